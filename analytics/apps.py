@@ -1,0 +1,9 @@
+"""Registers the app."""
+
+from django.apps import AppConfig
+
+
+class AnalyticsConfig(AppConfig):
+    """Page views and reports."""
+
+    name = "analytics"

@@ -1,0 +1,61 @@
+"""Counts the pages that this service renders, agents and their Markdown included."""
+
+import logging
+import uuid
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import markcoroutinefunction
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.decorators import async_only_middleware
+
+from analytics import collect
+from analytics.api import not_a_reader, observation
+from docsite.db import in_db
+from docsite.projects.auth import project_by_domain
+
+logger = logging.getLogger(__name__)
+
+_PAGE = "pages:page"
+_TYPES = ("text/html", "text/markdown", "text/plain")
+
+
+@async_only_middleware
+class RecordViews:
+    """Records each documentation page that is answered with 200 to somebody who is not staff."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
+        self.get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, then count; a reader gets the page even when it cannot be counted."""
+        response = await self.get_response(request)
+        try:
+            if self._is_page(request, response):
+                await in_db(self._record)(request)
+        except DatabaseError:
+            logger.exception("A page view could not be stored.")
+        return response
+
+    @staticmethod
+    def _is_page(request: HttpRequest, response: HttpResponseBase) -> bool:
+        match = request.resolver_match
+        return (
+            request.method == "GET"
+            and response.status_code == 200
+            and match is not None
+            and match.view_name == _PAGE
+            and response.headers.get("Content-Type", "").startswith(_TYPES)
+            and not not_a_reader(request)
+        )
+
+    @staticmethod
+    def _record(request: HttpRequest) -> None:
+        if getattr(request, "user", None) and request.user.is_staff:
+            return
+        if project := project_by_domain(settings.ENV.site_domain):
+            referrer = request.headers.get("Referer", "")
+            collect.record(project, [observation(request, uuid.uuid4().hex, request.path_info, referrer)])

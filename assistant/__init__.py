@@ -1,0 +1,1 @@
+"""Questions answered from the documentation, streamed to readers, kept as conversations."""

@@ -1,0 +1,74 @@
+"""Conversations: threads and their messages."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from docsite import ids
+from docsite.projects.models import Project
+
+
+class Thread(models.Model):
+    """A conversation of one reader (fp) with one project's assistant."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="threads")
+    thread_id = models.CharField(max_length=40, unique=True, default=ids.thread_id, editable=False)
+    fp = models.CharField(max_length=256)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at"]
+        indexes: ClassVar = [models.Index(fields=["project", "fp"])]
+
+    def __str__(self) -> str:
+        return self.thread_id
+
+
+class Message(models.Model):
+    """One turn. An answer is stored when it begins, again while it streams, and when it ends."""
+
+    class Role(models.TextChoices):
+        """Who speaks."""
+
+        USER = "user"
+        ASSISTANT = "assistant"
+
+    class State(models.TextChoices):
+        """How far an answer got. `running` after a crash reads as interrupted."""
+
+        RUNNING = "running"
+        DONE = "done"
+        ABORTED = "aborted"
+        ERROR = "error"
+        INTERRUPTED = "interrupted"
+
+    class Caller(models.TextChoices):
+        """Where the question came from."""
+
+        WEB = "web"
+        API = "api"
+        OTHER = "other"
+
+    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="messages")
+    message_id = models.CharField(max_length=40, unique=True, default=ids.message_id, editable=False)
+    role = models.CharField(max_length=10, choices=Role.choices)
+    content = models.TextField(blank=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.DONE)
+    caller = models.CharField(max_length=5, choices=Caller.choices, default=Caller.OTHER)
+    page_path = models.CharField(max_length=400, blank=True, help_text="The page the reader was on.")
+    rung = models.CharField(
+        max_length=20, blank=True, help_text="What made the answer: model, extractive, nearest_pages."
+    )
+    reason = models.CharField(max_length=200, blank=True, help_text="Why it was not the model, or how it failed.")
+    sources = models.JSONField(default=list, help_text="Cited pages: title and url.")
+    hits = models.JSONField(default=list, help_text="Retrieved passages: path, anchor and score.")
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering: ClassVar = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.content[:60]}"

@@ -1,0 +1,90 @@
+"""A question over HTTP or the socket: what comes in (specification 2.5, 2.6, 4.2)."""
+
+import math
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, field_validator
+
+from assistant.answering import Question
+from assistant.prompts import Context
+from docsite.paths import normalize
+from search.schemas import FilterIn
+
+LONGEST_TEXT = 32_000
+MOST_PASSAGES = 20
+
+
+class PartIn(BaseModel):
+    """A piece of a message. Types other than `text` are ignored."""
+
+    model_config = ConfigDict(extra="allow")
+    type: StrictStr
+    text: Any = None
+
+
+class MessageIn(BaseModel):
+    """A turn as client libraries build it; further fields are ignored."""
+
+    model_config = ConfigDict(extra="allow")
+    id: Any = Field(None, json_schema_extra={"type": "string"})
+    role: StrictStr
+    content: StrictStr | None = None
+    parts: list[PartIn] | None = None
+
+    @property
+    def text(self) -> str:
+        """The content, else the text parts joined."""
+        if self.content and self.content.strip():
+            return self.content
+        return "".join(part.text for part in self.parts or [] if part.type == "text" and isinstance(part.text, str))
+
+
+class ContextIn(BaseModel):
+    """Something on the page that the reader pointed at."""
+
+    type: Literal["code", "textSelection"] | None = None
+    value: StrictStr = Field(max_length=LONGEST_TEXT)
+    elementId: StrictStr | None = None
+    path: StrictStr | None = None
+
+
+class Ask(BaseModel):
+    """A question with its conversation and its page."""
+
+    fp: StrictStr = Field(min_length=1, max_length=256, description="`anonymous`, or an id of the reader.")
+    messages: list[MessageIn] = Field(min_length=1, max_length=1000)
+    threadId: StrictStr | None = Field(None, max_length=128, description="Continues a conversation.")
+    retrievalPageSize: StrictInt | StrictFloat = Field(5, description="Passages to answer from, at most 20.")
+    filter: FilterIn | None = None
+    context: list[ContextIn] | None = Field(None, max_length=50)
+    currentPath: StrictStr | None = Field(None, max_length=200, description="Page the reader is on.")
+
+    @field_validator("messages")
+    @classmethod
+    def _ends_with_a_question(cls, messages: list[MessageIn]) -> list[MessageIn]:
+        last = messages[-1]
+        if last.role != "user":
+            raise ValueError("the last message must have the role user")
+        if not last.text.strip():
+            raise ValueError("the last message has no text")
+        if len(last.text) > LONGEST_TEXT:
+            raise ValueError(f"the last message has more than {LONGEST_TEXT} characters")
+        return messages
+
+    @field_validator("retrievalPageSize")
+    @classmethod
+    def _whole_and_bounded(cls, value: int | float) -> int:
+        if not math.isfinite(value) or math.floor(value) < 1:
+            raise ValueError("must be at least 1")
+        return min(math.floor(value), MOST_PASSAGES)
+
+    def question(self, support_url: str) -> Question:
+        """The question as the pipeline takes it."""
+        return Question(
+            text=self.messages[-1].text.strip(),
+            page_size=int(self.retrievalPageSize),
+            filters=self.filter.filters() if self.filter else Question("").filters,
+            context=[Context(item.value, normalize(item.path) if item.path else "") for item in self.context or []],
+            current_path=normalize(self.currentPath) if self.currentPath else "",
+            support_url=support_url,
+        )

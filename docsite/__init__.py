@@ -1,0 +1,1 @@
+"""The shell (settings, URLs, pages) and the ground (tenants, HTTP rules) of the service."""

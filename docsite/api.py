@@ -1,0 +1,65 @@
+"""The one HTTP API: its routers, named as strings, and its errors."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.datastructures import MultiValueDict
+from ninja import NinjaAPI
+from ninja.errors import ValidationError
+from ninja.openapi.docs import Swagger
+from ninja.parser import Parser
+
+from docsite.http.errors import ApiError, BadRequest
+
+
+class StrictParser(Parser):
+    """Reads what the guards have already checked; keeps a repeated query parameter visible as a list."""
+
+    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
+        """The object that the guard read."""
+        parsed: dict[str, Any] = request.json  # type: ignore[attr-defined]  # set by the guard
+        return parsed
+
+    def parse_querydict(
+        self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
+    ) -> dict[str, Any]:
+        """One value for each parameter; a list, which no field takes, where it was given twice."""
+        return {key: data.getlist(key) if len(data.getlist(key)) > 1 else data[key] for key in data}
+
+
+api = NinjaAPI(
+    title="Documentation Site Service",
+    version="1.0.0",
+    description="Visitor analytics, a streaming assistant and search for documentation sites.",
+    parser=StrictParser(),
+    docs=Swagger(),
+    docs_url=None,
+    openapi_url="/openapi.json",
+    urls_namespace="api",
+)
+
+
+@api.exception_handler(ApiError)
+def _api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+    return error.response()
+
+
+@api.exception_handler(ValidationError)
+def _validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    return BadRequest(*(_detail(item) for item in error.errors)).response()
+
+
+def _detail(item: dict[str, Any]) -> str:
+    """`field: what is wrong`, without the input itself, which pydantic would repeat."""
+    _source, *where = [str(part) for part in item["loc"]]
+    if where and where[0] in ("payload", "params"):  # the names of our functions' arguments
+        where = where[1:]
+    message = str(item["msg"]).removeprefix("Value error, ")
+    return f"{'.'.join(where)[:100] or 'body'}: {message[:1].lower()}{message[1:200]}"
+
+
+api.add_router("/v1/analytics", "analytics.api.router", tags=["Analytics"])
+api.add_router("/v1/collect", "analytics.api.collect_router", tags=["Collecting"])
+api.add_router("/discovery/v1/view", "analytics.api.view_router", tags=["Collecting"])
+api.add_router("/discovery/v1/assistant", "assistant.api.router", tags=["Assistant"])
+api.add_router("/discovery/v1/search", "search.api.router", tags=["Search"])

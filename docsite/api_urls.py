@@ -1,0 +1,22 @@
+"""Addresses that pass the short chain: the API from `api.py`, the widget's files, health."""
+
+from django.http import HttpRequest, JsonResponse
+from django.urls import include, path
+
+from docsite.api import api
+from docsite.http.errors import NotFound
+from docsite.http.health import health
+
+
+def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """No such path."""
+    return NotFound("No such path.").response()
+
+
+urlpatterns = [
+    path("health", health),
+    path("", include("assistant.urls")),
+    path("", api.urls),
+]
+
+handler404 = not_found

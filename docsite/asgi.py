@@ -1,0 +1,79 @@
+"""The ASGI application: API paths through a short chain, pages through Django's, sockets to the consumers."""
+
+import os
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "docsite.settings")
+
+import django
+
+django.setup()
+
+from channels.routing import ProtocolTypeRouter, URLRouter
+from django.conf import settings
+from django.core.handlers.asgi import ASGIHandler
+from django.urls import re_path
+from django.utils.module_loading import import_string
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+
+_API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|widget\.js|widget/panel\.js)(/|$)")
+_BARE = re.compile(r"/(v1/(assistant|search)|v2/assistant)/")
+
+
+class Handler(ASGIHandler):
+    """Django's handler with a middleware chain of its own."""
+
+    def __init__(self, chain: list[str]) -> None:
+        self.chain = chain
+        super().__init__()
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        """Load this handler's chain; Django reads it from the one setting, which is put back."""
+        stock = settings.MIDDLEWARE
+        settings.MIDDLEWARE = self.chain
+        try:
+            super().load_middleware(is_async=is_async)
+        finally:
+            settings.MIDDLEWARE = stock
+
+
+class Http:
+    """Sends each request down its chain. Clients that configure only a host may leave `/discovery` out."""
+
+    def __init__(self) -> None:
+        self.api = Handler(settings.API_MIDDLEWARE)
+        self.pages = Handler(settings.MIDDLEWARE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if _BARE.match(scope["path"]):
+            scope = {**scope, "path": "/discovery" + scope["path"]}
+        handler = self.api if _API.match(scope["path"]) else self.pages
+        await handler(scope, receive, send)
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """Close a socket that nobody serves before it opens (403)."""
+    await receive()
+    await send({"type": "websocket.close"})
+
+
+application = ProtocolTypeRouter(
+    {
+        "http": Http(),
+        "websocket": URLRouter(
+            [
+                re_path(
+                    r"^(?:discovery/)?v1/assistant/(?P<domain>[^/]+)/socket$",
+                    import_string("assistant.consumers.AssistantSocket").as_asgi(),
+                ),
+                re_path(r"", refuse),  # type: ignore[arg-type]  # an ASGI application
+            ]
+        ),
+    }
+)

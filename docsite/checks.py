@@ -1,0 +1,23 @@
+"""What a self-hoster should know at start-up."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Warning, register
+
+
+@register()
+def widget_is_built(**kwargs: Any) -> list[CheckMessage]:
+    """The widget's files are made by the build, not committed."""
+    if (settings.WIDGET_DIST / "widget.js").exists():
+        return []
+    return [Warning("The widget has not been built.", hint="Run `make widget`.", id="docsite.W001")]
+
+
+@register()
+def debug_is_off(**kwargs: Any) -> list[CheckMessage]:
+    """Tracebacks show settings."""
+    hosts = set(settings.ALLOWED_HOSTS) - {"127.0.0.1", "localhost", "[::1]"}
+    if settings.DEBUG and hosts:
+        return [Warning("DEBUG is on for a public host.", hint="Unset DEBUG.", id="docsite.W002")]
+    return []

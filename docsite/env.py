@@ -1,0 +1,146 @@
+"""Every environment variable of the service: typed, with its default and its meaning.
+
+`Env` feeds `settings.py`, the configuration page of the documentation and the
+test that compares the two. A value that does not fit stops the start-up with a
+sentence that names the variable.
+"""
+
+import contextlib
+import ipaddress
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/[1-9]?[0-9]*[smhd]$")]
+List = Annotated[tuple[str, ...], NoDecode]
+
+
+class Env(BaseSettings):
+    """The settings a self-hoster can change, read from the environment."""
+
+    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
+
+    secret_key: str = Field(
+        default="",
+        description="Signs sessions. Empty: made once and kept in `DATA_DIR/secret_key`. "
+        "Set the same value on every host.",
+    )
+    debug: bool = Field(default=False, description="Show tracebacks in the browser. Never on a public host.")
+    allowed_hosts: List = Field(
+        default=("127.0.0.1", "localhost", "[::1]"),
+        description="Host names the service answers to, separated by commas.",
+    )
+    data_dir: Path = Field(default=Path("var"), description="Folder of the database and of made secrets.")
+    database_url: str = Field(
+        default="",
+        description="`postgres://user:password@host/name`, or `sqlite:///path`. "
+        "Empty: SQLite in `DATA_DIR/db.sqlite3`.",
+    )
+    redis_url: str = Field(
+        default="",
+        description="`redis://host:6379/0`: counters and signals shared through Redis. "
+        "Empty: counters in the database.",
+    )
+    trusted_proxies: List = Field(
+        default=(),
+        description="Addresses or networks of reverse proxies, separated by commas. "
+        "`X-Forwarded-For` and `X-Forwarded-Proto` are read only from these.",
+    )
+    site_domain: str = Field(
+        default="demo",
+        description="Domain of the project whose documentation this service itself serves at `/`.",
+    )
+    site_assistant_key: str = Field(
+        default="", description="Assistant key for the widget on those pages. `make demo` sets it."
+    )
+    openai_base_url: str = Field(
+        default="",
+        description="Base address of an OpenAI-compatible model server, such as `http://127.0.0.1:11434/v1`. "
+        "Empty: answers are quoted from the documentation.",
+    )
+    openai_api_key: str = Field(default="", description="Key sent to the model server. Empty: none is sent.")
+    openai_model: str = Field(default="gpt-4o-mini", description="Model name sent to the model server.")
+    limit_analytics_org: Rate = Field(
+        default="100/h", description="Analytics requests per organization, as number/window (s, m, h, d)."
+    )
+    limit_assistant_org: Rate = Field(default="10000/h", description="Questions per organization.")
+    limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
+    limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
+    limit_collect_ip: Rate = Field(default="600/m", description="Page views reported by browsers, per client address.")
+    limit_collect_org: Rate = Field(
+        default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."
+    )
+
+    @field_validator("allowed_hosts", "trusted_proxies", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for network in value:
+            ipaddress.ip_network(network, strict=False)
+        return value
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _http(cls, value: str) -> str:
+        if value and not re.match(r"https?://[^/]+", value):
+            raise ValueError("write it with its scheme, such as http://127.0.0.1:11434/v1")
+        return value.rstrip("/")
+
+    @field_validator("database_url")
+    @classmethod
+    def _database(cls, value: str) -> str:
+        if value and not value.startswith(("postgres://", "postgresql://", "sqlite://")):
+            raise ValueError("write postgres://user:password@host/name or sqlite:///path")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis(cls, value: str) -> str:
+        if value and not value.startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("write redis://host:6379/0")
+        return value
+
+
+def read() -> Env:
+    """Read the environment, or end the process with a sentence for each variable that is wrong."""
+    try:
+        return Env()
+    except ValidationError as wrong:
+        lines = []
+        for error in wrong.errors():
+            name = str(error["loc"][0])
+            field = Env.model_fields.get(name)
+            hint = f" ({field.description})" if field else ""
+            lines.append(f"{name.upper()}: {_reason(error['type'], error['msg'])}{hint}")
+        raise SystemExit("The environment has a setting that does not fit.\n" + "\n".join(lines)) from None
+
+
+def _reason(kind: str, message: str) -> str:
+    if kind == "string_pattern_mismatch":
+        return "write a rate such as 100/h, 10000/d or 600/m."
+    return message.removeprefix("Value error, ") + "."
+
+
+def secret_key(env: Env) -> str:
+    """The signing key: the configured one, or one made on first use and kept beside the database."""
+    if env.secret_key:
+        return env.secret_key
+    file = env.data_dir / "secret_key"
+    if not file.exists():
+        env.data_dir.mkdir(parents=True, exist_ok=True)
+        draft = file.with_name(f"secret_key.{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(48))
+        with contextlib.suppress(FileExistsError):  # another process was first: its key is the one
+            os.link(draft, file)
+        draft.unlink()
+    return file.read_text()

@@ -1,0 +1,1 @@
+"""Rules of HTTP that every endpoint shares. No models."""

@@ -1,0 +1,88 @@
+"""A request body read strictly: size, type, encoding, depth, then JSON."""
+
+import json
+import re
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest
+
+from docsite.http.errors import BadRequest, TooLarge, WrongType
+
+MAX_DEPTH = 64
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+def read_json(request: HttpRequest, *, text_plain: bool = False) -> dict[str, Any]:
+    """Return the body as an object, or raise the `ApiError` that names what is wrong with it.
+
+    `text_plain` also admits `text/plain`, which browsers may send to another
+    origin without asking first.
+    """
+    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    try:
+        raw = request.body
+    except RequestDataTooBig:
+        raise TooLarge(limit) from None
+    if len(raw) > limit:  # a chunked body has no length to judge it by beforehand
+        raise TooLarge(limit)
+    if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        raise WrongType("Send the body without Content-Encoding.")
+    allowed = {"application/json", "text/plain"} if text_plain else {"application/json"}
+    charset = (request.content_params or {}).get("charset", "utf-8").lower()
+    if request.content_type not in allowed or charset not in ("utf-8", "utf8"):
+        raise WrongType("Send the body as application/json in UTF-8.")
+    return parse_object(raw)
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """Parse one JSON object: strict UTF-8, at most 64 levels, no NaN, no lone surrogates, no NUL."""
+    if _depth(raw) > MAX_DEPTH:
+        raise BadRequest(f"body: more than {MAX_DEPTH} levels of nesting")
+    try:
+        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError:
+        raise BadRequest("body: not UTF-8") from None
+    except json.JSONDecodeError as wrong:
+        raise BadRequest(f"body: not JSON ({wrong.msg} at character {wrong.pos})") from None
+    except (ValueError, RecursionError):  # NaN, Infinity, or an integer of thousands of digits
+        raise BadRequest("body: a number is out of range") from None
+    if not isinstance(value, dict):
+        raise BadRequest("body: must be a JSON object")
+    if b"\\u" in raw or b"\x00" in raw:
+        _check_text(value)
+    return value
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _depth(raw: bytes) -> int:
+    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
+        return 0
+    depth = deepest = 0
+    for byte in _STRING.sub(b"", raw):
+        if byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+def _check_text(value: Any, where: str = "body") -> None:
+    """Refuse text that a database or UTF-8 cannot hold; it can only come from `\\u` escapes."""
+    if isinstance(value, str):
+        if "\x00" in value:
+            raise BadRequest(f"{where}: contains a NUL character")
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise BadRequest(f"{where}: contains half of a surrogate pair")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _check_text(key, where)
+            _check_text(item, key[:40])
+    elif isinstance(value, list):
+        for item in value:
+            _check_text(item, where)

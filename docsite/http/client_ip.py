@@ -1,0 +1,60 @@
+"""Whose request it is: the client's address, believed from proxies only where settings say so."""
+
+import functools
+import ipaddress
+
+from django.conf import settings
+from django.http import HttpRequest
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+@functools.lru_cache
+def _trusted(proxies: tuple[str, ...]) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+    return tuple(ipaddress.ip_network(proxy, strict=False) for proxy in proxies)
+
+
+def parse(text: str) -> Address | None:
+    """An address, with IPv4 inside IPv6 unwrapped; None when the text is none."""
+    try:
+        address = ipaddress.ip_address(text.strip().strip("[]"))
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv6Address):
+        return address.ipv4_mapped or address
+    return address
+
+
+def is_trusted(peer: Address | None) -> bool:
+    """Whether the peer is a proxy of ours."""
+    return peer is not None and any(peer in network for network in _trusted(settings.ENV.trusted_proxies))
+
+
+def resolve(peer: str, forwarded_for: str) -> Address:
+    """The client's address: the peer's, or behind trusted proxies the last hop that is not one of them.
+
+    `forwarded_for` is the value of `X-Forwarded-For`, read from the right.
+    """
+    address = parse(peer)
+    if not is_trusted(address):
+        return address or ipaddress.IPv4Address(0)
+    for hop in reversed(forwarded_for.split(",")):
+        client = parse(hop)
+        if client is None:
+            break
+        address = client
+        if not is_trusted(client):
+            break
+    return address or ipaddress.IPv4Address(0)
+
+
+def client_ip(request: HttpRequest) -> Address:
+    """The address of the client who sent this request."""
+    return resolve(request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", ""))
+
+
+def network_of(address: Address) -> str:
+    """The unit that limits and visitor hashes use: an IPv4 address, or the /64 that one IPv6 client owns."""
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((address, 64), strict=False).network_address)
+    return str(address)

@@ -1,0 +1,57 @@
+"""Exact counters over one SQL table, for rate limits where no Redis is configured.
+
+Django's own database cache reads, adds one and writes back, so two processes
+can count one request. Here every step is one statement.
+"""
+
+import time
+from typing import Any
+
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
+from django.db import connection, transaction
+
+
+class CounterCache(BaseCache):
+    """The part of a Django cache that django-ratelimit uses: `add`, `incr` and `get` of integers."""
+
+    def __init__(self, table: str, params: dict[str, Any]) -> None:
+        super().__init__(params)
+        self.table = connection.ops.quote_name(table)
+
+    def add(self, key: str, value: Any, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        """Set the counter unless one is running. Returns whether it was set."""
+        now = time.time()
+        until = now + (timeout if isinstance(timeout, int | float) else float(self.default_timeout or 300))
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(
+                f"INSERT INTO {self.table} (key, value, expires_at) VALUES (%s, %s, %s) "
+                "ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at "
+                f"WHERE {self.table}.expires_at < %s",
+                [self.make_key(key, version), int(value), until, now],
+            )
+            added = bool(cursor.rowcount == 1)
+            if added:  # a new window is rare: the moment to sweep the old ones
+                cursor.execute(f"DELETE FROM {self.table} WHERE expires_at < %s", [now])
+        return added
+
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        """Add to a running counter and return it. Raises ValueError when there is none."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"UPDATE {self.table} SET value = value + %s WHERE key = %s AND expires_at >= %s RETURNING value",
+                [delta, self.make_key(key, version), time.time()],
+            )
+            row = cursor.fetchone()
+        if row is None:
+            raise ValueError(f"no counter {key}")
+        return int(row[0])
+
+    def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
+        """The counter, or the default."""
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT value FROM {self.table} WHERE key = %s AND expires_at >= %s",
+                [self.make_key(key, version), time.time()],
+            )
+            row = cursor.fetchone()
+        return default if row is None else int(row[0])

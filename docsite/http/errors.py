@@ -1,0 +1,96 @@
+"""The one error shape of every API path: a sentence for people, and one detail for each wrong field.
+
+ApiError            any status
++- BadRequest       400, always with details
++- Unauthorized     401, with WWW-Authenticate
++- Forbidden        403
++- NotFound         404
++- TooLarge         413
++- WrongType        415
++- TooMany          429, with Retry-After
++- Unavailable      503, with Retry-After
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.http import JsonResponse
+
+
+@dataclass
+class ApiError(Exception):
+    """A failure that the caller may read. `details` are sentences of the form `field: what is wrong`."""
+
+    status: int
+    sentence: str
+    details: Sequence[str] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def response(self) -> JsonResponse:
+        """The error as JSON: `{"error": sentence, "details": [{"message": ...}]}`."""
+        body: dict[str, object] = {"error": self.sentence}
+        if self.details:
+            body["details"] = [{"message": detail} for detail in self.details]
+        return JsonResponse(body, status=self.status, headers=dict(self.headers))
+
+
+class BadRequest(ApiError):
+    """400. Names each wrong field."""
+
+    def __init__(self, *details: str, sentence: str = "The request is not valid.") -> None:
+        super().__init__(400, sentence, details)
+
+
+class Unauthorized(ApiError):
+    """401. `sent` says whether a key came at all."""
+
+    def __init__(self, *, sent: bool) -> None:
+        sentence = "Unknown, revoked or expired API key." if sent else "Missing API key."
+        challenge = 'Bearer error="invalid_token"' if sent else "Bearer"
+        super().__init__(401, sentence, headers={"WWW-Authenticate": challenge})
+
+
+class Forbidden(ApiError):
+    """403."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(403, sentence)
+
+
+class NotFound(ApiError):
+    """404. The same words whether the thing does not exist or belongs to somebody else."""
+
+    def __init__(self, sentence: str = "Nothing here.") -> None:
+        super().__init__(404, sentence)
+
+
+class TooLarge(ApiError):
+    """413."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(413, f"The request body is larger than {limit // (1024 * 1024)} MiB.")
+
+
+class WrongType(ApiError):
+    """415."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(415, sentence)
+
+
+class TooMany(ApiError):
+    """429, `retry_after` in whole seconds."""
+
+    def __init__(self, retry_after: int) -> None:
+        wait = max(1, retry_after)
+        super().__init__(429, f"Too many requests. Try again in {wait} s.", headers={"Retry-After": str(wait)})
+
+
+class Unavailable(ApiError):
+    """503, `retry_after` in whole seconds."""
+
+    def __init__(self, sentence: str, retry_after: int = 5) -> None:
+        super().__init__(503, sentence, headers={"Retry-After": str(retry_after)})

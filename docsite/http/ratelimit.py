@@ -1,0 +1,91 @@
+"""Limits: who may ask how often, counted exactly by django-ratelimit over a shared store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest
+from django_ratelimit.core import _split_rate, get_usage
+
+from docsite.http.errors import TooMany, Unavailable
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A named limit. `rate` names the setting that holds number and window."""
+
+    name: str
+    rate: str
+    fail_open: bool = False
+
+    def window(self) -> tuple[int, int]:
+        """Number of requests, and seconds they are counted over."""
+        count, seconds = _split_rate(getattr(settings.ENV, self.rate))
+        return count, seconds
+
+
+ANALYTICS_ORG = Limit("analytics", "limit_analytics_org", fail_open=True)
+ASSISTANT_IP = Limit("assistant-ip", "limit_assistant_ip")
+ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org")
+SEARCH_ORG = Limit("search-org", "limit_search_org", fail_open=True)
+COLLECT_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
+COLLECT_ORG = Limit("collect-org", "limit_collect_org", fail_open=True)
+
+
+@dataclass(frozen=True)
+class Use:
+    """What is left of a limit after this request."""
+
+    limit: Limit
+    remaining: int
+    reset: int
+
+
+def spend(request: HttpRequest, *charges: tuple[Limit, str]) -> list[Use]:
+    """Count one request against each (limit, key) in order; blocking, so call it in a worker thread.
+
+    Raises `TooMany` at the first limit that is used up, before the next one is
+    charged, and `Unavailable` when the store is down and the limit guards money.
+    """
+    uses = []
+    for limit, key in charges:
+        count, seconds = limit.window()
+        try:
+            usage = get_usage(
+                request, group=limit.name, key=lambda *_, key=key: key, rate=(count, seconds), increment=True
+            )
+        except Exception as failure:  # each store has its own family of connection errors
+            if not is_store_failure(failure):
+                raise
+            usage = None
+        if usage is None or usage["time_left"] < 0:
+            if not limit.fail_open:
+                raise Unavailable("The limit store does not answer. Try again shortly.")
+            continue
+        uses.append(Use(limit, max(0, count - usage["count"]), max(1, usage["time_left"])))
+        if usage["should_limit"]:
+            refusal = TooMany(usage["time_left"])
+            refusal.headers = {**refusal.headers, **headers(uses)}
+            raise refusal
+    return uses
+
+
+def is_store_failure(failure: Exception) -> bool:
+    """Whether an exception means that the counters cannot be reached."""
+    from django.db import DatabaseError
+    from redis.exceptions import RedisError
+
+    return isinstance(failure, (DatabaseError, RedisError, OSError))
+
+
+def headers(uses: Sequence[Use]) -> dict[str, str]:
+    """`RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limits that applied."""
+    if not uses:
+        return {}
+    policies = []
+    states = []
+    for use in uses:
+        count, seconds = use.limit.window()
+        policies.append(f'"{use.limit.name}";q={count};w={seconds}')
+        states.append(f'"{use.limit.name}";r={use.remaining};t={use.reset}')
+    return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(states)}

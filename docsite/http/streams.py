@@ -1,0 +1,18 @@
+"""Streamed answers that no proxy holds back."""
+
+from collections.abc import AsyncIterator, Mapping
+
+from django.http import StreamingHttpResponse
+
+
+def streamed(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingHttpResponse:
+    """A response that sends each chunk as it comes. The iterator must not raise: the reader would hang."""
+    return StreamingHttpResponse(
+        chunks,
+        headers={
+            **headers,
+            "Cache-Control": "no-store, no-transform",
+            "X-Accel-Buffering": "no",  # nginx
+            "Content-Encoding": "identity",  # keeps compressing middleware off
+        },
+    )

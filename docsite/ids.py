@@ -1,0 +1,50 @@
+"""Prefixed random ids, and the random text of API keys."""
+
+import secrets
+import zlib
+
+BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _random(alphabet: str, length: int) -> str:
+    return "".join(secrets.choice(alphabet) for _ in range(length))
+
+
+def project_id() -> str:
+    """`prj_` and 100 random bits: an identifier, not a secret."""
+    return "prj_" + _random(BASE32, 20)
+
+
+def thread_id() -> str:
+    """`thr_` and 130 random bits: whoever knows it may read the conversation's history."""
+    return "thr_" + _random(BASE32, 26)
+
+
+def message_id() -> str:
+    """`msg_` and 130 random bits."""
+    return "msg_" + _random(BASE32, 26)
+
+
+def token(prefix: str) -> str:
+    """An API key: prefix, 28 base62 characters (166 random bits), 6 characters of checksum.
+
+    The checksum lets the server and secret scanners drop typing errors without
+    a look-up. It protects nothing.
+    """
+    secret = _random(BASE62, 28)
+    return prefix + secret + _checksum(prefix + secret)
+
+
+def is_token(text: str) -> bool:
+    """Whether the text ends in the checksum of what stands before it."""
+    return len(text) > 6 and text.isascii() and _checksum(text[:-6]) == text[-6:]
+
+
+def _checksum(text: str) -> str:
+    number = zlib.crc32(text.encode())
+    digits = []
+    for _ in range(6):
+        number, digit = divmod(number, 62)
+        digits.append(BASE62[digit])
+    return "".join(reversed(digits))

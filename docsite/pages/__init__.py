@@ -1,0 +1,1 @@
+"""The documentation site of the service itself: Markdown in `content/`, rendered on the server."""

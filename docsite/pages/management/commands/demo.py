@@ -1,0 +1,130 @@
+"""`manage.py demo`: this documentation as a running project with keys, an index and sample visitors."""
+
+import json
+import secrets
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analytics.sample import make_sample_views
+from assistant.threads import mark_orphans
+from docsite.ids import is_token
+from docsite.projects.management.commands.createproject import create_project
+from docsite.projects.models import ApiKey, Organization, Project, digest
+from search.ingest import ingest
+from search.sources.markdown_dir import read_folder
+
+CONTENT = Path(__file__).resolve().parents[2] / "content"
+USERNAME = "admin"
+
+
+class Command(BaseCommand):
+    """Sets the demo up, or finds it as it was, and serves it."""
+
+    help = "Set up the demo project and serve it. Run again, it keeps its data and keys."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Where to listen."""
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Set up, say what there is, serve."""
+        from docsite.server import serve
+
+        host, port = options["host"], options["port"]
+        base_url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._step("Database")
+        call_command("migrate", verbosity=0)
+        mark_orphans()
+        self._step("Demo project and keys")
+        file: Path = settings.DATA_DIR / "demo.json"
+        demo = self._project(base_url, json.loads(file.read_text()) if file.exists() else {})
+        file.touch(mode=0o600)
+        file.write_text(json.dumps(demo, indent=2) + "\n")
+        project = Project.objects.get(domain=demo["domain"])
+        self._step("Documentation")
+        summary = ingest(project, read_folder(CONTENT), lambda line: self.stdout.write(f"  {line}"))
+        self.stdout.write(f"  {project.documents.count()} pages, {summary.added + summary.changed} read anew")
+        if not project.views.exists():
+            self._step("Sample visitors, marked as sample")
+            made = make_sample_views(project, [document.path for document in project.documents.all()])
+            self.stdout.write(f"  {made} views of the last 30 days")
+        settings.ENV.site_assistant_key = demo["assistant_key"]
+        try:
+            serve(host, port, lambda: self._tell(demo))
+        except OSError as taken:
+            raise CommandError(
+                f"{host}:{port} cannot be listened on ({taken.strerror}). Try: make demo PORT=8001"
+            ) from None
+        self.stdout.write("Stopped.")
+
+    def _step(self, name: str) -> None:
+        self.stdout.write(f"{name} …")
+        self.stdout.flush()
+
+    def _project(self, base_url: str, old: dict[str, str]) -> dict[str, str]:
+        """The demo's facts; keys and password of an earlier run are kept while they still open something."""
+        domain = settings.ENV.site_domain
+        project = Project.objects.filter(domain=domain).select_related("organization").first()
+        assistant_key, admin_key = old.get("assistant_key", ""), old.get("admin_key", "")
+        if project is None:
+            project, assistant_key, admin_key = create_project(domain, "Demo", base_url, [], "This documentation")
+        if not _opens(assistant_key):
+            _, assistant_key = ApiKey.issue(ApiKey.Kind.ASSISTANT, project.organization, project, name="Demo")
+        if not _opens(admin_key):
+            _, admin_key = ApiKey.issue(ApiKey.Kind.ADMIN, project.organization, name="Demo")
+        if project.docs_url != base_url:
+            project.docs_url = base_url
+            project.save(update_fields=["docs_url"])
+        return {
+            "base_url": base_url,
+            "domain": domain,
+            "project_id": project.project_id,
+            "assistant_key": assistant_key,
+            "admin_key": admin_key,
+            "admin_username": USERNAME,
+            "admin_password": self._admin(project.organization, old.get("admin_password", "")),
+        }
+
+    @staticmethod
+    def _admin(organization: Organization, password: str) -> str:
+        user, made = get_user_model().objects.get_or_create(
+            username=USERNAME, defaults={"is_staff": True, "is_superuser": True}
+        )
+        if made or not password or not user.check_password(password):
+            password = password or secrets.token_urlsafe(9)
+            user.set_password(password)
+            user.save(update_fields=["password"])
+        organization.memberships.get_or_create(user=user)
+        return password
+
+    def _tell(self, demo: dict[str, str]) -> None:
+        base = demo["base_url"]
+        lines = [
+            "",
+            f"Site            {base}/",
+            f"Admin           {base}/admin/  ({demo['admin_username']} / {demo['admin_password']})",
+            f"Project ID      {demo['project_id']}  (domain {demo['domain']})",
+            f"Assistant key   {demo['assistant_key']}",
+            f"Admin key       {demo['admin_key']}",
+            "",
+            "Embed tag:",
+            f'  <script async src="{base}/widget.js" data-domain="{demo["domain"]}" '
+            f'data-key="{demo["assistant_key"]}"></script>',
+            "",
+            "Ctrl-C stops it.",
+            f"Ready: {base}/",
+        ]
+        self.stdout.write("\n".join(lines))
+        self.stdout.flush()
+
+
+def _opens(token: str) -> bool:
+    """Whether a token is a live key."""
+    key = ApiKey.objects.filter(digest=digest(token), revoked_at=None).first() if is_token(token) else None
+    return key is not None and key.expires_at is None

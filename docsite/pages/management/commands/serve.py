@@ -1,0 +1,31 @@
+"""`manage.py serve`: Daphne with this service's settings."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from assistant.threads import mark_orphans
+
+
+class Command(BaseCommand):
+    """Serves until Ctrl-C."""
+
+    help = "Serve the site, the API and the sockets with Daphne."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Where to listen."""
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Serve."""
+        from docsite.server import serve
+
+        host, port = options["host"], options["port"]
+        mark_orphans()
+        try:
+            serve(host, port, lambda: self.stdout.write(f"Ready: http://{host}:{port}/"))
+        except OSError as taken:
+            raise CommandError(
+                f"{host}:{port} cannot be listened on ({taken.strerror}). Choose another --port."
+            ) from None

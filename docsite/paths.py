@@ -1,0 +1,25 @@
+"""One spelling for each page path, so that views, searches and questions about a page meet."""
+
+import re
+from urllib.parse import unquote
+
+MAX_LENGTH = 400
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def normalize(raw: str) -> str:
+    """Return the path with one leading slash, none trailing, and nothing but the page in it.
+
+    Query, fragment, scheme and host go; percent-escapes are decoded; `.md`,
+    `.html` and a last `/index` fold into their page. At most 400 characters.
+
+    >>> normalize("https://docs.example.com/a/b/index.html?x=1#y")
+    '/a/b'
+    """
+    path = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*", "", raw.strip())
+    path = re.split(r"[?#]", path, maxsplit=1)[0]
+    path = _CONTROL.sub("", unquote(path))
+    path = "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
+    path = re.sub(r"\.(md|mdx|html?)$", "", path, flags=re.IGNORECASE)
+    path = re.sub(r"/index$", "", path, flags=re.IGNORECASE)
+    return path[:MAX_LENGTH].rstrip("/") or "/"

@@ -1,0 +1,1 @@
+"""The ground every app stands on: organizations, their projects, and the keys that open them."""

@@ -1,0 +1,119 @@
+"""The one middleware of API paths: hosts, origins, headers, and no error without its JSON.
+
+It is short and async on purpose. Sessions, CSRF and the rest of Django's stock
+chain belong to pages, which take `settings.MIDDLEWARE` instead.
+"""
+
+import logging
+import re
+import secrets
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import markcoroutinefunction
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from django.utils.decorators import async_only_middleware
+
+from docsite.db import in_db
+from docsite.http import client_ip, ratelimit
+from docsite.http.errors import ApiError, BadRequest, Forbidden
+from docsite.projects import auth
+
+logger = logging.getLogger(__name__)
+
+# The paths that browsers of other origins call; analytics and collecting are for servers.
+_BROWSER_PATH = re.compile(r"/discovery/v[12]/(?:assistant|search|page|view|feedback)/(?P<domain>[^/]+)")
+_EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
+
+
+@async_only_middleware
+class Gate:
+    """Wraps every API answer; see the module's docstring."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
+        self.get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, refusing unknown hosts and origins first."""
+        if request.method == "HEAD":
+            request.method = "GET"  # the server drops the body
+        request.urlconf = settings.API_URLCONF  # type: ignore[attr-defined]  # Django reads it when it resolves
+        cors: dict[str, str] = {}
+        try:
+            request.get_host()
+            cors = await self._cors(request)
+            response = self._preflight(request) or await self.get_response(request)
+        except DisallowedHost:
+            response = BadRequest("Host: not a host name this service answers to").response()
+        except ApiError as error:
+            response = error.response()
+        response = _in_our_shape(response)
+        for name, value in {**cors, **ratelimit.headers(getattr(request, "uses", ()))}.items():
+            response.headers.setdefault(name, value)
+        if cors:
+            patch_vary_headers(response, ["Origin"])
+        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        if isinstance(response, HttpResponse):
+            response.headers["Content-Length"] = str(len(response.content))
+        return response
+
+    async def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse:
+        """A bug of ours: log it under a reference, and tell the caller only that."""
+        if isinstance(exception, ApiError):
+            return exception.response()
+        if ratelimit.is_store_failure(exception):
+            logger.error("The database does not answer.", exc_info=exception)
+            return ApiError(
+                503, "The database does not answer. Try again shortly.", (), {"Retry-After": "5"}
+            ).response()
+        reference = secrets.token_hex(4)
+        logger.error("Internal error, reference %s.", reference, exc_info=exception)
+        return ApiError(500, f"Internal error, reference {reference}.").response()
+
+    async def _cors(self, request: HttpRequest) -> dict[str, str]:
+        """CORS fields for an allowed origin, none where there is no Origin; 403 for any other."""
+        origin = request.headers.get("Origin")
+        path = _BROWSER_PATH.match(request.path_info)
+        if origin is None or path is None:
+            return {}
+        if origin != own_origin(request):
+            project = await in_db(auth.project_by_domain)(path["domain"])
+            if project is None or origin not in project.origins:
+                raise Forbidden("This origin is not on the project's list of allowed origins.")
+        return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
+
+    @staticmethod
+    def _preflight(request: HttpRequest) -> HttpResponse | None:
+        if request.method != "OPTIONS" or not _BROWSER_PATH.match(request.path_info):
+            return None
+        return HttpResponse(
+            status=204,
+            headers={
+                "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
+                "Access-Control-Allow-Headers": "Authorization, Content-Type, User-Agent",
+                "Access-Control-Max-Age": "7200",
+            },
+        )
+
+
+def own_origin(request: HttpRequest) -> str:
+    """The origin under which this request reached the service."""
+    forwarded = request.headers.get("X-Forwarded-Proto", "")
+    trusted = client_ip.is_trusted(client_ip.parse(request.META.get("REMOTE_ADDR", "")))
+    scheme = forwarded if trusted and forwarded in ("http", "https") else request.scheme
+    return f"{scheme}://{request.get_host()}".lower()
+
+
+def _in_our_shape(response: HttpResponseBase) -> HttpResponseBase:
+    """Replace an error that Django made itself (no route, wrong method) by ours."""
+    if response.status_code < 400 or response.headers.get("Content-Type", "").startswith("application/json"):
+        return response
+    if response.status_code == 405:
+        allow = response.headers.get("Allow", "")
+        return ApiError(405, f"This path takes {allow}.", headers={"Allow": allow}).response()
+    return ApiError(response.status_code, "The request could not be handled.").response()

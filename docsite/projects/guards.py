@@ -1,0 +1,149 @@
+"""The first step of every endpoint, in one fixed order.
+
+Key (401); kind, address, scope and origin (403); tenant (404); limits (429);
+only then is the body read (400, 413, 415). A guard is Ninja's `auth=`: what it
+returns is `request.auth`.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from django.http import HttpRequest
+from ninja.security.base import AuthBase
+
+from docsite.db import in_db
+from docsite.http import body, ratelimit
+from docsite.http.client_ip import client_ip, network_of
+from docsite.http.errors import Forbidden, NotFound
+from docsite.projects import auth
+from docsite.projects.auth import Caller
+from docsite.projects.models import Project
+
+Charge = tuple[ratelimit.Limit, str]
+
+
+class GuardedRequest(HttpRequest):
+    """A request behind a guard: the JSON body, and the limits it was counted against."""
+
+    json: dict[str, Any]
+    uses: list[ratelimit.Use]
+
+
+class CallerRequest(GuardedRequest):
+    """A request with an API key."""
+
+    auth: Caller
+
+
+class BrowserRequest(GuardedRequest):
+    """A keyless request from a page of an allowed origin."""
+
+    auth: Project
+
+
+def assistant_charges(caller: Caller) -> list[Charge]:
+    """A question counts against its address first, so that one address cannot drain the organization."""
+    return [
+        (ratelimit.ASSISTANT_IP, network_of(caller.address)),
+        (ratelimit.ASSISTANT_ORG, str(caller.project.organization_id)),
+    ]
+
+
+def search_charges(caller: Caller) -> list[Charge]:
+    """Search and page content share one limit."""
+    return [(ratelimit.SEARCH_ORG, str(caller.project.organization_id))]
+
+
+def analytics_charges(caller: Caller) -> list[Charge]:
+    """All reading of analytics shares one limit."""
+    return [(ratelimit.ANALYTICS_ORG, str(caller.project.organization_id))]
+
+
+def collect_charges(caller: Caller) -> list[Charge]:
+    """Batches of views have a limit of their own."""
+    return [(ratelimit.COLLECT_ORG, str(caller.project.organization_id))]
+
+
+def _path_argument(request: HttpRequest, name: str) -> str:
+    assert request.resolver_match  # views run after resolving
+    return str(request.resolver_match.kwargs[name])
+
+
+class AssistantKey(AuthBase):
+    """Lets an assistant key into its own project."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+    openapi_description = "Public key of one project, `svc_dsc_…`; safe in a browser."
+
+    def __init__(self, charges: Callable[[Caller], list[Charge]]) -> None:
+        super().__init__()
+        self.is_async = True
+        self.charges = charges
+
+    async def __call__(self, request: HttpRequest) -> Caller:
+        """Return the caller with `request.json` read, or raise an `ApiError`."""
+        request = cast(GuardedRequest, request)
+        domain, address = _path_argument(request, "domain"), client_ip(request)
+        token = auth.bearer(request)
+
+        def admit() -> Caller:
+            caller = auth.assistant_caller(token, domain, address)
+            request.uses = ratelimit.spend(request, *self.charges(caller))
+            return caller
+
+        caller = await in_db(admit)()
+        request.json = body.read_json(request)
+        return caller
+
+
+class AdminKey(AuthBase):
+    """Lets an admin key into the projects of its organization. A POST needs the scope `write`."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+    openapi_description = "Secret key of an organization, `svc_…`; for servers only."
+
+    def __init__(self, charges: Callable[[Caller], list[Charge]]) -> None:
+        super().__init__()
+        self.is_async = True
+        self.charges = charges
+
+    async def __call__(self, request: HttpRequest) -> Caller:
+        """Return the caller, with `request.json` read on a POST, or raise an `ApiError`."""
+        request = cast(GuardedRequest, request)
+        project_id, address = _path_argument(request, "projectId"), client_ip(request)
+        token, write = auth.bearer(request), request.method == "POST"
+
+        def admit() -> Caller:
+            caller = auth.admin_caller(token, project_id, address, write=write)
+            request.uses = ratelimit.spend(request, *self.charges(caller))
+            return caller
+
+        caller = await in_db(admit)()
+        if write:
+            request.json = body.read_json(request)
+        return caller
+
+
+class AllowedOrigin:
+    """Lets pages of a project's origins in without a key. The gate has already refused foreign origins."""
+
+    is_async = True
+
+    async def __call__(self, request: GuardedRequest) -> Project:
+        """Return the project with `request.json` read, or raise an `ApiError`."""
+        domain, address = _path_argument(request, "domain"), client_ip(request)
+        if not request.headers.get("Origin"):
+            raise Forbidden("This endpoint is for browsers: a request without Origin is refused.")
+
+        def admit() -> Project:
+            project = auth.project_by_domain(domain)
+            if project is None:
+                raise NotFound("No such domain.")
+            request.uses = ratelimit.spend(request, (ratelimit.COLLECT_IP, network_of(address)))
+            return project
+
+        project = await in_db(admit)()
+        request.json = body.read_json(request, text_plain=True)
+        return project

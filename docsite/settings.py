@@ -1,0 +1,141 @@
+"""Django's settings, read from the typed environment of `env.py`. One file for every deployment."""
+
+from pathlib import Path
+
+import dj_database_url
+
+from docsite import env as environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENV = environment.read()
+DATA_DIR = ENV.data_dir if ENV.data_dir.is_absolute() else BASE_DIR / ENV.data_dir
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+ENV.data_dir = DATA_DIR
+
+SECRET_KEY = environment.secret_key(ENV)
+DEBUG = ENV.debug
+ALLOWED_HOSTS = list(ENV.allowed_hosts)
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_ratelimit",
+    "docsite.projects",
+    "search",
+    "assistant",
+    "analytics",
+    "docsite.pages",
+]
+
+# Pages and the admin. API paths and sockets pass API_MIDDLEWARE instead (see asgi.py):
+# the stock chain is a third of the time that an answer waits for its first token.
+MIDDLEWARE = [
+    "docsite.http.static.StaticFiles",
+    "docsite.http.headers.PageHeaders",
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "analytics.middleware.RecordViews",
+]
+API_MIDDLEWARE = ["docsite.projects.gate.Gate"]
+
+ROOT_URLCONF = "docsite.urls"
+API_URLCONF = "docsite.api_urls"
+ASGI_APPLICATION = "docsite.asgi.application"
+APPEND_SLASH = True
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+DATABASES = {"default": dj_database_url.parse(ENV.database_url or f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # IMMEDIATE: a transaction takes the write lock when it begins, so two writers
+    # wait for each other instead of failing half-way. NORMAL: a commit survives
+    # kill -9; only a power cut may take back the last ones.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 10,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000",
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "limits": {
+        "BACKEND": "docsite.http.counters.CounterCache",
+        "LOCATION": "projects_counter",
+    },
+}
+CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+if ENV.redis_url:
+    CACHES["limits"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": ENV.redis_url,
+        "OPTIONS": {"socket_timeout": 0.25, "socket_connect_timeout": 0.25},  # type: ignore[dict-item]  # nested
+    }
+    CHANNEL_LAYERS["default"] = {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [ENV.redis_url]},  # type: ignore[dict-item]  # nested
+    }
+RATELIMIT_USE_CACHE = "limits"
+
+SILENCED_SYSTEM_CHECKS = [
+    "django_ratelimit.E003",  # CounterCache is shared and atomic; tests hold it to that
+    "django_ratelimit.W001",
+]
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [("site", BASE_DIR / "static" / "site"), ("admin", BASE_DIR / "static" / "admin")]
+WIDGET_DIST = BASE_DIR / "static" / "widget" / "dist"
+WHITENOISE_USE_FINDERS = True
+
+# Two MiB is the largest request body; FILE_UPLOAD_MAX_MEMORY_SIZE above it keeps bodies off the disk.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE + 1
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
+X_FRAME_OPTIONS = "DENY"
+LOGIN_URL = "admin:login"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {"django.request": {"level": "ERROR"}},  # a caller's mistake is told to the caller
+}

@@ -1,0 +1,11 @@
+"""Addresses of pages and of the admin. API paths are in `api_urls.py`; `asgi.py` tells the two apart."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("", include("docsite.pages.urls")),
+]
+
+handler404 = "docsite.pages.views.not_found"

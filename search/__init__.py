@@ -1,0 +1,1 @@
+"""Documentation in, sections out: ingest, index and find."""

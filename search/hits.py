@@ -1,0 +1,35 @@
+"""What a search takes and gives, free of any database."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Narrows a search. Values compare without case; `version="latest"` means the newest there is."""
+
+    version: str | None = None
+    language: str | None = None
+    tag: str | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One section that answers a query.
+
+    `score` is in 0..1 and comparable between queries. `body` is the section's
+    Markdown, `excerpt` plain text around the words that matched. `url` is
+    absolute and ends in the section's anchor.
+    """
+
+    path: str
+    url: str
+    title: str
+    section: str
+    breadcrumb: tuple[str, ...]
+    body: str
+    excerpt: str
+    score: float
+    anchor: str = ""
+    version: str | None = None
+    language: str | None = None
+    tags: tuple[str, ...] = field(default=())

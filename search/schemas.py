@@ -1,0 +1,79 @@
+"""Search over HTTP: what comes in and what goes out (specification 2.7, 2.8, 4.3)."""
+
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+
+from search.hits import Filters, Hit
+
+
+class FilterIn(BaseModel):
+    """Narrows results. Each field is optional."""
+
+    version: StrictStr | None = None
+    language: StrictStr | None = None
+    tag: StrictStr | None = None
+
+    def filters(self) -> Filters:
+        """The filter as the index takes it; an empty value narrows nothing."""
+        return Filters(self.version or None, self.language or None, self.tag or None)
+
+
+def _whole(value: int | float) -> int:
+    if value != int(value):
+        raise ValueError("must be a whole number")
+    return int(value)
+
+
+class SearchIn(BaseModel):
+    """A search."""
+
+    query: StrictStr = Field(max_length=2000, description="Text to look for. Operators have no meaning.")
+    pageSize: Annotated[
+        StrictInt | StrictFloat, AfterValidator(_whole), Field(ge=1, le=50, description="Number of results.")
+    ] = 10
+    scoreThreshold: (
+        Annotated[
+            StrictInt | StrictFloat,
+            Field(ge=0, le=1, description="Only results with this score or a better one."),
+        ]
+        | None
+    ) = None
+    filter: FilterIn | None = None
+
+
+class MetadataOut(Schema):
+    """What else is known of a result."""
+
+    model_config = ConfigDict(extra="allow")
+    title: str
+    url: str
+    section: str
+    breadcrumb: list[str]
+    score: float
+    version: str | None = None
+    language: str | None = None
+    tags: list[str] | None = None
+
+
+class SearchResult(Schema):
+    """One page that answers the query, by its best section."""
+
+    content: str
+    path: str
+    metadata: MetadataOut
+
+
+def result_of(hit: Hit) -> dict[str, Any]:
+    """A hit as it goes out; unknown facets are left out."""
+    metadata: dict[str, Any] = {
+        "title": hit.title,
+        "url": hit.url,
+        "section": hit.section,
+        "breadcrumb": list(hit.breadcrumb),
+        "score": hit.score,
+    }
+    facets = {"version": hit.version, "language": hit.language, "tags": list(hit.tags)}
+    metadata |= {name: value for name, value in facets.items() if value}
+    return {"content": hit.excerpt, "path": hit.path, "metadata": metadata}

@@ -1,0 +1,181 @@
+/**
+ * Markdown that is still arriving. What the next characters may turn into something else is held back, and what is
+ * open is closed, so that a reader never sees raw syntax and half a link never becomes one.
+ */
+
+const PREFIX = String.raw`^(?:\s|>|[-*+]\s|\d{1,3}[.)]\s)*`;
+const FENCE = new RegExp(PREFIX + "(`{3,}|~{3,})([^`]*)$");
+/** A last line that may become a heading, list item, rule, table, underline of a heading, or fence. */
+const UNDECIDED = new RegExp(PREFIX + String.raw`(?:#{1,6}|[-*+=_:|\s]+|\d{1,3}[.)]?|\x60{1,2}|~{1,2}|\[[ xX]?\]?)?\s*$`);
+/** Lines after which emphasis cannot go on. */
+const BOUNDARY = /^\s*(?:$|#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s|\||>)/;
+
+const LABEL = /^\[(?:\\.|`[^`]*`|[^[\]\\]|\[[^\]]*\])*\]/;
+const TARGET = /^\((?:<[^<>]*>|(?:[^()\s<]|\([^()\s]*\))*)(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
+const OPEN_TARGET = /^\((?:<[^<>]*|[^\s<][^\s]*|[^\s]*\s+(?:"[^"]*"?|'[^']*'?)?\s*)?$/;
+/** The longest label of a link that is waited for; a longer one is a bracket in the text. */
+const LONGEST_LABEL = 200;
+
+/**
+ * The part of a text that can be shown already, with what is open in it closed.
+ * @param {string} text
+ */
+export function settle(text) {
+  const end = text.lastIndexOf("\n") + 1;
+  const whole = text.slice(0, end).split("\n");
+  const last = text.slice(end);
+
+  const fence = openFence(whole);
+  if (fence) return /^\s*(`+|~+)$/.test(last) && !closes(last, fence) ? text.slice(0, end) : text;
+  const undecided = FENCE.test(last) || (last && UNDECIDED.test(last));
+  return settleInline(withoutOpenTable(undecided ? text.slice(0, end) : text));
+}
+
+/** The fence that is open after some lines. @param {string[]} lines */
+function openFence(lines) {
+  let fence = "";
+  for (const line of lines) {
+    if (fence) {
+      if (closes(line, fence)) fence = "";
+    } else {
+      fence = FENCE.exec(line)?.[1] ?? "";
+    }
+  }
+  return fence;
+}
+
+/** @param {string} line @param {string} fence */
+function closes(line, fence) {
+  const marks = line.trim();
+  return marks.length >= fence.length && marks === fence[0].repeat(marks.length);
+}
+
+/** Drops a header row until the row of dashes below it is complete. @param {string} text */
+function withoutOpenTable(text) {
+  const start = text.lastIndexOf("\n\n") + 1;
+  const lines = text.slice(start).split("\n");
+  const first = lines.findIndex((line) => /^\s*\|/.test(line));
+  if (first < 0) return text;
+  const below = lines[first + 1];
+  const decided = below !== undefined && (lines.length > first + 2 || !/^[\s:|-]*$/.test(below));
+  if (decided) return text;
+  return text.slice(0, start) + lines.slice(0, first).join("\n");
+}
+
+/** Holds back or closes what is open in the last paragraph, item or cell. @param {string} text */
+function settleInline(text) {
+  const start = lastContext(text);
+  return text.slice(0, start) + closeInline(text.slice(start));
+}
+
+/** Where the text run that is still growing begins. @param {string} text */
+function lastContext(text) {
+  let end = text.length;
+  for (;;) {
+    const start = text.lastIndexOf("\n", end - 1) + 1;
+    const line = text.slice(start, end);
+    if (BOUNDARY.test(line) || start === 0) {
+      const cell = line.startsWith("|") ? line.replace(/\s*\|\s*$/, "").lastIndexOf("|") + 1 : 0;
+      const marker = new RegExp(PREFIX + "(?:#{1,6}\\s)?").exec(line)?.[0].length ?? 0;
+      return start + Math.max(cell, marker);
+    }
+    end = start - 1;
+  }
+}
+
+/** @param {string} text */
+function closeInline(text) {
+  /** @type {{ mark: string, at: number }[]} */
+  const open = [];
+  let cut = text.length;
+  for (let i = 0; i < cut; ) {
+    const c = text[i];
+    if (c === "\\") {
+      if (i + 1 === text.length) cut = i;
+      i += 2;
+    } else if (c === "`") {
+      const run = /^`+/.exec(text.slice(i))?.[0] ?? "";
+      const inside = i + run.length;
+      const close = findRun(text, inside, run);
+      if (close < 0) {
+        const code = text.slice(inside).replace(/`+$/, "");
+        return code.trim() ? text.slice(0, inside) + code + run + closers(open) : trimmed(text.slice(0, i), open);
+      }
+      i = close + run.length;
+    } else if (c === "[" || (c === "!" && text[i + 1] === "[")) {
+      const link = linkAt(text.slice(c === "!" ? i + 1 : i));
+      if (link === "undecided") cut = i;
+      else i += (link || 1) + (c === "!" && link ? 1 : 0);
+    } else if (c === "<" && /^<(?:[a-z/!][^<>]*)?$/i.test(text.slice(i)) && text.length - i < LONGEST_LABEL) {
+      cut = i;
+    } else if (c === "&" && /^&#?\w{0,10}$/.test(text.slice(i))) {
+      cut = i;
+    } else if (/[hw]/.test(c) && !/\w/.test(text[i - 1] ?? "") && /^(?:https?:\/\/|www\.)\S*$/.test(text.slice(i))) {
+      cut = i;
+    } else if (c === "*" || c === "_" || c === "~") {
+      const run = new RegExp(`^\\${c}+`).exec(text.slice(i))?.[0] ?? "";
+      const left = emphasis(open, run, i, text[i - 1] ?? " ", text[i + run.length]);
+      if (left !== null) cut = left;
+      i += run.length;
+    } else {
+      i++;
+    }
+  }
+  return trimmed(text.slice(0, cut), open);
+}
+
+/** Where a run of exactly these backticks begins again. @param {string} text @param {number} from @param {string} run */
+function findRun(text, from, run) {
+  for (const match of text.slice(from).matchAll(/`+/g)) if (match[0] === run) return from + match.index;
+  return -1;
+}
+
+/** Length of the link that a text begins with, 0 when it is no link. @param {string} text */
+function linkAt(text) {
+  const label = LABEL.exec(text)?.[0];
+  if (!label) return text.length < LONGEST_LABEL ? "undecided" : 0;
+  const rest = text.slice(label.length);
+  if (!rest) return "undecided";
+  if (rest[0] !== "(") return 0;
+  const target = TARGET.exec(rest)?.[0];
+  if (target) return label.length + target.length;
+  return OPEN_TARGET.test(rest) ? "undecided" : 0;
+}
+
+/**
+ * Opens and closes emphasis at one run of marks. Returns where to cut when the run is still undecided.
+ * @param {{ mark: string, at: number }[]} open
+ * @param {string} run
+ * @param {number} at
+ * @param {string} before
+ * @param {string | undefined} after undefined at the end of the text
+ */
+function emphasis(open, run, at, before, after) {
+  let left = run.length;
+  if (/\S/.test(before)) {
+    for (let top = open.at(-1); top?.mark[0] === run[0] && top.mark.length <= left; top = open.at(-1)) {
+      left -= top.mark.length;
+      open.pop();
+    }
+  }
+  if (left === 0) return null;
+  if (after === undefined) return at + run.length - left;
+  const inWord = /\w/.test(before) && /\w/.test(after);
+  const opens = /\S/.test(after) && left <= 3 && !(inWord && (run[0] === "_" || left === 1)) && !(run[0] === "~" && left !== 2);
+  if (opens) open.push({ mark: run[0].repeat(left), at: at + run.length - left });
+  return null;
+}
+
+/** @param {{ mark: string }[]} open */
+const closers = (open) => open.map(({ mark }) => mark).reverse().join("");
+
+/** The text with its emphasis closed, or dropped where nothing has come yet. @param {string} text @param {{ mark: string, at: number }[]} open */
+function trimmed(text, open) {
+  if (!open.length) return text;
+  let kept = text.trimEnd();
+  for (let top = open.at(-1); top && top.at + top.mark.length >= kept.length; top = open.at(-1)) {
+    kept = kept.slice(0, top.at).trimEnd();
+    open.pop();
+  }
+  return kept + closers(open);
+}

@@ -1,0 +1,1 @@
+"""Tests. `make quick` runs what needs only Python, `make test` everything."""

@@ -1,0 +1,76 @@
+"""The command line: help, JSON, errors in a sentence."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from docsite.projects.models import ApiKey, Organization, Project, digest
+
+
+def run(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_createproject_makes_a_project_and_two_keys(make_project):
+    domain, organization = f"{make_project().domain}-x", "A new one"
+    arguments = ["createproject", domain, "--organization", organization, "--docs-url", "https://docs.example.com"]
+    made = json.loads(run(*arguments, "--origin", "https://App.example.com/x", "--json"))
+    project = Project.objects.get(domain=domain)
+    assert made["project_id"] == project.project_id
+    assert project.origins == {"https://docs.example.com", "https://app.example.com"}
+    assert ApiKey.objects.get(digest=digest(made["assistant_key"])).project == project
+    assert ApiKey.objects.get(digest=digest(made["admin_key"])).organization == project.organization
+    assert made["assistant_key"].startswith("svc_dsc_")
+
+
+def test_an_organization_of_that_name_is_used_again(make_project):
+    first = make_project().project
+    name = first.organization.name
+    run("createproject", f"{first.domain}-2", "--organization", name, "--docs-url", "https://x.example")
+    assert Organization.objects.get(name=name).projects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("domain", "url", "origin", "says"),
+    [
+        ("Bad_Domain", "https://x.example", "https://x.example", "domain: "),
+        ("good", "ftp:/x", "https://x.example", "docs_url: "),
+        ("good", "https://x.example", "x.example", "--origin: "),
+    ],
+)
+def test_createproject_says_what_is_wrong(domain, url, origin, says):
+    before = Organization.objects.count()
+    with pytest.raises(CommandError, match=says):
+        run("createproject", domain, "--organization", "Nobody", "--docs-url", url, "--origin", origin)
+    assert Organization.objects.count() == before
+
+
+def test_a_domain_is_taken_once(project):
+    with pytest.raises(CommandError, match=r"domain: .*already exists"):
+        run("createproject", project.domain, "--organization", "Other", "--docs-url", "https://x.example")
+
+
+def test_createkey_and_revokekey(project):
+    made = json.loads(run("createkey", project.domain, "--kind", "admin", "--expires-days", "7", "--json"))
+    key = ApiKey.objects.get(pk=made["id"])
+    assert key.digest == digest(made["key"])
+    assert (key.expires_at - key.created_at).days in (6, 7)
+    assert "revoked" in run("revokekey", str(key.pk))
+    key.refresh_from_db()
+    assert key.revoked_at
+
+
+@pytest.mark.parametrize("days", ["0", "366"])
+def test_createkey_bounds_the_expiry(project, days):
+    with pytest.raises(CommandError, match="1 to 365"):
+        run("createkey", project.domain, "--kind", "assistant", "--expires-days", days)
+
+
+@pytest.mark.parametrize("arguments", [("createkey", "nobody", "--kind", "admin"), ("revokekey", "99999999")])
+def test_something_unknown_is_told_in_a_sentence(arguments):
+    with pytest.raises(CommandError, match="There is no"):
+        run(*arguments)

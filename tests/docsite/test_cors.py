@@ -1,0 +1,108 @@
+"""Which pages may call: exact origins of the project, and the service's own."""
+
+import pytest
+
+from tests.conftest import assert_error, question
+
+
+@pytest.fixture
+def tenant(make_project):
+    return make_project("https://docs.acme.example/v2", origins=["https://app.acme.example:8443"])
+
+
+def search(http, service, tenant, origin, **headers):
+    return http.post(
+        f"{service.url}/discovery/v1/search/{tenant.domain}",
+        json={"query": "x"},
+        headers={**tenant.assistant, "Origin": origin, **headers},
+    )
+
+
+@pytest.mark.parametrize("origin", ["https://docs.acme.example", "https://app.acme.example:8443"])
+def test_an_allowed_origin_is_reflected(http, service, tenant, origin):
+    response = search(http, service, tenant, origin)
+    assert response.status_code == 200
+    assert response.headers["access-control-allow-origin"] == origin
+    assert "Origin" in response.headers["vary"]
+    assert {"X-Thread-Id", "Retry-After", "RateLimit", "RateLimit-Policy"} <= set(
+        response.headers["access-control-expose-headers"].split(", ")
+    )
+    assert "access-control-allow-credentials" not in response.headers
+
+
+def test_the_services_own_origin_counts(http, service, tenant):
+    assert search(http, service, tenant, service.url).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "http://docs.acme.example",
+        "https://docs.acme.example:444",
+        "https://docs.acme.example.evil.example",
+        "https://app.acme.example",
+    ],
+)
+def test_any_other_origin_is_403_without_cors_fields(http, service, tenant, origin):
+    response = search(http, service, tenant, origin)
+    assert_error(response, 403)
+    assert not [name for name in response.headers if name.startswith("access-control")]
+
+
+def test_errors_carry_cors_fields_too(http, service, tenant):
+    response = search(http, service, tenant, "https://docs.acme.example", Authorization="Bearer svc_dsc_wrong")
+    assert_error(response, 401)
+    assert response.headers["access-control-allow-origin"] == "https://docs.acme.example"
+
+
+def test_a_preflight_needs_no_key(http, service, tenant):
+    response = http.options(
+        f"{service.url}/discovery/v1/assistant/{tenant.domain}/message",
+        headers={"Origin": "https://docs.acme.example", "Access-Control-Request-Method": "POST"},
+    )
+    assert response.status_code == 204
+    assert response.headers["access-control-allow-methods"] == "GET, POST, OPTIONS"
+    assert response.headers["access-control-allow-headers"] == "Authorization, Content-Type, User-Agent"
+    assert int(response.headers["access-control-max-age"]) >= 600
+
+
+def test_a_preflight_of_a_foreign_origin_is_403(http, service, tenant):
+    response = http.options(
+        f"{service.url}/discovery/v1/assistant/{tenant.domain}/message",
+        headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"},
+    )
+    assert_error(response, 403)
+
+
+def test_unknown_and_foreign_domains_look_the_same_to_a_page(http, service, tenant):
+    answers = [
+        http.post(
+            f"{service.url}/discovery/v1/search/{domain}",
+            json={"query": "x"},
+            headers={"Origin": "https://evil.example"},
+        )
+        for domain in (tenant.domain, "no-such-domain")
+    ]
+    assert assert_error(answers[0], 403) == assert_error(answers[1], 403)
+
+
+def test_analytics_has_no_cors(http, service, tenant):
+    response = http.get(
+        f"{service.url}/v1/analytics/{tenant.project_id}/visitors",
+        headers={**tenant.admin, "Origin": "https://docs.acme.example"},
+    )
+    assert response.status_code == 200
+    assert "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize("path", ["/v1/assistant/{}/message", "/discovery/v1/assistant/{}/message"])
+def test_clients_may_leave_discovery_out(http, service, tenant, path):
+    response = http.post(
+        service.url + path.format(tenant.domain),
+        json=question("Hello?"),
+        headers={**tenant.assistant, "Origin": "https://docs.acme.example"},
+    )
+    assert response.status_code == 200
+    assert response.headers["access-control-allow-origin"] == "https://docs.acme.example"

@@ -1,0 +1,107 @@
+"""One error shape on every API path, whoever made the error."""
+
+import json
+import socket
+
+import pytest
+
+from tests.conftest import assert_error, question
+
+
+@pytest.mark.parametrize("path", ["/v1/", "/v1/nothing", "/v2/x", "/discovery", "/discovery/v1/assistant/x", "/v9"])
+def test_an_unknown_path_is_a_json_404(http, service, path):
+    assert_error(http.get(service.url + path), 404)
+
+
+def test_a_wrong_method_says_which_is_right(http, service, project):
+    response = http.get(f"{service.url}/discovery/v1/search/{project.domain}")
+    assert_error(response, 405)
+    assert response.headers["allow"] == "POST"
+    response = http.post(f"{service.url}/v1/analytics/{project.project_id}/visitors", json={})
+    assert_error(response, 405)
+    assert response.headers["allow"] == "GET"
+
+
+def test_head_works_where_get_does(http, service, project):
+    url = f"{service.url}/v1/analytics/{project.project_id}/visitors"
+    response = http.head(url, headers=project.admin)
+    assert response.status_code == 200
+    assert response.content == b""
+
+
+def test_a_path_is_never_redirected(http, service, project):
+    url = f"{service.url}/discovery/v1/search/{project.domain}/"
+    assert_error(http.post(url, json={"query": "x"}, headers=project.assistant), 404)
+
+
+def test_an_unknown_host_is_a_400(http, service):
+    assert_error(http.get(f"{service.url}/v1/nothing", headers={"Host": "evil.example"}), 400, "Host:")
+
+
+BAD_BODIES = {
+    "empty": b"",
+    "not JSON": b"{",
+    "an array": b"[]",
+    "a string": b'"x"',
+    "NaN": b'{"query": NaN}',
+    "Infinity": b'{"query": "x", "scoreThreshold": -Infinity}',
+    "not UTF-8": b'{"query": "\xff"}',
+    "NUL": b'{"query": "a\\u0000b"}',
+    "a lone surrogate": b'{"query": "a\\ud800b"}',
+    "too deep": b'{"query": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "a huge integer": b'{"query": ' + b"9" * 5_000 + b"}",
+}
+
+
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
+def test_a_bad_body_is_a_400_that_says_why(http, service, project, body):
+    response = http.post(
+        f"{service.url}/discovery/v1/search/{project.domain}",
+        content=body,
+        headers={**project.assistant, "Content-Type": "application/json"},
+    )
+    assert assert_error(response, 400)["details"]
+
+
+def test_a_large_body_is_413_with_and_without_a_length(http, service, project):
+    headers = {**project.assistant, "Content-Type": "application/json"}
+    url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"
+    large = json.dumps(question("x" * (2 * 1024 * 1024))).encode()
+    assert_error(http.post(url, content=large, headers=headers), 413)
+    assert_error(http.post(url, content=iter([large[:1_000_000], large[1_000_000:]]), headers=headers), 413)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Type": "text/html"},
+        {"Content-Type": "text/plain"},
+        {"Content-Type": "application/json; charset=latin-1"},
+        {"Content-Type": "application/json", "Content-Encoding": "gzip"},
+    ],
+)
+def test_another_type_or_encoding_is_415(http, service, project, headers):
+    url = f"{service.url}/discovery/v1/search/{project.domain}"
+    assert_error(http.post(url, content=b'{"query": "x"}', headers={**project.assistant, **headers}), 415)
+
+
+def test_a_key_is_checked_before_the_body_is_read(http, service, project):
+    url = f"{service.url}/discovery/v1/search/{project.domain}"
+    assert_error(http.post(url, content=b"{", headers={"Content-Type": "text/html"}), 401)
+
+
+def test_no_answer_names_the_server_or_sets_a_cookie(http, service, project):
+    response = http.post(
+        f"{service.url}/discovery/v1/search/{project.domain}", json={"query": "x"}, headers=project.assistant
+    )
+    assert not {"server", "set-cookie", "x-powered-by"} & set(response.headers)
+
+
+def test_a_socket_to_an_unknown_path_is_refused(service):
+    host, port = service.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as raw:
+        raw.sendall(
+            f"GET /nothing HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
+        )
+        assert raw.recv(100).startswith(b"HTTP/1.1 403")

@@ -1,0 +1,111 @@
+"""Ids, paths, addresses, settings."""
+
+import ipaddress
+import subprocess
+import sys
+
+import pytest
+
+from docsite import ids
+from docsite.http import client_ip
+from docsite.paths import normalize
+from docsite.projects.models import origin_of
+from tests.conftest import ROOT
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        ("", "/"),
+        ("/", "/"),
+        ("index.md", "/"),
+        ("/index.html", "/"),
+        ("a/b", "/a/b"),
+        ("/a/b/", "/a/b"),
+        ("//a///b//", "/a/b"),
+        ("/a/b.md", "/a/b"),
+        ("/a/b.html?x=1#y", "/a/b"),
+        ("/a/index", "/a"),
+        ("/a/index.md", "/a"),
+        ("/a/index/b", "/a/index/b"),
+        ("/a%20b/%C3%BC", "/a b/ü"),
+        ("https://docs.example.com:8443/a/b?x#y", "/a/b"),
+        ("https://docs.example.com", "/"),
+        ("/a\r\nb\x00", "/ab"),
+        ("/v1.2/notes", "/v1.2/notes"),
+        ("/md", "/md"),
+        ("/" + "x" * 1000, "/" + "x" * 399),
+    ],
+)
+def test_a_path_has_one_spelling(raw, path):
+    assert normalize(raw) == path
+    assert normalize(path) == path
+
+
+def test_a_token_ends_in_its_checksum():
+    token = ids.token("svc_dsc_")
+    assert ids.is_token(token)
+    assert len(token) == len("svc_dsc_") + 34
+    assert not ids.is_token(token[:-1] + ("a" if token[-1] != "a" else "b"))
+    assert not ids.is_token("svc_" + token.removeprefix("svc_dsc_"))
+
+
+def test_a_thread_id_has_26_characters_of_base32():
+    made = {ids.thread_id() for _ in range(100)}
+    assert len(made) == 100
+    assert all(len(one) == 30 and set(one[4:]) <= set(ids.BASE32) for one in made)
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("https://Docs.Example.com/a?b", "https://docs.example.com"),
+        ("https://docs.example.com:443", "https://docs.example.com"),
+        ("http://docs.example.com:8080/", "http://docs.example.com:8080"),
+        ("http://[::1]:3000", "http://[::1]:3000"),
+    ],
+)
+def test_an_origin_is_scheme_host_and_port(url, origin):
+    assert origin_of(url) == origin
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        ("203.0.113.9", "198.51.100.1", "203.0.113.9"),
+        ("10.0.0.1", "198.51.100.1", "198.51.100.1"),
+        ("10.0.0.1", "6.6.6.6, 198.51.100.1, 10.0.0.2", "198.51.100.1"),
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("10.0.0.1", "nonsense", "10.0.0.1"),
+        ("::ffff:10.0.0.1", "::ffff:198.51.100.1", "198.51.100.1"),
+        ("not an address", "", "0.0.0.0"),
+    ],
+)
+def test_the_client_is_the_last_hop_that_is_not_ours(settings, peer, forwarded, address):
+    settings.ENV = settings.ENV.model_copy(update={"trusted_proxies": ("10.0.0.0/8",)})
+    assert str(client_ip.resolve(peer, forwarded)) == address
+
+
+def test_ipv6_clients_count_by_their_64():
+    one, two = ipaddress.ip_address("2001:db8:1:2::1"), ipaddress.ip_address("2001:db8:1:2:ffff::9")
+    assert client_ip.network_of(one) == client_ip.network_of(two) == "2001:db8:1:2::"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("LIMIT_SEARCH_ORG", "many", "write a rate such as 100/h"),
+        ("TRUSTED_PROXIES", "10.0.0.300", "10.0.0.300"),
+        ("OPENAI_BASE_URL", "localhost:11434", "http://127.0.0.1:11434/v1"),
+        ("DATABASE_URL", "mysql://x", "postgres://"),
+        ("REDIS_URL", "127.0.0.1", "redis://"),
+        ("DEBUG", "perhaps", "boolean"),
+    ],
+)
+def test_a_wrong_setting_stops_the_start_with_its_name(monkeypatch, name, value, says):
+    monkeypatch.setenv(name, value)
+    run = subprocess.run([sys.executable, "manage.py", "check"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert f"{name}: " in run.stderr
+    assert says in run.stderr
+    assert "Traceback" not in run.stderr

@@ -1,0 +1,86 @@
+"""Limits: exact, shared between processes, told in headers."""
+
+import concurrent.futures
+import re
+
+import pytest
+
+from tests.conftest import assert_error, question
+
+
+@pytest.fixture(scope="module")
+def strict(start, django_db_setup):
+    """Two processes with small limits over one store."""
+    small = {
+        "LIMIT_ANALYTICS_ORG": "3/h",
+        "LIMIT_SEARCH_ORG": "20/h",
+        "LIMIT_ASSISTANT_ORG": "2/h",
+        "LIMIT_ASSISTANT_IP": "100/d",
+        "LIMIT_COLLECT_IP": "1000/m",
+        "TRUSTED_PROXIES": "127.0.0.1",
+    }
+    return start(**small), start(**small)
+
+
+def test_number_n_passes_and_the_next_is_429(http, strict, project):
+    url = f"{strict[0].url}/v1/analytics/{project.project_id}/visitors"
+    answers = [http.get(url, headers=project.admin) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert_error(answers[3], 429)
+    assert 1 <= int(answers[3].headers["retry-after"]) <= 3600
+    assert answers[0].headers["ratelimit-policy"] == '"analytics";q=3;w=3600'
+    assert re.fullmatch(r'"analytics";r=2;t=\d+', answers[0].headers["ratelimit"])
+    assert re.fullmatch(r'"analytics";r=0;t=\d+', answers[3].headers["ratelimit"])
+
+
+def test_two_processes_count_together_and_exactly(http, strict, project):
+    def search(number: int) -> int:
+        url = f"{strict[number % 2].url}/discovery/v1/search/{project.domain}"
+        return http.post(url, json={"query": "install"}, headers=project.assistant).status_code
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(search, range(40)))
+    assert statuses.count(200) == 20
+    assert statuses.count(429) == 20
+
+
+def test_a_refused_caller_costs_the_organization_nothing_but_a_bad_body_does(http, strict, project):
+    url = f"{strict[0].url}/discovery/v1/assistant/{project.domain}/message"
+    http.post(url, json=question("x"), headers={"Authorization": "Bearer svc_dsc_wrong"})
+    http.post(f"{strict[0].url}/discovery/v1/assistant/other/message", json=question("x"), headers=project.assistant)
+    assert_error(http.post(url, json={}, headers=project.assistant), 400)
+    answer = http.post(url, json=question("How do I install acme?"), headers=project.assistant)
+    assert answer.status_code == 200
+    assert '"assistant-org";r=0;' in answer.headers["ratelimit"]
+    assert answer.headers["ratelimit-policy"] == '"assistant-ip";q=100;w=86400, "assistant-org";q=2;w=3600'
+    assert_error(http.post(url, json=question("x"), headers=project.assistant), 429)
+
+
+def test_the_address_is_limited_before_the_organization(http, start, project, make_project):
+    service = start(LIMIT_ASSISTANT_IP="1/d", TRUSTED_PROXIES="127.0.0.1")
+    other = make_project()
+
+    def ask(tenant, address):
+        return http.post(
+            f"{service.url}/discovery/v1/assistant/{tenant.domain}/message",
+            json=question("x"),
+            headers={**tenant.assistant, "X-Forwarded-For": address},
+        )
+
+    assert ask(project, "2001:db8:7:7::1").status_code == 200
+    refused = ask(other, "2001:db8:7:7:ffff::2")  # the same /64, another organization
+    assert_error(refused, 429)
+    assert "assistant-org" not in refused.headers["ratelimit"]
+    assert ask(other, "2001:db8:7:8::1").status_code == 200
+
+
+def test_a_forwarded_address_of_a_stranger_is_not_believed(http, start, project):
+    service = start(LIMIT_ASSISTANT_IP="1/d")
+    url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"
+    statuses = [
+        http.post(
+            url, json=question("x"), headers={**project.assistant, "X-Forwarded-For": f"203.0.113.{number}"}
+        ).status_code
+        for number in range(2)
+    ]
+    assert statuses[1] == 429

@@ -1,0 +1,194 @@
+"""Finding sections: identifiers, filters, order, scores; and the endpoint around it."""
+
+import pytest
+
+from search import index
+from search.analysis import query_terms, terms
+from search.hits import Filters
+from search.ingest import ingest
+from search.sources import Page
+from tests.conftest import assert_error
+
+
+def put(tenant, *pages: Page) -> None:
+    ingest(tenant.project, pages)
+
+
+def page(path: str, markdown: str, **more) -> Page:
+    return Page(origin=path, path=path, markdown=markdown, **more)
+
+
+@pytest.mark.parametrize(
+    ("name", "queries"),
+    [
+        ("useChat", ["useChat", "use chat", "usechat", "UseChat()"]),
+        ("django.db.models", ["django.db.models", "django db models", "models"]),
+        ("--no-cache", ["--no-cache", "no cache", "nocache"]),
+        ("ACME_HOME", ["ACME_HOME", "acme home", "acmehome"]),
+        ("HTTPServer2", ["HTTPServer2", "http server 2", "httpserver2"]),
+    ],
+)
+def test_a_code_name_is_found_however_it_is_typed(make_project, name, queries):
+    tenant = make_project()
+    put(tenant, page("/a", f"# A\n\nCall `{name}` first."), page("/b", "# B\n\nNothing of the kind."))
+    for query in queries:
+        assert [hit.path for hit in index.find(tenant.project, query)][:1] == ["/a"], query
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', "'", "*", "a AND", "NEAR(a b)", "install*", "-", "(", ")", "^", ":", "title:x", "😀", "\x01", "%", "_", "--"],
+)
+def test_a_query_is_text_whatever_it_holds(http, service, project, query):
+    response = http.post(
+        f"{service.url}/discovery/v1/search/{project.domain}", json={"query": query}, headers=project.assistant
+    )
+    assert response.status_code == 200
+    assert isinstance(response.json(), list)
+
+
+def test_chinese_and_japanese_are_found_by_their_characters(make_project):
+    tenant = make_project()
+    put(tenant, page("/zh", "# 安装指南\n\n如何安装软件包。"), page("/ja", "# 設定\n\n環境変数を設定します。"))
+    assert [hit.path for hit in index.find(tenant.project, "安装")] == ["/zh"]
+    assert [hit.path for hit in index.find(tenant.project, "環境変数")][:1] == ["/ja"]
+
+
+def test_another_language_is_stemmed_as_its_own(make_project):
+    tenant = make_project()
+    put(
+        tenant,
+        page("/es", "# Configuración\n\nLas instalaciones.", language="es"),
+        page("/en", "# Setup\n\nInstallations.", language="en"),
+    )
+    assert [hit.path for hit in index.find(tenant.project, "configuracion instalación")][:1] == ["/es"]
+    assert [hit.path for hit in index.find(tenant.project, "installing setups")][:1] == ["/en"]
+
+
+def test_filters_are_exact_and_ignore_case(make_project):
+    tenant = make_project()
+    put(
+        tenant,
+        page("/v1", "# Widgets", version="0.9", language="en", tags=("Guide",)),
+        page("/v2", "# Widgets", version="0.12", language="es"),
+        page("/all", "# Widgets"),
+    )
+
+    def paths(**filters):
+        return {hit.path for hit in index.find(tenant.project, "widgets", filters=Filters(**filters))}
+
+    assert paths() == {"/v1", "/v2", "/all"}
+    assert paths(version="0.9") == {"/v1", "/all"}
+    assert paths(version="latest") == {"/v2", "/all"}
+    assert paths(version="7") == {"/all"}
+    assert paths(language="ES") == {"/v2", "/all"}
+    assert paths(tag="guide") == {"/v1"}
+    assert paths(tag="guide", version="0.12") == set()
+
+
+def test_one_hit_a_page_by_its_best_section(project):
+    hits = index.find(project.project, "install acme with pip")
+    assert [hit.path for hit in hits].count("/install") == 1
+    best = hits[0]
+    assert (best.path, best.anchor) == ("/install", "with-pip")
+    assert best.url == "https://docs.acme.example/install#with-pip"
+    assert best.breadcrumb == ("Installing acme", "With pip")
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_passages_are_at_most_two_a_page_and_know_the_readers_page(project):
+    hits = index.find_passages(project.project, "acme", limit=20)
+    paths = [hit.path for hit in hits]
+    assert max(paths.count(path) for path in paths) <= 2
+    there = index.find_passages(project.project, "acme", current_path="/configure", limit=20)
+    place = [hit.path for hit in hits].index("/configure")
+    assert [hit.path for hit in there].index("/configure") < place or place == 0
+
+
+def test_an_excerpt_is_around_the_match(make_project):
+    tenant = make_project()
+    put(tenant, page("/a", "# A\n\n" + "filler words " * 200 + "the platypus hides here " + "more filler " * 200))
+    excerpt = index.find(tenant.project, "platypus")[0].excerpt
+    assert "platypus hides" in excerpt
+    assert len(excerpt) <= index.EXCERPT_LENGTH + 2
+
+
+def test_unknown_words_give_nothing(project):
+    assert index.find(project.project, "xylophone quux") == []
+    assert index.find(project.project, "") == []
+
+
+def test_stop_words_go_only_where_others_stay():
+    assert query_terms("how do I install it") == [("instal",)]
+    assert query_terms("how to") == [("how",), ("to",)]
+
+
+def test_terms_hold_parts_and_the_joined_form():
+    assert terms("useChat") == ["use", "chat", "usechat"]
+    assert terms("a.b_c") == ["a", "b", "c", "abc"]
+    assert terms("C++ and C#") == ["c", "cplusplus", "and", "c", "csharp"]
+
+
+def search(http, service, tenant, **body):
+    return http.post(f"{service.url}/discovery/v1/search/{tenant.domain}", json=body, headers=tenant.assistant)
+
+
+def test_the_answer_has_the_specified_shape(http, service, project):
+    response = search(http, service, project, query="install acme with pip", pageSize=2)
+    first = response.json()[0]
+    assert set(first) == {"content", "path", "metadata"}
+    assert first["path"] == "/install"
+    metadata = first["metadata"]
+    assert metadata["title"] == "Installing acme"
+    assert metadata["section"] == "With pip"
+    assert metadata["breadcrumb"] == ["Installing acme", "With pip"]
+    assert metadata["url"] == "https://docs.acme.example/install#with-pip"
+    assert 0 < metadata["score"] <= 1
+    assert len(response.json()) == 2
+    tagged = search(http, service, project, query="ACME_HOME").json()[0]["metadata"]
+    assert (tagged["version"], tagged["tags"]) == ("2.0", ["settings"])
+
+
+def test_a_threshold_is_inclusive(http, service, project):
+    scores = [item["metadata"]["score"] for item in search(http, service, project, query="install acme").json()]
+    assert len(scores) > 1
+    for threshold in scores:
+        kept = search(http, service, project, query="install acme", scoreThreshold=threshold).json()
+        assert [item["metadata"]["score"] for item in kept] == [score for score in scores if score >= threshold]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "query: "),
+        ({"query": None}, "query: "),
+        ({"query": 7}, "query: "),
+        ({"query": ["x"]}, "query: "),
+        ({"query": "x" * 2001}, "query: "),
+        ({"query": "x", "pageSize": 0}, "pageSize"),
+        ({"query": "x", "pageSize": 51}, "pageSize"),
+        ({"query": "x", "pageSize": 1.5}, "pageSize"),
+        ({"query": "x", "pageSize": "5"}, "pageSize"),
+        ({"query": "x", "pageSize": True}, "pageSize"),
+        ({"query": "x", "pageSize": 1e300}, "pageSize"),
+        ({"query": "x", "scoreThreshold": -0.1}, "scoreThreshold"),
+        ({"query": "x", "scoreThreshold": 1.1}, "scoreThreshold"),
+        ({"query": "x", "filter": "v2"}, "filter"),
+        ({"query": "x", "filter": {"version": 2}}, "filter.version: "),
+    ],
+)
+def test_a_bad_search_names_its_field(http, service, project, body, field):
+    assert_error(search(http, service, project, **body), 400, field)
+
+
+def test_bounds_and_unknown_fields_are_let_in(http, service, project):
+    for body in ({"pageSize": 50}, {"pageSize": 1}, {"pageSize": 3.0}, {"scoreThreshold": 0}, {"scoreThreshold": 1}):
+        assert search(http, service, project, query="install", **body).status_code == 200
+    assert search(http, service, project, query="install", filter=None, other={"a": 1}).status_code == 200
+    assert search(http, service, project, query="install", filter={"other": 1, "tag": None}).json()
+
+
+def test_a_tenant_finds_only_its_own(http, service, project, make_project):
+    other = make_project()
+    put(other, page("/secret", "# Installing secrets"))
+    assert "/secret" not in {item["path"] for item in search(http, service, project, query="installing secrets").json()}

@@ -1,0 +1,150 @@
+"""Pages in: skipped when unchanged, gone when vanished, named when bad, never half an index."""
+
+import io
+import json
+import threading
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from search import index
+from search.ingest import ingest
+from search.models import Document
+from search.sources.markdown_dir import read_folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.md").write_text("---\ntitle: Alpha\n---\n# Alpha\n\nThe zebra page.\n")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "index.md").write_text("# Beta\n\nThe walrus page.\n")
+    return tmp_path
+
+
+def run(domain, folder, *options) -> dict:
+    out = io.StringIO()
+    call_command("ingest", domain, str(folder), *options, "--json", stdout=out, stderr=io.StringIO())
+    return json.loads(out.getvalue())
+
+
+def counts(summary: dict) -> tuple[int, ...]:
+    return tuple(summary[name] for name in ("added", "changed", "unchanged", "removed"))
+
+
+def test_a_second_ingest_reads_only_what_changed(make_project, folder):
+    tenant = make_project()
+    assert counts(run(tenant.domain, folder)) == (2, 0, 0, 0)
+    assert counts(run(tenant.domain, folder)) == (0, 0, 2, 0)
+    (folder / "a.md").write_text("# Alpha\n\nThe giraffe page.\n")
+    assert counts(run(tenant.domain, folder)) == (0, 1, 1, 0)
+    assert index.find(tenant.project, "zebra") == []
+    assert [hit.path for hit in index.find(tenant.project, "giraffe")] == ["/a"]
+    (folder / "b" / "index.md").unlink()
+    assert counts(run(tenant.domain, folder)) == (0, 0, 1, 1)
+    assert index.find(tenant.project, "walrus") == []
+
+
+def test_paths_titles_and_facets_come_from_the_file(make_project, folder):
+    tenant = make_project()
+    (folder / "c.md").write_text(
+        "---\ntitle: Gamma\nversion: 1.0\nlanguage: de\ntags: [x, y]\ndescription: Über Gamma\n---\nText.\n"
+    )
+    run(tenant.domain, folder)
+    found = {document.path: document for document in tenant.project.documents.all()}
+    assert set(found) == {"/a", "/b", "/c"}
+    assert [found[path].title for path in ("/a", "/b", "/c")] == ["Alpha", "Beta", "Gamma"]
+    gamma = found["/c"]
+    assert (gamma.version, gamma.language, gamma.tags, gamma.description) == ("1.0", "de", ["x", "y"], "Über Gamma")
+
+
+def test_bad_files_are_named_and_skipped(make_project, folder):
+    tenant = make_project()
+    run(tenant.domain, folder)
+    (folder / "a.md").write_bytes(b"\xff\xfe not text")
+    (folder / "yaml.md").write_text("---\ntitle: [\n---\nx\n")
+    (folder / "list.md").write_text("---\n- a\n---\nx\n")
+    (folder / "b.md").write_text("# Beta twice\n")
+    (folder / "outside.md").symlink_to("/etc/hostname")
+    (folder / ".hidden.md").write_text("# Hidden\n")
+    summary = run(tenant.domain, folder)
+    reasons = {item["file"]: item["reason"] for item in summary["skipped"]}
+    assert reasons == {
+        "a.md": "is not UTF-8",
+        "yaml.md": "its front matter is not YAML (line 2)",
+        "list.md": "its front matter is not a list of names and values",
+        "b.md": "path /b is already taken by b/index.md",
+        "outside.md": "lies outside the source folder",
+    }
+    assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/a"], "the last good state stays"
+
+
+def test_a_manifest_lists_pages_and_wins_over_front_matter(make_project, folder):
+    tenant = make_project()
+    lines = [
+        {"path": "guide/first", "file": "a.md", "format": "md", "title": "First", "version": "3", "tags": ["t"]},
+        {"path": "/guide/second/", "file": "b/index.md", "language": "en"},
+        {"path": "x", "file": "missing.md"},
+        {"path": "y", "file": "../../etc/passwd"},
+        {"path": "z", "file": "a.md", "format": "docx"},
+        {"file": "a.md"},
+    ]
+    manifest = folder / "pages.jsonl"
+    manifest.write_text("\n".join(json.dumps(line) for line in lines) + "\nnot json\n")
+    summary = run(tenant.domain, folder, "--manifest", str(manifest))
+    assert counts(summary) == (2, 0, 0, 0)
+    assert len(summary["skipped"]) == 5
+    first = tenant.project.documents.get(path="/guide/first")
+    assert (first.title, first.version, first.tags) == ("First", "3", ["t"])
+    assert tenant.project.documents.filter(path="/guide/second").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("nobody", "."), "There is no project nobody"),
+        (("DOMAIN", "/no/such/folder"), "is not a folder"),
+        (("DOMAIN", ".", "--manifest", "/no/file"), "is not a file"),
+    ],
+)
+def test_errors_are_sentences(make_project, arguments, says):
+    domain = make_project().domain
+    with pytest.raises(CommandError, match=says):
+        call_command("ingest", *[domain if argument == "DOMAIN" else argument for argument in arguments])
+
+
+def test_an_empty_source_changes_nothing(make_project, folder, tmp_path_factory):
+    tenant = make_project()
+    run(tenant.domain, folder)
+    with pytest.raises(CommandError, match="nothing was changed"):
+        run(tenant.domain, tmp_path_factory.mktemp("empty"))
+    assert tenant.project.documents.count() == 2
+
+
+def test_readers_never_see_half_an_index(make_project, tmp_path):
+    tenant = make_project()
+    for number in range(60):
+        (tmp_path / f"{number}.md").write_text(f"# Page {number}\n\nherd one\n")
+    ingest(tenant.project, read_folder(tmp_path))
+    seen: set[tuple[int, int]] = set()
+    stop = threading.Event()
+
+    def look() -> None:
+        from django.db import connection
+
+        while not stop.is_set():
+            ones = len(index.find(tenant.project, "herd", limit=100))
+            with_two = Document.objects.filter(project=tenant.project, content__contains="two").count()
+            seen.add((ones, with_two))
+        connection.close()
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    try:
+        for number in range(60):
+            (tmp_path / f"{number}.md").write_text(f"# Page {number}\n\nherd two\n")
+        ingest(tenant.project, read_folder(tmp_path))
+    finally:
+        stop.set()
+        reader.join()
+    assert {ones for ones, _ in seen} == {60}
+    assert {twos for _, twos in seen} <= {0, 60}

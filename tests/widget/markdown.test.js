@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { address, blocks, firstSentence, plain, withoutSuggestions } from "../../static/widget/src/markdown.js";
+import { settle } from "../../static/widget/src/partial.js";
+
+const BASE = "https://docs.example.com/guide";
+
+/** A tree in short: `p(some em(text))`. */
+const short = (tree) =>
+  typeof tree === "string" ? tree : `${tree.tag}${tree.href ? `<${tree.href}>` : ""}(${tree.children.map(short).join("")})`;
+const show = (text, partial = false) =>
+  blocks(text, { base: BASE, partial })
+    .filter(({ tree }) => tree)
+    .map(({ tree }) => short(tree))
+    .join(" ");
+const tags = (tree) => (typeof tree === "string" ? [] : [tree.tag, ...tree.children.flatMap(tags)]);
+const said = (tree) => (typeof tree === "string" ? tree : tree.children.map(said).join(""));
+
+describe("Markdown", () => {
+  it("becomes a tree", () => {
+    assert.equal(show("# A\n\nOne **two** *three* `four` ~~five~~"), "h4(A) p(One strong(two) em(three) code(four) del(five))");
+    assert.equal(show("- a\n- b\n  - c"), "ul(li(span(a))li(span(b)ul(li(span(c)))))");
+    assert.equal(show("> q\n\n---"), "blockquote(p(q)) hr()");
+    assert.equal(show("| a | b |\n|---|---|\n| 1 | 2 |"), "table(thead(tr(th(a)th(b)))tbody(tr(td(1)td(2))))");
+  });
+
+  it("keeps where an ordered list starts, and the language of code", () => {
+    assert.equal(blocks("3. c", { base: BASE })[0].tree.start, 3);
+    const [{ tree }] = blocks('```py title="x"\nprint(1)\n```', { base: BASE });
+    assert.deepEqual([tree.tag, tree.lang, tree.children], ["pre", "py", ["print(1)"]]);
+  });
+
+  it("decodes entities in text and leaves them in code", () => {
+    assert.equal(show("a &amp; b &#60; `&amp;`"), "p(a & b < code(&amp;))");
+    assert.equal(show("AT&T &unknown;"), "p(AT&T &unknown;)");
+  });
+
+  it("shows HTML as the text it is", () => {
+    const hostile = 'x <img src=x onerror="alert(1)"> <script>alert(1)</script> y<br>z\n\n<div onclick="a()">b</div>\n\n<!-- c -->';
+    const trees = blocks(hostile, { base: BASE }).map(({ tree }) => tree).filter(Boolean);
+    assert.deepEqual([...new Set(trees.flatMap(tags))], ["p", "br"]);
+    assert.match(said(trees[0]), /<img src=x onerror="alert\(1\)">/);
+  });
+
+  it("turns citations into superscripts and other links into links", () => {
+    assert.equal(show("So [1](https://d.example/a#b)."), "p(So cite<https://d.example/a#b>(1).)");
+    assert.equal(show("[the page](/x)"), "p(a<https://docs.example.com/x>(the page))");
+  });
+
+  it("follows links to the web and to mail only", () => {
+    for (const href of ["javascript:alert(1)", "JaVaScRiPt:x", "data:text/html,x", "vbscript:x", "file:///etc", "blob:https://a/b", "&#106;avascript:x", "java\nscript:x"]) {
+      assert.equal(address(href, BASE), null, href);
+      assert.ok(!show(`[x](<${href}>) [1](<${href}>)`).includes("<javascript"), href);
+    }
+    assert.equal(address("mailto:a@b.example", BASE), "mailto:a@b.example");
+  });
+
+  it("drops images to their alternative text", () => {
+    assert.equal(show("![A *chart*](https://evil.example/x.png?q=secret)"), "p(A *chart*)");
+  });
+
+  it("says a text plainly", () => {
+    assert.equal(plain("# Hi\n\n**Run** it[1](https://a.b/c). Then `go`."), "Hi\nRun it. Then go.");
+    assert.equal(firstSentence("**Run** v1.2 it [1](https://a.b/c). Then go."), "Run v1.2 it .");
+  });
+
+  it("covers a text with its blocks", () => {
+    const text = "# A\n\nb\n\n- c\n\n- d\n\n```\ne\n\nf\n```\n\n| g | h |\n|--|--|\n| i | j |\n\n> k\n";
+    assert.equal(blocks(text, { base: BASE }).map(({ raw }) => raw).join(""), text);
+  });
+});
+
+describe("pages to read next", () => {
+  it("leave the text and become links", () => {
+    const text = "Done.\n\n```suggestions\n(Install it)[/install]\n(Bad)[javascript:x]\nnoise\n```";
+    assert.deepEqual(withoutSuggestions(text, BASE), {
+      body: "Done.\n",
+      suggestions: [{ label: "Install it", href: "https://docs.example.com/install" }],
+    });
+  });
+
+  it("never show while they arrive", () => {
+    const text = "Done.\n\n```suggestions\n(Install it)[/install]\n```";
+    for (let n = 1; n <= text.length; n++) {
+      const { body } = withoutSuggestions(text.slice(0, n), BASE);
+      assert.match(show(body, true), /^(p\(D?o?n?e?\.?\))?$/, text.slice(0, n));
+    }
+  });
+});
+
+describe("text that is still arriving", () => {
+  const settled = {
+    "Some **bo": "Some **bo**",
+    "Some **": "Some ",
+    "Some **bold*": "Some **bold**",
+    "Some **bold** and": "Some **bold** and",
+    "A *b **c": "A *b **c***",
+    "A `co": "A `co`",
+    "A ``co`d`": "A ``co`d``",
+    "A `": "A ",
+    "~~go": "~~go~~",
+    "2 * 3 * 4": "2 * 3 * 4",
+    "snake_case_name": "snake_case_name",
+    "See [1": "See ",
+    "See [1](https://a.b/c": "See ",
+    "See [1](https://a.b/c)": "See [1](https://a.b/c)",
+    "**See [1](ht": "**See**",
+    "a [note] b": "a [note] b",
+    "at https://docs.exam": "at ",
+    "x <https://a": "x ",
+    "a < b": "a < b",
+    "AT&am": "AT",
+    "text\\": "text",
+    "One\n\n#": "One\n\n",
+    "One\n\n-": "One\n\n",
+    "One\n\n12.": "One\n\n",
+    "One\n--": "One\n",
+    "One\n\n```": "One\n\n",
+    "One\n\n```py": "One\n\n",
+    "```py\nx = [1": "```py\nx = [1",
+    "```py\nx\n``": "```py\nx\n",
+    "```py\nx\n```": "```py\nx\n```",
+    "- a **b": "- a **b**",
+    "- *a\n- b": "- *a\n- b",
+    "| a | b |": "",
+    "| a | b |\n|--": "",
+    "| a | b |\n|--|--|\n| **x": "| a | b |\n|--|--|\n| **x**",
+  };
+  for (const [text, expected] of Object.entries(settled)) {
+    it(`${JSON.stringify(text)} shows ${JSON.stringify(expected)}`, () => assert.equal(settle(text), expected));
+  }
+
+  const answers = [
+    "To **install** *Acme*, run `pip install acme` [1](https://docs.example.com/install#pip). Then:\n\n1. Open **Settings** [2](https://docs.example.com/a_(b)).\n2. Press `Save`.\n\n```bash\npip install acme  # **not** bold\n```\n\n| Option | Meaning |\n| --- | :-: |\n| `--fast` | **quick** |\n\nSee [the guide](https://docs.example.com/guide) or ***both***.",
+    "## Step one\n\n- First **item**\n- Second with ~~old~~ text\n  - Nested `code`\n\n> A *quote*.\n\n```js\nconst a = `x`;\n```\nDone & [x](/y \"title\")!",
+  ];
+  /** Syntax outside code, where it would be a flash of something raw. */
+  const raw = (tree) =>
+    typeof tree === "string" ? (/\*\*|`|~~|\]\(|^#|\||https?:/.exec(tree)?.[0] ?? "") : ["pre", "code"].includes(tree.tag) ? "" : tree.children.map(raw).join("");
+  answers.forEach((answer, n) => {
+    it(`never flashes syntax (answer ${n + 1})`, () => {
+      for (let i = 1; i <= answer.length; i++) {
+        for (const { tree } of blocks(answer.slice(0, i), { base: BASE, partial: true })) {
+          assert.equal(tree ? raw(tree) : "", "", JSON.stringify(answer.slice(Math.max(0, i - 30), i)));
+        }
+      }
+    });
+
+    it(`never makes a link of half a link (answer ${n + 1})`, () => {
+      const links = (tree) => (typeof tree === "string" ? [] : [...(tree.href ? [tree.href] : []), ...tree.children.flatMap(links)]);
+      const all = (text, partial) => blocks(text, { base: BASE, partial }).flatMap(({ tree }) => (tree ? links(tree) : []));
+      const whole = new Set(all(answer, false));
+      for (let i = 1; i <= answer.length; i++) {
+        for (const href of all(answer.slice(0, i), true)) assert.ok(whole.has(href), href);
+      }
+    });
+  });
+
+  it("is settled quickly even when it is hostile", () => {
+    const began = performance.now();
+    for (const piece of ["[", "*a ", "`", "**_", "![", "<a ", "[a](", "| ", "> ", "- ", "\\"]) settle(piece.repeat(5_000));
+    assert.ok(performance.now() - began < 2_000);
+  });
+});
