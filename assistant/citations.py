@@ -24,6 +24,7 @@ class Citations:
         self._pages: dict[str, int] = {}
         self._held = ""
         self._code = 0  # length of the run of backticks that opened the code we are in
+        self._before = ""  # the last character of the piece before
 
     def cite(self, index: int) -> tuple[str, list[Source]]:
         """The link to passage `index` (from 0), and its page as a source when it is cited for the first time."""
@@ -68,7 +69,8 @@ class Citations:
                 written += " ".join(dict.fromkeys(links))
             else:
                 written += part[0]
-                if self._code < 3 and "\n\n" in part[0]:
+                if self._code < 3 and "\n\n" in self._before + part[0]:
                     self._code = 0  # code in a line ends with its paragraph, closed or not
+            self._before = part[0][-1]
         if written:
             yield Text(written)

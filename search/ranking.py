@@ -46,10 +46,9 @@ def rank(
     less for context); `sections` and `found` are the index's size and the
     number of sections each spelling occurs in.
     """
-    rarity = [
-        weight * math.log(1 + (sections - (n := min(sections, sum(found.get(s, 0) for s in term))) + 0.5) / (n + 0.5))
-        for term, weight in zip(query, weights, strict=True)
-    ]
+    counts = [min(sections, sum(found.get(spelling, 0) for spelling in term)) for term in query]
+    idf = [math.log(1 + (sections - n + 0.5) / (n + 0.5)) for n in counts]
+    rarity = [weight * told for weight, told in zip(weights, idf, strict=True)]
     total = sum(rarity) or 1.0
     most = total * (SATURATION + 1)
     bm25: list[float] = []

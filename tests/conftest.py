@@ -202,6 +202,11 @@ def http() -> Iterator[httpx.Client]:
         yield client
 
 
+def fake(mode: str, marker: str = "") -> list[dict[str, str]]:
+    """A context that tells the fake model server what to do, and by which the request is found in its log."""
+    return [{"type": "textSelection", "value": f"fake:{mode} {marker}"}]
+
+
 def question(text: str, **more: Any) -> dict[str, Any]:
     """The body of a question."""
     return {"fp": "anonymous", "messages": [{"id": "m1", "role": "user", "content": text}], **more}

@@ -1,7 +1,8 @@
 """A model server for tests: a process of its own that speaks `/v1/chat/completions`, faults included.
 
-What it does is chosen by a word in the question, such as `fake:cut`. It counts
-what it saw: `GET /log` answers with one entry for each request.
+What it does is chosen by a word anywhere in the user's message, such as
+`fake:cut`; tests put it into the context, where it does not disturb the search.
+It keeps what it saw: `GET /log` answers with one entry for each request.
 
     python tests/upstream.py PORT
 """
@@ -38,7 +39,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 async def _complete(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str, request: dict) -> None:
     asked = request["messages"][-1]["content"]
-    found = re.search(r"fake:(\w+)", asked.rpartition("<question>")[2])
+    found = re.search(r"fake:(\w+)", asked)
     mode = found[1] if found else "happy"
     authorization = re.search(r"authorization: (.*)", head, re.IGNORECASE)
     entry: dict[str, object] = {

@@ -576,7 +576,8 @@ def test_a_phone_gets_a_sheet_that_keeps_the_focus(make_host: Callable[..., Host
     link = host.url + "/install"
     host.answer(START, source(link, "Installation"), delta("Yes."), FINISH).open()
     host.launcher.click()
-    host.page.wait_for_timeout(250)
+    expect(host.panel).to_be_visible()
+    host.panel.evaluate("(panel) => Promise.all(panel.getAnimations().map((motion) => motion.finished))")
     assert host.panel.bounding_box() == {"x": 0, "y": 0, **PHONE}
     expect(host.panel).to_have_attribute("aria-modal", "true")
     assert host.focused() == "SECTION"

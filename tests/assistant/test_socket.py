@@ -1,0 +1,198 @@
+"""The widget's socket: who may open it, one answer at a time, and how each ends."""
+
+import asyncio
+import json
+
+import pytest
+import websockets
+
+from assistant.models import Message
+from tests.conftest import fake, wait_for
+
+INSTALL = "How do I install acme with pip?"
+
+
+def connect(service, tenant, origin="https://docs.acme.example"):
+    return websockets.connect(
+        f"{service.ws}/discovery/v1/assistant/{tenant.domain}/socket", origin=origin, max_size=None, proxy=None
+    )
+
+
+def ask(tenant, text=INSTALL, **body):
+    message = {"id": "m1", "role": "user", "parts": [{"type": "text", "text": text}]}
+    return json.dumps({"type": "ask", "key": tenant.assistant_key, "fp": "reader-1", "messages": [message], **body})
+
+
+async def read(socket) -> list[dict]:
+    """Events up to the end of one answer."""
+    events = []
+    async with asyncio.timeout(10):
+        while not events or events[-1]["type"] not in ("finish", "error"):
+            events.append(json.loads(await socket.recv()))
+    return events
+
+
+async def test_an_answer_comes_as_v2_events(service, project):
+    async with connect(service, project) as socket:
+        await socket.send(ask(project, currentPath="/install"))
+        events = await read(socket)
+    types = [event["type"] for event in events]
+    assert types[:8] == [
+        *("start", "data-thread", "start-step", "tool-input-start", "tool-input-available"),
+        *("tool-output-available", "finish-step", "start-step"),
+    ]
+    assert types[-3:] == ["text-end", "finish-step", "finish"]
+    thread_id = events[0]["messageMetadata"]["threadId"]
+    assert events[1] == {"type": "data-thread", "data": {"threadId": thread_id}, "transient": True}
+    assert events[-1] == {"type": "finish", "messageMetadata": {"threadId": thread_id}}
+    assert events[5]["output"][0]["url"] == "https://docs.acme.example/install#with-pip"
+    assert {"type": "data-status", "data": {"rung": "extractive"}, "transient": True} in events
+    answer = "".join(event["delta"] for event in events if event["type"] == "text-delta")
+    stored = Message.objects.get(message_id=events[0]["messageId"])
+    assert (stored.content, stored.caller, stored.page_path) == (answer, "web", "/install")
+
+
+async def test_the_socket_stays_open_for_the_next_question(service, project):
+    async with connect(service, project) as socket:
+        await socket.send(ask(project))
+        thread_id = (await read(socket))[0]["messageMetadata"]["threadId"]
+        await socket.send(ask(project, "and from source?", threadId=thread_id))
+        events = await read(socket)
+    assert events[0]["messageMetadata"]["threadId"] == thread_id
+    assert "make install" in "".join(event.get("delta", "") for event in events)
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://docs.acme.example"])
+async def test_a_foreign_origin_is_refused_at_the_handshake(service, project, origin):
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await connect(service, project, origin)
+    assert refused.value.response.status_code == 403
+
+
+async def test_the_services_own_origin_and_none_are_let_in(service, project):
+    for origin in (service.url, None):
+        async with connect(service, project, origin) as socket:
+            await socket.send(ask(project))
+            assert (await read(socket))[-1]["type"] == "finish"
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"key": "svc_dsc_wrong"}, 401),
+        ({"key": None}, 401),
+        ({"key": "ADMIN"}, 403),
+        ({"key": "FOREIGN"}, 404),
+        ({"fp": ""}, 400),
+        ({"messages": []}, 400),
+        ({"type": "dance"}, 400),
+    ],
+)
+async def test_a_refused_question_has_the_status_of_http(service, project, make_project, change, status):
+    keys = {"ADMIN": project.admin_key, "FOREIGN": make_project().assistant_key}
+    message = {**json.loads(ask(project)), **change}
+    message["key"] = keys.get(message["key"], message["key"])
+    async with connect(service, project) as socket:
+        await socket.send(json.dumps(message))
+        (event,) = await read(socket)
+        assert (event["type"], event["status"]) == ("error", status)
+        assert event["errorText"]
+        await socket.send(ask(project))
+        assert (await read(socket))[-1]["type"] == "finish", "the socket goes on"
+
+
+async def test_one_answer_at_a_time(model_service, project):
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("slow")))
+        while json.loads(await socket.recv())["type"] != "text-delta":
+            pass
+        await socket.send(ask(project))
+        events = [json.loads(await socket.recv())]
+        while events[-1]["type"] != "finish":
+            events.append(json.loads(await socket.recv()))
+    errors = [event for event in events if event["type"] == "error"]
+    assert [error["status"] for error in errors] == [409]
+    assert "nothing in" in "".join(event.get("delta", "") for event in events), "the running answer is not disturbed"
+
+
+async def test_stop_ends_the_answer_and_the_upstream(model_service, upstream, project):
+    marker = "stopping marker"
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("endless", marker)))
+        message_id = json.loads(await socket.recv())["messageId"]
+        while json.loads(await socket.recv())["type"] != "text-delta":
+            pass
+        await socket.send('{"type": "stop"}')
+        events = await read(socket)
+        assert [event["type"] for event in events][-2:] == ["abort", "finish"]
+        await socket.send(ask(project, context=fake("happy")))
+        assert (await read(socket))[-1]["type"] == "finish"
+    assert Message.objects.get(message_id=message_id).state == "aborted"
+    await asyncio.to_thread(
+        wait_for, lambda: upstream.last(marker)["ended"] == "closed by the client", 2, "the upstream to be closed"
+    )
+
+
+async def test_a_reader_who_leaves_closes_the_upstream(model_service, upstream, project):
+    marker = "leaving the socket"
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("endless", marker)))
+        message_id = json.loads(await socket.recv())["messageId"]
+        while json.loads(await socket.recv())["type"] != "text-delta":
+            pass
+    await asyncio.to_thread(
+        wait_for, lambda: upstream.last(marker)["ended"] == "closed by the client", 2, "the upstream to be closed"
+    )
+    answer = Message.objects.get(message_id=message_id)
+    await asyncio.to_thread(wait_for, lambda: answer.refresh_from_db() or answer.state == "aborted", 2, "the record")
+    assert answer.content.startswith("on ")
+
+
+async def test_a_cut_answer_ends_with_an_error(model_service, project):
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("cut")))
+        events = await read(socket)
+    assert events[-1] == {"type": "error", "errorText": "The answer broke off. Please try again.", "status": 503}
+
+
+async def close_code(socket) -> int:
+    async with asyncio.timeout(15):
+        await socket.wait_closed()
+    return socket.close_code
+
+
+async def test_a_binary_message_closes_with_4003(service, project):
+    async with connect(service, project) as socket:
+        await socket.send(b"\x00")
+        assert await close_code(socket) == 4003
+
+
+async def test_a_message_over_2_mib_closes_with_4009(service, project):
+    async with connect(service, project) as socket:
+        await socket.send("x" * (2 * 1024 * 1024 + 1))
+        assert await close_code(socket) == 4009
+
+
+async def test_silence_closes_with_4008(service, project):
+    async with connect(service, project) as socket:
+        assert await close_code(socket) == 4008
+
+
+@pytest.mark.parametrize("message", ["", "{", "[]", '"x"', '{"type": NaN}', "{" * 3])
+async def test_nonsense_is_told_and_survived(service, project, message):
+    async with connect(service, project) as socket:
+        await socket.send(message)
+        (event,) = await read(socket)
+        assert (event["type"], event["status"]) == ("error", 400)
+
+
+async def test_the_limit_is_shared_with_http(start, project, http):
+    service = start(LIMIT_ASSISTANT_ORG="1/h")
+    url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"
+    body = {"fp": "x", "messages": [{"role": "user", "content": INSTALL}]}
+    assert http.post(url, json=body, headers=project.assistant).status_code == 200
+    async with connect(service, project) as socket:
+        await socket.send(ask(project))
+        (event,) = await read(socket)
+    assert event["status"] == 429
+    assert event["retryAfter"] >= 1
