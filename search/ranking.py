@@ -46,8 +46,8 @@ def rank(
     less for context); `sections` and `found` are the index's size and the
     number of sections each spelling occurs in.
     """
-    counts = [min(sections, sum(found.get(spelling, 0) for spelling in term)) for term in query]
-    idf = [math.log(1 + (sections - n + 0.5) / (n + 0.5)) for n in counts]
+    holding = [min(sections, sum(found.get(spelling, 0) for spelling in term)) for term in query]
+    idf = [math.log(1 + (sections - n + 0.5) / (n + 0.5)) for n in holding]
     rarity = [weight * told for weight, told in zip(weights, idf, strict=True)]
     total = sum(rarity) or 1.0
     most = total * (SATURATION + 1)
