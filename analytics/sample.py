@@ -45,7 +45,8 @@ def make_sample_views(project: Project, paths: Sequence[str]) -> int:
             user_agent = dice.choice(_AGENTS if agent else _PEOPLE)
             for path in dice.choices(paths, weights, k=dice.randint(1, 4)):
                 at += timedelta(seconds=dice.randint(5, 90))
-                raw = f"{path}.md" if agent and path != "/" and dice.random() < 0.4 else path
+                markdown = dice.random() < (0.4 if agent else 0.02)
+                raw = f"{path}.md" if markdown and path != "/" else path
                 seen.append(Observation(uuid.uuid4().hex, raw, min(at, now), address, user_agent, sample=True))
     for start in range(0, len(seen), 500):
         record(project, seen[start : start + 500])

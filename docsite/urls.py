@@ -2,8 +2,10 @@
 
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 urlpatterns = [
+    path("favicon.ico", RedirectView.as_view(url="/static/site/img/icon.svg", permanent=True)),
     path("admin/", admin.site.urls),
     path("", include("docsite.pages.urls")),
 ]
