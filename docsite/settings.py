@@ -87,16 +87,11 @@ CACHES = {
         "LOCATION": "projects_counter",
     },
 }
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 if ENV.redis_url:
     CACHES["limits"] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": ENV.redis_url,
         "OPTIONS": {"socket_timeout": 0.25, "socket_connect_timeout": 0.25},  # type: ignore[dict-item]  # nested
-    }
-    CHANNEL_LAYERS["default"] = {
-        "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [ENV.redis_url]},  # type: ignore[dict-item]  # nested
     }
 RATELIMIT_USE_CACHE = "limits"
 

@@ -1,0 +1,19 @@
+FROM node:22-slim AS widget
+WORKDIR /widget
+COPY static/widget/package.json static/widget/package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY static/widget/ ./
+RUN npm run build
+
+FROM python:3.12-slim
+WORKDIR /app
+RUN useradd --system --home /app docs && mkdir /data && chown docs /data
+COPY requirements.txt ./
+RUN pip install --no-cache-dir -r requirements.txt
+COPY . .
+COPY --from=widget /widget/dist static/widget/dist
+USER docs
+ENV DATA_DIR=/data PYTHONUNBUFFERED=1
+VOLUME /data
+EXPOSE 8000
+CMD ["sh", "-c", "python manage.py migrate --verbosity 0 && exec python manage.py serve --host 0.0.0.0 --port 8000"]

@@ -1,0 +1,154 @@
+"""The demo as a newcomer meets it: one command, the site, a question, a search, and the visit in the admin."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.conftest import ROOT, free_port, wait_for
+
+pytestmark = pytest.mark.browser
+
+READER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
+OPEN_ROOTS = """
+const attach = Element.prototype.attachShadow;
+Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: "open" }); };
+"""
+
+
+def run_demo(folder: Path, port: int) -> subprocess.Popen[str]:
+    """Start the demo and wait until it is ready."""
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "demo", "--port", str(port)],
+            cwd=ROOT, env={**os.environ, "DATA_DIR": str(folder)}, stdout=log, stderr=log, text=True,
+        )  # fmt: skip
+    ready = f"Ready: http://127.0.0.1:{port}/"
+    wait_for(lambda: ready in (folder / "log").read_text() or process.poll() is not None, 60, "the demo")
+    assert process.poll() is None, (folder / "log").read_text()
+    return process
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """What the demo wrote down for clients."""
+    folder = tmp_path_factory.mktemp("demo")
+    process = run_demo(folder, free_port())
+    yield json.loads((folder / "demo.json").read_text())
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 0
+    assert (folder / "log").read_text().endswith("Stopped.\n")
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A reader's tab."""
+    context = browser.new_context(user_agent=READER)
+    context.add_init_script(OPEN_ROOTS)
+    tab = context.new_page()
+    problems: list[str] = []
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.on("console", lambda message: message.type == "error" and problems.append(message.text))
+    yield tab
+    assert problems == []
+    context.close()
+
+
+def visitors(demo: dict[str, str]) -> dict[str, Any]:
+    """The export over the default range."""
+    answer = httpx.get(
+        f"{demo['base_url']}/v1/analytics/{demo['project_id']}/visitors?limit=250",
+        headers={"Authorization": f"Bearer {demo['admin_key']}"},
+    )
+    return answer.json()
+
+
+def test_a_reader_asks_and_lands_where_the_answer_came_from(demo: dict[str, str], page: Page) -> None:
+    page.goto(f"{demo['base_url']}/quickstart")
+    page.get_by_role("button", name="Ask the docs").click()
+    field = page.get_by_label("Your question")
+    field.fill("Which limits apply to the assistant?")
+    field.press("Enter")
+    link = page.get_by_role("dialog").locator(".prose sup a").first
+    expect(link).to_be_visible(timeout=10_000)
+    target = str(link.get_attribute("href"))
+    link.click()
+    page.wait_for_url(re.compile(re.escape(target.partition("#")[0])))
+    assert page.locator(f"[id='{target.partition('#')[2]}']").count() == 1
+
+
+def test_a_reader_searches(demo: dict[str, str], page: Page) -> None:
+    page.goto(f"{demo['base_url']}/")
+    page.keyboard.press("/")
+    page.keyboard.type("create a project")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_contain_text("create a project")
+    page.get_by_role("main").locator("a[href*='/commands'], a[href*='/quickstart']").first.click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_a_visit_shows_in_the_export_and_in_the_admin(demo: dict[str, str], page: Page) -> None:
+    before = visitors(demo)["totals"]["human"]
+    rows = {row["path"]: row["human"] for row in visitors(demo)["visitors"]}
+    page.goto(f"{demo['base_url']}/streaming")
+    page.goto(f"{demo['base_url']}/streaming")
+    after = visitors(demo)
+    assert after["totals"]["human"] in (before, before + 1), "the same reader as in the tests before"
+    assert {row["path"]: row["human"] for row in after["visitors"]}["/streaming"] == rows["/streaming"] + 1
+
+    page.goto(f"{demo['base_url']}/admin/")
+    page.fill("#id_username", demo["admin_username"])
+    page.fill("#id_password", demo["admin_password"])
+    page.click("input[type=submit]")
+    page.goto(f"{demo['base_url']}/admin/analytics/pageview/visitors/{demo['domain']}")
+    tiles = page.locator(".tiles dd:first-of-type").all_inner_texts()
+    assert [int(tile) for tile in tiles] == list(after["totals"].values())
+    page.goto(f"{demo['base_url']}/streaming")
+    assert visitors(demo)["totals"] == after["totals"], "staff are not counted"
+
+
+def test_a_key_made_in_the_admin_is_shown_once(demo: dict[str, str], page: Page) -> None:
+    page.goto(f"{demo['base_url']}/admin/login/?next=/admin/projects/project/of/{demo['domain']}")
+    page.fill("#id_username", demo["admin_username"])
+    page.fill("#id_password", demo["admin_password"])
+    page.click("input[type=submit]")
+    expect(page.locator(".facts")).to_contain_text(demo["project_id"])
+    page.select_option("[name=kind]", "admin")
+    page.fill("[name=name]", "Nightly export")
+    page.get_by_role("button", name="Create key").click()
+    token = page.locator(".secret code").inner_text()
+    answer = httpx.get(
+        f"{demo['base_url']}/v1/analytics/{demo['project_id']}/visitors", headers={"Authorization": f"Bearer {token}"}
+    )
+    assert answer.status_code == 200
+    page.goto(page.url)
+    assert token not in page.content()
+    row = page.locator("tr", has_text="Nightly export")
+    expect(row).to_contain_text("live")
+    row.get_by_role("button", name="Revoke").click()
+    expect(page.locator("tr", has_text="Nightly export")).to_contain_text("revoked")
+
+
+def test_the_demo_started_again_keeps_its_data_and_keys(tmp_path: Path) -> None:
+    kept = []
+    for _ in range(2):
+        process = run_demo(tmp_path, free_port())
+        facts = json.loads((tmp_path / "demo.json").read_text())
+        answer = httpx.get(
+            f"{facts['base_url']}/v1/analytics/{facts['project_id']}/visitors",
+            headers={"Authorization": f"Bearer {facts['admin_key']}"},
+        )
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+        kept.append(({**facts, "base_url": ""}, answer.json()["totals"]))
+    assert kept[0] == kept[1]
+    assert kept[0][1]["human"] > 0
