@@ -22,7 +22,7 @@ from search.hits import Filters, Hit
 
 logger = logging.getLogger(__name__)
 
-GROUNDED = 0.25  # a passage that scores less is not what the reader asked for
+GROUNDED = 0.3  # a passage that scores less is not what the reader asked for
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_BYTES = 2048
 SORRY = "The answer broke off. Please try again."

@@ -72,5 +72,8 @@ def _history(thread: Thread) -> list[Turn]:
 
 
 def mark_orphans() -> int:
-    """Call answers interrupted that a former process left running. Returns how many; for start-up."""
+    """Call answers interrupted that a former process left running. Returns how many; for start-up.
+
+    An answer that another process is still writing says so again with its next save.
+    """
     return Message.objects.filter(state=Message.State.RUNNING).update(state=Message.State.INTERRUPTED)

@@ -18,7 +18,7 @@ TYPICAL_LENGTH = 160
 
 # Logistic weights, fitted on development queries of which the answering page is known.
 INTERCEPT = -5.2
-WEIGHTS = {"coverage": 2.3, "title": 1.6, "headings": 1.2, "relative": 2.6, "strength": 1.2}
+WEIGHTS = {"coverage": 2.3, "title": 1.6, "headings": 1.2, "overlap": 0.8, "relative": 2.6, "strength": 1.2}
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Features:
     coverage: float  # share of the query, by rarity, that occurs at all
     title: float  # the same, in the title
     headings: float  # the same, in the headings
+    overlap: float  # share of the heading (of an intro: the title) that the query names
     relative: float  # BM25F against the best candidate's
     strength: float  # BM25F against the most that the query could give
 
@@ -52,7 +53,8 @@ def rank(
     total = sum(rarity) or 1.0
     most = total * (SATURATION + 1)
     bm25: list[float] = []
-    shares: list[tuple[float, float, float]] = []
+    shares: list[tuple[float, float, float, float]] = []
+    spellings = {spelling for term in query for spelling in term}
     for entry in entries:
         fields = {name: getattr(entry, name).split() for name in FIELD_WEIGHT}
         norm = 1 - LENGTH + LENGTH * len(fields["body"]) / TYPICAL_LENGTH
@@ -70,9 +72,10 @@ def rank(
             in_title += weight if counts["title"] else 0
             in_headings += weight if counts["headings"] else 0
         bm25.append(score)
-        shares.append((covered / total, in_title / total, in_headings / total))
+        heading = set(fields["headings"] or fields["title"])
+        overlap = len(heading & spellings) / len(heading) if heading else 0.0
+        shares.append((covered / total, in_title / total, in_headings / total, overlap))
     best = max(bm25, default=0) or 1.0
     return [
-        Features(covered, in_title, in_headings, score / best, score / most)
-        for score, (covered, in_title, in_headings) in zip(bm25, shares, strict=True)
+        Features(*share, score / best, score / most) for score, share in zip(bm25, shares, strict=True)
     ]

@@ -37,7 +37,8 @@ class Command(BaseCommand):
         from docsite.server import serve
 
         host, port = options["host"], options["port"]
-        base_url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
         self._step("Database")
         call_command("migrate", verbosity=0)
         mark_orphans()

@@ -3,6 +3,8 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from assistant.threads import mark_orphans
 
@@ -22,6 +24,9 @@ class Command(BaseCommand):
         from docsite.server import serve
 
         host, port = options["host"], options["port"]
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            raise CommandError("The database is behind the code. Run first: python manage.py migrate")
         mark_orphans()
         try:
             serve(host, port, lambda: self.stdout.write(f"Ready: http://{host}:{port}/"))

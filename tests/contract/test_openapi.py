@@ -1,0 +1,68 @@
+"""The OpenAPI document, and the documentation against it."""
+
+import pytest
+
+from docsite.pages import navigation
+
+
+@pytest.fixture
+def document(http, service) -> dict:
+    response = http.get(f"{service.url}/openapi.json")
+    assert response.status_code == 200
+    return response.json()
+
+
+def test_it_has_the_version_of_the_specification(document):
+    assert document["info"]["version"] == "1.0.0"
+
+
+def test_the_operations_are_those_of_the_specification(document):
+    operations = {(method, path) for path, methods in document["paths"].items() for method in methods}
+    assert operations == {
+        ("get", "/v1/analytics/{projectId}/visitors"),
+        ("post", "/v1/collect/{projectId}/views"),
+        ("post", "/discovery/v1/assistant/{domain}/message"),
+        ("post", "/discovery/v1/search/{domain}"),
+        ("post", "/discovery/v1/view/{domain}"),
+    }
+
+
+def test_visitors_are_described_as_specified(document):
+    operation = document["paths"]["/v1/analytics/{projectId}/visitors"]["get"]
+    assert operation["tags"] == ["Analytics"]
+    parameters = {parameter["name"]: parameter for parameter in operation["parameters"]}
+    assert set(parameters) == {"projectId", "dateFrom", "dateTo", "limit", "offset"}
+    limit = parameters["limit"]["schema"]
+    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 250, 50)
+    assert parameters["offset"]["schema"]["minimum"] == 0
+    ok = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    assert ok["$ref"].endswith("/VisitorsByPageResponse")
+    bad = operation["responses"]["400"]["content"]["application/json"]["schema"]
+    assert bad["$ref"].endswith("/AnalyticsErrorResponse")
+    schemas = document["components"]["schemas"]
+    assert set(schemas["VisitorsTrafficTotals"]["required"]) == {"human", "ai", "total"}
+    assert set(schemas["VisitorsByPageResponse"]["required"]) == {"totals", "visitors", "hasMore"}
+
+
+def test_there_are_two_bearer_schemes(document):
+    schemes = document["components"]["securitySchemes"]
+    assert {name: (scheme["type"], scheme["scheme"]) for name, scheme in schemes.items()} == {
+        "AdminKey": ("http", "bearer"),
+        "AssistantKey": ("http", "bearer"),
+    }
+
+
+def test_message_v1_is_deprecated_and_streams(document):
+    operation = document["paths"]["/discovery/v1/assistant/{domain}/message"]["post"]
+    assert operation["deprecated"] is True
+    assert set(operation["responses"]["200"]["content"]) == {"text/plain"}
+    assert operation["security"] == [{"AssistantKey": []}]
+
+
+def test_every_endpoint_and_error_is_in_the_documentation(document):
+    text = "\n".join(page.body for page in navigation.pages().values())
+    for path, methods in document["paths"].items():
+        assert path in text, path
+        for operation in methods.values():
+            for status in operation["responses"]:
+                assert status in text, status

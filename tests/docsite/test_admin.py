@@ -1,0 +1,151 @@
+"""The admin as an owner, a teammate of another organization and a stranger see it."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from assistant.models import Message, Thread
+from docsite.projects.models import ApiKey
+
+SECRET = "What did the board decide?"
+
+
+@pytest.fixture
+def mine(project):
+    thread = Thread.objects.create(project=project.project, fp="x")
+    Message.objects.create(thread=thread, role="user", content=SECRET)
+    project.thread = thread
+    return project
+
+
+def staff(name: str, *organizations) -> Client:
+    user, _ = User.objects.get_or_create(username=name, defaults={"is_staff": True})
+    for organization in organizations:
+        organization.memberships.get_or_create(user=user)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def owner(mine):
+    return staff(f"owner-{mine.project.pk}", mine.project.organization)
+
+
+@pytest.fixture
+def stranger(mine, make_project):
+    return staff(f"stranger-{mine.project.pk}", make_project().project.organization)
+
+
+def pages(mine) -> list[str]:
+    document = mine.project.documents.get(path="/install")
+    return [
+        f"/admin/projects/project/of/{mine.domain}",
+        f"/admin/projects/project/{mine.project.pk}/change/",
+        f"/admin/analytics/pageview/visitors/{mine.domain}",
+        f"/admin/assistant/thread/{mine.thread.pk}/change/",
+        f"/admin/search/document/{document.pk}/change/",
+    ]
+
+
+def test_an_owner_sees_their_project_everywhere(owner, mine):
+    for url in pages(mine):
+        assert owner.get(url).status_code == 200, url
+    assert mine.domain in owner.get("/admin/projects/project/").content.decode()
+    assert SECRET in owner.get("/admin/assistant/thread/").content.decode()
+
+
+def test_a_stranger_sees_nothing_of_it(stranger, mine):
+    for url in pages(mine):
+        answer = stranger.get(url)
+        assert answer.status_code in (302, 403, 404), url
+        assert SECRET not in answer.content.decode()
+    lists = ("projects/project", "projects/organization", "assistant/thread", "search/document", "analytics/pageview")
+    for name in lists:
+        answer = stranger.get(f"/admin/{name}/")
+        assert answer.status_code == 200, name
+        assert mine.domain not in answer.content.decode(), name
+        assert SECRET not in answer.content.decode()
+
+
+def test_a_stranger_cannot_choose_a_foreign_organization(stranger, mine):
+    form = stranger.get("/admin/projects/project/add/").content.decode()
+    assert mine.project.organization.name not in form
+    answer = stranger.post(
+        "/admin/projects/project/add/",
+        {
+            "organization": mine.project.organization.pk,
+            "domain": "stolen",
+            "name": "x",
+            "docs_url": "https://x.example",
+            "allowed_origins": "[]",
+            "ai_scope": "all",
+        },
+    )
+    assert answer.status_code == 200, "the form comes back"
+    assert not mine.project.organization.projects.filter(domain="stolen").exists()
+
+
+def test_without_a_session_there_is_only_the_login(mine):
+    for url in pages(mine):
+        assert Client().get(url)["Location"].startswith("/admin/login/")
+
+
+def test_only_superusers_decide_who_belongs(owner, mine):
+    organization = mine.project.organization
+    assert owner.get("/admin/projects/organization/add/").status_code == 403
+    owner.post(f"/admin/projects/organization/{organization.pk}/change/", {"name": "Taken over"})
+    organization.refresh_from_db()
+    assert organization.name != "Taken over"
+
+
+def keys_page(mine) -> str:
+    return f"/admin/projects/project/of/{mine.domain}"
+
+
+def make_key(client, mine, **fields):
+    return client.post(keys_page(mine), {"kind": "admin", "name": "n", "expiry": "", "networks": "", **fields})
+
+
+def test_an_admin_key_made_by_form_expires_after_90_days(owner, mine):
+    make_key(owner, mine, name="ninety")
+    key = ApiKey.objects.get(organization=mine.project.organization, name="ninety")
+    assert (key.expires_at - key.created_at).days in (89, 90)
+    make_key(owner, mine, name="public", kind="assistant")
+    assert ApiKey.objects.get(organization=mine.project.organization, name="public").expires_at is None
+
+
+@pytest.mark.parametrize(
+    ("networks", "says"), [("0.0.0.0/0", "allows every address"), ("nonsense", "not a CIDR range")]
+)
+def test_a_network_that_is_none_or_everything_is_refused(owner, mine, networks, says):
+    before = ApiKey.objects.filter(organization=mine.project.organization).count()
+    assert says in make_key(owner, mine, networks=networks).content.decode()
+    assert ApiKey.objects.filter(organization=mine.project.organization).count() == before
+
+
+def test_at_most_ten_new_keys_an_hour(owner, mine):
+    for _ in range(9):  # two were made with the project
+        answer = make_key(owner, mine)
+    assert "At most 10 new keys an hour" in answer.content.decode()
+    assert ApiKey.objects.filter(organization=mine.project.organization).count() == 10
+
+
+def test_a_foreign_key_cannot_be_revoked(stranger, owner, mine, make_project):
+    other = make_project().project
+    key = ApiKey.objects.filter(organization=other.organization).first()
+    owner.post(keys_page(mine), {"revoke": key.pk})
+    owner.post(keys_page(mine), {"revoke": "x' OR 1=1"})
+    key.refresh_from_db()
+    assert key.revoked_at is None
+
+
+def test_pages_guard_their_readers(owner, mine):
+    answer = owner.get(keys_page(mine))
+    policy = answer["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Referrer-Policy"] == "strict-origin-when-cross-origin"
+    assert "no-store" in answer["Cache-Control"]
