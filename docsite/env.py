@@ -43,8 +43,7 @@ class Env(BaseSettings):
     )
     redis_url: str = Field(
         default="",
-        description="`redis://host:6379/0`: rate limits counted in Redis. "
-        "Empty: counted in the database.",
+        description="`redis://host:6379/0`: rate limits counted in Redis. Empty: counted in the database.",
     )
     trusted_proxies: List = Field(
         default=(),

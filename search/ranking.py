@@ -76,6 +76,4 @@ def rank(
         overlap = len(heading & spellings) / len(heading) if heading else 0.0
         shares.append((covered / total, in_title / total, in_headings / total, overlap))
     best = max(bm25, default=0) or 1.0
-    return [
-        Features(*share, score / best, score / most) for score, share in zip(bm25, shares, strict=True)
-    ]
+    return [Features(*share, score / best, score / most) for score, share in zip(bm25, shares, strict=True)]
