@@ -29,8 +29,12 @@ class Command(BaseCommand):
             raise CommandError("The database is behind the code. Run first: python manage.py migrate")
         mark_orphans()
         try:
-            serve(host, port, lambda: self.stdout.write(f"Ready: http://{host}:{port}/"))
+            serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"))
         except OSError as taken:
             raise CommandError(
                 f"{host}:{port} cannot be listened on ({taken.strerror}). Choose another --port."
             ) from None
+
+    def _tell(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()  # whoever started us may be waiting for it in a pipe
