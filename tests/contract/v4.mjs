@@ -2,7 +2,7 @@
  * A page with `useChat` of AI SDK 4 on it, told what to ask: `node v4.mjs SCENARIO`, the scenario as JSON.
  *
  * It asks one question after the other, prints one line of JSON with what the page saw, and stays open until
- * it is killed. So a connection that closes before that was closed by the client library, not by the exit.
+ * its stdin ends. So a connection that closes before that was closed by the client library, not by the exit.
  */
 
 import { parseDataStreamPart } from "ai4";
@@ -76,6 +76,7 @@ function answer() {
   return last?.role === "assistant" ? last : undefined;
 }
 
+process.stdin.on("end", () => process.exit()).resume();
 setTimeout(() => {
   console.error(`The page was still ${chat?.status} after 30 seconds.`);
   process.exit(1);
