@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 
 from analytics.models import PageView
+from docsite.db import snapshot
 from docsite.projects.models import Project
 
 HUMAN = Q(client_class="human", markdown=False)
@@ -35,8 +36,9 @@ def visitors(project: Project, start: datetime, end: datetime) -> Visitors:
     """Unique visitors with `start <= view < end`; `total` counts one seen as both human and AI once."""
     views = _views(project, start, end)
     counts = _distinct(ai(project))
-    totals = views.aggregate(**counts)
-    rows = views.values("path").annotate(**counts).order_by("-total", "path")
+    with snapshot():
+        totals = views.aggregate(**counts)
+        rows = list(views.values("path").annotate(**counts).order_by("-total", "path"))
     return Visitors(totals, [row for row in rows if row["total"]])
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
+from docsite.db import snapshot
 from docsite.projects.models import Project
 from search import analysis, backends, ranking
 from search.hits import Filters, Hit
@@ -41,6 +42,7 @@ def find_passages(
     return _sections(project, query, filters, most=2, limit=limit, context=context, current_path=current_path)
 
 
+@snapshot()
 def _sections(
     project: Project,
     text: str,
@@ -52,45 +54,50 @@ def _sections(
     context: Sequence[str] = (),
     current_path: str | None = None,
 ) -> list[Hit]:
-    """The best sections, at most `most` of a page."""
+    """The best sections, at most `most` of a page, all of one state of the index."""
     engine = backends.current()
     facets, languages = _facets(project, filters)
     query: Query = analysis.query_terms(text, languages)
-    weights = [1.0] * len(query)
-    if context:
-        sections, found = engine.frequencies(
-            project, _spellings(extra := analysis.query_terms(" ".join(context), languages))
-        )
-        known = sorted((t for t in extra if t not in query and _count(t, found)), key=lambda t: _count(t, found))
-        query = [*query, *known[:MOST_CONTEXT_TERMS]]
-        weights += [CONTEXT_WEIGHT] * (len(query) - len(weights))
+    extra = _context_terms(project, context, languages, query)
+    weights = [1.0] * len(query) + [CONTEXT_WEIGHT] * len(extra)
+    query = [*query, *extra]
     entries = engine.candidates(project, query, facets, CANDIDATES)
-    if not entries:
-        return []
     sections, found = engine.frequencies(project, _spellings(query))
-    scores = {
-        entry.section_id: features.score()
-        for entry, features in zip(entries, ranking.rank(query, weights, entries, sections, found), strict=True)
-    }
-    places = Section.objects.filter(pk__in=scores).values_list("pk", "position", "document_id", "document__path")
-    ranked = sorted(
-        (
-            (round(_near(scores[pk], path, current_path), 4), path, position, pk, document)
-            for pk, position, document, path in places
-        ),
-        key=lambda place: (-place[0], place[1], place[2]),
-    )
-    taken: Counter[int] = Counter()
-    best: dict[int, float] = {}
-    for score, _, _, pk, document in ranked:
-        if score < threshold or len(best) == limit:
-            break
-        if taken[document] < most:
-            taken[document] += 1
-            best[pk] = score
+    features = ranking.rank(query, weights, entries, sections, found)
+    scores = {entry.section_id: known.score() for entry, known in zip(entries, features, strict=True)}
+    best = _fold(scores, most, limit, threshold, current_path)
     rows = Section.objects.select_related("document").in_bulk(list(best))
     wanted = set(_spellings(query))
-    return [_hit(project, rows[pk], score, wanted) for pk, score in best.items() if pk in rows]
+    return [_hit(project, rows[pk], score, wanted) for pk, score in best.items()]
+
+
+def _context_terms(
+    project: Project, context: Sequence[str], languages: tuple[str, ...], query: Query
+) -> list[tuple[str, ...]]:
+    """The rarest terms of the context that the index holds and the question does not."""
+    if not context:
+        return []
+    terms = analysis.query_terms(" ".join(context), languages)
+    _, found = backends.current().frequencies(project, _spellings(terms))
+    counts = {term: sum(found.get(spelling, 0) for spelling in term) for term in terms if term not in query}
+    return sorted((term for term in counts if counts[term]), key=lambda term: counts[term])[:MOST_CONTEXT_TERMS]
+
+
+def _fold(
+    scores: dict[int, float], most: int, limit: int, threshold: float, current_path: str | None
+) -> dict[int, float]:
+    """Section ids with their scores, best first, at most `most` of a page; equal scores in the order of the site."""
+    places = Section.objects.filter(pk__in=scores).values_list("pk", "position", "document__path")
+    ranked = sorted((-round(_near(scores[pk], path, current_path), 4), path, at, pk) for pk, at, path in places)
+    taken: Counter[str] = Counter()
+    best: dict[int, float] = {}
+    for negative, path, _, pk in ranked:
+        if -negative < threshold or len(best) == limit:
+            break
+        if taken[path] < most:
+            taken[path] += 1
+            best[pk] = -negative
+    return best
 
 
 def _near(score: float, path: str, current_path: str | None) -> float:
@@ -107,10 +114,6 @@ def _near(score: float, path: str, current_path: str | None) -> float:
 
 def _spellings(query: Query) -> list[str]:
     return [spelling for term in query for spelling in term]
-
-
-def _count(term: tuple[str, ...], found: dict[str, int]) -> int:
-    return sum(found.get(spelling, 0) for spelling in term)
 
 
 def _facets(project: Project, filters: Filters) -> tuple[list[list[str]], tuple[str, ...]]:
