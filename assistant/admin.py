@@ -3,14 +3,14 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, Model, QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
 from assistant.models import Message, Thread
-from docsite.projects.admin import ScopedAdmin
+from docsite.projects.admin import ReadOnlyRows, ScopedAdmin
 
 
-class MessageInline(admin.StackedInline):
+class MessageInline(ReadOnlyRows, admin.StackedInline):
     """The turns of a conversation."""
 
     model = Message
@@ -18,16 +18,6 @@ class MessageInline(admin.StackedInline):
         *("role", "content", "state", "caller", "page_path"),
         *("rung", "reason", "sources", "hits", "created_at"),
     )
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """They come from readers."""
-        return False
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Whoever sees the conversation sees its turns."""
-        return True
 
 
 @admin.register(Thread)

@@ -129,13 +129,26 @@ def _reason(kind: str, message: str) -> str:
     return message.removeprefix("Value error, ") + "."
 
 
+def prepare_data_dir(env: Env, base: Path) -> Path:
+    """The folder of the service's data, made if it is missing; relative to the repository. Ends the process with a
+    sentence when it cannot be written.
+    """
+    env.data_dir = base / env.data_dir
+    try:
+        env.data_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise SystemExit(f"DATA_DIR: {env.data_dir} cannot be made ({failure.strerror}). Name another.") from None
+    if not os.access(env.data_dir, os.W_OK):
+        raise SystemExit(f"DATA_DIR: {env.data_dir} cannot be written. Name another, or change its owner.")
+    return env.data_dir
+
+
 def secret_key(env: Env) -> str:
     """The signing key: the configured one, or one made on first use and kept beside the database."""
     if env.secret_key:
         return env.secret_key
     file = env.data_dir / "secret_key"
     if not file.exists():
-        env.data_dir.mkdir(parents=True, exist_ok=True)
         draft = file.with_name(f"secret_key.{os.getpid()}")
         draft.touch(mode=0o600)
         draft.write_text(secrets.token_urlsafe(48))

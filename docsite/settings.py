@@ -8,9 +8,7 @@ from docsite import env as environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENV = environment.read()
-DATA_DIR = ENV.data_dir if ENV.data_dir.is_absolute() else BASE_DIR / ENV.data_dir
-DATA_DIR.mkdir(parents=True, exist_ok=True)
-ENV.data_dir = DATA_DIR
+DATA_DIR = environment.prepare_data_dir(ENV, BASE_DIR)
 
 SECRET_KEY = environment.secret_key(ENV)
 DEBUG = ENV.debug

@@ -1,28 +1,16 @@
 """Ingested pages in the admin, to read."""
 
 from django.contrib import admin
-from django.db.models import Model
-from django.http import HttpRequest
 
-from docsite.projects.admin import ScopedAdmin
+from docsite.projects.admin import ReadOnlyRows, ScopedAdmin
 from search.models import Document, Section
 
 
-class SectionInline(admin.TabularInline):
+class SectionInline(ReadOnlyRows, admin.TabularInline):
     """The sections of a page."""
 
     model = Section
     fields = readonly_fields = ("position", "heading", "anchor", "text")
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """They come from `ingest`."""
-        return False
-
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Whoever sees the page sees its sections."""
-        return True
 
 
 @admin.register(Document)

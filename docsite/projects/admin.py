@@ -93,6 +93,25 @@ def project_of(request: HttpRequest, domain: str) -> Project:
     return project
 
 
+class ReadOnlyRows:
+    """Mix into an inline: whoever sees the parent sees its rows, and nobody writes them here."""
+
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """They come from elsewhere."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """They are a record."""
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Whoever sees the parent."""
+        return True
+
+
 class MembershipInline(admin.TabularInline):
     """Who belongs to an organization."""
 

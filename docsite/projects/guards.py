@@ -5,15 +5,16 @@ only then is the body read (400, 413, 415). A guard is Ninja's `auth=`: what it
 returns is `request.auth`.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.http import HttpRequest
 from ninja.security.base import AuthBase
 
 from docsite.db import in_db
 from docsite.http import body, ratelimit
-from docsite.http.client_ip import client_ip, network_of
+from docsite.http.client_ip import Address, client_ip, network_of
 from docsite.http.errors import Forbidden, NotFound
 from docsite.projects import auth
 from docsite.projects.auth import Caller
@@ -69,61 +70,59 @@ def _path_argument(request: HttpRequest, name: str) -> str:
     return str(request.resolver_match.kwargs[name])
 
 
-class AssistantKey(AuthBase):
-    """Lets an assistant key into its own project."""
+class _KeyGuard(AuthBase):
+    """The order that both kinds of key share."""
 
     openapi_type = "http"
     openapi_scheme = "bearer"
-    openapi_description = "Public key of one project, `svc_dsc_…`; safe in a browser."
+    argument: ClassVar[str]  # the part of the path that names the project
 
     def __init__(self, charges: Callable[[Caller], list[Charge]]) -> None:
         super().__init__()
         self.is_async = True
         self.charges = charges
 
-    async def __call__(self, request: HttpRequest) -> Caller:
-        """Return the caller with `request.json` read, or raise an `ApiError`."""
-        request = cast(GuardedRequest, request)
-        domain, address = _path_argument(request, "domain"), client_ip(request)
-        token = auth.bearer(request)
-
-        def admit() -> Caller:
-            caller = auth.assistant_caller(token, domain, address)
-            request.uses = ratelimit.spend(request, *self.charges(caller))
-            return caller
-
-        caller = await in_db(admit)()
-        request.json = body.read_json(request)
-        return caller
-
-
-class AdminKey(AuthBase):
-    """Lets an admin key into the projects of its organization. A POST needs the scope `write`."""
-
-    openapi_type = "http"
-    openapi_scheme = "bearer"
-    openapi_description = "Secret key of an organization, `svc_…`; for servers only."
-
-    def __init__(self, charges: Callable[[Caller], list[Charge]]) -> None:
-        super().__init__()
-        self.is_async = True
-        self.charges = charges
+    @abstractmethod
+    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
+        """The caller of a token on the project so named; 401, 403 or 404."""
 
     async def __call__(self, request: HttpRequest) -> Caller:
         """Return the caller, with `request.json` read on a POST, or raise an `ApiError`."""
         request = cast(GuardedRequest, request)
-        project_id, address = _path_argument(request, "projectId"), client_ip(request)
-        token, write = auth.bearer(request), request.method == "POST"
+        named, address, token = _path_argument(request, self.argument), client_ip(request), auth.bearer(request)
+        post = request.method == "POST"
 
         def admit() -> Caller:
-            caller = auth.admin_caller(token, project_id, address, write=write)
+            caller = self.caller(token, named, address, write=post)
             request.uses = ratelimit.spend(request, *self.charges(caller))
             return caller
 
         caller = await in_db(admit)()
-        if write:
+        if post:
             request.json = body.read_json(request)
         return caller
+
+
+class AssistantKey(_KeyGuard):
+    """Lets an assistant key into its own project."""
+
+    openapi_description = "Public key of one project, `svc_dsc_…`; safe in a browser."
+    argument = "domain"
+
+    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
+        """The caller of an assistant key; asking and searching are POSTs that write nothing of the owner's."""
+        return auth.assistant_caller(token, named, address)
+
+
+class AdminKey(_KeyGuard):
+    """Lets an admin key into the projects of its organization. A POST needs the scope `write`."""
+
+    openapi_description = "Secret key of an organization, `svc_…`; for servers only."
+    argument = "projectId"
+
+    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
+        """The caller of an admin key."""
+        return auth.admin_caller(token, named, address, write=write)
 
 
 class AllowedOrigin:

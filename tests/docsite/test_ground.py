@@ -100,6 +100,7 @@ def test_ipv6_clients_count_by_their_64():
         ("DATABASE_URL", "mysql://x", "postgres://"),
         ("REDIS_URL", "127.0.0.1", "redis://"),
         ("DEBUG", "perhaps", "boolean"),
+        ("DATA_DIR", "/proc/nowhere", "cannot be made"),
     ],
 )
 def test_a_wrong_setting_stops_the_start_with_its_name(monkeypatch, name, value, says):

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.utils import OperationalError
 
 from assistant.threads import mark_orphans
 
@@ -24,7 +25,12 @@ class Command(BaseCommand):
         from docsite.server import serve
 
         host, port = options["host"], options["port"]
-        executor = MigrationExecutor(connection)
+        try:
+            executor = MigrationExecutor(connection)
+        except OperationalError as failure:
+            raise CommandError(
+                f"DATABASE_URL: the database cannot be reached ({failure}).".replace("\n", " ")
+            ) from None
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CommandError("The database is behind the code. Run first: python manage.py migrate")
         mark_orphans()
