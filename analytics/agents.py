@@ -93,7 +93,7 @@ _AI_SUFFIX = re.compile(
 _USER_SUFFIX = re.compile(r"(?<![\w.-])([A-Z][\w.]*-User)(?=/\d|[;)\s]|$)")
 _CODE_AGENT = re.compile(r"(?<![\w-])([\w-]*(?:coding|code|browser|web|ai)[-_ ]?agents?)(?![\w-])", re.IGNORECASE)
 
-_AI_HOME = re.compile(r"([A-Za-z][\w-]*)[^()]*\+?https?://(?:[\w-]+\.)+ai(?=[/);,\s]|$)")  # a bot at home under .ai
+_AI_HOME = re.compile(r"https?://(?:[\w-]{1,63}\.){1,4}ai(?=[/);,\s]|$)")  # a bot at home under .ai
 
 _HTTP_CLIENT = re.compile(
     r"^\W*(?:curl|wget|libcurl|python|httpx|aiohttp|axios|node|node-fetch|undici|got|okhttp|java|go-http-client|"

@@ -83,8 +83,8 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
     if reason := not_a_reader(request):
         return HttpResponse(status=202, headers={"X-View": reason})
     seen = observation(request, payload.id, payload.path, payload.referrer or "")
-    receipt = await in_db(collect.record)(request.auth, [seen])
-    if receipt.ignored:
+    await in_db(collect.record)(request.auth, [seen])
+    if not collect.counts(seen):
         return HttpResponse(status=202, headers={"X-View": "bot: recorded, but in no count"})
     return HttpResponse(status=204)
 

@@ -47,16 +47,17 @@ class Receipt:
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
     """Store the views in one transaction. Committed when this returns; a known `view_id` is not stored again."""
-    rows = {seen.view_id: _row(project, seen) for seen in reversed(observations)}
+    first = {seen.view_id: seen for seen in reversed(observations)}
     with transaction.atomic():
-        new = _insert(list(rows.values()))
-    ignored = sum(not is_counted(rows[view_id]) for view_id in new)
+        new = _insert([_row(project, seen) for seen in first.values()])
+    ignored = sum(not counts(first[view_id]) for view_id in new)
     return Receipt(len(new) - ignored, len(observations) - len(new), ignored)
 
 
-def is_counted(view: PageView) -> bool:
-    """Whether a view is in `human` or `ai`."""
-    return view.markdown or view.client_class not in NOT_COUNTED
+def counts(seen: Observation) -> bool:
+    """Whether a view is in `human` or `ai`, or only kept for the report."""
+    verdict = agents.classify(seen.user_agent)
+    return verdict.client_class not in NOT_COUNTED or agents.is_markdown_fetch(verdict, seen.raw_path, seen.accept)
 
 
 def _row(project: Project, seen: Observation) -> PageView:

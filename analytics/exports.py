@@ -1,14 +1,19 @@
 """Rows read page by page: pinned when the first page is read, so that none repeats and none is missed."""
 
+import logging
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from analytics.models import Snapshot
 from analytics.reports import Visitors
 from docsite.projects.auth import Caller
+
+logger = logging.getLogger(__name__)
 
 PINNED = timedelta(minutes=10)
 
@@ -29,15 +34,27 @@ def page(
     else:
         counted = count()
         totals, rows = counted.totals, counted.rows
-        Snapshot.objects.filter(taken_at__lte=now - PINNED).delete()
-        if len(rows) > limit or offset:
-            mine.update_or_create(
-                defaults={"taken_at": now, "totals": totals, "rows": rows},
-                create_defaults={
-                    "key": caller.key, "project": caller.project, "dates": dates,
-                    "taken_at": now, "totals": totals, "rows": rows,
-                },
-            )  # fmt: skip
-        else:
-            mine.delete()
+        _pin(mine, now, caller, dates, totals, rows if len(rows) > limit or offset else [])
     return totals, rows[offset : offset + limit], len(rows) > offset + limit
+
+
+def _pin(
+    mine: "QuerySet[Snapshot]",
+    now: datetime,
+    caller: Caller,
+    dates: str,
+    totals: dict[str, int],
+    rows: list[dict[str, Any]],
+) -> None:
+    """Keep the rows for the pages after this one; a disk that is full costs only that."""
+    facts = {"taken_at": now, "totals": totals, "rows": rows}
+    identity = {"key": caller.key, "project": caller.project, "dates": dates}
+    try:
+        with transaction.atomic():
+            Snapshot.objects.filter(taken_at__lte=now - PINNED).delete()
+            if rows:
+                mine.update_or_create(defaults=facts, create_defaults={**identity, **facts})
+            else:
+                mine.delete()
+    except DatabaseError:
+        logger.exception("The rows of an export could not be kept.")

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import logging
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -21,11 +20,9 @@ from docsite.db import in_db
 from docsite.http import client_ip, ratelimit
 from docsite.http.body import parse_object
 from docsite.http.errors import ApiError, BadRequest, Unauthorized
-from docsite.projects import auth
+from docsite.projects import auth, gate
 from docsite.projects.auth import Caller
 from docsite.projects.guards import assistant_charges
-
-logger = logging.getLogger(__name__)
 
 FIRST_MESSAGE_SECONDS = 10.0
 LARGEST_MESSAGE = 2 * 1024 * 1024
@@ -65,18 +62,14 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return
         try:
             message = parse_object(raw)
-            match message.get("type"):
-                case "ask":
-                    await self._ask(message)
-                case "stop":
-                    await self._stop()
-                case _:
-                    raise BadRequest("type: must be ask or stop")
-        except ApiError as error:
-            await self._refuse(error)
-        else:
+            act = {"ask": self._ask, "stop": self._stop}.get(str(message.get("type")))
+            if act is None:
+                raise BadRequest("type: must be ask or stop")
             if self.patience:
                 self.patience.cancel()
+            await act(message)
+        except Exception as failure:  # the task boundary: the socket outlives a failed message
+            await self._refuse(gate.as_api_error(failure))
 
     async def _ask(self, message: dict[str, Any]) -> None:
         if self.answer and not self.answer.done():
@@ -107,13 +100,10 @@ class AssistantSocket(AsyncWebsocketConsumer):
                     if part["type"] == "error":
                         part = {**part, "status": 503}
                     await self._send(part)
-        except ApiError as error:
-            await self._refuse(error)
-        except Exception:  # the task boundary
-            logger.exception("A socket's answer failed.")
-            await self._refuse(ApiError(500, "Internal error."))
+        except Exception as failure:  # the same boundary, of the answer's own task
+            await self._refuse(gate.as_api_error(failure))
 
-    async def _stop(self) -> None:
+    async def _stop(self, message: dict[str, Any]) -> None:
         if await self._cancel():
             await self._send({"type": "abort"})
             await self._send({"type": "finish"})

@@ -1,12 +1,12 @@
 """A question over HTTP or the socket: what comes in (specification 2.5, 2.6, 4.2)."""
 
-import math
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, field_validator
 
 from assistant.answering import Question
 from assistant.prompts import Context
+from docsite.http.schemas import Floored
 from docsite.paths import normalize
 from search.schemas import FilterIn
 
@@ -54,7 +54,7 @@ class Ask(BaseModel):
     fp: StrictStr = Field(min_length=1, max_length=256, description="`anonymous`, or an id of the reader.")
     messages: list[MessageIn] = Field(min_length=1, max_length=1000)
     threadId: StrictStr | None = Field(None, max_length=128, description="Continues a conversation.")
-    retrievalPageSize: StrictInt | StrictFloat = Field(5, description="Passages to answer from, at most 20.")
+    retrievalPageSize: Floored = Field(5, ge=1, description="Passages to answer from; above 20 counts as 20.")
     filter: FilterIn | None = None
     context: list[ContextIn] | None = Field(None, max_length=50)
     currentPath: StrictStr | None = Field(None, max_length=200, description="Page the reader is on.")
@@ -71,18 +71,11 @@ class Ask(BaseModel):
             raise ValueError(f"the last message has more than {LONGEST_TEXT} characters")
         return messages
 
-    @field_validator("retrievalPageSize")
-    @classmethod
-    def _whole_and_bounded(cls, value: int | float) -> int:
-        if not math.isfinite(value) or math.floor(value) < 1:
-            raise ValueError("must be at least 1")
-        return min(math.floor(value), MOST_PASSAGES)
-
     def question(self, support_url: str) -> Question:
         """The question as the pipeline takes it."""
         return Question(
             text=self.messages[-1].text.strip(),
-            page_size=int(self.retrievalPageSize),
+            page_size=min(self.retrievalPageSize, MOST_PASSAGES),
             filters=self.filter.filters() if self.filter else Question("").filters,
             context=[Context(item.value, normalize(item.path) if item.path else "") for item in self.context or []],
             current_path=normalize(self.currentPath) if self.currentPath else "",

@@ -6,6 +6,7 @@ import hashlib
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_GET
 
 from docsite.http.errors import NotFound
 
@@ -16,6 +17,7 @@ def _file(name: str) -> tuple[bytes, str]:
     return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
+@require_GET
 async def widget_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """A built file of the widget, for pages of any origin; revalidated by ETag, kept five minutes."""
     try:

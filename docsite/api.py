@@ -6,7 +6,6 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.datastructures import MultiValueDict
 from ninja import NinjaAPI
 from ninja.errors import ValidationError
-from ninja.openapi.docs import Swagger
 from ninja.parser import Parser
 
 from docsite.http.errors import ApiError, BadRequest
@@ -32,9 +31,7 @@ api = NinjaAPI(
     version="1.0.0",
     description="Visitor analytics, a streaming assistant and search for documentation sites.",
     parser=StrictParser(),
-    docs=Swagger(),
-    docs_url=None,
-    openapi_url="/openapi.json",
+    openapi_url=None,
     urls_namespace="api",
 )
 
@@ -55,6 +52,8 @@ def _detail(item: dict[str, Any]) -> str:
     if where and where[0] in ("payload", "params"):  # the names of our functions' arguments
         where = where[1:]
     message = str(item["msg"]).removeprefix("Value error, ")
+    if item["type"] in ("model_type", "model_attributes_type", "dict_type"):
+        message = "must be an object"
     return f"{'.'.join(where)[:100] or 'body'}: {message[:1].lower()}{message[1:200]}"
 
 

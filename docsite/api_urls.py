@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import include, path
+from django.views.decorators.http import require_GET
 
 from docsite.api import api
 from docsite.http.errors import NotFound
@@ -13,8 +14,15 @@ def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
     return NotFound("No such path.").response()
 
 
+@require_GET
+async def openapi(request: HttpRequest) -> JsonResponse:
+    """The OpenAPI document."""
+    return JsonResponse(api.get_openapi_schema(path_prefix=""))
+
+
 urlpatterns = [
     path("health", health),
+    path("openapi.json", openapi),
     path("", include("assistant.urls")),
     path("", api.urls),
 ]

@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/[1-9]?[0-9]*[smhd]$")]
+Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/([1-9][0-9]*)?[smhd]$")]
 List = Annotated[tuple[str, ...], NoDecode]
 
 

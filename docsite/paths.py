@@ -20,6 +20,6 @@ def normalize(raw: str) -> str:
     path = re.split(r"[?#]", path, maxsplit=1)[0]
     path = _CONTROL.sub("", unquote(path))
     path = "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
-    path = re.sub(r"\.(md|mdx|html?)$", "", path, flags=re.IGNORECASE)
+    path = re.sub(r"\.(md|mdx|markdown|html?)$", "", path, flags=re.IGNORECASE)
     path = re.sub(r"/index$", "", path, flags=re.IGNORECASE)
     return path[:MAX_LENGTH].rstrip("/") or "/"

@@ -1,6 +1,7 @@
 """Django's settings, read from the typed environment of `env.py`. One file for every deployment."""
 
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 
@@ -66,7 +67,11 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": dj_database_url.parse(ENV.database_url or f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
+DATABASES: dict[str, Any] = {
+    "default": dj_database_url.parse(ENV.database_url)
+    if ENV.database_url
+    else {"ENGINE": "django.db.backends.sqlite3", "NAME": DATA_DIR / "db.sqlite3"}
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # IMMEDIATE: a transaction takes the write lock when it begins, so two writers
     # wait for each other instead of failing half-way. NORMAL: a commit survives

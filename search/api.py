@@ -27,7 +27,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
         request.auth.project,
         payload.query,
         filters=payload.filter.filters() if payload.filter else Filters(),
-        limit=int(payload.pageSize),
+        limit=payload.pageSize,
         threshold=payload.scoreThreshold or 0.0,
     )
     return JsonResponse([result_of(hit) for hit in hits], safe=False)

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import groupby
 
 from docsite.db import snapshot
 from docsite.projects.models import Project
@@ -12,7 +11,7 @@ from search.hits import Filters, Hit
 from search.models import Document, Section
 from search.terms import Query, facet
 
-CANDIDATES = 100
+CANDIDATES = (100, 400, 1600)
 CONTEXT_WEIGHT = 0.3
 MOST_CONTEXT_TERMS = 24
 EXCERPT_LENGTH = 280
@@ -22,7 +21,8 @@ def find(
     project: Project, query: str, *, filters: Filters = Filters(), limit: int = 10, threshold: float = 0.0
 ) -> list[Hit]:
     """The best pages for a query, each by its best section, best first, scores at or above the threshold."""
-    return _sections(project, query, filters, most=1, limit=limit, threshold=threshold)
+    hits = _sections(project, query, filters, most=1, limit=limit)
+    return [hit for hit in hits if hit.score >= threshold]
 
 
 def find_passages(
@@ -50,7 +50,6 @@ def _sections(
     *,
     most: int,
     limit: int,
-    threshold: float = 0.0,
     context: Sequence[str] = (),
     current_path: str | None = None,
 ) -> list[Hit]:
@@ -61,11 +60,14 @@ def _sections(
     extra = _context_terms(project, context, languages, query)
     weights = [1.0] * len(query) + [CONTEXT_WEIGHT] * len(extra)
     query = [*query, *extra]
-    entries = engine.candidates(project, query, facets, CANDIDATES)
     sections, found = engine.frequencies(project, _spellings(query))
-    features = ranking.rank(query, weights, entries, sections, found)
-    scores = {entry.section_id: known.score() for entry, known in zip(entries, features, strict=True)}
-    best = _fold(scores, most, limit, threshold, current_path)
+    for wanted_candidates in CANDIDATES:  # more only where a few pages hold all of the first ones
+        entries = engine.candidates(project, query, facets, wanted_candidates)
+        features = ranking.rank(query, weights, entries, sections, found)
+        scores = {entry.section_id: known.score() for entry, known in zip(entries, features, strict=True)}
+        best = _fold(scores, most, limit, current_path)
+        if len(best) == limit or len(entries) < wanted_candidates:
+            break
     rows = Section.objects.select_related("document").in_bulk(list(best))
     wanted = set(_spellings(query))
     return [_hit(project, rows[pk], score, wanted) for pk, score in best.items()]
@@ -83,16 +85,14 @@ def _context_terms(
     return sorted((term for term in counts if counts[term]), key=lambda term: counts[term])[:MOST_CONTEXT_TERMS]
 
 
-def _fold(
-    scores: dict[int, float], most: int, limit: int, threshold: float, current_path: str | None
-) -> dict[int, float]:
+def _fold(scores: dict[int, float], most: int, limit: int, current_path: str | None) -> dict[int, float]:
     """Section ids with their scores, best first, at most `most` of a page; equal scores in the order of the site."""
     places = Section.objects.filter(pk__in=scores).values_list("pk", "position", "document__path")
     ranked = sorted((-round(_near(scores[pk], path, current_path), 4), path, at, pk) for pk, at, path in places)
     taken: Counter[str] = Counter()
     best: dict[int, float] = {}
     for negative, path, _, pk in ranked:
-        if -negative < threshold or len(best) == limit:
+        if len(best) == limit:
             break
         if taken[path] < most:
             taken[path] += 1
@@ -141,8 +141,8 @@ def _facets(project: Project, filters: Filters) -> tuple[list[list[str]], tuple[
 
 def _version_key(version: str) -> list[tuple[int, int, str]]:
     """Order versions by their numbers: 0.9 before 0.12, and names before numbers."""
-    parts = ["".join(group) for _, group in groupby(version.lower(), str.isdigit)]
-    return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", version.lower())
+    return [(1, int(part), "") if "0" <= part[0] <= "9" else (0, 0, part) for part in parts]
 
 
 def _hit(project: Project, row: Section, score: float, wanted: set[str]) -> Hit:

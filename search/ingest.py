@@ -39,6 +39,7 @@ def ingest(
     page at all, since that is rarely what was meant.
     """
     summary = Summary()
+    generation = Project.objects.values_list("index_generation", flat=True).get(pk=project.pk)
     known = {document.path: document for document in project.documents.only("path", "digest")}
     seen: dict[str, str] = {}
     kept: set[str] = set()
@@ -55,7 +56,11 @@ def ingest(
         if page.path in known and known[page.path].digest == digest:
             summary.unchanged += 1
             continue
-        parts = sections.split(page.markdown, page.title)
+        try:
+            parts = sections.split(page.markdown, page.title)
+        except RecursionError:
+            summary.bad.append(Bad(page.origin, "is nested too deeply", page.path))
+            continue
         prepared.append((_document(project, page, digest, known.get(page.path)), parts))
         if len(prepared) % 50 == 0:
             progress(f"{len(prepared)} pages read")
@@ -68,6 +73,9 @@ def ingest(
         return summary
     progress(f"writing {len(prepared)} pages")
     with transaction.atomic():
+        now = Project.objects.select_for_update().get(pk=project.pk)
+        if now.index_generation != generation:
+            raise ValueError("another ingest changed the index meanwhile; run it again")
         engine = backends.current()
         stale = [document.pk for document, _ in prepared if document.pk] + [document.pk for document in gone]
         _remove(project, engine, stale)

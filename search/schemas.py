@@ -1,10 +1,11 @@
 """Search over HTTP: what comes in and what goes out (specification 2.7, 2.8, 4.3)."""
 
-from typing import Annotated, Any
+from typing import Any
 
 from ninja import Schema
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
+from docsite.http.schemas import Number, Whole
 from search.hits import Filters, Hit
 
 
@@ -20,26 +21,12 @@ class FilterIn(BaseModel):
         return Filters(self.version or None, self.language or None, self.tag or None)
 
 
-def _whole(value: int | float) -> int:
-    if value != int(value):
-        raise ValueError("must be a whole number")
-    return int(value)
-
-
 class SearchIn(BaseModel):
     """A search."""
 
     query: StrictStr = Field(max_length=2000, description="Text to look for. Operators have no meaning.")
-    pageSize: Annotated[
-        StrictInt | StrictFloat, AfterValidator(_whole), Field(ge=1, le=50, description="Number of results.")
-    ] = 10
-    scoreThreshold: (
-        Annotated[
-            StrictInt | StrictFloat,
-            Field(ge=0, le=1, description="Only results with this score or a better one."),
-        ]
-        | None
-    ) = None
+    pageSize: Whole = Field(10, ge=1, le=50, description="Number of results.")
+    scoreThreshold: Number | None = Field(None, ge=0, le=1, description="Only results with this score or a better one.")
     filter: FilterIn | None = None
 
 

@@ -14,6 +14,7 @@ from assistant.upstream import Model, Piece, UpstreamError, Usage
 CONNECT_SECONDS = 5.0
 MOST_STREAMS = 1_000
 LONGEST_EVENT = 1024 * 1024
+_NO_EVENT = "the model server sent something that is no event"
 
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]" = WeakKeyDictionary()
 
@@ -57,15 +58,24 @@ async def stream(model: Model, messages: list[dict[str, str]]) -> AsyncGenerator
 async def _pieces(events: AsyncIterator[dict[str, Any] | None]) -> AsyncGenerator[Piece | Usage, None]:
     """Text and usage of the events. A stream that ends without saying so was cut."""
     finished = False
+    half = ""
     async for event in events:
         if event is None:
             return
         if event.get("error"):
             raise UpstreamError("the model server reported an error")
-        for choice in event.get("choices") or []:
-            text = (choice.get("delta") or {}).get("content")
+        choices = event.get("choices") or []
+        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+            raise UpstreamError(_NO_EVENT)
+        for choice in choices:
+            delta = choice.get("delta") or {}
+            if not isinstance(delta, dict):
+                raise UpstreamError(_NO_EVENT)
+            text = delta.get("content")
             if isinstance(text, str) and text:
-                yield Piece(text)
+                whole, half = _whole_characters(half + text)
+                if whole:
+                    yield Piece(whole)
             finished = finished or bool(choice.get("finish_reason"))
         usage = event.get("usage")
         if isinstance(usage, dict):
@@ -74,8 +84,15 @@ async def _pieces(events: AsyncIterator[dict[str, Any] | None]) -> AsyncGenerato
         raise UpstreamError("the model server broke off")
 
 
+def _whole_characters(text: str) -> tuple[str, str]:
+    """Text that can be stored and sent, and half a surrogate pair that waits for its other half."""
+    half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+    whole = text[: len(text) - len(half)].replace("\x00", "")
+    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), half
+
+
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value >= 0 else 0
+    return value if isinstance(value, int) and 0 <= value < 2**31 else 0
 
 
 async def _events(answer: httpx.Response) -> AsyncGenerator[dict[str, Any] | None, None]:
@@ -100,8 +117,8 @@ def _event(line: bytes) -> tuple[dict[str, Any] | None] | None:
         return (None,)
     try:
         event = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UpstreamError("the model server sent something that is not JSON") from None
     if not isinstance(event, dict):
-        raise UpstreamError("the model server sent something that is no event")
+        raise UpstreamError(_NO_EVENT)
     return (event,)

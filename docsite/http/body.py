@@ -1,6 +1,7 @@
 """A request body read strictly: size, type, encoding, depth, then JSON."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -11,16 +12,18 @@ from django.http import HttpRequest
 from docsite.http.errors import BadRequest, TooLarge, WrongType
 
 MAX_DEPTH = 64
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+BROWSER_LIMIT = 128 * 1024  # of what pages send without a key
+# A string (to the end of the body where it is not closed) or a bracket; possessive, so that it never backtracks.
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
-def read_json(request: HttpRequest, *, text_plain: bool = False) -> dict[str, Any]:
+def read_json(request: HttpRequest, *, from_page: bool = False) -> dict[str, Any]:
     """Return the body as an object, or raise the `ApiError` that names what is wrong with it.
 
-    `text_plain` also admits `text/plain`, which browsers may send to another
-    origin without asking first.
+    `from_page` is for keyless requests of browsers: a smaller body, and also as
+    `text/plain`, which they may send to another origin without asking first.
     """
-    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    limit = BROWSER_LIMIT if from_page else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     try:
         raw = request.body
     except RequestDataTooBig:
@@ -29,7 +32,7 @@ def read_json(request: HttpRequest, *, text_plain: bool = False) -> dict[str, An
         raise TooLarge(limit)
     if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
         raise WrongType("Send the body without Content-Encoding.")
-    allowed = {"application/json", "text/plain"} if text_plain else {"application/json"}
+    allowed = {"application/json", "text/plain"} if from_page else {"application/json"}
     charset = (request.content_params or {}).get("charset", "utf-8").lower()
     if request.content_type not in allowed or charset not in ("utf-8", "utf8"):
         raise WrongType("Send the body as application/json in UTF-8.")
@@ -38,10 +41,10 @@ def read_json(request: HttpRequest, *, text_plain: bool = False) -> dict[str, An
 
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Parse one JSON object: strict UTF-8, at most 64 levels, no NaN, no lone surrogates, no NUL."""
-    if _depth(raw) > MAX_DEPTH:
+    if _too_deep(raw):
         raise BadRequest(f"body: more than {MAX_DEPTH} levels of nesting")
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse, parse_float=_finite)
     except UnicodeDecodeError:
         raise BadRequest("body: not UTF-8") from None
     except json.JSONDecodeError as wrong:
@@ -55,21 +58,30 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def _refuse_constant(name: str) -> None:
+def _refuse(name: str) -> None:
     raise ValueError(name)
 
 
-def _depth(raw: bytes) -> int:
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(digits)
+    return number
+
+
+def _too_deep(raw: bytes) -> bool:
+    """Whether brackets nest too far; judged before the parser, which recurses."""
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
-        return 0
-    depth = deepest = 0
-    for byte in _STRING.sub(b"", raw):
-        if byte in b"[{":
+        return False
+    depth = 0
+    for token in _TOKEN.finditer(raw):
+        if token[0] in (b"[", b"{"):
             depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"]}":
+            if depth > MAX_DEPTH:
+                return True
+        elif token[0] in (b"]", b"}"):
             depth -= 1
-    return deepest
+    return False
 
 
 def _check_text(value: Any, where: str = "body") -> None:

@@ -71,7 +71,7 @@ class TooLarge(ApiError):
     """413."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(413, f"The request body is larger than {limit // (1024 * 1024)} MiB.")
+        super().__init__(413, f"The request body is larger than {limit // 1024} KiB.")
 
 
 class WrongType(ApiError):

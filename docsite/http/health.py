@@ -2,10 +2,12 @@
 
 from django.db import connection
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_GET
 
 from docsite.db import in_db
 
 
+@require_GET
 async def health(request: HttpRequest) -> JsonResponse:
     """200 `{"status": "ok"}` when the database answers; the error of the gate, 503, when not."""
 

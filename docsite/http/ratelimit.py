@@ -1,7 +1,10 @@
 """Limits: who may ask how often, counted exactly by django-ratelimit over a shared store."""
 
+import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -61,13 +64,27 @@ def spend(request: HttpRequest, *charges: tuple[Limit, str]) -> list[Use]:
         if usage is None or usage["time_left"] < 0:
             if not limit.fail_open:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
-            continue
+            usage = _count_here(limit, key)
         uses.append(Use(limit, max(0, count - usage["count"]), max(1, usage["time_left"])))
         if usage["should_limit"]:
             refusal = TooMany(usage["time_left"])
             refusal.headers = {**refusal.headers, **headers(uses)}
             raise refusal
     return uses
+
+
+_here: Counter[tuple[str, str, int]] = Counter()
+
+
+def _count_here(limit: Limit, key: str) -> dict[str, Any]:
+    """Usage as this process alone knows it, for limits that let requests through while the store is down."""
+    count, seconds = limit.window()
+    window = int(time.time()) // seconds
+    if len(_here) > 10_000:
+        _here.clear()
+    _here[limit.name, key, window] += 1
+    used = _here[limit.name, key, window]
+    return {"count": used, "should_limit": used > count, "time_left": (window + 1) * seconds - int(time.time())}
 
 
 def is_store_failure(failure: Exception) -> bool:

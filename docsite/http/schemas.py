@@ -1,8 +1,27 @@
-"""The error of every endpoint as the OpenAPI document shows it."""
+"""Types that every endpoint shares: JSON numbers, and the error as the OpenAPI document shows it."""
 
-from typing import Any
+import math
+from typing import Annotated, Any
 
 from ninja import Schema
+from pydantic import BeforeValidator
+
+
+def _number(value: Any) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if _number(value) != math.floor(value):
+        raise ValueError("must be a whole number")
+    return int(value)
+
+
+Number = Annotated[float, BeforeValidator(_number)]
+Whole = Annotated[int, BeforeValidator(_whole)]  # 5 and 5.0
+Floored = Annotated[int, BeforeValidator(lambda value: math.floor(_number(value)))]
 
 
 class ErrorDetail(Schema):

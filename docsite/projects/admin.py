@@ -1,5 +1,6 @@
 """Organizations, projects and keys in the admin. Staff see only their organizations."""
 
+import re
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -223,7 +224,8 @@ class ProjectAdmin(ScopedAdmin):
             kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
         )
         if request.method == "POST" and "revoke" in request.POST:
-            key = keys.filter(pk=request.POST["revoke"]).first() if request.POST["revoke"].isdigit() else None
+            asked = request.POST["revoke"]
+            key = keys.filter(pk=asked).first() if re.fullmatch(r"[0-9]{1,18}", asked) else None
             if key and not key.revoked_at:
                 key.revoke()
                 messages.success(request, f"Key {key} is revoked.")

@@ -19,7 +19,7 @@ from django.utils.decorators import async_only_middleware
 
 from docsite.db import in_db
 from docsite.http import client_ip, ratelimit
-from docsite.http.errors import ApiError, BadRequest, Forbidden
+from docsite.http.errors import ApiError, BadRequest, Forbidden, Unavailable
 from docsite.projects import auth
 
 logger = logging.getLogger(__name__)
@@ -49,8 +49,8 @@ class Gate:
             response = self._preflight(request) or await self.get_response(request)
         except DisallowedHost:
             response = BadRequest("Host: not a host name this service answers to").response()
-        except ApiError as error:
-            response = error.response()
+        except Exception as failure:  # of ours: Django has already answered for the views
+            response = as_api_error(failure).response()
         response = _in_our_shape(response)
         for name, value in {**cors, **ratelimit.headers(getattr(request, "uses", ()))}.items():
             response.headers.setdefault(name, value)
@@ -63,17 +63,8 @@ class Gate:
         return response
 
     async def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse:
-        """A bug of ours: log it under a reference, and tell the caller only that."""
-        if isinstance(exception, ApiError):
-            return exception.response()
-        if ratelimit.is_store_failure(exception):
-            logger.error("The database does not answer.", exc_info=exception)
-            return ApiError(
-                503, "The database does not answer. Try again shortly.", (), {"Retry-After": "5"}
-            ).response()
-        reference = secrets.token_hex(4)
-        logger.error("Internal error, reference %s.", reference, exc_info=exception)
-        return ApiError(500, f"Internal error, reference {reference}.").response()
+        """What a view let out, as JSON."""
+        return as_api_error(exception).response()
 
     async def _cors(self, request: HttpRequest) -> dict[str, str]:
         """CORS fields for an allowed origin, none where there is no Origin; 403 for any other."""
@@ -99,6 +90,18 @@ class Gate:
                 "Access-Control-Max-Age": "7200",
             },
         )
+
+
+def as_api_error(failure: Exception) -> ApiError:
+    """The error that a caller may see: theirs as it is, a database that is away as 503, a bug under a reference."""
+    if isinstance(failure, ApiError):
+        return failure
+    if ratelimit.is_store_failure(failure):
+        logger.error("The database does not answer.", exc_info=failure)
+        return Unavailable("The database does not answer. Try again shortly.")
+    reference = secrets.token_hex(4)
+    logger.error("Internal error, reference %s.", reference, exc_info=failure)
+    return ApiError(500, f"Internal error, reference {reference}.")
 
 
 def own_origin(request: HttpRequest) -> str:

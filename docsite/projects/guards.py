@@ -144,5 +144,5 @@ class AllowedOrigin:
             return project
 
         project = await in_db(admit)()
-        request.json = body.read_json(request, text_plain=True)
+        request.json = body.read_json(request, from_page=True)
         return project

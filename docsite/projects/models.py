@@ -6,7 +6,7 @@ import re
 import secrets
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -19,6 +19,7 @@ from docsite import ids
 
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 NEW_KEYS_PER_HOUR = 10
+_IN_FRAGMENT = "-._~!$&'*+,;=:@/?"  # no brackets: addresses stand inside Markdown links
 
 
 def origin_of(url: str) -> str:
@@ -30,6 +31,17 @@ def origin_of(url: str) -> str:
     default = {"http": 80, "https": 443}[parts.scheme]
     port = "" if parts.port in (None, default) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}"
+
+
+def validate_docs_url(url: str) -> None:
+    """Refuse an address that pages cannot have: another scheme, a user, a query or a fragment."""
+    try:
+        origin_of(url)
+    except ValueError as wrong:
+        raise ValidationError(f"{str(wrong)[:1].upper()}{str(wrong)[1:]}.") from None
+    parts = urlsplit(url)
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValidationError("Must hold no user, query or fragment.")
 
 
 def validate_origins(origins: Any) -> None:
@@ -49,13 +61,17 @@ def validate_networks(networks: Any) -> None:
     """Refuse anything but a list of CIDR ranges, and ranges that would let everybody in."""
     if not isinstance(networks, list):
         raise ValidationError("Must be a list.")
+    ranges: dict[int, list[Any]] = {4: [], 6: []}
     for text in networks:
         try:
             network = ipaddress.ip_network(str(text), strict=False)
         except ValueError:
             raise ValidationError(f"{str(text)[:100]}: not a CIDR range such as 203.0.113.0/24.") from None
-        if network.prefixlen == 0:
-            raise ValidationError(f"{text}: this range allows every address; leave the list empty instead.")
+        if isinstance(network, ipaddress.IPv6Network) and network.network_address.ipv4_mapped:
+            raise ValidationError(f"{text}: write it as an IPv4 range.")
+        ranges[network.version].append(network)
+    if any(network.prefixlen == 0 for known in ranges.values() for network in ipaddress.collapse_addresses(known)):
+        raise ValidationError("Together these ranges allow every address; leave the list empty instead.")
 
 
 class Organization(models.Model):
@@ -103,11 +119,13 @@ class Project(models.Model):
     domain = models.CharField(
         max_length=63,
         unique=True,
-        validators=[RegexValidator(rf"^{DOMAIN.pattern}$", "Use lower-case letters, digits and inner hyphens.")],
+        validators=[RegexValidator(rf"^{DOMAIN.pattern}\Z", "Use lower-case letters, digits and inner hyphens.")],
         help_text="Names the project in API paths.",
     )
     name = models.CharField(max_length=200)
-    docs_url = models.URLField("docs URL", help_text="Where the documentation is published.")
+    docs_url = models.URLField(
+        "docs URL", validators=[validate_docs_url], help_text="Where the documentation is published."
+    )
     allowed_origins = models.JSONField(
         default=list,
         blank=True,
@@ -142,7 +160,8 @@ class Project(models.Model):
 
     def url_of(self, path: str, anchor: str = "") -> str:
         """The public address of a page of this project, with the section's anchor."""
-        return self.docs_url.rstrip("/") + path + (f"#{anchor}" if anchor else "")
+        page = self.docs_url.rstrip("/") + quote(path, safe="/-._~!$&'*+,;=:@")
+        return f"{page}#{quote(anchor, safe=_IN_FRAGMENT)}" if anchor else page
 
 
 class ApiKey(models.Model):

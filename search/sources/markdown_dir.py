@@ -1,9 +1,11 @@
 """A folder of Markdown files, as it lies or as a manifest lists it."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -11,6 +13,7 @@ from docsite.paths import normalize
 from search.sources import Bad, Page
 
 SUFFIXES = {".md", ".markdown"}
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 MOST_BYTES = 5 * 1024 * 1024
 FIELDS = ("title", "description", "version", "language")
 
@@ -20,7 +23,7 @@ def read_folder(root: Path) -> Iterator[Page | Bad]:
     for file in sorted(root.rglob("*")):
         relative = file.relative_to(root)
         if file.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in relative.parts):
-            yield _read(root, relative.as_posix(), normalize(relative.as_posix()), {})
+            yield _read(root, relative.as_posix(), normalize(quote(relative.as_posix())), {})
 
 
 def read_manifest(root: Path, manifest: Path) -> Iterator[Page | Bad]:
@@ -32,7 +35,7 @@ def read_manifest(root: Path, manifest: Path) -> Iterator[Page | Bad]:
             origin = f"{manifest.name} line {number}"
             try:
                 item = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 yield Bad(origin, "not JSON")
                 continue
             if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("path", "file")):
@@ -48,9 +51,9 @@ def read_manifest(root: Path, manifest: Path) -> Iterator[Page | Bad]:
 def _read(root: Path, name: str, path: str, given: dict[str, Any]) -> Page | Bad:
     """One file; what the manifest gives wins over the front matter."""
     file = root / name
-    if not file.resolve().is_relative_to(root.resolve()):
-        return Bad(name, "lies outside the source folder", path)
     try:
+        if not file.resolve().is_relative_to(root.resolve()):
+            return Bad(name, "lies outside the source folder", path)
         if file.stat().st_size > MOST_BYTES:
             return Bad(name, "is larger than 5 MiB", path)
         source = file.read_text(encoding="utf-8-sig")
@@ -58,8 +61,8 @@ def _read(root: Path, name: str, path: str, given: dict[str, Any]) -> Page | Bad
         return Bad(name, "is not UTF-8", path)
     except OSError as failure:
         return Bad(name, (failure.strerror or "cannot be read").lower(), path)
-    if "\x00" in source:
-        return Bad(name, "contains a NUL character", path)
+    except ValueError:
+        return Bad(name, "is no file name", path)
     try:
         front, body = front_matter(source)
         meta = {**front, **{key: value for key, value in given.items() if value not in (None, "")}}
@@ -67,6 +70,8 @@ def _read(root: Path, name: str, path: str, given: dict[str, Any]) -> Page | Bad
     except ValueError as wrong:
         return Bad(name, str(wrong), path)
     text = {key: str(meta[key]).strip() for key in FIELDS if meta.get(key) not in (None, "")}
+    if _UNSTORABLE.search("".join([path, source, *tags, *text.values()])):
+        return Bad(name, "contains a NUL character or half of a surrogate pair", path)
     return Page(origin=name, path=path, markdown=body, tags=tags, **text)
 
 
@@ -80,8 +85,8 @@ def front_matter(source: str) -> tuple[dict[str, Any], str]:
     except StopIteration:
         return {}, source  # a rule, not front matter
     try:
-        front = yaml.safe_load("\n".join(lines[1:end]))
-    except (yaml.YAMLError, ValueError) as wrong:
+        front = yaml.load("\n".join(lines[1:end]), Loader=yaml.BaseLoader)  # all text: version 1.10 is not 1.1
+    except (yaml.YAMLError, ValueError, RecursionError) as wrong:
         mark = getattr(wrong, "problem_mark", None)
         raise ValueError(f"its front matter is not YAML{f' (line {mark.line + 2})' if mark else ''}") from None
     if front is None:

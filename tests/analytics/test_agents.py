@@ -1,5 +1,7 @@
 """Classes of clients, named and unnamed, each with the rule that decided."""
 
+import time
+
 import pytest
 
 from analytics.agents import classify, prefers_markdown
@@ -38,6 +40,18 @@ def test_a_client_is_what_its_name_says(user_agent, client_class, agent):
     verdict = classify(user_agent)
     assert (verdict.client_class, verdict.agent) == (client_class, agent)
     assert verdict.rule
+
+
+@pytest.mark.parametrize(
+    "piece", ["h", "a.", "a-", "ai", "bot", "Mozilla/5.0 (", "@a", "https://a.", "x ", "(", "-User", "code-", "+http"]
+)
+def test_no_string_takes_long(piece):
+    classify.cache_clear()
+    text = piece * 512
+    began = time.process_time()
+    for number in range(50):
+        classify(f"{text[: 500 + number % 9]}{number}")
+    assert time.process_time() - began < 1.0, "50 strings: minutes, where a rule tries every split of one"
 
 
 @pytest.mark.parametrize(

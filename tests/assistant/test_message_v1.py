@@ -114,7 +114,7 @@ def test_an_answer_is_stored_with_what_it_rests_on(http, service, project):
     assert answered.caller == "api"
 
 
-@pytest.mark.parametrize("page_size", [1, 2, 2.9, 50])
+@pytest.mark.parametrize("page_size", [1, 2, 2.9, 50, 10**400])
 def test_the_page_size_bounds_the_passages(http, service, project, page_size):
     result = values(parts(ask(http, service, project, retrievalPageSize=page_size)), "a")[0]["result"]
     assert 1 <= len(result) <= page_size
@@ -307,7 +307,7 @@ BAD = [
     ({"retrievalPageSize": 0}, "retrievalPageSize"),
     ({"retrievalPageSize": 0.9}, "retrievalPageSize"),
     ({"retrievalPageSize": "5"}, "retrievalPageSize"),
-    ({"retrievalPageSize": None}, "retrievalPageSize"),
+    ({"retrievalPageSize": None}, "retrievalPageSize: must be a number"),
     ({"filter": []}, "filter: "),
     ({"filter": {"language": 1}}, "filter.language: "),
     ({"context": {}}, "context: "),

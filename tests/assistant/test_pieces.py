@@ -11,6 +11,7 @@ from assistant.citations import Citations
 from assistant.events import Failed, Finish, Source, Start, Text
 from assistant.extractive import excerpt
 from assistant.prompts import Turn
+from assistant.upstream import Piece, UpstreamError, Usage, openai
 from search.hits import Hit
 
 
@@ -77,6 +78,35 @@ def test_what_readers_and_pages_say_stays_inside_its_quotes():
     assert [message["role"] for message in messages] == ["system", "user"]
     assert 'page="A&quot; page=&quot;x > Part"' in messages[1]["content"]
     assert "<system>" not in messages[1]["content"]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"choices": [5]},
+        {"choices": "abc"},
+        {"choices": [{"delta": "abc"}]},
+        {"error": {"code": 500}},
+        {"choices": None},
+    ],
+)
+async def test_an_event_of_the_wrong_shape_is_a_failure_of_the_model_server(event):
+    async def events():
+        yield event
+
+    with pytest.raises(UpstreamError):
+        [piece async for piece in openai._pieces(events())]
+
+
+async def test_text_and_counts_arrive_so_that_they_can_be_stored():
+    async def events():
+        for text in ("Hello \ud83d", "\ude00 you\x00", "\udc00 end \ud83d"):
+            yield {"choices": [{"delta": {"content": text}}]}
+        yield {"choices": [{"finish_reason": "stop"}], "usage": {"prompt_tokens": 10**30, "completion_tokens": 7}}
+
+    pieces = [piece async for piece in openai._pieces(events())]
+    assert "".join(piece.text for piece in pieces if isinstance(piece, Piece)) == "Hello 😀 you\ufffd end "
+    assert pieces[-1] == Usage(0, 7)
 
 
 @dataclass

@@ -116,7 +116,7 @@ def test_an_admin_key_made_by_form_expires_after_90_days(owner, mine):
 
 
 @pytest.mark.parametrize(
-    ("networks", "says"), [("0.0.0.0/0", "allows every address"), ("nonsense", "not a CIDR range")]
+    ("networks", "says"), [("0.0.0.0/1 128.0.0.0/1", "allow every address"), ("nonsense", "not a CIDR range")]
 )
 def test_a_network_that_is_none_or_everything_is_refused(owner, mine, networks, says):
     before = ApiKey.objects.filter(organization=mine.project.organization).count()

@@ -2,11 +2,15 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from docsite.projects.models import ApiKey, Organization, Project, digest
+from tests.conftest import ROOT
 
 
 def run(*arguments: str) -> str:
@@ -38,7 +42,12 @@ def test_an_organization_of_that_name_is_used_again(make_project):
     ("domain", "url", "origin", "says"),
     [
         ("Bad_Domain", "https://x.example", "https://x.example", "domain: "),
+        ("good\n", "https://x.example", "https://x.example", "domain: "),
         ("good", "ftp:/x", "https://x.example", "docs_url: "),
+        ("good", "ftp://x.example", "https://x.example", "docs_url: "),
+        ("good", "https://x.example:99999", "https://x.example", "docs_url: "),
+        ("good", "https://me:secret@x.example", "https://x.example", "docs_url: "),
+        ("good", "https://x.example/?a=1", "https://x.example", "docs_url: "),
         ("good", "https://x.example", "x.example", "--origin: "),
     ],
 )
@@ -68,6 +77,17 @@ def test_createkey_and_revokekey(project):
 def test_createkey_bounds_the_expiry(project, days):
     with pytest.raises(CommandError, match="1 to 365"):
         run("createkey", project.domain, "--kind", "assistant", "--expires-days", days)
+
+
+def test_a_database_without_tables_is_told_in_a_sentence(tmp_path):
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
+    for arguments in (["ingest", "x", "."], ["createkey", "x", "--kind", "admin"], ["revokekey", "1"], ["serve"]):
+        run = subprocess.run(
+            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
+        )
+        assert run.returncode == 1
+        assert "Run first: python manage.py migrate" in run.stderr
+        assert "Traceback" not in run.stderr
 
 
 @pytest.mark.parametrize("arguments", [("createkey", "nobody", "--kind", "admin"), ("revokekey", "99999999")])

@@ -1,11 +1,15 @@
 """One error shape on every API path, whoever made the error."""
 
 import json
+import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
-from tests.conftest import assert_error, question
+from docsite import ids
+from tests.conftest import ROOT, assert_error, question
 
 
 @pytest.mark.parametrize("path", ["/v1/", "/v1/nothing", "/v2/x", "/discovery", "/discovery/v1/assistant/x", "/v9"])
@@ -50,6 +54,9 @@ BAD_BODIES = {
     "a lone surrogate": b'{"query": "a\\ud800b"}',
     "too deep": b'{"query": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     "a huge integer": b'{"query": ' + b"9" * 5_000 + b"}",
+    "a number beyond any": b'{"query": "x", "pageSize": 1e400}',
+    "brackets before an open string of quotes": b'{"query": ' + b"[" * 65 + b'"' + b'\\"' * 400_000,
+    "an open string of quotes": b'{"query": ' + b"[" * 63 + b"]" * 63 + b'"' + b'\\"' * 400_000,
 }
 
 
@@ -61,6 +68,41 @@ def test_a_bad_body_is_a_400_that_says_why(http, service, project, body):
         headers={**project.assistant, "Content-Type": "application/json"},
     )
     assert assert_error(response, 400)["details"]
+
+
+def test_a_page_may_send_less(http, service, project):
+    response = http.post(
+        f"{service.url}/discovery/v1/view/{project.domain}",
+        content=b" " * (128 * 1024 + 1),
+        headers={"Origin": "https://docs.acme.example", "Content-Type": "text/plain"},
+    )
+    assert_error(response, 413)
+
+
+@pytest.mark.parametrize("path", ["/health", "/openapi.json"])
+def test_what_is_only_read_takes_only_get(http, service, path):
+    assert http.get(service.url + path).status_code == 200
+    for method in ("PUT", "POST", "DELETE"):
+        assert_error(http.request(method, service.url + path), 405)
+
+
+def test_a_database_that_is_away_is_a_503_also_for_pages(http, start, tmp_path):
+    """The database is a file of its own here, replaced by a folder."""
+    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
+    service = start(DATA_DIR=str(tmp_path), DATABASE_URL="")
+    for file in tmp_path.glob("db.sqlite3*"):
+        file.unlink()
+    (tmp_path / "db.sqlite3").mkdir()
+    token = ids.token("svc_dsc_")
+    for origin in ({}, {"Origin": "https://docs.acme.example"}):
+        response = http.post(
+            f"{service.url}/discovery/v1/search/acme",
+            json={"query": "x"},
+            headers={"Authorization": f"Bearer {token}", **origin},
+        )
+        assert_error(response, 503)
+        assert int(response.headers["retry-after"]) >= 1
 
 
 def test_a_large_body_is_413_with_and_without_a_length(http, service, project):

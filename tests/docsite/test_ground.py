@@ -1,13 +1,15 @@
 """Ids, paths, addresses, settings."""
 
 import ipaddress
+import os
 import subprocess
 import sys
 
 import pytest
 
 from docsite import ids
-from docsite.http import client_ip
+from docsite.http import client_ip, ratelimit
+from docsite.http.errors import TooMany, Unavailable
 from docsite.paths import normalize
 from docsite.projects.models import origin_of
 from tests.conftest import ROOT
@@ -34,6 +36,7 @@ from tests.conftest import ROOT
         ("/a\r\nb\x00", "/ab"),
         ("/v1.2/notes", "/v1.2/notes"),
         ("/md", "/md"),
+        ("/x.markdown", "/x"),
         ("/" + "x" * 1000, "/" + "x" * 399),
     ],
 )
@@ -91,10 +94,33 @@ def test_ipv6_clients_count_by_their_64():
     assert client_ip.network_of(one) == client_ip.network_of(two) == "2001:db8:1:2::"
 
 
+def test_data_may_lie_anywhere(tmp_path):
+    folder = tmp_path / "a#b?c%20d"
+    environment = {**os.environ, "DATA_DIR": str(folder), "DATABASE_URL": ""}
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
+    assert (folder / "db.sqlite3").stat().st_size > 0
+
+
+def test_limits_hold_in_each_process_while_the_store_is_down(settings, rf, monkeypatch):
+    def away(*args, **kwargs):
+        raise ConnectionError("store away")
+
+    settings.ENV = settings.ENV.model_copy(update={"limit_search_org": "3/h", "limit_assistant_org": "3/h"})
+    monkeypatch.setattr(ratelimit, "get_usage", away)
+    key = ids.project_id()
+    for _ in range(3):
+        ratelimit.spend(rf.get("/"), (ratelimit.SEARCH_ORG, key))
+    with pytest.raises(TooMany):
+        ratelimit.spend(rf.get("/"), (ratelimit.SEARCH_ORG, key))
+    with pytest.raises(Unavailable):  # an answer costs money
+        ratelimit.spend(rf.get("/"), (ratelimit.ASSISTANT_ORG, key))
+
+
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
         ("LIMIT_SEARCH_ORG", "many", "write a rate such as 100/h"),
+        ("LIMIT_SEARCH_ORG", "5/0s", "write a rate such as 100/h"),
         ("TRUSTED_PROXIES", "10.0.0.300", "10.0.0.300"),
         ("OPENAI_BASE_URL", "localhost:11434", "http://127.0.0.1:11434/v1"),
         ("DATABASE_URL", "mysql://x", "postgres://"),

@@ -65,6 +65,19 @@ def test_another_language_is_stemmed_as_its_own(make_project):
     assert [hit.path for hit in index.find(tenant.project, "installing setups")][:1] == ["/en"]
 
 
+def test_pages_fill_the_answer_though_each_holds_many_sections(make_project):
+    tenant = make_project()
+    many = "\n\n".join(f"## Part {number}\n\nzebra" for number in range(20))
+    put(tenant, *(page(f"/p{number}", f"# Page {number}\n\n{many}") for number in range(40)))
+    assert len(index.find(tenant.project, "zebra", limit=30)) == 30
+
+
+def test_a_version_may_hold_any_digit(make_project):
+    tenant = make_project()
+    put(tenant, page("/a", "# Widgets", version="v2²"), page("/b", "# Widgets", version="v10"))
+    assert [hit.path for hit in index.find(tenant.project, "widgets", filters=Filters(version="latest"))] == ["/b"]
+
+
 def test_filters_are_exact_and_ignore_case(make_project):
     tenant = make_project()
     put(
@@ -170,10 +183,11 @@ def test_a_threshold_is_inclusive(http, service, project):
         ({"query": "x", "pageSize": 1.5}, "pageSize"),
         ({"query": "x", "pageSize": "5"}, "pageSize"),
         ({"query": "x", "pageSize": True}, "pageSize"),
-        ({"query": "x", "pageSize": 1e300}, "pageSize"),
+        ({"query": "x", "pageSize": 1e300}, "pageSize: "),
+        ({"query": "x", "pageSize": None}, "pageSize: must be a number"),
         ({"query": "x", "scoreThreshold": -0.1}, "scoreThreshold"),
         ({"query": "x", "scoreThreshold": 1.1}, "scoreThreshold"),
-        ({"query": "x", "filter": "v2"}, "filter"),
+        ({"query": "x", "filter": "v2"}, "filter: must be an object"),
         ({"query": "x", "filter": {"version": 2}}, "filter.version: "),
     ],
 )

@@ -7,6 +7,7 @@ import threading
 import pytest
 from django.core.management import CommandError, call_command
 
+from docsite.paths import normalize
 from search import index
 from search.ingest import ingest
 from search.models import Document
@@ -64,6 +65,8 @@ def test_bad_files_are_named_and_skipped(make_project, folder):
     (folder / "yaml.md").write_text("---\ntitle: [\n---\nx\n")
     (folder / "list.md").write_text("---\n- a\n---\nx\n")
     (folder / "b.md").write_text("# Beta twice\n")
+    (folder / "half.md").write_text('---\ntitle: "\\ud800 x"\n---\nx\n')
+    (folder / "deep.md").write_text("---\nx: " + "[" * 3000 + "\n---\nx\n")
     (folder / "outside.md").symlink_to("/etc/hostname")
     (folder / ".hidden.md").write_text("# Hidden\n")
     summary = run(tenant.domain, folder)
@@ -74,8 +77,44 @@ def test_bad_files_are_named_and_skipped(make_project, folder):
         "list.md": "its front matter is not a list of names and values",
         "b.md": "path /b is already taken by b/index.md",
         "outside.md": "lies outside the source folder",
+        "half.md": "contains a NUL character or half of a surrogate pair",
+        "deep.md": reasons["deep.md"],
     }
     assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/a"], "the last good state stays"
+
+
+def test_front_matter_is_text_whatever_it_looks_like(make_project, folder):
+    tenant = make_project()
+    (folder / "c.md").write_text("---\ntitle: 2026-01-01\nversion: 1.10\nflag: !!bool foo\nx: !!int ''\n---\nx\n")
+    run(tenant.domain, folder)
+    page = tenant.project.documents.get(path="/c")
+    assert (page.title, page.version) == ("2026-01-01", "1.10")
+
+
+def test_a_link_leads_to_its_page_whatever_its_name(make_project, folder):
+    tenant = make_project()
+    for name in ("with space", "c#", "50%", "paren(x)", "ünder"):
+        (folder / f"{name}.md").write_text(f"# {name}\n\n## The aardvark (1)\n\naardvark\n")
+    run(tenant.domain, folder)
+    hits = index.find(tenant.project, "aardvark", limit=10)
+    assert {hit.path for hit in hits} == {"/with space", "/c#", "/50%", "/paren(x)", "/ünder"}
+    assert {hit.url.removeprefix("https://docs.acme.example").partition("#")[0] for hit in hits} == {
+        *("/with%20space", "/c%23", "/50%25", "/paren%28x%29", "/%C3%BCnder"),
+    }
+    for hit in hits:
+        assert normalize(hit.url) == hit.path
+
+
+def test_two_ingests_at_once_do_not_mix(make_project, folder):
+    tenant = make_project()
+
+    def pages():
+        yield from read_folder(folder)
+        run(tenant.domain, folder)  # another one finishes while this one still reads
+
+    with pytest.raises(ValueError, match="another ingest"):
+        ingest(tenant.project, pages())
+    assert tenant.project.documents.count() == 2
 
 
 def test_a_manifest_lists_pages_and_wins_over_front_matter(make_project, folder):
@@ -87,12 +126,14 @@ def test_a_manifest_lists_pages_and_wins_over_front_matter(make_project, folder)
         {"path": "y", "file": "../../etc/passwd"},
         {"path": "z", "file": "a.md", "format": "docx"},
         {"file": "a.md"},
+        {"path": "nul", "file": "a\0b"},
+        {"path": "half", "file": "a.md", "title": "\ud800"},
     ]
     manifest = folder / "pages.jsonl"
     manifest.write_text("\n".join(json.dumps(line) for line in lines) + "\nnot json\n")
     summary = run(tenant.domain, folder, "--manifest", str(manifest))
     assert counts(summary) == (2, 0, 0, 0)
-    assert len(summary["skipped"]) == 5
+    assert len(summary["skipped"]) == 7
     first = tenant.project.documents.get(path="/guide/first")
     assert (first.title, first.version, first.tags) == ("First", "3", ["t"])
     assert tenant.project.documents.filter(path="/guide/second").exists()

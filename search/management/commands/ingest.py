@@ -5,14 +5,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from docsite.projects.models import Project
+from docsite.projects.management.base import ServiceCommand, project_named
 from search.ingest import ingest
 from search.sources.markdown_dir import read_folder, read_manifest
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     """Reads pages, skips what has not changed, and swaps the index in one step."""
 
     help = "Read a folder of Markdown into a project's index. Unchanged pages are skipped, vanished ones removed."
@@ -32,9 +32,7 @@ class Command(BaseCommand):
         """Ingest, and say what was done."""
         source: Path = options["source"]
         manifest: Path | None = options["manifest"]
-        project = Project.objects.filter(domain=options["domain"]).first()
-        if project is None:
-            raise CommandError(f"There is no project {options['domain']}. Make it with: manage.py createproject")
+        project = project_named(options["domain"])
         if not source.is_dir():
             raise CommandError(f"{source} is not a folder.")
         if manifest and not manifest.is_file():

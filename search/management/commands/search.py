@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from docsite.projects.models import Project
+from docsite.projects.management.base import ServiceCommand, project_named
 from search.index import find
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     """Prints the hits of a query with their scores."""
 
     help = "Search a project's documentation from the command line."
@@ -21,9 +21,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Search."""
-        project = Project.objects.filter(domain=options["domain"]).first()
-        if project is None:
-            raise CommandError(f"There is no project {options['domain']}.")
+        project = project_named(options["domain"])
         hits = find(project, options["query"], limit=options["limit"])
         for hit in hits:
             self.stdout.write(f"{hit.score:.3f}  {' > '.join(hit.breadcrumb)}\n       {hit.url}")

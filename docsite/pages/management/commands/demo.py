@@ -8,11 +8,12 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analytics.sample import make_sample_views
 from assistant.threads import mark_orphans
 from docsite.ids import is_token
+from docsite.projects.management.base import ServiceCommand, port
 from docsite.projects.management.commands.createproject import create_project
 from docsite.projects.models import ApiKey, Organization, Project, digest
 from search.ingest import ingest
@@ -22,7 +23,7 @@ CONTENT = Path(__file__).resolve().parents[2] / "content"
 USERNAME = "admin"
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     """Sets the demo up, or finds it as it was, and serves it."""
 
     help = "Set up the demo project and serve it. Run again, it keeps its data and keys."
@@ -30,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Where to listen."""
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--port", type=port, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Set up, say what there is, serve."""
@@ -44,9 +45,11 @@ class Command(BaseCommand):
         mark_orphans()
         self._step("Demo project and keys")
         file: Path = settings.DATA_DIR / "demo.json"
-        demo = self._project(base_url, json.loads(file.read_text()) if file.exists() else {})
-        file.touch(mode=0o600)
-        file.write_text(json.dumps(demo, indent=2) + "\n")
+        demo = self._project(base_url, _read(file))
+        draft = file.with_suffix(".draft")
+        draft.touch(mode=0o600)
+        draft.write_text(json.dumps(demo, indent=2) + "\n")
+        draft.replace(file)
         project = Project.objects.get(domain=demo["domain"])
         self._step("Documentation")
         summary = ingest(project, read_folder(CONTENT), lambda line: self.stdout.write(f"  {line}"))
@@ -75,9 +78,9 @@ class Command(BaseCommand):
         assistant_key, admin_key = old.get("assistant_key", ""), old.get("admin_key", "")
         if project is None:
             project, assistant_key, admin_key = create_project(domain, "Demo", base_url, [], "This documentation")
-        if not _opens(assistant_key):
+        if not _opens(assistant_key, project):
             _, assistant_key = ApiKey.issue(ApiKey.Kind.ASSISTANT, project.organization, project, name="Demo")
-        if not _opens(admin_key):
+        if not _opens(admin_key, project):
             _, admin_key = ApiKey.issue(ApiKey.Kind.ADMIN, project.organization, name="Demo")
         if project.docs_url != base_url:
             project.docs_url = base_url
@@ -93,23 +96,25 @@ class Command(BaseCommand):
         }
 
     @staticmethod
-    def _admin(organization: Organization, password: str) -> str:
+    def _admin(organization: Organization, known: str) -> str:
+        """The admin's password; empty when the owner has set one of their own since."""
         user, made = get_user_model().objects.get_or_create(
             username=USERNAME, defaults={"is_staff": True, "is_superuser": True}
         )
-        if made or not password or not user.check_password(password):
-            password = password or secrets.token_urlsafe(9)
-            user.set_password(password)
-            user.save(update_fields=["password"])
         organization.memberships.get_or_create(user=user)
+        if not made and known:
+            return known if user.check_password(known) else ""
+        password = secrets.token_urlsafe(9)
+        user.set_password(password)
+        user.save(update_fields=["password"])
         return password
 
     def _tell(self, demo: dict[str, str]) -> None:
-        base = demo["base_url"]
+        base, password = demo["base_url"], demo["admin_password"] or "the password you set"
         lines = [
             "",
             f"Site            {base}/",
-            f"Admin           {base}/admin/  ({demo['admin_username']} / {demo['admin_password']})",
+            f"Admin           {base}/admin/  ({demo['admin_username']} / {password})",
             f"Project ID      {demo['project_id']}  (domain {demo['domain']})",
             f"Assistant key   {demo['assistant_key']}",
             f"Admin key       {demo['admin_key']}",
@@ -125,7 +130,21 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def _opens(token: str) -> bool:
-    """Whether a token is a live key."""
+def _opens(token: str, project: Project) -> bool:
+    """Whether a token is a live key of the project."""
     key = ApiKey.objects.filter(digest=digest(token), revoked_at=None).first() if is_token(token) else None
-    return key is not None and key.expires_at is None
+    return (
+        key is not None
+        and key.expires_at is None
+        and key.organization_id == project.organization_id
+        and (key.project_id in (None, project.pk))
+    )
+
+
+def _read(file: Path) -> dict[str, str]:
+    """What an earlier run wrote down; nothing when there is no such file, or none that can be read."""
+    try:
+        facts = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import OperationalError
 
 from assistant.threads import mark_orphans
+from docsite.projects.management.base import ServiceCommand, port
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     """Serves until Ctrl-C."""
 
     help = "Serve the site, the API and the sockets with Daphne."
@@ -18,7 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Where to listen."""
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--port", type=port, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve."""

@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from docsite.projects.models import ApiKey, Project
+from docsite.projects.management.base import ServiceCommand, project_named
+from docsite.projects.models import ApiKey
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     """Creates a key and prints it once."""
 
     help = "Create an API key: assistant keys open one project, admin keys its whole organization."
@@ -25,9 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the key."""
-        project = Project.objects.select_related("organization").filter(domain=options["domain"]).first()
-        if project is None:
-            raise CommandError(f"There is no project {options['domain']}. Make it with: manage.py createproject")
+        project = project_named(options["domain"])
         days = options["expires_days"]
         if days is not None and not 1 <= days <= 365:
             raise CommandError("--expires-days: must be 1 to 365.")

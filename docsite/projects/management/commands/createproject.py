@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
+from docsite.projects.management.base import ServiceCommand
 from docsite.projects.models import ApiKey, Organization, Project, origin_of
 
 
@@ -18,7 +19,9 @@ def create_project(
     Raises ValidationError.
     """
     with transaction.atomic():
-        owner, _ = Organization.objects.get_or_create(name=organization)
+        owner = Organization.objects.filter(name=organization).first() or Organization(name=organization)
+        owner.full_clean()
+        owner.save()
         project = Project(
             organization=owner, domain=domain, name=name or domain, docs_url=docs_url, allowed_origins=origins
         )
@@ -29,7 +32,7 @@ def create_project(
     return project, assistant_key, admin_key
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     """Creates a project and prints its id and keys."""
 
     help = "Create a documentation project with an assistant key and an admin key. The keys are shown once."

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from docsite.projects.management.base import ServiceCommand
 from docsite.projects.models import ApiKey
 
 
-class Command(BaseCommand):
+class Command(ServiceCommand):
     """Revokes a key."""
 
     help = "Revoke an API key by its id. Running processes follow within five seconds."

@@ -1,0 +1,40 @@
+"""What every command of the service shares: errors in a sentence."""
+
+import argparse
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.utils import OperationalError, ProgrammingError
+
+from docsite.projects.models import Project
+
+
+class ServiceCommand(BaseCommand):
+    """A command whose database errors are told like any other mistake."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command."""
+        try:
+            return super().execute(*args, **options)
+        except ProgrammingError:
+            raise CommandError("The database is behind the code. Run first: python manage.py migrate") from None
+        except OperationalError as failure:
+            if "no such table" in str(failure) or "no such column" in str(failure):
+                raise CommandError("The database is behind the code. Run first: python manage.py migrate") from None
+            reason = " ".join(str(failure).split())
+            raise CommandError(f"The database cannot be used ({reason}).") from None
+
+
+def project_named(domain: str) -> Project:
+    """The project of a domain, or a sentence that says how to make it."""
+    project = Project.objects.select_related("organization").filter(domain=domain).first()
+    if project is None:
+        raise CommandError(f"There is no project {domain}. Make it with: manage.py createproject")
+    return project
+
+
+def port(text: str) -> int:
+    """A port as an argument."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError("must be 1 to 65535")
+    return int(text)
