@@ -119,10 +119,13 @@ _BROWSER = re.compile(
 )
 
 
-@functools.lru_cache(maxsize=50_000)
 def classify(user_agent: str) -> Verdict:
     """The verdict on a user agent; only its first 512 characters count."""
-    text = user_agent[:LONGEST].strip()
+    return _classify(user_agent[:LONGEST].strip())
+
+
+@functools.lru_cache(maxsize=10_000)
+def _classify(text: str) -> Verdict:
     if not text:
         return Verdict("http_client", "no user agent")
     if found := _NAMES.search(text):

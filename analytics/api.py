@@ -77,7 +77,12 @@ async def collect_views(request: CallerRequest, projectId: str, payload: Collect
     return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
 
 
-@view_router.post("/{domain}", auth=AllowedOrigin(), summary="Report a page view from a browser", response={204: None})
+@view_router.post(
+    "/{domain}",
+    auth=AllowedOrigin(),
+    summary="Report a page view from a browser",
+    response={**responses(None, status=204), 202: None},
+)
 async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpResponse:
     """Count a reader's view: 204 once it is committed, 202 with `X-View` saying why it is not counted."""
     if reason := not_a_reader(request):

@@ -147,7 +147,7 @@ async def _story(
             outcome.text += piece.delta if isinstance(piece, Text) else ""
             yield piece
     outcome.state = "done"
-    await conversation.save(outcome)  # before the reader is told that it is complete
+    await _save(conversation, outcome)  # before the reader is told that it is complete
     yield Status(rung, outcome.reason, retrieved.scope)
     yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens)
 
@@ -183,7 +183,7 @@ async def _relayed(
                     or len(outcome.text) - saved_size > CHECKPOINT_BYTES
                 ):
                     saved_at, saved_size = time.monotonic(), len(outcome.text)
-                    await conversation.save(outcome)
+                    await _save(conversation, outcome)
             else:
                 broken = piece.reason
     for event in citations.end():

@@ -3,12 +3,10 @@
 import asyncio
 import contextlib
 import json
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.http import HttpRequest
 from django.http.request import split_domain_port, validate_host
 from pydantic import ValidationError
 
@@ -20,6 +18,7 @@ from docsite.db import in_db
 from docsite.http import client_ip, ratelimit
 from docsite.http.body import parse_object
 from docsite.http.errors import ApiError, BadRequest, Unauthorized
+from docsite.http.schemas import detail
 from docsite.projects import auth, gate
 from docsite.projects.auth import Caller
 from docsite.projects.guards import assistant_charges
@@ -81,15 +80,14 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
         def admit() -> Caller:
             caller = auth.assistant_caller(token, self.domain, address)
-            ratelimit.spend(cast(HttpRequest, SimpleNamespace(method="POST")), *assistant_charges(caller))
+            ratelimit.spend(*assistant_charges(caller))
             return caller
 
         caller = await in_db(admit)()
         try:
             body = Ask.model_validate(message)
         except ValidationError as wrong:
-            details = (f"{'.'.join(str(p) for p in e['loc'])}: {e['msg']}"[:200] for e in wrong.errors())
-            raise BadRequest(*details) from None
+            raise BadRequest(*(detail(item, item["loc"]) for item in wrong.errors())) from None
         self.answer = asyncio.create_task(self._send_answer(caller, body))
 
     async def _send_answer(self, caller: Caller, body: Ask) -> None:

@@ -1,11 +1,14 @@
 """A model server's stream, bounded in time and size, as pieces that never raise."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from assistant.upstream import Model, Piece, UpstreamError, Usage, openai
+
+logger = logging.getLogger(__name__)
 
 FIRST_TOKEN_SECONDS = 20.0
 BETWEEN_TOKENS_SECONDS = 20.0
@@ -42,6 +45,10 @@ async def stream(model: Model, messages: list[dict[str, str]]) -> AsyncGenerator
                 return
             except UpstreamError as failure:
                 yield Broken(failure.reason)
+                return
+            except Exception:  # the boundary to what we do not control: whatever it was, the next rung goes on
+                logger.exception("The model server's stream could not be read.")
+                yield Broken("the model server could not be read")
                 return
             if isinstance(piece, Piece):
                 seconds = BETWEEN_TOKENS_SECONDS

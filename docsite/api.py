@@ -9,6 +9,7 @@ from ninja.errors import ValidationError
 from ninja.parser import Parser
 
 from docsite.http.errors import ApiError, BadRequest
+from docsite.http.schemas import detail
 
 
 class StrictParser(Parser):
@@ -43,18 +44,7 @@ def _api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    return BadRequest(*(_detail(item) for item in error.errors)).response()
-
-
-def _detail(item: dict[str, Any]) -> str:
-    """`field: what is wrong`, without the input itself, which pydantic would repeat."""
-    _source, *where = [str(part) for part in item["loc"]]
-    if where and where[0] in ("payload", "params"):  # the names of our functions' arguments
-        where = where[1:]
-    message = str(item["msg"]).removeprefix("Value error, ")
-    if item["type"] in ("model_type", "model_attributes_type", "dict_type"):
-        message = "must be an object"
-    return f"{'.'.join(where)[:100] or 'body'}: {message[:1].lower()}{message[1:200]}"
+    return BadRequest(*(detail(item, item["loc"][1:]) for item in error.errors)).response()
 
 
 api.add_router("/v1/analytics", "analytics.api.router", tags=["Analytics"])

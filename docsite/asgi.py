@@ -17,6 +17,8 @@ from django.core.handlers.asgi import ASGIHandler
 from django.urls import re_path
 from django.utils.module_loading import import_string
 
+from docsite.http import client_ip
+
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -51,6 +53,7 @@ class Http:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        scope = {**scope, "scheme": client_ip.scheme(scope)}
         if _BARE.match(scope["path"]):
             scope = {**scope, "path": "/discovery" + scope["path"]}
         handler = self.api if _API.match(scope["path"]) else self.pages

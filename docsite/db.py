@@ -1,6 +1,7 @@
 """The one way from async code into the database, and reads that agree with each other."""
 
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar, cast
 
@@ -11,9 +12,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+# Sockets run outside a request and would share one thread; here all share these, with their connections kept.
+_threads = ThreadPoolExecutor(16, thread_name_prefix="db")
+
+
 def in_db(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
     """Run a function that uses the ORM in a worker thread. One call per phase of a request, not per query."""
-    return cast(Callable[P, Awaitable[T]], database_sync_to_async(function))
+    in_thread = database_sync_to_async(function, thread_sensitive=False, executor=_threads)
+    return cast(Callable[P, Awaitable[T]], in_thread)
 
 
 @contextmanager

@@ -94,6 +94,13 @@ class Env(BaseSettings):
             raise ValueError("write it with its scheme, such as http://127.0.0.1:11434/v1")
         return value.rstrip("/")
 
+    @field_validator("openai_api_key")
+    @classmethod
+    def _header(cls, value: str) -> str:
+        if not (value.isascii() and (value.isprintable() or not value)):
+            raise ValueError("must be plain ASCII, since it goes into a header")
+        return value
+
     @field_validator("database_url")
     @classmethod
     def _database(cls, value: str) -> str:

@@ -72,6 +72,7 @@ DATABASES: dict[str, Any] = {
     if ENV.database_url
     else {"ENGINE": "django.db.backends.sqlite3", "NAME": DATA_DIR / "db.sqlite3"}
 }
+DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # IMMEDIATE: a transaction takes the write lock when it begins, so two writers
     # wait for each other instead of failing half-way. NORMAL: a commit survives

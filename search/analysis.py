@@ -35,13 +35,17 @@ def _stemmer(language: str) -> "Stemmer.Stemmer | None":
     return Stemmer.Stemmer(name) if name else None
 
 
-@functools.lru_cache(maxsize=100_000)
 def _stem(word: str, language: str) -> str:
+    return _stem_of(word[:_LONGEST_TERM], language)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _stem_of(word: str, language: str) -> str:
     stemmer = _stemmer(language)
     stem = stemmer.stemWord(word) if stemmer and word.isalpha() else word
     if not stem.isascii():
         stem = "".join(c for c in unicodedata.normalize("NFKD", stem) if not unicodedata.combining(c))
-    return str(stem)[:_LONGEST_TERM]
+    return str(stem)
 
 
 def words(text: str) -> list[str]:

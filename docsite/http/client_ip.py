@@ -2,6 +2,8 @@
 
 import functools
 import ipaddress
+from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -46,6 +48,14 @@ def resolve(peer: str, forwarded_for: str) -> Address:
         if not is_trusted(client):
             break
     return address or ipaddress.IPv4Address(0)
+
+
+def scheme(scope: Mapping[str, Any]) -> str:
+    """`http` or `https` as the reader sees it: what a trusted proxy says, else the connection's own."""
+    peer = (scope.get("client") or ("",))[0]
+    told = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-proto"), "")
+    own: str = scope.get("scheme", "http")
+    return told if told in ("http", "https") and is_trusted(parse(peer)) else own
 
 
 def client_ip(request: HttpRequest) -> Address:

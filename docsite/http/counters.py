@@ -21,6 +21,8 @@ class CounterCache(BaseCache):
     def add(self, key: str, value: Any, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
         """Set the counter unless one is running. Returns whether it was set."""
         now = time.time()
+        if self.get(key, version=version) is not None:
+            return False  # the common case, without a write
         until = now + (timeout if isinstance(timeout, int | float) else float(self.default_timeout or 300))
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(

@@ -26,4 +26,7 @@ class PageHeaders:
         """Answer with the policy set."""
         response = await self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", _POLICY)
+        if request.is_secure():
+            for cookie in response.cookies.values():
+                cookie["secure"] = True
         return response

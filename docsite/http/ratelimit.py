@@ -12,6 +12,8 @@ from django_ratelimit.core import _split_rate, get_usage
 
 from docsite.http.errors import TooMany, Unavailable
 
+_ANY_REQUEST = HttpRequest()  # get_usage wants one; our keys and rates do not come from it
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -44,7 +46,7 @@ class Use:
     reset: int
 
 
-def spend(request: HttpRequest, *charges: tuple[Limit, str]) -> list[Use]:
+def spend(*charges: tuple[Limit, str]) -> list[Use]:
     """Count one request against each (limit, key) in order; blocking, so call it in a worker thread.
 
     Raises `TooMany` at the first limit that is used up, before the next one is
@@ -55,13 +57,13 @@ def spend(request: HttpRequest, *charges: tuple[Limit, str]) -> list[Use]:
         count, seconds = limit.window()
         try:
             usage = get_usage(
-                request, group=limit.name, key=lambda *_, key=key: key, rate=(count, seconds), increment=True
+                _ANY_REQUEST, group=limit.name, key=lambda *_, key=key: key, rate=(count, seconds), increment=True
             )
         except Exception as failure:  # each store has its own family of connection errors
             if not is_store_failure(failure):
                 raise
             usage = None
-        if usage is None or usage["time_left"] < 0:
+        if usage is None or usage["limit"] == 0:
             if not limit.fail_open:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
             usage = _count_here(limit, key)

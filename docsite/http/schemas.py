@@ -1,6 +1,7 @@
 """Types that every endpoint shares: JSON numbers, and the error as the OpenAPI document shows it."""
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from ninja import Schema
@@ -37,10 +38,21 @@ class AnalyticsErrorResponse(Schema):
     details: list[ErrorDetail] | None = None
 
 
+def detail(item: Mapping[str, Any], where: Sequence[Any]) -> str:
+    """One of pydantic's errors as `field: what is wrong`, without the input itself, which pydantic would repeat."""
+    path = [str(part) for part in where]
+    if path and path[0] in ("payload", "params"):  # the names of our functions' arguments
+        path = path[1:]
+    message = str(item["msg"]).removeprefix("Value error, ")
+    if item["type"] in ("model_type", "model_attributes_type", "dict_type"):
+        message = "must be an object"
+    return f"{'.'.join(path)[:100] or 'body'}: {message[:1].lower()}{message[1:200]}"
+
+
 _STATUSES = (400, 401, 403, 404, 413, 415, 429, 500, 503)
 
 
-def responses(success: Any, *, bodyless: bool = False) -> dict[int, Any]:
-    """200 with the given schema, and every error an endpoint may answer."""
+def responses(success: Any, *, status: int = 200, bodyless: bool = False) -> dict[int, Any]:
+    """Success with the given schema, and every error an endpoint may answer."""
     without = {413, 415} if bodyless else set()
-    return {200: success} | {status: AnalyticsErrorResponse for status in _STATUSES if status not in without}
+    return {status: success} | {status: AnalyticsErrorResponse for status in _STATUSES if status not in without}

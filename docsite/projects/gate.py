@@ -18,7 +18,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.decorators import async_only_middleware
 
 from docsite.db import in_db
-from docsite.http import client_ip, ratelimit
+from docsite.http import ratelimit
 from docsite.http.errors import ApiError, BadRequest, Forbidden, Unavailable
 from docsite.projects import auth
 
@@ -106,10 +106,7 @@ def as_api_error(failure: Exception) -> ApiError:
 
 def own_origin(request: HttpRequest) -> str:
     """The origin under which this request reached the service."""
-    forwarded = request.headers.get("X-Forwarded-Proto", "")
-    trusted = client_ip.is_trusted(client_ip.parse(request.META.get("REMOTE_ADDR", "")))
-    scheme = forwarded if trusted and forwarded in ("http", "https") else request.scheme
-    return f"{scheme}://{request.get_host()}".lower()
+    return f"{request.scheme}://{request.get_host()}".lower()
 
 
 def _in_our_shape(response: HttpResponseBase) -> HttpResponseBase:

@@ -94,7 +94,7 @@ class _KeyGuard(AuthBase):
 
         def admit() -> Caller:
             caller = self.caller(token, named, address, write=post)
-            request.uses = ratelimit.spend(request, *self.charges(caller))
+            request.uses = ratelimit.spend(*self.charges(caller))
             return caller
 
         caller = await in_db(admit)()
@@ -140,7 +140,7 @@ class AllowedOrigin:
             project = auth.project_by_domain(domain)
             if project is None:
                 raise NotFound("No such domain.")
-            request.uses = ratelimit.spend(request, (ratelimit.COLLECT_IP, network_of(address)))
+            request.uses = ratelimit.spend((ratelimit.COLLECT_IP, network_of(address)))
             return project
 
         project = await in_db(admit)()
