@@ -18,7 +18,7 @@ demo: $(VENV)/.installed widget  ## set up and serve the demo site
 
 test: $(VENV)/.installed-dev widget check  ## everything; installs what the tests need
 	@sh tests/install.sh
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --silent --no-audit --no-fund
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test tests/widget/*.test.js
 	$(PY) -m pytest
 
@@ -44,7 +44,7 @@ widget: $(WIDGET)/dist/widget.js  ## build the widget
 $(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*) $(WIDGET)/build.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
 	@echo "Building the widget …"
 	@cd $(WIDGET) && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" && \
-		npm ci --silent --no-audit --no-fund && npm run --silent build
+		npm ci --loglevel=error --no-audit --no-fund && npm run --silent build
 
 # Node.js 20 or newer of the system; else a copy inside the virtual environment.
 $(VENV)/.node: | $(VENV)/.installed
@@ -56,7 +56,7 @@ $(VENV)/bin/python:
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed as python3."; exit 1; }
 	@echo "Making a virtual environment …"
-	@python3 -m venv $(VENV) || { rm -rf $(VENV); \
+	@python3 -m venv --clear $(VENV) && $(PY) -m pip --version >/dev/null || { rm -rf $(VENV); \
 		echo "Python's venv is missing. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
 $(VENV)/.installed: requirements.txt | $(VENV)/bin/python

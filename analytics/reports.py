@@ -43,12 +43,12 @@ def visitors(project: Project, start: datetime, end: datetime) -> Visitors:
 
 
 def agents(project: Project, start: datetime, end: datetime) -> list[dict[str, Any]]:
-    """Every client that is not a person, by name and class, with the rule that decided; most views first."""
+    """The 100 clients that are no people and read most, by name and class, with the rule that decided."""
     views = _views(project, start, end).exclude(HUMAN)
     return list(
         views.values("agent", "operator", "client_class", "markdown", "rule")
         .annotate(views=Count("pk"), visitors=Count("visitor", distinct=True), last_seen=Max("at"))
-        .order_by("-views", "agent", "rule")
+        .order_by("-views", "agent", "rule")[:100]
     )
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, StrictStr, field_validator
 
 from analytics import dates
 from docsite.http import client_ip
@@ -84,7 +84,6 @@ class ViewIn(BaseModel):
 class CollectedView(BaseModel):
     """A view that a server, an edge worker or a log shipper saw."""
 
-    model_config = ConfigDict(populate_by_name=True)
     id: StrictStr = Field(min_length=1, max_length=64)
     path: StrictStr = Field(min_length=1, max_length=2000)
     timestamp: Annotated[datetime, BeforeValidator(_instant)] = Field(

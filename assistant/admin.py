@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 
 from assistant.models import Message, Thread
@@ -35,14 +35,16 @@ class ThreadAdmin(ScopedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Threads with what the list shows of them, in one query each."""
         threads = super().get_queryset(request)
-        counted: QuerySet[Any] = threads.annotate(turn_count=Count("messages")).prefetch_related("messages")
-        return counted
+        turns = Message.objects.filter(thread=OuterRef("pk")).order_by("pk")
+        shown: QuerySet[Any] = threads.annotate(
+            question=Subquery(turns.values("content")[:1]), turn_count=Count("messages", distinct=True)
+        )
+        return shown
 
     @admin.display(description="Question")
     def first_question(self, thread: Thread) -> str:
         """How the conversation began."""
-        first = next(iter(thread.messages.all()), None)
-        return first.content[:100] if first else thread.thread_id
+        return str(getattr(thread, "question", None) or thread.thread_id)[:100]
 
     @admin.display(description="Messages", ordering="turn_count")
     def turns(self, thread: Thread) -> int:

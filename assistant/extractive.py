@@ -10,7 +10,7 @@ from search.sections import blocks
 
 MOST_PASSAGES = 3
 NEAR_THE_BEST = 0.75  # a further passage must score this share of the first
-WORDS = (160, 70, 70)  # about how much of each passage is quoted; code is never cut
+WORDS = (160, 70, 70)  # about how much of each passage is quoted; code counts half, and is never cut
 SEE_ALSO = 2
 
 
@@ -68,7 +68,7 @@ def excerpt(question: str, hit: Hit, words: int) -> list[str]:
         if chosen and not belongs and len(part.split()) > left + words // 2:
             break
         chosen.append(part)
-        left -= 0 if is_code(part) else len(part.split())
+        left -= len(part.split()) // (2 if is_code(part) else 1)
         if len(chosen) >= 12:
             break
     return chosen

@@ -17,6 +17,7 @@ class Thread(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "conversation"
         ordering: ClassVar = ["-created_at"]
         indexes: ClassVar = [models.Index(fields=["project", "fp"])]
 

@@ -4,6 +4,7 @@ Whatever did not come from the owner's settings is quoted inside one user
 message, so that nothing a page or a reader wrote speaks with authority.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -40,8 +41,9 @@ class Context:
 
 
 def tokens(text: str) -> int:
-    """A rough count, high rather than low: four characters of English a token, two bytes of anything else."""
-    return max(len(text) // 4, len(text.encode("utf-8", "replace")) // 4) + 1
+    """A rough count, high rather than low: four ASCII characters a token, one of any other script."""
+    plain = len(text.encode("ascii", "ignore"))
+    return plain // 4 + len(text) - plain + 1
 
 
 def newest(turns: Sequence[Turn], budget: int = HISTORY_BUDGET) -> list[Turn]:
@@ -85,7 +87,10 @@ def build(
 
 
 def _cut(text: str, budget: int) -> str:
-    return text if tokens(text) <= budget else text[: budget * 4].rsplit("\n", 1)[0]
+    if tokens(text) <= budget:
+        return text
+    kept = text[: max(0, budget) * len(text) // tokens(text)]
+    return re.sub(r"\s\S*$", "", kept)  # not in the middle of a word
 
 
 def _attribute(text: str) -> str:

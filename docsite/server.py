@@ -10,12 +10,15 @@ from django.utils.module_loading import import_string
 LARGEST_MESSAGE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
 
 
-def serve(host: str, port: int, ready: Callable[[], None]) -> None:
-    """Serve until SIGINT or SIGTERM. Raises OSError when the address is taken."""
+def claim(host: str, port: int) -> None:
+    """Raise OSError when the address cannot be listened on; Daphne would log that and go on."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind((host, port))  # Daphne would log a taken port and go on
+        probe.bind((host, port))
 
+
+def serve(host: str, port: int, ready: Callable[[], None]) -> None:
+    """Serve until SIGINT or SIGTERM, at an address that was claimed."""
     Server(
         application=import_string("docsite.asgi.application"),
         endpoints=build_endpoint_description_strings(host=host, port=port),

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from django.db import transaction
+from django.utils import timezone
 
-from docsite.projects.models import Project, bump_index
+from docsite.projects.models import Project
 from search import analysis, backends, sections
 from search.models import Document, Section
 from search.sources import Bad, Page
@@ -99,7 +100,7 @@ def ingest(
             engine.write(project, [Entry(row.pk, *fields) for row, fields in zip(rows, terms, strict=True)])
             summary.sections += len(rows)
         summary.removed = len(gone)
-        bump_index(project)
+        Project.objects.filter(pk=project.pk).update(index_generation=generation + 1, indexed_at=timezone.now())
     return summary
 
 

@@ -3,7 +3,8 @@
 set -eu
 
 missing=""
-command -v chromium >/dev/null || missing="$missing chromium"
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    missing="$missing chromium"
 command -v redis-server >/dev/null || missing="$missing redis-server"
 command -v postgres >/dev/null || ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing="$missing postgresql"
 [ -n "$missing" ] || exit 0

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from docsite.pages.navigation import Page, groups, neighbours, pages
+from docsite.projects.auth import project_by_domain
 from docsite.projects.models import Project
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _frame() -> dict[str, Any]:
 
 
 def _project() -> Project | None:
-    return Project.objects.filter(domain=settings.ENV.site_domain).first()
+    return project_by_domain(settings.ENV.site_domain)
 
 
 def _find(project: Project, query: str, limit: int) -> "list[Hit]":

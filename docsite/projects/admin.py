@@ -201,9 +201,18 @@ class ProjectAdmin(ScopedAdmin):
         *("support_url", "ai_scope", "indexed_at"),
     )
     view_on_site = False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Superusers: everything of the project goes with it."""
+        return request.user.is_superuser
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
+        """A project stays in its organization, since its keys do."""
+        return (*self.readonly_fields, "organization") if obj else self.readonly_fields
+
     formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
 
-    @admin.display(description="")
+    @admin.display(description="Pages")
     def pages(self, project: Project) -> str:
         """Links to what can be done with a project."""
         return format_html(
@@ -235,7 +244,7 @@ class ProjectAdmin(ScopedAdmin):
         ).count()
         left = max(0, NEW_KEYS_PER_HOUR - recent)
         form = NewKeyForm(request.POST or None)
-        secret = ""
+        secret, made = "", None
         if request.method == "POST" and form.is_valid():
             if left:
                 made, secret = ApiKey.issue(
@@ -261,6 +270,7 @@ class ProjectAdmin(ScopedAdmin):
             "form": form,
             "left": left,
             "secret": secret,
+            "secret_kind": made.kind if made else "",
             "base_url": f"{request.scheme}://{request.get_host()}",
         }
         response = TemplateResponse(request, "admin/projects/keys.html", context)

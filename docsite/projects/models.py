@@ -12,7 +12,6 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import F
 from django.utils import timezone
 
 from docsite import ids
@@ -260,8 +259,3 @@ class Counter(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key}: {self.value}"
-
-
-def bump_index(project: Project) -> None:
-    """Tell every process that the project's index has changed."""
-    Project.objects.filter(pk=project.pk).update(index_generation=F("index_generation") + 1, indexed_at=timezone.now())

@@ -1,10 +1,12 @@
 """One Chromium for all browser tests."""
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -15,6 +17,7 @@ ARGUMENTS = (
 def browser() -> Iterator[Browser]:
     """The system's Chromium, without a window."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(ARGUMENTS))
+        program = next(filter(None, map(shutil.which, PROGRAMS)))
+        chromium = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
         yield chromium
         chromium.close()

@@ -74,6 +74,26 @@ def test_the_address_is_limited_before_the_organization(http, start, project, ma
     assert ask(other, "2001:db8:7:8::1").status_code == 200
 
 
+def test_behind_a_trusted_tls_proxy_pages_are_https(http, strict, start):
+    told = {"X-Forwarded-Proto": "https", "Host": "localhost"}
+    login = http.get(f"{strict[0].url}/admin/login/", headers=told)
+    assert "; secure" in login.headers["set-cookie"].lower()
+    token = login.cookies["csrftoken"]
+    page = {"Origin": "https://localhost", "Referer": "https://localhost/", "Cookie": f"csrftoken={token}"}
+    answer = http.post(
+        f"{strict[0].url}/admin/login/",
+        data={"username": "x", "password": "y", "csrfmiddlewaretoken": token},
+        headers={
+            **told,
+            "Origin": "https://localhost",
+            "Referer": "https://localhost/",
+            "Cookie": f"csrftoken={token}",
+        },
+    )
+    assert answer.status_code == 200, "the form comes back; CSRF let it pass"
+    assert "secure" not in http.get(f"{start().url}/admin/login/", headers=told).headers["set-cookie"].lower()
+
+
 def test_a_forwarded_address_of_a_stranger_is_not_believed(http, start, project):
     service = start(LIMIT_ASSISTANT_IP="1/d")
     url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"

@@ -35,11 +35,17 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Set up, say what there is, serve."""
-        from docsite.server import serve
+        from docsite.server import claim, serve
 
         host, port = options["host"], options["port"]
         shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
         base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+        try:
+            claim(host, port)
+        except OSError as taken:
+            raise CommandError(f"{host}:{port}: {taken.strerror}. Try: make demo PORT=8001") from None
+        if shown not in settings.ALLOWED_HOSTS:
+            settings.ALLOWED_HOSTS.append(f"[{shown}]" if ":" in shown else shown)
         self._step("Database")
         call_command("migrate", verbosity=0)
         mark_orphans()
@@ -59,12 +65,7 @@ class Command(ServiceCommand):
             made = make_sample_views(project, [document.path for document in project.documents.all()])
             self.stdout.write(f"  {made} views of the last 30 days")
         settings.ENV.site_assistant_key = demo["assistant_key"]
-        try:
-            serve(host, port, lambda: self._tell(demo))
-        except OSError as taken:
-            raise CommandError(
-                f"{host}:{port} cannot be listened on ({taken.strerror}). Try: make demo PORT=8001"
-            ) from None
+        serve(host, port, lambda: self._tell(demo))
         self.stdout.write("Stopped.")
 
     def _step(self, name: str) -> None:

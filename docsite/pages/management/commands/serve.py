@@ -5,7 +5,6 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.utils import OperationalError
 
 from assistant.threads import mark_orphans
 from docsite.projects.management.base import ServiceCommand, port
@@ -23,24 +22,18 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve."""
-        from docsite.server import serve
+        from docsite.server import claim, serve
 
         host, port = options["host"], options["port"]
-        try:
-            executor = MigrationExecutor(connection)
-        except OperationalError as failure:
-            raise CommandError(
-                f"DATABASE_URL: the database cannot be reached ({failure}).".replace("\n", " ")
-            ) from None
+        executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CommandError("The database is behind the code. Run first: python manage.py migrate")
-        mark_orphans()
         try:
-            serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"))
+            claim(host, port)
         except OSError as taken:
-            raise CommandError(
-                f"{host}:{port} cannot be listened on ({taken.strerror}). Choose another --port."
-            ) from None
+            raise CommandError(f"{host}:{port}: {taken.strerror}. Choose another --port.") from None
+        mark_orphans()
+        serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"))
 
     def _tell(self, line: str) -> None:
         self.stdout.write(line)
