@@ -109,7 +109,7 @@ def test_a_visit_shows_in_the_export_and_in_the_admin(demo: dict[str, str], page
     page.fill("#id_username", demo["admin_username"])
     page.fill("#id_password", demo["admin_password"])
     page.click("input[type=submit]")
-    page.goto(f"{demo['base_url']}/admin/analytics/pageview/visitors/{demo['domain']}")
+    page.locator(".own-projects").get_by_role("link", name="Visitors").click()
     tiles = page.locator(".tiles dd:first-of-type").all_inner_texts()
     assert [int(tile) for tile in tiles] == list(after["totals"].values())
     page.goto(f"{demo['base_url']}/streaming")
@@ -134,7 +134,8 @@ def test_a_key_made_in_the_admin_is_shown_once(demo: dict[str, str], page: Page)
     assert token not in page.content()
     row = page.locator("tr", has_text="Nightly export")
     expect(row).to_contain_text("live")
-    row.get_by_role("button", name="Revoke").click()
+    row.get_by_text("Revoke…").click()
+    row.get_by_role("button", name="for good").click()
     expect(page.locator("tr", has_text="Nightly export")).to_contain_text("revoked")
 
 

@@ -68,6 +68,12 @@ def test_a_stranger_sees_nothing_of_it(stranger, mine):
         assert SECRET not in answer.content.decode()
 
 
+def test_the_first_page_leads_to_ones_own_reports(owner, stranger, mine):
+    link = f"/admin/analytics/pageview/visitors/{mine.domain}"
+    assert link in owner.get("/admin/").content.decode()
+    assert link not in stranger.get("/admin/").content.decode()
+
+
 def test_a_stranger_cannot_choose_a_foreign_organization(stranger, mine):
     form = stranger.get("/admin/projects/project/add/").content.decode()
     assert mine.project.organization.name not in form
