@@ -1,18 +1,22 @@
-"""The environment of a test run, set before Django reads its settings (pytest loads this with `-p`)."""
+"""The environment of a test run, set before Django reads its settings (pytest loads this with `-p`).
+
+Settings of the shell are forgotten, above all a DATABASE_URL that may be real.
+`TEST_DATABASE_URL` and `TEST_REDIS_URL` run the suite on other stores.
+"""
 
 import atexit
 import os
 import shutil
 import tempfile
 
-KEPT = ("DATABASE_URL", "REDIS_URL")  # the services tests run the suite again on PostgreSQL and Redis
+from docsite.env import Env
 
-for name in list(os.environ):
-    if name.startswith(("OPENAI_", "LIMIT_")) or name in ("SECRET_KEY", "DEBUG", "ALLOWED_HOSTS", "TRUSTED_PROXIES"):
-        del os.environ[name]
+for name in Env.model_fields:
+    os.environ.pop(name.upper(), None)
 
 DATA_DIR = tempfile.mkdtemp(prefix="docs-service-")
 atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
 os.environ["DATA_DIR"] = DATA_DIR
-os.environ["SITE_DOMAIN"] = "demo"
+os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
+os.environ["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "")
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # fixtures of async tests use the ORM directly
