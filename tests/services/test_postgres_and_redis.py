@@ -66,9 +66,10 @@ def redis() -> Iterator[str]:
 
 
 def test_the_quick_suite_passes_on_postgresql_and_redis(postgres: str, redis: str) -> None:
+    stores = {"TEST_DATABASE_URL": postgres, "TEST_REDIS_URL": redis}
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-m", "not browser and not node and not services"],
-        cwd=ROOT, env={**os.environ, "TEST_DATABASE_URL": postgres, "TEST_REDIS_URL": redis}, capture_output=True, text=True,
+        cwd=ROOT, env={**os.environ, **stores}, capture_output=True, text=True,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-8000:]
     assert " passed" in run.stdout.splitlines()[-1]
