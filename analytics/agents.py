@@ -164,7 +164,7 @@ def _ai_class(name: str) -> str:
 
 def _first_name(text: str) -> str:
     """The first product that is not part of every browser's string."""
-    for name in re.findall(r"([A-Za-z][\w.-]*)/[\w.]+", text):
+    for name in re.findall(r"(?<![\w.-])([A-Za-z][\w.-]*)/[\w.]+", text):
         if name not in ("Mozilla", "AppleWebKit", "Chrome", "Safari", "Gecko", "Version", "Mobile", "KHTML"):
             return str(name)[:80]
     if found := re.search(r"compatible; ([\w.-]+)", text):

@@ -120,7 +120,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         await self.send(text_data=json.dumps(part, allow_nan=False, separators=(",", ":")))
 
     async def _refuse(self, error: ApiError) -> None:
-        text = " ".join([error.sentence, *(f"{detail}." for detail in error.details)])
+        text = " ".join([error.sentence, *(f"{wrong}." for wrong in error.details)])
         part: dict[str, Any] = {"type": "error", "errorText": text, "status": error.status}
         if wait := error.headers.get("Retry-After"):
             part["retryAfter"] = int(wait)

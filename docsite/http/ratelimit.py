@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest
 from django_ratelimit.core import _split_rate, get_usage
+from redis.exceptions import RedisError
 
 from docsite.http.errors import TooMany, Unavailable
 
@@ -91,9 +93,6 @@ def _count_here(limit: Limit, key: str) -> dict[str, Any]:
 
 def is_store_failure(failure: Exception) -> bool:
     """Whether an exception means that the counters cannot be reached."""
-    from django.db import DatabaseError
-    from redis.exceptions import RedisError
-
     return isinstance(failure, (DatabaseError, RedisError, OSError))
 
 
