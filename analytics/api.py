@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from ninja import Query, Router
 
 from analytics import collect, dates, exports, reports
 from analytics.collect import Observation
+from analytics.observe import not_a_reader, observation
 from analytics.schemas import CollectIn, CollectOut, ViewIn, VisitorsByPageResponse, VisitorsQuery
 from docsite.db import in_db
-from docsite.http.client_ip import client_ip
 from docsite.http.errors import BadRequest
 from docsite.http.schemas import responses
 from docsite.projects.guards import (
@@ -92,23 +92,3 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
     if not collect.counts(seen):
         return HttpResponse(status=202, headers={"X-View": "bot: recorded, but in no count"})
     return HttpResponse(status=204)
-
-
-def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str) -> Observation:
-    """A view as this request shows it, now."""
-    return Observation(
-        view_id=view_id,
-        raw_path=raw_path,
-        at=timezone.now(),
-        address=client_ip(request),
-        user_agent=request.headers.get("User-Agent", ""),
-        accept=request.headers.get("Accept", ""),
-        referrer=referrer,
-        private=request.headers.get("Sec-GPC") == "1" or request.headers.get("DNT") == "1",
-    )
-
-
-def not_a_reader(request: HttpRequest) -> str:
-    """Why a request is no reader's view: a browser fetching ahead; empty when it is one."""
-    purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz")).lower()
-    return "prefetch" if "prefetch" in purpose or "prerender" in purpose or "preview" in purpose else ""

@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
 from analytics import collect
-from analytics.api import not_a_reader, observation
+from analytics.observe import not_a_reader, observation
 from docsite.db import in_db
 from docsite.projects.auth import project_by_domain
 

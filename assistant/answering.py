@@ -52,6 +52,12 @@ class Outcome:
     hits: list[Hit] = field(default_factory=list)
     usage: Usage = field(default_factory=lambda: Usage(0, 0))
 
+    def add(self, event: Source | Text) -> Source | Text:
+        """Keep the text of an event on its way to the reader."""
+        if isinstance(event, Text):
+            self.text += event.delta
+        return event
+
 
 class Conversation(Protocol):
     """The stored thread that an answer belongs to."""
@@ -144,8 +150,7 @@ async def _story(
             else extractive.nearest_pages(retrieved.hits, question.support_url)
         )
         for piece in quoted:
-            outcome.text += piece.delta if isinstance(piece, Text) else ""
-            yield piece
+            yield outcome.add(piece)
     outcome.state = "done"
     await _save(conversation, outcome)  # before the reader is told that it is complete
     yield Status(rung, outcome.reason, retrieved.scope)
@@ -176,8 +181,7 @@ async def _relayed(
                 outcome.usage = piece
             elif isinstance(piece, Piece):
                 for event in citations.feed(piece.text):
-                    outcome.text += event.delta if isinstance(event, Text) else ""
-                    yield event
+                    yield outcome.add(event)
                 if (
                     time.monotonic() - saved_at > CHECKPOINT_SECONDS
                     or len(outcome.text) - saved_size > CHECKPOINT_BYTES
@@ -187,8 +191,7 @@ async def _relayed(
             else:
                 broken = piece.reason
     for event in citations.end():
-        outcome.text += event.delta if isinstance(event, Text) else ""
-        yield event
+        yield outcome.add(event)
     if not outcome.text.strip():
         outcome.text, outcome.reason = "", broken or "the model server sent an empty answer"
     elif broken:

@@ -139,5 +139,4 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return False
         if not origin or origin in (f"http://{host}", f"https://{host}"):
             return True
-        project = await in_db(auth.project_by_domain)(self.domain)
-        return project is not None and origin in project.origins
+        return await in_db(auth.lists_origin)(self.domain, origin)

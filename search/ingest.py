@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from types import ModuleType
 
 from django.db import transaction
 from django.utils import timezone
@@ -104,9 +105,9 @@ def ingest(
     return summary
 
 
-def _remove(project: Project, engine: "object", document_ids: list[int]) -> None:
+def _remove(project: Project, engine: ModuleType, document_ids: list[int]) -> None:
     stale = Section.objects.filter(document_id__in=document_ids)
-    engine.remove(project, list(stale.values_list("pk", flat=True)))  # type: ignore[attr-defined]  # a module
+    engine.remove(project, list(stale.values_list("pk", flat=True)))
     stale.delete()
 
 

@@ -16,7 +16,7 @@ SATURATION = 1.2
 LENGTH = 0.6  # how much a long section is held back
 TYPICAL_LENGTH = 160
 
-# Logistic weights, fitted on development queries of which the answering page is known.
+# Logistic weights, chosen by hand on queries of which the answering page is known.
 INTERCEPT = -5.2
 WEIGHTS = {"coverage": 2.3, "title": 1.6, "headings": 1.2, "overlap": 0.8, "relative": 2.6, "strength": 1.2}
 

@@ -63,7 +63,7 @@ class Forbidden(ApiError):
 class NotFound(ApiError):
     """404. The same words whether the thing does not exist or belongs to somebody else."""
 
-    def __init__(self, sentence: str = "Nothing here.") -> None:
+    def __init__(self, sentence: str) -> None:
         super().__init__(404, sentence)
 
 

@@ -72,6 +72,12 @@ def project_by_id(project_id: str) -> Project | None:
     return project
 
 
+def lists_origin(domain: str, origin: str) -> bool:
+    """Whether pages of that origin may speak to the domain's project; of no project, none may."""
+    project = project_by_domain(domain)
+    return project is not None and origin in project.origins
+
+
 def bearer(request: HttpRequest) -> str:
     """The token of the Authorization header, the only place where one is read."""
     header = str(request.META.get("HTTP_AUTHORIZATION", ""))

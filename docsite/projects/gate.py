@@ -72,10 +72,8 @@ class Gate:
         path = _BROWSER_PATH.match(request.path_info)
         if origin is None or path is None:
             return {}
-        if origin != own_origin(request):
-            project = await in_db(auth.project_by_domain)(path["domain"])
-            if project is None or origin not in project.origins:
-                raise Forbidden("This origin is not on the project's list of allowed origins.")
+        if origin != own_origin(request) and not await in_db(auth.lists_origin)(path["domain"], origin):
+            raise Forbidden("This origin is not on the project's list of allowed origins.")
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
 
     @staticmethod

@@ -18,7 +18,7 @@ def _ensure() -> None:
         cursor.execute("CREATE INDEX IF NOT EXISTS search_terms_gin ON search_terms USING gin (terms)")
 
 
-def exists(project: Project) -> bool:
+def _exists(project: Project) -> bool:
     """Whether anything was ever indexed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('search_terms') IS NOT NULL")
@@ -46,14 +46,14 @@ def write(project: Project, entries: Iterable[Entry]) -> None:
 
 def remove(project: Project, section_ids: Iterable[int]) -> None:
     """Take sections out."""
-    if exists(project):
+    if _exists(project):
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM search_terms WHERE section_id = ANY(%s)", [list(section_ids)])
 
 
 def drop(project: Project) -> None:
     """Forget the project."""
-    if exists(project):
+    if _exists(project):
         with connection.cursor() as cursor:
             cursor.execute("DELETE FROM search_terms WHERE project_id = %s", [project.pk])
 
@@ -64,7 +64,7 @@ def _any(terms: Iterable[str]) -> str:
 
 def candidates(project: Project, query: Query, facets: Sequence[Sequence[str]], most: int) -> list[Entry]:
     """Sections that hold any term, those with most distinct terms first."""
-    if not query or not exists(project):
+    if not query or not _exists(project):
         return []
     spellings = [spelling for term in query for spelling in term]
     match = " & ".join(f"({_any(alternatives)})" for alternatives in [spellings, *facets])
@@ -86,7 +86,7 @@ def candidates(project: Project, query: Query, facets: Sequence[Sequence[str]], 
 
 def frequencies(project: Project, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
     """Number of sections, and in how many each term occurs."""
-    if not exists(project):
+    if not _exists(project):
         return 0, {}
     counts = {}
     with connection.cursor() as cursor:

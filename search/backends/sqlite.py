@@ -25,7 +25,7 @@ def _ensure(project: Project) -> None:
         cursor.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {table}_vocabulary USING fts5vocab({table}, row)")
 
 
-def exists(project: Project) -> bool:
+def _exists(project: Project) -> bool:
     """Whether anything was ever indexed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM sqlite_master WHERE name = %s", [_table(project)])
@@ -44,7 +44,7 @@ def write(project: Project, entries: Iterable[Entry]) -> None:
 
 def remove(project: Project, section_ids: Iterable[int]) -> None:
     """Take sections out."""
-    if exists(project):
+    if _exists(project):
         with connection.cursor() as cursor:
             cursor.executemany(f"DELETE FROM {_table(project)} WHERE rowid = %s", [(pk,) for pk in section_ids])
 
@@ -58,7 +58,7 @@ def drop(project: Project) -> None:
 
 def candidates(project: Project, query: Query, facets: Sequence[Sequence[str]], most: int) -> list[Entry]:
     """The likeliest sections by BM25, best first."""
-    if not query or not exists(project):
+    if not query or not _exists(project):
         return []
     any_term = " OR ".join(f'"{spelling}"' for term in query for spelling in term)
     match = f"({{title headings body}} : ({any_term}))"
@@ -76,7 +76,7 @@ def candidates(project: Project, query: Query, facets: Sequence[Sequence[str]], 
 
 def frequencies(project: Project, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
     """Number of sections, and in how many each term occurs."""
-    if not exists(project):
+    if not _exists(project):
         return 0, {}
     table = _table(project)
     wanted = list(terms)

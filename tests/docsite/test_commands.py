@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
+from docsite.pages.management.commands.demo import Command as Demo
 from docsite.projects.models import ApiKey, Organization, Project, digest
 from tests.conftest import ROOT
 
@@ -94,3 +96,17 @@ def test_a_database_without_tables_is_told_in_a_sentence(tmp_path):
 def test_something_unknown_is_told_in_a_sentence(arguments):
     with pytest.raises(CommandError, match="There is no"):
         run(*arguments)
+
+
+def test_the_demo_keeps_a_password_that_its_owner_set(project):
+    organization = project.project.organization
+    made = Demo._admin(organization, None)
+    user = get_user_model().objects.get(username="admin")
+    assert user.check_password(made)
+    assert Demo._admin(organization, made) == made
+    user.set_password("my own")
+    user.save()
+    told = Demo._admin(organization, made)
+    assert Demo._admin(organization, told) == told == ""
+    user.refresh_from_db()
+    assert user.check_password("my own")

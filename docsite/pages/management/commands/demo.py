@@ -93,18 +93,18 @@ class Command(ServiceCommand):
             "assistant_key": assistant_key,
             "admin_key": admin_key,
             "admin_username": USERNAME,
-            "admin_password": self._admin(project.organization, old.get("admin_password", "")),
+            "admin_password": self._admin(project.organization, old.get("admin_password")),
         }
 
     @staticmethod
-    def _admin(organization: Organization, known: str) -> str:
+    def _admin(organization: Organization, known: str | None) -> str:
         """The admin's password; empty when the owner has set one of their own since."""
         user, made = get_user_model().objects.get_or_create(
             username=USERNAME, defaults={"is_staff": True, "is_superuser": True}
         )
         organization.memberships.get_or_create(user=user)
-        if not made and known:
-            return known if user.check_password(known) else ""
+        if not made and known is not None:
+            return known if known and user.check_password(known) else ""
         password = secrets.token_urlsafe(9)
         user.set_password(password)
         user.save(update_fields=["password"])

@@ -1,0 +1,27 @@
+"""A request for a page as the view it is: what the endpoint and the middleware both see."""
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from analytics.collect import Observation
+from docsite.http.client_ip import client_ip
+
+
+def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str) -> Observation:
+    """A view as this request shows it, now."""
+    return Observation(
+        view_id=view_id,
+        raw_path=raw_path,
+        at=timezone.now(),
+        address=client_ip(request),
+        user_agent=request.headers.get("User-Agent", ""),
+        accept=request.headers.get("Accept", ""),
+        referrer=referrer,
+        private=request.headers.get("Sec-GPC") == "1" or request.headers.get("DNT") == "1",
+    )
+
+
+def not_a_reader(request: HttpRequest) -> str:
+    """Why a request is no reader's view: a browser fetching ahead; empty when it is one."""
+    purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz")).lower()
+    return "prefetch" if "prefetch" in purpose or "prerender" in purpose or "preview" in purpose else ""
