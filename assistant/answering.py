@@ -10,53 +10,64 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 from assistant import extractive, prompts, relay
 from assistant.citations import Citations
-from assistant.events import Event, Failed, Finish, Found, Rung, Searching, Source, Start, Status, Text
-from assistant.prompts import Context, Turn
-from assistant.upstream import Model, Piece, Usage
+from assistant.events import Event, Failed, Finish, FinishReason, Found, Rung, Searching, Source, Start, Status, Text
+from assistant.question import Question, Turn
+from assistant.relay import Bounds
+from assistant.upstream import Ended, Model, Piece, Usage
 from search import analysis
-from search.hits import Filters, Hit
+from search.hits import Hit
 
 logger = logging.getLogger(__name__)
 
 GROUNDED = 0.3  # a passage that scores less is not what the reader asked for
 CHECKPOINT_SECONDS = 2.0
-CHECKPOINT_BYTES = 2048
+CHECKPOINT_SIZE = 2048  # characters
 SORRY = "The answer broke off. Please try again."
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a reader asks, with what is known of the page they are on."""
-
-    text: str
-    page_size: int = 5
-    filters: Filters = field(default_factory=Filters)
-    context: Sequence[Context] = ()
-    current_path: str = ""
-    support_url: str = ""
 
 
 @dataclass
 class Outcome:
     """An answer as it is stored, complete or not. `state` is that of `assistant.models.Message`."""
 
-    text: str = ""
     state: str = "running"
     rung: str = ""
     reason: str = ""
+    steps: list[dict[str, Any]] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
     usage: Usage = field(default_factory=lambda: Usage(0, 0))
+    ended: FinishReason = "stop"
+    spent: int = 0  # tokens to charge, over all models asked; estimated where a server does not count
+    size: int = 0  # characters
+    _pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        return "".join(self._pieces)
 
     def add(self, event: Source | Text) -> Source | Text:
         """Keep the text of an event on its way to the reader."""
         if isinstance(event, Text):
-            self.text += event.delta
+            self._pieces.append(event.delta)
+            self.size += len(event.delta)
         return event
+
+    def clear(self) -> None:
+        """Forget text that says nothing."""
+        self._pieces.clear()
+        self.size = 0
+
+    def climb(self, rung: Rung, reason: str) -> Status:
+        """Go to a rung of the ladder, because of what happened on the one before."""
+        status = Status(rung, reason)
+        self.rung, self.reason = rung, reason
+        self.steps.append(status.step())
+        return status
 
 
 class Conversation(Protocol):
@@ -84,18 +95,30 @@ class Retrieved:
 Retrieve = Callable[[Question, str], Awaitable[Retrieved]]
 
 
+@dataclass(frozen=True)
+class Ladder:
+    """Models to ask, best first, within bounds; `reason` says why there are none, if that needs saying."""
+
+    models: Sequence[Model] = ()
+    bounds: Bounds = field(default_factory=Bounds)
+    reason: str = ""
+
+
+_RUNGS: tuple[Rung, ...] = ("model", "second_model")
+
+
 async def answer(
-    question: Question, conversation: Conversation, retrieve: Retrieve, model: Model | None
+    question: Question, conversation: Conversation, retrieve: Retrieve, ladder: Ladder, outcome: Outcome
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of one answer. Never raises, except when the reader leaves.
+    """Yield the events of one answer. Never raises, except when it is cancelled.
 
     Daphne leaves a reader hanging when a body raises, so every failure becomes
     an event. Cancellation closes the upstream request, stores the partial
-    answer as aborted, and passes on.
+    answer (as aborted, unless the outcome already says otherwise), and passes on.
     """
-    outcome = Outcome()
+    record = _Record(conversation, outcome)
     try:
-        async with aclosing(_story(question, conversation, retrieve, model, outcome)) as events:
+        async with aclosing(_story(question, conversation, retrieve, ladder, outcome, record)) as events:
             async for event in events:
                 yield event
     except Exception:  # the task boundary: nothing may leave a stream
@@ -105,22 +128,50 @@ async def answer(
     finally:
         if outcome.state != "done":  # a complete answer is stored before its end is told
             outcome.state = "aborted" if outcome.state == "running" else outcome.state
-            await asyncio.shield(_save(conversation, outcome))
+            await asyncio.shield(record.end())
 
 
-async def _save(conversation: Conversation, outcome: Outcome) -> None:
-    try:
-        await conversation.save(outcome)
-    except Exception:  # the same boundary: the reader has the answer, only the record is lost
-        logger.exception("Answer %s could not be stored.", conversation.message_id)
+class _Record:
+    """Stores the answer: now and then while it grows, beside the stream, and once at its end."""
+
+    def __init__(self, conversation: Conversation, outcome: Outcome) -> None:
+        self.conversation = conversation
+        self.outcome = outcome
+        self.saved_at, self.saved_size = time.monotonic(), 0
+        self.saving: asyncio.Task[None] | None = None
+
+    def checkpoint(self) -> None:
+        """Store the answer as it stands, if it is time and no earlier checkpoint is still being written."""
+        now, size = time.monotonic(), self.outcome.size
+        due = now - self.saved_at > CHECKPOINT_SECONDS or size - self.saved_size > CHECKPOINT_SIZE
+        if due and (self.saving is None or self.saving.done()):
+            self.saved_at, self.saved_size = now, size
+            self.saving = asyncio.create_task(self._save())
+
+    async def end(self) -> None:
+        """Store the answer for good."""
+        if self.saving:
+            await self.saving
+        await self._save()
+
+    async def _save(self) -> None:
+        try:
+            await self.conversation.save(self.outcome)
+        except Exception:  # the same boundary: the reader has the answer, only the record is lost
+            logger.exception("Answer %s could not be stored.", self.conversation.message_id)
 
 
 async def _story(
-    question: Question, conversation: Conversation, retrieve: Retrieve, model: Model | None, outcome: Outcome
+    question: Question,
+    conversation: Conversation,
+    retrieve: Retrieve,
+    ladder: Ladder,
+    outcome: Outcome,
+    record: _Record,
 ) -> AsyncGenerator[Event, None]:
     yield Start(conversation.message_id, conversation.thread_id)
 
-    query = search_query(question.text, conversation.history)
+    query = search_query(question.text, conversation.history or question.claimed)
     call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
     yield Searching(call_id, query)
     retrieved = await retrieve(question, query)
@@ -130,70 +181,69 @@ async def _story(
 
     citations = Citations(passages)
     outcome.sources = citations.sources
-    rung: Rung = "nearest_pages" if not passages else "model" if model else "extractive"
-    if rung == "model" and model:
-        yield _climb(outcome, rung)
-        messages = prompts.build(question.text, passages, conversation.history, question.context, question.current_path)
-        async with aclosing(_relayed(model, messages, citations, outcome, conversation)) as events:
-            async for event in events:
-                yield event
-        if outcome.state == "error":
-            yield Failed(SORRY)
-            return
-        if not outcome.text:
-            rung = "extractive"
-    if rung != "model":
-        yield _climb(outcome, rung)
+    reason = ladder.reason
+    if passages:
+        messages = prompts.build(question, passages, conversation.history)
+        for rung, model in zip(_RUNGS, ladder.models, strict=False):
+            yield outcome.climb(rung, reason)
+            async with aclosing(_relayed(model, messages, ladder.bounds, citations, outcome, record)) as events:
+                async for event in events:
+                    yield event
+            if outcome.state == "error":
+                yield Failed(SORRY)
+                return
+            if outcome.size:
+                break
+            reason = outcome.reason
+    if not outcome.size:
+        yield outcome.climb("extractive" if passages else "nearest_pages", reason)
         quoted = (
             extractive.answer(question.text, citations)
-            if rung == "extractive"
+            if passages
             else extractive.nearest_pages(retrieved.hits, question.support_url)
         )
         for piece in quoted:
             yield outcome.add(piece)
     outcome.state = "done"
-    await _save(conversation, outcome)  # before the reader is told that it is complete
-    yield Status(rung, outcome.reason, retrieved.scope)
-    yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens)
-
-
-def _climb(outcome: Outcome, rung: Rung) -> Status:
-    outcome.rung = rung
-    return Status(rung, outcome.reason)
+    await record.end()  # before the reader is told that it is complete
+    yield Status(cast(Rung, outcome.rung), outcome.reason, retrieved.scope)
+    yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens, outcome.ended)
 
 
 async def _relayed(
     model: Model,
     messages: list[dict[str, str]],
+    bounds: Bounds,
     citations: Citations,
     outcome: Outcome,
-    conversation: Conversation,
+    record: _Record,
 ) -> AsyncGenerator[Source | Text, None]:
     """The model's answer with its citations checked. A failure is left in the outcome for the ladder.
 
     Before any text it is only a reason to try the next rung; after some, an error.
     """
-    saved_at, saved_size = time.monotonic(), 0
+    spent, asked = outcome.spent, prompts.size(messages)
     broken = ""
-    async with aclosing(relay.stream(model, messages)) as pieces:
+    async with aclosing(relay.stream(model, messages, bounds)) as pieces:
         async for piece in pieces:
-            if isinstance(piece, Usage):
-                outcome.usage = piece
-            elif isinstance(piece, Piece):
+            if isinstance(piece, Piece):
                 for event in citations.feed(piece.text):
                     yield outcome.add(event)
-                if (
-                    time.monotonic() - saved_at > CHECKPOINT_SECONDS
-                    or len(outcome.text) - saved_size > CHECKPOINT_BYTES
-                ):
-                    saved_at, saved_size = time.monotonic(), len(outcome.text)
-                    await _save(conversation, outcome)
+                outcome.spent = spent + asked + outcome.size // 4
+                record.checkpoint()
+            elif isinstance(piece, Usage):
+                outcome.usage = piece
+            elif isinstance(piece, Ended):
+                outcome.ended = piece.reason
             else:
                 broken = piece.reason
     for event in citations.end():
         yield outcome.add(event)
+    if outcome.usage.prompt_tokens:
+        outcome.spent = spent + outcome.usage.prompt_tokens + outcome.usage.completion_tokens
     if not outcome.text.strip():
-        outcome.text, outcome.reason = "", broken or "the model server sent an empty answer"
+        outcome.clear()
+        outcome.reason, outcome.ended = broken or "the model server sent an empty answer", "stop"
     elif broken:
         outcome.state, outcome.reason = "error", broken
 

@@ -1,26 +1,35 @@
-"""`POST /discovery/v1/assistant/{domain}/message`."""
+"""`/discovery/v1/assistant` and `/discovery/v2/assistant`: ask, resume, forget."""
 
-from django.http import StreamingHttpResponse
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
-from assistant import doors
+from assistant import doors, threads
+from assistant.doors import Door
+from assistant.live import Live
 from assistant.models import Message
-from assistant.schemas import Ask
-from assistant.wire import v1
+from assistant.resume import find_chat
+from assistant.schemas import Ask, AskV2, Forget
+from assistant.wire import v1, v2
+from docsite.db import in_db
 from docsite.http.schemas import responses
 from docsite.http.streams import streamed
+from docsite.projects.gate import own_origin
 from docsite.projects.guards import AssistantKey, CallerRequest, assistant_charges
 
 router = Router()
+router_v2 = Router()
 
-_STREAM = {
-    "responses": {
-        200: {
-            "description": "AI SDK v4 data stream. `X-Thread-Id` names the conversation.",
-            "content": {"text/plain": {"schema": {"type": "string"}}},
-        }
-    }
-}
+
+def _stream(content_type: str, description: str) -> dict[str, object]:
+    content = {content_type: {"schema": {"type": "string"}}}
+    return {"responses": {200: {"description": description, "content": content}}}
+
+
+def _errors(*, bodyless: bool = False) -> dict[int, object]:
+    return {status: schema for status, schema in responses(None, bodyless=bodyless).items() if status != 200}
 
 
 @router.post(
@@ -28,11 +37,79 @@ _STREAM = {
     auth=AssistantKey(assistant_charges),
     summary="Ask a question, stream the answer",
     deprecated=True,
-    response={status: schema for status, schema in responses(None).items() if status != 200},
-    openapi_extra=_STREAM,
+    response=_errors(),
+    openapi_extra=_stream("text/plain", "AI SDK v4 data stream. `X-Thread-Id` names the conversation."),
 )
 async def message_v1(request: CallerRequest, domain: str, payload: Ask) -> StreamingHttpResponse:
     """Answer a question from the documentation as an AI SDK v4 data stream."""
-    caller = Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
-    conversation, events = await doors.ask(request.auth.project, payload, caller)
-    return streamed(v1.encode(events), {**v1.HEADERS, "X-Thread-Id": conversation.thread_id})
+    live = await doors.ask(request.auth, payload, Door(_caller(request), _origin(request), v1.encode))
+    return streamed(_lines(live), {**v1.HEADERS, "X-Thread-Id": live.thread_id})
+
+
+@router_v2.post(
+    "/{domain}/message",
+    auth=AssistantKey(assistant_charges),
+    summary="Ask a question, stream the answer",
+    response=_errors(),
+    openapi_extra=_stream("text/event-stream", "UI message stream of AI SDK v5 and later."),
+)
+async def message_v2(request: CallerRequest, domain: str, payload: AskV2) -> StreamingHttpResponse:
+    """Answer a question from the documentation as a UI message stream, for AI SDK v5 and later."""
+    door = Door(_caller(request), _origin(request), v2.encode, payload.resumable)
+    live = await doors.ask(request.auth, payload, door)
+    return _events(live.read(), live.thread_id)
+
+
+@router_v2.get(
+    "/{domain}/message/{path:chatId}/stream",
+    auth=AssistantKey(assistant_charges, counted=False),
+    summary="Go on reading a running answer",
+    response={204: None, **_errors(bodyless=True)},
+    openapi_extra=_stream("text/event-stream", "The answer of that chat from its first event."),
+)
+async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpResponse | StreamingHttpResponse:
+    """Stream the running answer of a chat from its beginning; 204 when there is none of this reader's."""
+    asker = doors.asker_of(request.auth, "", _origin(request), chatId)
+    found = await find_chat(asker)
+    if found is None:
+        return HttpResponse(status=204)
+    return _events(found.read(), found.thread_id)
+
+
+@router.post(
+    "/{domain}/forget",
+    auth=AssistantKey(assistant_charges, counted=False),
+    summary="Delete a conversation",
+    response={204: None, **_errors()},
+)
+async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpResponse:
+    """Delete a reader's conversation; the answer is the same when there is none."""
+    project = request.auth.project
+    doors.stop_thread(doors.asker_of(request.auth, payload.fp, "", ""), payload.threadId)
+    await in_db(threads.forget)(project, payload.fp, payload.threadId)
+    return HttpResponse(status=204)
+
+
+async def _lines(live: Live) -> AsyncGenerator[bytes, None]:
+    async with aclosing(live.read()) as chunks:
+        async for chunk in chunks:
+            yield v1.KEEP_ALIVE if chunk is None else chunk.encode()
+
+
+def _events(parts: AsyncGenerator[str | None, None], thread_id: str) -> StreamingHttpResponse:
+    async def events() -> AsyncGenerator[bytes, None]:
+        async with aclosing(parts):
+            async for part in parts:
+                yield v2.KEEP_ALIVE if part is None else v2.sse(part)
+        yield v2.DONE
+
+    return streamed(events(), {**v2.HEADERS, "X-Thread-Id": thread_id})
+
+
+def _caller(request: HttpRequest) -> Message.Caller:
+    return Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
+
+
+def _origin(request: HttpRequest) -> str:
+    """The page's origin; browsers name none where it is the service's own."""
+    return request.headers.get("Origin") or own_origin(request)

@@ -3,21 +3,23 @@
 import asyncio
 import contextlib
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from assistant import doors
+from assistant import doors, resume
+from assistant.doors import Door
+from assistant.live import Live
 from assistant.models import Message
-from assistant.schemas import Ask
-from assistant.wire import v2
+from assistant.schemas import AskV2, Resume
+from assistant.wire import compact, v2
 from docsite.db import in_db
 from docsite.http import client_ip, ratelimit
 from docsite.http.body import parse_object
-from docsite.http.errors import ApiError, BadRequest, Unauthorized
+from docsite.http.errors import ApiError, BadRequest, NotFound, Unauthorized
 from docsite.http.schemas import detail
 from docsite.projects import auth, gate
 from docsite.projects.auth import Caller
@@ -31,7 +33,8 @@ NO_MESSAGE, NOT_TEXT, TOO_LARGE = 4008, 4003, 4009  # close codes
 class AssistantSocket(AsyncWebsocketConsumer):
     """One reader's connection. One answer at a time; the socket stays open for the next question."""
 
-    answer: asyncio.Task[None] | None = None
+    sending: asyncio.Task[None] | None = None
+    answer: Live | resume.Remote | None = None
     patience: asyncio.TimerHandle | None = None
 
     async def connect(self) -> None:
@@ -46,10 +49,11 @@ class AssistantSocket(AsyncWebsocketConsumer):
         )
 
     async def disconnect(self, code: int) -> None:
-        """The reader left: close the upstream, store what there is."""
+        """The reader left, perhaps to come back: the answer waits a while for that."""
         if self.patience:
             self.patience.cancel()
-        await self._cancel()
+        if self.sending:
+            self.sending.cancel()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Act on one message of the reader."""
@@ -61,9 +65,9 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return
         try:
             message = parse_object(raw)
-            act = {"ask": self._ask, "stop": self._stop}.get(str(message.get("type")))
+            act = {"ask": self._ask, "stop": self._stop, "resume": self._resume}.get(str(message.get("type")))
             if act is None:
-                raise BadRequest("type: must be ask or stop")
+                raise BadRequest("type: must be ask, stop or resume")
             if self.patience:
                 self.patience.cancel()
             await act(message)
@@ -71,7 +75,27 @@ class AssistantSocket(AsyncWebsocketConsumer):
             await self._refuse(gate.as_api_error(failure))
 
     async def _ask(self, message: dict[str, Any]) -> None:
-        if self.answer and not self.answer.done():
+        caller = await self._admit(message, counted=True)
+        body = _valid(AskV2, message)
+        door = Door(Message.Caller.WEB, self.origin, v2.encode, resumable=True)
+        self._send_answer(await doors.ask(caller, body, door))
+
+    async def _resume(self, message: dict[str, Any]) -> None:
+        caller = await self._admit(message, counted=False)
+        body = _valid(Resume, message)
+        asker = doors.asker_of(caller, body.fp, self.origin, "")
+        found = await resume.find_message(asker, body.threadId, body.messageId)
+        if found is None:
+            raise NotFound("This answer can no longer be resumed.")
+        self._send_answer(found, body.after)
+
+    async def _stop(self, message: dict[str, Any]) -> None:
+        if self.answer:
+            self.answer.stop()
+
+    async def _admit(self, message: dict[str, Any], *, counted: bool) -> Caller:
+        """The caller of a message with a key, if no answer is running on this socket."""
+        if self.sending and not self.sending.done():
             raise ApiError(409, "An answer is still running.")
         token = message.get("key")
         if not isinstance(token, str) or not token:
@@ -80,51 +104,40 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
         def admit() -> Caller:
             caller = auth.assistant_caller(token, self.domain, address)
-            ratelimit.spend(*assistant_charges(caller))
+            if counted:
+                ratelimit.spend(*assistant_charges(caller))
             return caller
 
-        caller = await in_db(admit)()
-        try:
-            body = Ask.model_validate(message)
-        except ValidationError as wrong:
-            raise BadRequest(*(detail(item, item["loc"]) for item in wrong.errors())) from None
-        self.answer = asyncio.create_task(self._send_answer(caller, body))
+        return await in_db(admit)()
 
-    async def _send_answer(self, caller: Caller, body: Ask) -> None:
+    def _send_answer(self, answer: Live | resume.Remote, after: int = 0) -> None:
+        self.answer = answer
+        self.sending = asyncio.create_task(self._parts(answer, after))
+
+    async def _parts(self, answer: Live | resume.Remote, after: int) -> None:
         try:
-            _, events = await doors.ask(caller.project, body, Message.Caller.WEB)
-            async with contextlib.aclosing(v2.encode(events)) as parts:
+            async with contextlib.aclosing(answer.read(after)) as parts:
                 async for part in parts:
-                    if part["type"] == "error":
-                        part = {**part, "status": 503}
-                    await self._send(part)
+                    if part is None:
+                        continue  # the server's own pings keep a socket alive
+                    await self.send(text_data=compact({**json.loads(part), "status": 503}) if v2.failed(part) else part)
         except Exception as failure:  # the same boundary, of the answer's own task
             await self._refuse(gate.as_api_error(failure))
-
-    async def _stop(self, message: dict[str, Any]) -> None:
-        if await self._cancel():
-            await self._send({"type": "abort"})
-            await self._send({"type": "finish"})
-
-    async def _cancel(self) -> bool:
-        """End a running answer; returns whether there was one."""
-        task, self.answer = self.answer, None
-        if task is None or task.done():
-            return False
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-        return True
-
-    async def _send(self, part: dict[str, Any]) -> None:
-        await self.send(text_data=json.dumps(part, allow_nan=False, separators=(",", ":")))
+        finally:
+            self.answer = None
 
     async def _refuse(self, error: ApiError) -> None:
         text = " ".join([error.sentence, *(f"{wrong}." for wrong in error.details)])
         part: dict[str, Any] = {"type": "error", "errorText": text, "status": error.status}
         if wait := error.headers.get("Retry-After"):
             part["retryAfter"] = int(wait)
-        await self._send(part)
+        await self.send(text_data=compact(part))
+
+    @property
+    def origin(self) -> str:
+        """The page's origin; the service's own where the client names none."""
+        scheme = {"ws": "http", "wss": "https"}.get(client_ip.scheme(self.scope), client_ip.scheme(self.scope))
+        return self._header(b"origin").lower() or f"{scheme}://{self._header(b'host').lower()}"
 
     def _header(self, name: bytes) -> str:
         return next((value.decode("latin-1") for key, value in self.scope["headers"] if key == name), "")
@@ -140,3 +153,13 @@ class AssistantSocket(AsyncWebsocketConsumer):
         if not origin or origin in (f"http://{host}", f"https://{host}"):
             return True
         return await in_db(auth.lists_origin)(self.domain, origin)
+
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def _valid(schema: type[Body], message: dict[str, Any]) -> Body:
+    try:
+        return schema.model_validate(message)
+    except ValidationError as wrong:
+        raise BadRequest(*(detail(item, item["loc"]) for item in wrong.errors())) from None

@@ -1,40 +1,152 @@
-"""The one pipeline behind every door: a valid question of a known caller to its events."""
+"""The one pipeline behind every door: a valid question of a known caller to a running answer."""
 
-from collections.abc import AsyncGenerator
+import asyncio
+from dataclasses import dataclass
 
 from django.conf import settings
 
-from assistant import answering
-from assistant.answering import Question, Retrieved
-from assistant.events import Event
+from assistant import answering, resume
+from assistant.answering import Ladder, Outcome, Retrieved
+from assistant.live import Asker, Encode, Full, Live, Most, Patience, answers
 from assistant.models import Message
-from assistant.schemas import Ask
-from assistant.threads import StoredConversation, open_conversation
+from assistant.question import Question
+from assistant.relay import Bounds
+from assistant.schemas import Ask, AskV2
+from assistant.threads import Asked, StoredConversation, open_conversation, tokens_used
 from assistant.upstream import Model
 from docsite.db import in_db
+from docsite.http.client_ip import network_of
+from docsite.http.errors import Unavailable
+from docsite.projects.auth import Caller
 from docsite.projects.models import Project
 from search import index
 
 
-async def ask(
-    project: Project, body: Ask, caller: Message.Caller
-) -> tuple[StoredConversation, AsyncGenerator[Event, None]]:
-    """Store the question; return its conversation and the events of its answer, which begin when read."""
-    question = body.question(project.support_url)
-    conversation = await in_db(open_conversation)(
-        project, body.fp, body.threadId, question.text, caller, question.current_path
-    )
+@dataclass(frozen=True)
+class Door:
+    """How an answer leaves: its encoding, and whether it waits for a reader who is gone."""
+
+    caller: Message.Caller
+    origin: str
+    encode: Encode
+    resumable: bool = False
+
+
+async def ask(caller: Caller, body: Ask, door: Door) -> Live:
+    """Store the question and start its answer. Raises `Unavailable` when too many are running.
+
+    A reader who leaves meanwhile leaves nothing behind that still runs.
+    """
+    asker = asker_of(caller, body.fp, door.origin, (body.id or "") if isinstance(body, AskV2) else "")
+    try:
+        places = answers.reserve(asker, _most())
+    except Full as full:
+        raise Unavailable(str(full)) from None
+    starting = asyncio.create_task(_start(caller.project, asker, body, door, places))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        starting.add_done_callback(_abandon)
+        raise
+
+
+def _abandon(starting: "asyncio.Task[Live]") -> None:
+    if starting.exception() is None:
+        starting.result().abandon()
+
+
+def asker_of(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
+    """Whose answer it is, or would be."""
+    project = caller.project
+    return Asker(project.pk, project.organization_id, fp, network_of(caller.address), origin, chat_id)
+
+
+async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: list[tuple[str, object]]) -> Live:
+    try:
+        question = body.question(project.support_url)
+        replaces = isinstance(body, AskV2) and body.trigger == "regenerate-message"
+        if replaces:
+            stop_thread(asker, body.threadId or "")
+        asked = Asked(
+            fp=body.fp,
+            text=question.text,
+            caller=door.caller,
+            thread_id=body.threadId,
+            page_path=question.current_path,
+            chat_id=asker.chat_id,
+            replaces=replaces,
+            message_id=body.messageId if isinstance(body, AskV2) else None,
+        )
+        conversation, ladder = await in_db(_open)(project, asked)
+    except BaseException:
+        answers.release(places)
+        raise
 
     async def retrieve(question: Question, query: str) -> Retrieved:
         return await in_db(_retrieve)(project, question, query)
 
-    return conversation, answering.answer(question, conversation, retrieve, configured_model())
+    outcome = Outcome()
+    live = Live(conversation.message_id, conversation.thread_id, asker, outcome, _patience(), resumable=door.resumable)
+    live.start(answering.answer(question, conversation, retrieve, ladder, outcome), door.encode)
+    answers.add(live, places)
+    if live.resumable:
+        resume.share(live)
+    return live
 
 
-def configured_model() -> Model | None:
-    """The model server of the settings, if any."""
+async def drain() -> None:
+    """End what runs, since the process does: within the grace period by itself, then with an error part."""
+    await answers.close(settings.ENV.shutdown_seconds)
+
+
+def stop_thread(asker: Asker, thread_id: str) -> None:
+    """End the running answers of a reader's conversation."""
+    for live in answers.of_thread(thread_id):
+        if (live.asker.project, live.asker.fp) == (asker.project, asker.fp):
+            live.stop()
+
+
+def _open(project: Project, asked: Asked) -> tuple[StoredConversation, Ladder]:
+    return open_conversation(project, asked), _ladder(project)
+
+
+def _ladder(project: Project) -> Ladder:
+    """The model servers of the settings, as far as the project may still use them today."""
     env = settings.ENV
-    return Model(env.openai_base_url, env.openai_model, env.openai_api_key) if env.openai_base_url else None
+    models = []
+    if env.openai_base_url:
+        models.append(Model(env.openai_base_url, env.openai_model, env.openai_api_key))
+        if env.openai_fallback_model:
+            elsewhere = env.openai_fallback_base_url not in ("", env.openai_base_url)
+            key = env.openai_fallback_api_key or ("" if elsewhere else env.openai_api_key)
+            models.append(Model(env.openai_fallback_base_url or env.openai_base_url, env.openai_fallback_model, key))
+    if models and tokens_used(project) >= env.daily_tokens_per_project:
+        return Ladder(reason="the project's daily token limit is reached")
+    return Ladder(models, _bounds())
+
+
+def _bounds() -> Bounds:
+    env = settings.ENV
+    return Bounds(
+        connect=env.openai_connect_seconds,
+        first_token=env.openai_first_token_seconds,
+        between_tokens=env.openai_between_tokens_seconds,
+        whole_answer=env.openai_answer_seconds,
+        size=env.openai_answer_kib * 1024,
+        max_tokens=env.openai_max_tokens,
+        breaker_failures=env.openai_breaker_failures,
+        breaker_rest=env.openai_breaker_seconds,
+    )
+
+
+def _patience() -> Patience:
+    env = settings.ENV
+    return Patience(env.keep_alive_seconds, env.resume_seconds, env.openai_answer_seconds)
+
+
+def _most() -> Most:
+    env = settings.ENV
+    return Most(env.max_running_answers, env.max_running_answers_ip, env.max_running_answers_org)
 
 
 def _retrieve(project: Project, question: Question, query: str) -> Retrieved:

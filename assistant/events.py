@@ -2,8 +2,10 @@
 
     Start, Searching, Found, Status, (Source | Text)*, Status, Finish
                                                      or  Failed
+                                                     or  Stopped
 
-Doors (`assistant.wire`, the socket) only encode these; they add nothing.
+A further Status before the text tells of each rung that failed. Doors
+(`assistant.wire`, the socket) only encode these; they add nothing.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +13,8 @@ from typing import Any, Literal
 
 from search.hits import Hit
 
-Rung = Literal["model", "extractive", "nearest_pages"]
+Rung = Literal["model", "second_model", "extractive", "nearest_pages"]
+FinishReason = Literal["stop", "length", "content-filter", "other"]
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,13 @@ class Status:
     reason: str = ""
     scope: dict[str, Any] = field(default_factory=dict)
 
+    def step(self) -> dict[str, Any]:
+        """Rung and reason, as they are stored."""
+        return {"rung": self.rung, **({"reason": self.reason} if self.reason else {})}
+
     def data(self) -> dict[str, Any]:
         """As it goes out."""
-        return {"rung": self.rung, **({"reason": self.reason} if self.reason else {}), **self.scope}
+        return {**self.step(), **self.scope}
 
 
 @dataclass(frozen=True)
@@ -69,9 +76,14 @@ class Text:
 
 @dataclass(frozen=True)
 class Failed:
-    """The answer broke off after some text. `sentence` is for the reader."""
+    """The answer broke off. `sentence` is for the reader."""
 
     sentence: str
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The reader asked it to end here."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +92,7 @@ class Finish:
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    reason: FinishReason = "stop"
 
 
-Event = Start | Searching | Found | Status | Source | Text | Failed | Finish
+Event = Start | Searching | Found | Status | Source | Text | Failed | Stopped | Finish

@@ -14,15 +14,17 @@ class Thread(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="threads")
     thread_id = models.CharField(max_length=40, unique=True, default=ids.thread_id, editable=False)
     fp = models.CharField(max_length=256)
+    chat_id = models.CharField(max_length=256, blank=True, help_text="The client's own id of it, if it has one.")
+    title = models.CharField(max_length=100, blank=True, help_text="How it began.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = "conversation"
         ordering: ClassVar = ["-created_at"]
-        indexes: ClassVar = [models.Index(fields=["project", "fp"])]
+        indexes: ClassVar = [models.Index(fields=["project", "fp"]), models.Index(fields=["project", "chat_id"])]
 
     def __str__(self) -> str:
-        return self.thread_id
+        return self.title or self.thread_id
 
 
 class Message(models.Model):
@@ -58,8 +60,9 @@ class Message(models.Model):
     caller = models.CharField(max_length=5, choices=Caller.choices, default=Caller.OTHER)
     page_path = models.CharField(max_length=400, blank=True, help_text="The page the reader was on.")
     rung = models.CharField(
-        max_length=20, blank=True, help_text="What made the answer: model, extractive, nearest_pages."
+        max_length=20, blank=True, help_text="What made the answer: model, second_model, extractive, nearest_pages."
     )
+    steps = models.JSONField(default=list, help_text="Every rung that was tried, in order, with the reason for it.")
     reason = models.CharField(max_length=200, blank=True, help_text="Why it was not the model, or how it failed.")
     sources = models.JSONField(default=list, help_text="Cited pages: title and url.")
     hits = models.JSONField(default=list, help_text="Retrieved passages: path, anchor and score.")
@@ -73,3 +76,17 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role}: {self.content[:60]}"
+
+
+class TokenUse(models.Model):
+    """Tokens of model servers that a project used on a day (UTC)."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="token_uses")
+    day = models.DateField()
+    tokens = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "day"], name="one_token_use_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.tokens}"

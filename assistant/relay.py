@@ -2,18 +2,32 @@
 
 import asyncio
 import logging
+import random
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from assistant.upstream import Model, Piece, UpstreamError, Usage, openai
+from assistant.upstream import Ended, Model, Piece, UpstreamError, Usage, openai
+from assistant.upstream.breaker import breaker
 
 logger = logging.getLogger(__name__)
 
-FIRST_TOKEN_SECONDS = 20.0
-BETWEEN_TOKENS_SECONDS = 20.0
-WHOLE_ANSWER_SECONDS = 120.0
-LARGEST_ANSWER = 256 * 1024  # bytes of UTF-8
+LONGEST_WAIT = 2.0  # seconds that a Retry-After may ask for; a reader does not wait longer
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long and how large an answer may get. Times in seconds, size in bytes of UTF-8."""
+
+    connect: float = 5.0
+    first_token: float = 20.0
+    between_tokens: float = 20.0
+    whole_answer: float = 120.0
+    size: int = 256 * 1024
+    max_tokens: int = 2048
+    breaker_failures: int = 5
+    breaker_rest: float = 30.0
 
 
 @dataclass(frozen=True)
@@ -23,37 +37,64 @@ class Broken:
     reason: str
 
 
-async def stream(model: Model, messages: list[dict[str, str]]) -> AsyncGenerator[Piece | Usage | Broken, None]:
+async def stream(
+    model: Model, messages: list[dict[str, str]], bounds: Bounds
+) -> AsyncGenerator[Piece | Usage | Ended | Broken, None]:
     """Yield pieces, then end, or end with one `Broken`.
 
+    A failure that may pass is tried once more, as long as no text has come.
     Cancellation (the reader left) passes through and closes the upstream
     request on its way.
     """
+    health = breaker(model)
+    if not health.lets_through(bounds.breaker_failures, bounds.breaker_rest):
+        yield Broken("the model server is resting after failures")
+        return
+    deadline = time.monotonic() + bounds.whole_answer
+    started = tried = False
+    while True:
+        try:
+            async with aclosing(_bounded(model, messages, bounds, deadline)) as pieces:
+                async for piece in pieces:
+                    started = started or isinstance(piece, Piece)
+                    yield piece
+            health.succeeded()
+            return
+        except UpstreamError as failure:
+            if failure.again and not started and not tried and (failure.wait or 0) <= LONGEST_WAIT:
+                tried = True
+                await asyncio.sleep((failure.wait or 0) + random.uniform(0.1, 0.4))
+                continue
+            if failure.theirs:
+                health.failed(bounds.breaker_rest)
+            yield Broken(failure.reason)
+            return
+        except Exception:  # the boundary to what we do not control: whatever it was, the next rung goes on
+            logger.exception("The model server's stream could not be read.")
+            health.failed(bounds.breaker_rest)
+            yield Broken("the model server could not be read")
+            return
+
+
+async def _bounded(
+    model: Model, messages: list[dict[str, str]], bounds: Bounds, deadline: float
+) -> AsyncGenerator[Piece | Usage | Ended, None]:
+    """The pieces, or `UpstreamError` when they take too long or grow too large."""
     size = 0
-    seconds = FIRST_TOKEN_SECONDS
-    deadline = asyncio.get_running_loop().time() + WHOLE_ANSWER_SECONDS
-    async with aclosing(openai.stream(model, messages)) as pieces:
+    patience = bounds.first_token
+    source = openai.stream(model, messages, max_tokens=bounds.max_tokens, connect_seconds=bounds.connect)
+    async with aclosing(source) as pieces:
         while True:
-            left = deadline - asyncio.get_running_loop().time()
             try:
-                async with asyncio.timeout(min(seconds, left)):
+                async with asyncio.timeout(min(patience, deadline - time.monotonic())):
                     piece = await anext(pieces)
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                yield Broken("the model server took too long")
-                return
-            except UpstreamError as failure:
-                yield Broken(failure.reason)
-                return
-            except Exception:  # the boundary to what we do not control: whatever it was, the next rung goes on
-                logger.exception("The model server's stream could not be read.")
-                yield Broken("the model server could not be read")
-                return
+                raise UpstreamError("the model server took too long") from None
             if isinstance(piece, Piece):
-                seconds = BETWEEN_TOKENS_SECONDS
-                size += len(piece.text.encode("utf-8", "replace"))
-                if size > LARGEST_ANSWER:
-                    yield Broken("the answer grew too long")
-                    return
+                patience = bounds.between_tokens
+                size += len(piece.text) if piece.text.isascii() else len(piece.text.encode())
+                if size > bounds.size:
+                    raise UpstreamError("the answer grew too long", theirs=False)
             yield piece

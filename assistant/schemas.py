@@ -1,16 +1,17 @@
 """A question over HTTP or the socket: what comes in (specification 2.5, 2.6, 4.2)."""
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_validator
 
-from assistant.answering import Question
-from assistant.prompts import Context
-from docsite.http.schemas import Floored
+from assistant.question import Context, Question, Turn
+from docsite.http.schemas import Floored, Whole
 from docsite.paths import normalize
+from search.hits import Filters
 from search.schemas import FilterIn
 
 LONGEST_TEXT = 32_000
+MOST_TURNS = 40
 MOST_PASSAGES = 20
 
 
@@ -76,8 +77,46 @@ class Ask(BaseModel):
         return Question(
             text=self.messages[-1].text.strip(),
             page_size=min(self.retrievalPageSize, MOST_PASSAGES),
-            filters=self.filter.filters() if self.filter else Question("").filters,
+            filters=self.filter.filters() if self.filter else Filters(),
             context=[Context(item.value, normalize(item.path) if item.path else "") for item in self.context or []],
             current_path=normalize(self.currentPath) if self.currentPath else "",
             support_url=support_url,
+            claimed=() if self.threadId else self._claimed(),
         )
+
+    def _claimed(self) -> list[Turn]:
+        """Earlier turns as the client tells them, of readers and answers only."""
+        turns = []
+        for message in self.messages[-1 - MOST_TURNS : -1]:
+            if message.role in ("user", "assistant") and (text := message.text.strip()):
+                turns.append(Turn(cast(Literal["user", "assistant"], message.role), text[:LONGEST_TEXT]))
+        return turns
+
+
+class AskV2(Ask):
+    """A question of a client of AI SDK 5 or later."""
+
+    id: StrictStr | None = Field(None, max_length=256, description="The client's own id of the chat, to resume by.")
+    trigger: Literal["submit-message", "regenerate-message"] | None = Field(
+        None, description="`regenerate-message` replaces the last answer."
+    )
+    messageId: StrictStr | None = Field(None, max_length=128, description="The answer to replace, if not the last.")
+    resumable: StrictBool = Field(
+        False, description="The answer runs on for a while when its reader is gone, to be resumed."
+    )
+
+
+class Forget(BaseModel):
+    """Which conversation to delete."""
+
+    fp: StrictStr = Field(min_length=1, max_length=256)
+    threadId: StrictStr = Field(min_length=1, max_length=128)
+
+
+class Resume(BaseModel):
+    """Which answer to go on with, over the socket."""
+
+    fp: StrictStr = Field(min_length=1, max_length=256)
+    threadId: StrictStr = Field(min_length=1, max_length=128)
+    messageId: StrictStr = Field(min_length=1, max_length=128)
+    after: Whole = Field(0, ge=0, description="How many events of the answer have been seen.")

@@ -1,74 +1,161 @@
-"""Conversations in the database: opened for a question, saved while the answer streams."""
+"""Conversations in the database: opened for a question, saved while the answer streams, forgotten on demand."""
 
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Literal, cast
 
 from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
 
 from assistant.answering import Outcome
-from assistant.models import Message, Thread
-from assistant.prompts import Turn
+from assistant.models import Message, Thread, TokenUse
+from assistant.question import Turn
 from docsite.db import in_db
 from docsite.projects.models import Project
 
 MOST_TURNS = 40
+LONGEST_TITLE = 80
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question to be stored. `replaces` asks for the last answer anew, or for the one of `message_id`."""
+
+    fp: str
+    text: str
+    caller: Message.Caller
+    thread_id: str | None = None
+    page_path: str = ""
+    chat_id: str = ""
+    replaces: bool = False
+    message_id: str | None = None
 
 
 @dataclass
 class StoredConversation:
     """A thread with its running answer. See `assistant.answering.Conversation`."""
 
+    project: Project
     thread_id: str
     message_id: str
     history: list[Turn]
-    answer: Message
+    charged: int = 0
 
     async def save(self, outcome: Outcome) -> None:
-        """Store the answer as it stands."""
+        """Store the answer as it stands, and charge its tokens to the project's day."""
         await in_db(self._save)(outcome)
 
     def _save(self, outcome: Outcome) -> None:
-        answer = self.answer
-        answer.content, answer.state = outcome.text, outcome.state
-        answer.rung, answer.reason = outcome.rung, outcome.reason[:200]
-        answer.sources = [{"title": source.title, "url": source.url} for source in outcome.sources]
-        answer.hits = [{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits]
-        answer.prompt_tokens = outcome.usage.prompt_tokens
-        answer.completion_tokens = outcome.usage.completion_tokens
-        answer.save(
-            update_fields=[
-                *("content", "state", "rung", "reason", "sources", "hits"),
-                *("prompt_tokens", "completion_tokens", "updated_at"),
-            ]
-        )
+        with transaction.atomic():
+            # An answer that was deleted meanwhile stays deleted.
+            Message.objects.filter(message_id=self.message_id).update(
+                content=outcome.text,
+                state=outcome.state,
+                rung=outcome.rung,
+                reason=outcome.reason[:200],
+                steps=outcome.steps,
+                sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
+                hits=[{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
+                prompt_tokens=outcome.usage.prompt_tokens,
+                completion_tokens=outcome.usage.completion_tokens,
+                updated_at=timezone.now(),
+            )
+            spent = outcome.spent
+            if spent != self.charged:
+                use, _ = TokenUse.objects.get_or_create(project=self.project, day=_today())
+                TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + spent - self.charged)
+        self.charged = spent
 
 
-def open_conversation(
-    project: Project, fp: str, thread_id: str | None, text: str, caller: Message.Caller, page_path: str
-) -> StoredConversation:
+def open_conversation(project: Project, asked: Asked) -> StoredConversation:
     """Store the question and a running answer, in the thread of that id if it is the reader's own.
 
     An id that is unknown, of another project or of another fp starts a new
     thread, without saying so.
     """
     with transaction.atomic():
-        thread = Thread.objects.filter(project=project, fp=fp, thread_id=thread_id).first() if thread_id else None
-        history = _history(thread) if thread else []
-        thread = thread or Thread.objects.create(project=project, fp=fp)
-        Message.objects.create(thread=thread, role=Message.Role.USER, content=text, caller=caller, page_path=page_path)
+        threads = Thread.objects.filter(project=project, fp=asked.fp)
+        thread = threads.filter(thread_id=asked.thread_id).first() if asked.thread_id else None
+        if thread is None:
+            thread = Thread.objects.create(
+                project=project, fp=asked.fp, chat_id=asked.chat_id, title=_title(asked.text)
+            )
+        elif asked.chat_id not in ("", thread.chat_id):
+            Thread.objects.filter(pk=thread.pk).update(chat_id=asked.chat_id)
+        question = _question_again(thread, asked) if asked.replaces else None
+        history = _history(thread, question)
+        if question is None:
+            Message.objects.create(
+                thread=thread,
+                role=Message.Role.USER,
+                content=asked.text,
+                caller=asked.caller,
+                page_path=asked.page_path,
+            )
         answer = Message.objects.create(
             thread=thread,
             role=Message.Role.ASSISTANT,
             state=Message.State.RUNNING,
-            caller=caller,
-            page_path=page_path,
+            caller=asked.caller,
+            page_path=asked.page_path,
         )
-    return StoredConversation(thread.thread_id, answer.message_id, history, answer)
+    return StoredConversation(project, thread.thread_id, answer.message_id, history)
 
 
-def _history(thread: Thread) -> list[Turn]:
-    latest = thread.messages.exclude(content="").order_by("-pk").values_list("role", "content")[:MOST_TURNS]
+def _title(question: str) -> str:
+    """The question's beginning in one line, cut between words where it has any."""
+    line = " ".join(question.split())
+    if len(line) <= LONGEST_TITLE:
+        return line
+    cut = line[: LONGEST_TITLE - 1]
+    words = cut.rpartition(" ")[0]
+    return (words if len(words) > LONGEST_TITLE // 2 else cut) + "…"
+
+
+def _question_again(thread: Thread, asked: Asked) -> Message | None:
+    """The stored question that is asked again, with nothing after it; None when the thread has none."""
+    questions = thread.messages.filter(role=Message.Role.USER).order_by("-pk")
+    named = thread.messages.filter(message_id=asked.message_id).first() if asked.message_id else None
+    if named is not None:
+        question = questions.filter(pk__lte=named.pk).first()
+    else:  # clients name their questions themselves; a question is known by its words
+        question = questions.filter(content=asked.text).first() or questions.first()
+    if question is None:
+        return None
+    thread.messages.filter(pk__gt=question.pk).delete()
+    if question.content != asked.text:
+        question.content = asked.text
+        question.save(update_fields=["content", "updated_at"])
+    return question
+
+
+def _history(thread: Thread, until: Message | None) -> list[Turn]:
+    turns = thread.messages.exclude(content="").order_by("-pk")
+    if until is not None:
+        turns = turns.filter(pk__lt=until.pk)
+    latest = turns.values_list("role", "content")[:MOST_TURNS]
     return [Turn(cast(Literal["user", "assistant"], role), content) for role, content in reversed(latest)]
+
+
+def tokens_used(project: Project) -> int:
+    """Tokens that the project used today."""
+    use = TokenUse.objects.filter(project=project, day=_today()).first()
+    return use.tokens if use else 0
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def forget(project: Project, fp: str, thread_id: str) -> None:
+    """Delete a reader's conversation, if there is one."""
+    Thread.objects.filter(project=project, fp=fp, thread_id=thread_id).delete()
+
+
+def shares_chat(project_id: int, chat_id: str, fp: str) -> bool:
+    """Whether another fp used that chat id, too. Then nobody can tell whose it is."""
+    return Thread.objects.filter(project=project_id, chat_id=chat_id).exclude(fp=fp).exists()
 
 
 def mark_orphans() -> int:

@@ -17,6 +17,9 @@ from django.core.handlers.asgi import ASGIHandler
 from django.urls import re_path
 from django.utils.module_loading import import_string
 
+from assistant.doors import drain
+from assistant.threads import mark_orphans
+from docsite.db import in_db
 from docsite.http import client_ip
 
 Scope = dict[str, Any]
@@ -60,6 +63,19 @@ class Http:
         await handler(scope, receive, send)
 
 
+async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
+    """What servers other than Daphne announce: the end, at which running answers are ended and stored."""
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            await in_db(mark_orphans)()
+        else:
+            await drain()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return
+
+
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
     """Close a socket that nobody serves before it opens (403)."""
     await receive()
@@ -69,6 +85,7 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
 application = ProtocolTypeRouter(
     {
         "http": Http(),
+        "lifespan": lifespan,
         "websocket": URLRouter(
             [
                 re_path(

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/([1-9][0-9]*)?[smhd]$")]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
 List = Annotated[tuple[str, ...], NoDecode]
 
 
@@ -64,6 +65,42 @@ class Env(BaseSettings):
     )
     openai_api_key: str = Field(default="", description="Key sent to the model server. Empty: none is sent.")
     openai_model: str = Field(default="gpt-4o-mini", description="Model name sent to the model server.")
+    openai_fallback_model: str = Field(
+        default="", description="Model that is asked when the first one fails before its first word. Empty: none."
+    )
+    openai_fallback_base_url: str = Field(default="", description="Its server. Empty: `OPENAI_BASE_URL`.")
+    openai_fallback_api_key: str = Field(
+        default="",
+        description="Key sent to that server. Empty: `OPENAI_API_KEY` on the same server, none on another.",
+    )
+    openai_max_tokens: int = Field(default=2048, ge=1, description="Most tokens a model may write for one answer.")
+    openai_connect_seconds: Seconds = Field(default=5, description="Time for the connection to a model server.")
+    openai_first_token_seconds: Seconds = Field(default=20, description="Time until an answer's first word.")
+    openai_between_tokens_seconds: Seconds = Field(default=20, description="Longest silence within an answer.")
+    openai_answer_seconds: Seconds = Field(default=120, description="Time for a whole answer.")
+    openai_answer_kib: int = Field(default=256, ge=1, description="Largest answer, in KiB of text.")
+    openai_breaker_failures: int = Field(
+        default=5, ge=1, description="After as many failures in a row a model server is left alone."
+    )
+    openai_breaker_seconds: Seconds = Field(default=30, description="For how long, before one request tries again.")
+    daily_tokens_per_project: int = Field(
+        default=2_000_000,
+        ge=0,
+        description="Tokens of model servers that a project may use in a day (UTC); "
+        "beyond that answers are quoted from the documentation.",
+    )
+    max_running_answers: int = Field(
+        default=1000, ge=1, description="Answers that run at once in a process; the next one gets 503."
+    )
+    max_running_answers_ip: int = Field(default=500, ge=1, description="The same, for one client address.")
+    max_running_answers_org: int = Field(default=1000, ge=1, description="The same, for one organization.")
+    keep_alive_seconds: Seconds = Field(default=10, description="Silence in a stream before a sign of life is sent.")
+    resume_seconds: Seconds = Field(
+        default=20, description="How long a resumable answer runs on when its reader is gone, and can be resumed."
+    )
+    shutdown_seconds: Seconds = Field(
+        default=20, description="How long running answers may go on when the service is told to stop (SIGTERM)."
+    )
     limit_analytics_org: Rate = Field(
         default="100/h", description="Analytics requests per organization, as number/window (s, m, h, d)."
     )
@@ -87,14 +124,14 @@ class Env(BaseSettings):
             ipaddress.ip_network(network, strict=False)
         return value
 
-    @field_validator("openai_base_url")
+    @field_validator("openai_base_url", "openai_fallback_base_url")
     @classmethod
     def _http(cls, value: str) -> str:
         if value and not re.match(r"https?://[^/]+", value):
             raise ValueError("write it with its scheme, such as http://127.0.0.1:11434/v1")
         return value.rstrip("/")
 
-    @field_validator("openai_api_key")
+    @field_validator("openai_api_key", "openai_fallback_api_key")
     @classmethod
     def _header(cls, value: str) -> str:
         if not (value.isascii() and (value.isprintable() or not value)):

@@ -120,11 +120,15 @@ class Upstream:
     @property
     def log(self) -> list[dict[str, Any]]:
         """Every request it saw."""
-        return httpx.get(f"{self.url}/log").json()
+        return self.asked("")
+
+    def asked(self, marker: str) -> list[dict[str, Any]]:
+        """The requests whose question holds the marker, oldest first."""
+        return httpx.get(f"{self.url}/log", params={"of": marker}, trust_env=False).json()
 
     def last(self, marker: str) -> dict[str, Any]:
-        """The latest request whose question holds the marker."""
-        return [entry for entry in self.log if marker in entry["messages"][-1]["content"]][-1]
+        """The latest of them."""
+        return self.asked(marker)[-1]
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,18 @@
 
 What it does is chosen by a word anywhere in the user's message, such as
 `fake:cut`; tests put it into the context, where it does not disturb the search.
-It keeps what it saw: `GET /log` answers with one entry for each request.
+`fake:cut@fake-1` is only for requests to the model `fake-1`; a request that no
+word is for gets a happy answer. The modes are the tables `SCRIPTS`, `REFUSALS`
+and `FLAKY`, and `statusNNN` for any plain error status. A mode of `FLAKY` fails
+on the first request with its message and model, so that message needs a word of
+its own.
+
+It keeps what it saw: `GET /log` answers with one entry for each request, oldest
+first; `GET /log?of=WORD` with those whose user's message holds the word. Times
+are those of `time.monotonic()`, which all processes of a host share.
+
+Refused connections and unknown hosts need no server: give the service an
+address where nobody listens.
 
     python tests/upstream.py PORT
 """
@@ -11,10 +22,204 @@ import asyncio
 import contextlib
 import json
 import re
+import socket
+import struct
 import sys
+import time
+from typing import Any
+from urllib.parse import unquote_plus
 
-TEXT = "To install acme, run the command in [1]. More is in [2], and nothing in [9]."
-LOG: list[dict[str, object]] = []
+SECRET = "secret details of http://10.0.0.7/v1, key sk-hidden"  # no reader may ever see this
+LOG: list[dict[str, Any]] = []
+
+# ---- Streams. A text is a piece of the answer, a dict an event, bytes go out as they are, a number is a pause in
+# seconds. A script that ends closes the connection.
+
+CUT = object()  # the connection is reset here
+AGAIN = object()  # the script begins anew
+FOREVER = 60.0
+
+
+def _words(text: str, pause: float = 0.0) -> list[Any]:
+    words = re.findall(r"\S+\s*", text)
+    return [step for word in words for step in ((word, pause) if pause else (word,))]
+
+
+def _delta(text: str) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]}
+
+
+def _end(reason: str) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+
+
+def _data(event: dict[str, Any], end: str = "\n\n") -> bytes:
+    return f"data: {json.dumps(event, ensure_ascii=False)}{end}".encode()
+
+
+def _byte_by_byte(stream: bytes) -> list[Any]:
+    """Each byte in a write of its own, so that every character, line end and event is split."""
+    return [step for byte in stream for step in (bytes([byte]), 0.001)]
+
+
+TEXT = _words("To install acme, run the command in [1]. More is in [2], and nothing in [9].")
+SPLIT_TEXT = "Für 日本語\u2028und 😀 [1]."
+ROLE = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]}
+STOP = _end("stop")
+USAGE = {"choices": [], "usage": {"prompt_tokens": 812, "completion_tokens": 21}}
+DONE = b"data: [DONE]\n\n"
+HAPPY = [ROLE, *TEXT, STOP, USAGE, DONE]
+ERROR_EVENT = {"error": {"code": 503, "message": SECRET}}  # a number, as some servers have it
+
+SCRIPTS: dict[str, list[Any]] = {
+    "happy": HAPPY,
+    # Slow ones. `silent` sends the headers only; `processing` keeps a connection busy without a token.
+    "slow": [ROLE, *_words("".join(TEXT), 0.05), STOP, USAGE, DONE],
+    "slow_first": [ROLE, 1.5, *TEXT, STOP, USAGE, DONE],
+    "silent": [FOREVER],
+    "processing": [b": PROCESSING\n\n", ROLE, 0.05, AGAIN],
+    "stall": [ROLE, *TEXT[:5], FOREVER],
+    "endless": ["on ", 0.02, AGAIN],
+    "huge": ["acme " * 800, 0.001, AGAIN],
+    # Broken ones.
+    "cut_start": [0.05, CUT],
+    "cut": [ROLE, *TEXT[:5], 0.05, CUT],  # a reset also takes away what was sent and not yet read
+    "malformed_start": [b'data: {"choices": ' + SECRET.encode() + b"\n\n", *HAPPY],
+    "malformed": [ROLE, *TEXT[:5], b'data: {"choices": ' + SECRET.encode() + b"\n\n", *TEXT[5:], STOP, DONE],
+    "error_event": [ERROR_EVENT],
+    "error_event_late": [ROLE, *TEXT[:5], ERROR_EVENT],
+    "endless_event": [b"data: ", b"x" * 65536, 0.001, AGAIN],
+    "unfinished": [ROLE, *TEXT],
+    "empty": [ROLE, STOP, USAGE, DONE],
+    "blank": [ROLE, " ", "\n", STOP, USAGE, DONE],
+    # Unusual ones that are right all the same.
+    "length": [ROLE, *TEXT, _end("length"), USAGE, DONE],
+    "no_done": [ROLE, *TEXT, STOP, USAGE],
+    "no_finish": [ROLE, *TEXT, USAGE, DONE],
+    "no_usage": [ROLE, *TEXT, STOP, DONE],
+    "null_usage": [ROLE, *({**_delta(word), "usage": None} for word in TEXT), {**STOP, "usage": None}, DONE],
+    "no_choices": [{"choices": []}, ROLE, {"choices": []}, *TEXT, {"choices": None}, STOP, {"choices": []}, DONE],
+    "split": _byte_by_byte(b"".join(_data(_delta(word)) for word in _words(SPLIT_TEXT)) + _data(STOP) + DONE),
+    "crlf": [
+        b": a comment\r\nretry: 10\r\n\r\n",
+        *(b"event: message\r\nid: 7\r\n" + _data(_delta(word), "\r\n\r\n") + b": ping\r\n\r\n" for word in TEXT),
+        *_byte_by_byte(_data(STOP, "\r\n\r\n")),
+        b"data: [DONE]\r\n\r\n",
+    ],
+}
+
+# ---- Refusals: status, body, headers.
+
+JSON = {"Content-Type": "application/json"}
+PLAIN_ERROR = json.dumps({"error": {"message": SECRET, "code": None}})
+REFUSALS: dict[str, tuple[int, str, dict[str, str]]] = {
+    "refuse": (500, PLAIN_ERROR, JSON),
+    "wait1": (429, PLAIN_ERROR, {**JSON, "Retry-After": "1"}),
+    "wait60": (429, PLAIN_ERROR, {**JSON, "Retry-After": "60"}),
+    # llama.cpp while it loads.
+    "loading": (503, '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}', JSON),
+    "numeric_error": (500, json.dumps({"error": 500, "code": 42, "message": SECRET}), JSON),
+    "html": (200, f"<!doctype html><title>Sign in</title><p>{SECRET}", {"Content-Type": "text/html"}),
+    # OpenAI's newer models.
+    "max_completion_tokens": (
+        400,
+        '{"error":{"message":"Unsupported parameter: \'max_tokens\' is not supported with this model. '
+        'Use \'max_completion_tokens\' instead.","param":"max_tokens","code":"unsupported_parameter"}}',
+        JSON,
+    ),
+}
+FLAKY = {"flaky500": "status500", "flaky429": "wait1"}
+
+
+class Call:
+    """One request, its entry in the log, and the connection it came on."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str, request: dict[str, Any]):
+        self.reader, self.writer, self.request = reader, writer, request
+        authorization = re.search(r"^authorization: (.*)$", head, re.IGNORECASE | re.MULTILINE)
+        self.entry: dict[str, Any] = {
+            **request,
+            "mode": _mode(request),
+            "authorization": authorization[1].strip() if authorization else "",
+            "at": time.monotonic(),
+            "sent": 0,  # pieces of text
+            "ended": "",
+            "ended_at": None,
+        }
+
+    async def answer(self) -> None:
+        """Do what the mode says."""
+        mode = self.entry["mode"]
+        if mode in FLAKY:
+            mode = "happy" if self._was_asked_before() else FLAKY[mode]
+        if mode == "max_completion_tokens" and "max_tokens" not in self.request:
+            mode = "happy"
+        LOG.append(self.entry)
+        try:
+            if mode == "hang":  # not even headers
+                await self._pause(FOREVER)
+            elif mode == "hang_up":
+                self._ended("cut")
+            elif mode in SCRIPTS:
+                await self._play(SCRIPTS[mode])
+            else:
+                status = re.fullmatch(r"status(\d{3})", mode)
+                refusal = (int(status[1]), PLAIN_ERROR, JSON) if status else REFUSALS[mode]
+                await send(self.writer, *refusal)
+                self._ended("refused")
+        except ConnectionError:
+            self._ended("closed by the client")
+            raise
+
+    async def _play(self, script: list[Any]) -> None:
+        kind = b"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        self.writer.write(b"HTTP/1.1 200 OK\r\n" + kind)
+        position = 0
+        while position < len(script):
+            step = script[position]
+            position += 1
+            if step is CUT:
+                linger = struct.pack("ii", 1, 0)  # closing is then a reset, not an orderly end
+                self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                self.writer.transport.abort()
+                self._ended("cut")
+                return
+            if step is AGAIN:
+                position = 0
+            elif isinstance(step, float):
+                if await self._pause(step):
+                    return
+            else:
+                event = _delta(step) if isinstance(step, str) else step
+                chunk = event if isinstance(event, bytes) else _data(event)
+                self.writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+                self.entry["sent"] += isinstance(step, str)
+                await self.writer.drain()
+        self.writer.write(b"0\r\n\r\n")
+        await self.writer.drain()
+        self._ended("complete")
+
+    async def _pause(self, seconds: float) -> bool:
+        """Wait; whether the client closed the connection meanwhile."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                if await self.reader.read(1) == b"":
+                    self._ended("closed by the client")
+                    return True
+        return False
+
+    def _ended(self, how: str) -> None:
+        self.entry.update(ended=how, ended_at=time.monotonic())
+
+    def _was_asked_before(self) -> bool:
+        return any(
+            (entry["model"], entry["messages"]) == (self.request["model"], self.request["messages"]) for entry in LOG
+        )
+
+
+def _mode(request: dict[str, Any]) -> str:
+    words = re.findall(r"fake:(\w+)(?:@([\w.-]+))?", request["messages"][-1]["content"])
+    return next((mode for mode, model in words if model in ("", request["model"])), "happy")
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -23,12 +228,14 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
         body = await reader.readexactly(int(length[1])) if length else b""
-        if head.startswith("GET /log"):
-            await _plain(writer, 200, json.dumps(LOG))
-        elif "/chat/completions" in head.split("\r\n", 1)[0]:
-            await _complete(reader, writer, head, json.loads(body))
+        path = head.split(" ", 2)[1]
+        if path.startswith("/log"):
+            word = unquote_plus(path.partition("?of=")[2])
+            await send(writer, 200, json.dumps([entry for entry in LOG if word in entry["messages"][-1]["content"]]))
+        elif path.endswith("/chat/completions"):
+            await Call(reader, writer, head, json.loads(body)).answer()
         else:
-            await _plain(writer, 404, '{"error": "no such path"}')
+            await send(writer, 404, '{"error": "no such path"}')
     except (ConnectionError, asyncio.IncompleteReadError):
         pass
     finally:
@@ -37,67 +244,17 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             await writer.wait_closed()
 
 
-async def _complete(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str, request: dict) -> None:
-    asked = request["messages"][-1]["content"]
-    found = re.search(r"fake:(\w+)", asked)
-    mode = found[1] if found else "happy"
-    authorization = re.search(r"authorization: (.*)", head, re.IGNORECASE)
-    entry: dict[str, object] = {
-        "mode": mode, "messages": request["messages"], "model": request["model"], "stream": request["stream"],
-        "authorization": authorization[1].strip() if authorization else "", "sent": 0, "ended": "",
-    }  # fmt: skip
-    LOG.append(entry)
-    if mode == "refuse":
-        await _plain(writer, 500, '{"error": {"message": "secret details of the server"}}')
-        return
-    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
-    if mode == "silent":
-        await _until_closed(reader, entry, 30)
-        return
-    pause = {"slow": 0.05, "endless": 0.02}.get(mode, 0.0)
-    words = re.findall(r"\S+\s*", TEXT) if mode != "endless" else ["on "] * 2_000
-    for number, word in enumerate(words):
-        if mode == "cut" and number == 5:
-            entry["ended"] = "cut"
-            writer.transport.abort()
-            return
-        _event(writer, {"choices": [{"index": 0, "delta": {"content": word}}]})
-        entry["sent"] = number + 1
-        await writer.drain()
-        if pause and await _until_closed(reader, entry, pause):
-            return
-    _event(writer, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-    _event(writer, {"choices": [], "usage": {"prompt_tokens": 812, "completion_tokens": 21}})
-    writer.write(b"data: [DONE]\n\n")
-    await writer.drain()
-    entry["ended"] = "complete"
-
-
-async def _until_closed(reader: asyncio.StreamReader, entry: dict[str, object], seconds: float) -> bool:
-    """Wait; whether the client closed the connection meanwhile."""
-    try:
-        async with asyncio.timeout(seconds):
-            if await reader.read(1) == b"":
-                entry["ended"] = "closed by the client"
-                return True
-    except TimeoutError:
-        pass
-    return False
-
-
-def _event(writer: asyncio.StreamWriter, event: dict[str, object]) -> None:
-    writer.write(b"data: " + json.dumps(event).encode() + b"\n\n")
-
-
-async def _plain(writer: asyncio.StreamWriter, status: int, body: str) -> None:
-    head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-    writer.write(f"{head}Connection: close\r\n\r\n{body}".encode())
+async def send(writer: asyncio.StreamWriter, status: int, body: str, headers: dict[str, str] = JSON) -> None:
+    """Answer with a whole body."""
+    lines = {**headers, "Content-Length": str(len(body.encode())), "Connection": "close"}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    writer.write(f"HTTP/1.1 {status} X\r\n{head}\r\n{body}".encode())
     await writer.drain()
 
 
 async def main(port: int) -> None:
     """Serve until killed."""
-    server = await asyncio.start_server(serve, "127.0.0.1", port)
+    server = await asyncio.start_server(serve, "127.0.0.1", port, backlog=1000)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     async with server:

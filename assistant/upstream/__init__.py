@@ -4,6 +4,7 @@ UpstreamError          told to the ladder by its `reason`, a few words without u
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,24 @@ class Usage:
     completion_tokens: int
 
 
-class UpstreamError(Exception):
-    """The model server failed. `reason` is short and holds nothing of what the server said."""
+@dataclass(frozen=True)
+class Ended:
+    """The server said that the answer ends here, and why."""
 
-    def __init__(self, reason: str) -> None:
+    reason: Literal["stop", "length", "content-filter", "other"]
+
+
+class UpstreamError(Exception):
+    """The model server failed. `reason` is short and holds nothing of what the server said.
+
+    `again` says whether the same request may succeed in a moment, `wait` how
+    long the server asked for (seconds; None: it did not say). `theirs` is False
+    where the request was at fault, which says nothing about the server's health.
+    """
+
+    def __init__(self, reason: str, *, again: bool = False, wait: float | None = None, theirs: bool = True) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.again = again
+        self.wait = wait
+        self.theirs = theirs

@@ -56,16 +56,9 @@ def spend(*charges: tuple[Limit, str]) -> list[Use]:
     """
     uses = []
     for limit, key in charges:
-        count, seconds = limit.window()
-        try:
-            usage = get_usage(
-                _ANY_REQUEST, group=limit.name, key=lambda *_, key=key: key, rate=(count, seconds), increment=True
-            )
-        except Exception as failure:  # each store has its own family of connection errors
-            if not is_store_failure(failure):
-                raise
-            usage = None
-        if usage is None or usage["limit"] == 0:
+        count, _ = limit.window()
+        usage = _usage(limit, key, increment=True)
+        if usage is None:
             if not limit.fail_open:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
             usage = _count_here(limit, key)
@@ -75,6 +68,29 @@ def spend(*charges: tuple[Limit, str]) -> list[Use]:
             refusal.headers = {**refusal.headers, **headers(uses)}
             raise refusal
     return uses
+
+
+def look(*charges: tuple[Limit, str]) -> list[Use]:
+    """What is left of each limit, counting nothing and refusing nobody; blocking, like `spend`."""
+    usages = [(limit, _usage(limit, key, increment=False)) for limit, key in charges]
+    return [
+        Use(limit, max(0, limit.window()[0] - usage["count"]), max(1, usage["time_left"]))
+        for limit, usage in usages
+        if usage is not None
+    ]
+
+
+def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:
+    """django-ratelimit's count of a key; None when the store is down."""
+    try:
+        usage: dict[str, Any] = get_usage(
+            _ANY_REQUEST, group=limit.name, key=lambda *_: key, rate=limit.window(), increment=increment
+        )
+    except Exception as failure:  # each store has its own family of connection errors
+        if not is_store_failure(failure):
+            raise
+        return None
+    return usage if usage["limit"] else None
 
 
 _here: Counter[tuple[str, str, int]] = Counter()

@@ -58,7 +58,7 @@ class Gate:
             patch_vary_headers(response, ["Origin"])
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Content-Type-Options"] = "nosniff"
-        if isinstance(response, HttpResponse):
+        if isinstance(response, HttpResponse) and response.status_code != 204:
             response.headers["Content-Length"] = str(len(response.content))
         return response
 

@@ -77,10 +77,11 @@ class _KeyGuard(AuthBase):
     openapi_scheme = "bearer"
     argument: ClassVar[str]  # the part of the path that names the project
 
-    def __init__(self, charges: Callable[[Caller], list[Charge]]) -> None:
+    def __init__(self, charges: Callable[[Caller], list[Charge]], *, counted: bool = True) -> None:
         super().__init__()
         self.is_async = True
         self.charges = charges
+        self.use = ratelimit.spend if counted else ratelimit.look
 
     @abstractmethod
     def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
@@ -94,7 +95,7 @@ class _KeyGuard(AuthBase):
 
         def admit() -> Caller:
             caller = self.caller(token, named, address, write=post)
-            request.uses = ratelimit.spend(*self.charges(caller))
+            request.uses = self.use(*self.charges(caller))
             return caller
 
         caller = await in_db(admit)()

@@ -133,21 +133,6 @@ async def test_stop_ends_the_answer_and_the_upstream(model_service, upstream, pr
     )
 
 
-async def test_a_reader_who_leaves_closes_the_upstream(model_service, upstream, project):
-    marker = "leaving the socket"
-    async with connect(model_service, project) as socket:
-        await socket.send(ask(project, context=fake("endless", marker)))
-        message_id = json.loads(await socket.recv())["messageId"]
-        while json.loads(await socket.recv())["type"] != "text-delta":
-            pass
-    await asyncio.to_thread(
-        wait_for, lambda: upstream.last(marker)["ended"] == "closed by the client", 2, "the upstream to be closed"
-    )
-    answer = Message.objects.get(message_id=message_id)
-    await asyncio.to_thread(wait_for, lambda: answer.refresh_from_db() or answer.state == "aborted", 2, "the record")
-    assert answer.content.startswith("on ")
-
-
 async def test_a_cut_answer_ends_with_an_error(model_service, project):
     async with connect(model_service, project) as socket:
         await socket.send(ask(project, context=fake("cut")))

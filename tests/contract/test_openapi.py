@@ -22,6 +22,9 @@ def test_the_operations_are_those_of_the_specification(document):
         ("get", "/v1/analytics/{projectId}/visitors"),
         ("post", "/v1/collect/{projectId}/views"),
         ("post", "/discovery/v1/assistant/{domain}/message"),
+        ("post", "/discovery/v1/assistant/{domain}/forget"),
+        ("post", "/discovery/v2/assistant/{domain}/message"),
+        ("get", "/discovery/v2/assistant/{domain}/message/{chatId}/stream"),
         ("post", "/discovery/v1/search/{domain}"),
         ("post", "/discovery/v1/view/{domain}"),
     }

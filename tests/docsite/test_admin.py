@@ -12,7 +12,7 @@ SECRET = "What did the board decide?"
 
 @pytest.fixture
 def mine(project):
-    thread = Thread.objects.create(project=project.project, fp="x")
+    thread = Thread.objects.create(project=project.project, fp="x", title=SECRET)
     Message.objects.create(thread=thread, role="user", content=SECRET)
     project.thread = thread
     return project

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 
 from analytics.sample import make_sample_views
+from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.ids import is_token
 from docsite.projects.management.base import ServiceCommand, port
@@ -65,7 +66,7 @@ class Command(ServiceCommand):
             made = make_sample_views(project, [document.path for document in project.documents.all()])
             self.stdout.write(f"  {made} views of the last 30 days")
         settings.ENV.site_assistant_key = demo["assistant_key"]
-        serve(host, port, lambda: self._tell(demo))
+        serve(host, port, lambda: self._tell(demo), drain)
         self.stdout.write("Stopped.")
 
     def _step(self, name: str) -> None:

@@ -1,0 +1,36 @@
+"""What a reader asks, with what is known of the conversation and the page they are on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from search.hits import Filters
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An earlier message of the conversation."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """Something on the page that the reader pointed at."""
+
+    value: str
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question. `claimed` are earlier turns as the client tells them, for a conversation that is not stored."""
+
+    text: str
+    page_size: int = 5
+    filters: Filters = field(default_factory=Filters)
+    context: Sequence[Context] = ()
+    current_path: str = ""
+    support_url: str = ""
+    claimed: Sequence[Turn] = ()

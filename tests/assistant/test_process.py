@@ -1,0 +1,196 @@
+"""The end of the process: told to stop it loses nothing, killed it loses no more than two seconds."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+from assistant.models import Message
+from tests.assistant.test_message_v2 import address, question, text
+from tests.assistant.test_resume import take
+from tests.assistant.test_socket import ask, connect
+from tests.conftest import ROOT, assert_error, fake, wait_for
+
+RESTARTING = "The service is restarting. Please ask again."
+
+
+@pytest.fixture
+def serve(start, upstream):
+    return lambda **environment: start(OPENAI_BASE_URL=f"{upstream.url}/v1", **environment)
+
+
+async def begun(client, service, tenant, **body):
+    """A request whose answer has begun, with its body so far."""
+    request = client.build_request("POST", address(service, tenant), json=question(**body), headers=tenant.assistant)
+    response = await client.send(request, stream=True)
+    chunks = response.aiter_text()
+    seen = ""
+    while "text-delta" not in seen:
+        seen += await anext(chunks)
+    return response, chunks, seen
+
+
+async def rest(chunks, seen: str) -> list[dict]:
+    async with asyncio.timeout(15):
+        seen += "".join([chunk async for chunk in chunks])
+    assert seen.endswith("data: [DONE]\n\n")
+    return [json.loads(block.removeprefix("data: ")) for block in seen.split("\n\n")[:-2]]
+
+
+def stored(stream) -> Message:
+    return Message.objects.get(message_id=stream[0]["messageId"])
+
+
+async def ended(service, seconds) -> float:
+    """Seconds until the process was gone."""
+    began = time.monotonic()
+    await asyncio.to_thread(service.process.wait, seconds)
+    return time.monotonic() - began
+
+
+async def test_told_to_stop_it_lets_answers_end_whole_and_takes_no_new_ones(serve, project):
+    service = serve()
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+        _, chunks, seen = await begun(client, service, project, context=fake("slow"))
+        await client.get(f"{service.url}/health")  # a second connection, which is kept open
+        async with connect(service, project) as socket:
+            await socket.send(ask(project, context=fake("slow")))
+            first = await take(socket, 10)
+            service.process.send_signal(signal.SIGTERM)
+            await asyncio.sleep(0.1)
+            refused = await client.post(address(service, project), json=question(), headers=project.assistant)
+            assert_error(refused, 503)
+            assert int(refused.headers["retry-after"]) >= 1
+            with pytest.raises(OSError, match="Connect call failed"):
+                await asyncio.open_connection("127.0.0.1", int(service.url.rsplit(":", 1)[1]))
+            over_socket = first + await take(socket)
+        over_http = await rest(chunks, seen)
+    for stream in (over_http, over_socket):
+        assert stream[-1]["type"] == "finish"
+        assert "nothing in" in text(stream)
+        assert (stored(stream).state, stored(stream).content) == ("done", text(stream))
+    assert await ended(service, 10) < 5
+    assert service.process.returncode == 0
+    assert "Traceback" not in service.log.read_text()
+
+
+async def test_answers_that_take_too_long_end_with_an_error_part_and_are_stored(serve, upstream, project):
+    service = serve(SHUTDOWN_SECONDS="0.5")
+    marker = f"stopping-{project.domain}"
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+        _, chunks, seen = await begun(client, service, project, context=fake("endless", marker))
+        async with connect(service, project) as socket, connect(service, project) as left:
+            await socket.send(ask(project, context=fake("endless", marker)))
+            first = await take(socket, 12)
+            await left.send(ask(project, context=fake("endless", marker)))
+            orphan = await take(left, 12)
+            left.transport.abort()
+            await asyncio.sleep(0.1)
+            service.process.send_signal(signal.SIGTERM)
+            over_socket = first + await take(socket)
+        over_http = await rest(chunks, seen)
+    assert over_http[-1] == {"type": "error", "errorText": RESTARTING}
+    assert over_socket[-1] == {"type": "error", "errorText": RESTARTING, "status": 503}
+    await ended(service, 10)
+    for stream in (over_http, over_socket):
+        assert (stored(stream).state, stored(stream).content) == ("interrupted", text(stream))
+    assert stored(orphan).state == "interrupted"
+    assert stored(orphan).content.startswith(text(orphan))
+    assert [entry["ended"] for entry in upstream.asked(marker)] == ["closed by the client"] * 3
+
+
+async def test_without_answers_it_stops_at_once(serve, project):
+    service = serve()
+    async with connect(service, project):
+        service.process.send_signal(signal.SIGTERM)
+        assert await ended(service, 10) < 3
+
+
+async def test_killed_it_keeps_question_and_checkpoint_and_calls_them_interrupted_at_start(serve, project):
+    service = serve()
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+        _, chunks, seen = await begun(client, service, project, context=fake("endless"))
+        message_id = json.loads(seen.split("\n\n")[0].removeprefix("data: "))["messageId"]
+        began = time.monotonic()
+        while time.monotonic() - began < 2.6:
+            seen += await anext(chunks)
+        service.process.kill()
+        service.process.wait(5)
+    kept = Message.objects.get(message_id=message_id)
+    assert kept.state == "running"
+    assert kept.content.startswith("on on on")
+    assert kept.thread.messages.filter(role="user", content=question()["messages"][0]["parts"][0]["text"]).exists()
+    serve()
+    kept.refresh_from_db()
+    assert kept.state == "interrupted"
+
+
+async def test_readers_who_take_nothing_do_not_keep_it_alive(serve, project):
+    service = serve(SHUTDOWN_SECONDS="0.5")
+    body = json.dumps(question(context=fake("endless")))
+    port = int(service.url.rsplit(":", 1)[1])
+    head = (
+        f"POST /discovery/v2/assistant/{project.domain}/message HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Authorization: Bearer {project.assistant_key}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    writers = []
+    for _ in range(5):
+        _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
+        writer.write((head + body).encode())
+        await writer.drain()
+        writers.append(writer)
+    await asyncio.sleep(0.5)
+    service.process.send_signal(signal.SIGTERM)
+    assert await ended(service, 15) < 8
+    for writer in writers:
+        writer.close()
+
+
+def test_under_uvicorn_the_same_application_stores_what_it_interrupts(upstream, project, tmp_path):
+    """Other servers announce the end by the lifespan protocol; here it is spoken by hand."""
+    script = f"""
+import asyncio, json
+from docsite.asgi import application
+
+async def main():
+    inbox, outbox = asyncio.Queue(), asyncio.Queue()
+    life = asyncio.create_task(application({{"type": "lifespan"}}, inbox.get, outbox.put))
+    await inbox.put({{"type": "lifespan.startup"}})
+    assert (await outbox.get())["type"] == "lifespan.startup.complete"
+    body = {json.dumps(question(context=fake("endless"))).encode()!r}
+    scope = {{
+        "type": "http", "method": "POST", "path": "/discovery/v2/assistant/{project.domain}/message",
+        "query_string": b"", "http_version": "1.1", "client": ["127.0.0.1", 5], "server": ["127.0.0.1", 80],
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json"),
+                    (b"authorization", b"Bearer {project.assistant_key}")],
+    }}
+    requests, seen = asyncio.Queue(), []
+    await requests.put({{"type": "http.request", "body": body}})
+    async def send(message):
+        seen.append(message.get("body", b"").decode())
+    request = asyncio.create_task(application(scope, requests.get, send))
+    while "text-delta" not in "".join(seen):
+        await asyncio.sleep(0.01)
+    await inbox.put({{"type": "lifespan.shutdown"}})
+    assert (await outbox.get())["type"] == "lifespan.shutdown.complete"
+    await life
+    print(seen[0])
+    await request
+
+asyncio.run(main())
+"""
+    environment = {**os.environ, "OPENAI_BASE_URL": f"{upstream.url}/v1", "SHUTDOWN_SECONDS": "0.3"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=30
+    )
+    assert done.returncode == 0, done.stderr
+    answer = Message.objects.get(thread__project=project.project, role="assistant")
+    wait_for(lambda: answer.refresh_from_db() or answer.state == "interrupted", 2, "the record")
+    assert answer.content.startswith("on on")

@@ -1,0 +1,284 @@
+"""Going on with an answer: after a reload, a lost network, in another tab; and who may not."""
+
+import asyncio
+import json
+import random
+
+import httpx
+import pytest
+import websockets
+
+from assistant.models import Message
+from tests.assistant.test_message_v2 import address, events, question, text
+from tests.assistant.test_socket import ask, connect
+from tests.conftest import fake, wait_for
+
+
+def resume(tenant, first, after, change=None):
+    return json.dumps(
+        {
+            "type": "resume", "key": tenant.assistant_key, "fp": "reader-1", "after": after,
+            "threadId": first["messageMetadata"]["threadId"], "messageId": first["messageId"], **(change or {}),
+        }
+    )  # fmt: skip
+
+
+async def take(socket, most=10_000) -> list[dict]:
+    """Events up to the end of an answer, or as many as asked for."""
+    seen = []
+    async with asyncio.timeout(15):
+        while len(seen) < most and (not seen or seen[-1]["type"] not in ("finish", "error")):
+            seen.append(json.loads(await socket.recv()))
+    return seen
+
+
+def stored(first) -> Message:
+    return Message.objects.get(message_id=first["messageId"])
+
+
+async def until(condition, what, seconds=3) -> None:
+    await asyncio.to_thread(wait_for, condition, seconds, what)
+
+
+@pytest.mark.parametrize("cut_after", [1, 8, 12, 20])
+async def test_a_socket_that_is_cut_goes_on_where_it_was(model_service, project, cut_after):
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("slow")))
+        seen = await take(socket, cut_after)
+        socket.transport.abort()  # as a lost network does: without a word
+    async with connect(model_service, project) as socket:
+        await socket.send(resume(project, seen[0], len(seen)))
+        seen += await take(socket)
+        await socket.send(ask(project))
+        assert (await take(socket))[-1]["type"] == "finish", "the socket serves the next question"
+    assert seen[-1]["type"] == "finish"
+    assert text(seen) == stored(seen[0]).content
+    assert [event["type"] for event in seen].count("start") == 1
+
+
+async def test_an_answer_that_ended_meanwhile_is_there_to_the_last_word(model_service, project):
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("slow")))
+        seen = await take(socket, 10)
+    await until(lambda: stored(seen[0]).state == "done", "the answer to end without a reader")
+    async with connect(model_service, project) as socket:
+        await socket.send(resume(project, seen[0], len(seen)))
+        seen += await take(socket)
+    assert text(seen) == stored(seen[0]).content
+
+
+async def test_a_reader_who_does_not_come_back_is_waited_for_and_then_not(start, upstream, project):
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", RESUME_SECONDS="0.6")
+    marker = f"grace-{project.domain}"
+    async with connect(service, project) as socket:
+        await socket.send(ask(project, context=fake("endless", marker)))
+        seen = await take(socket, 15)
+    await asyncio.sleep(0.3)
+    assert upstream.last(marker)["ended"] == "", "within the grace period it runs on"
+    await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
+    await until(lambda: stored(seen[0]).state == "aborted", "the record")
+    assert stored(seen[0]).content.startswith(text(seen))
+    await asyncio.sleep(0.8)
+    async with connect(service, project) as socket:
+        await socket.send(resume(project, seen[0], len(seen)))
+        (refusal,) = await take(socket)
+    assert (refusal["type"], refusal["status"]) == ("error", 404)
+
+
+async def test_a_resumed_answer_can_be_stopped(model_service, upstream, project):
+    marker = f"stopped-{project.domain}"
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("endless", marker)))
+        seen = await take(socket, 15)
+    async with connect(model_service, project) as socket:
+        await socket.send(resume(project, seen[0], len(seen)))
+        await take(socket, 3)
+        await socket.send('{"type": "stop"}')
+        rest = await take(socket)
+    assert [event["type"] for event in rest][-2:] == ["abort", "finish"]
+    await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
+    assert stored(seen[0]).state == "aborted"
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"fp": "reader-2"}, 404),
+        ({"threadId": "thr_other"}, 404),
+        ({"messageId": "msg_other"}, 404),
+        ({"messageId": None}, 400),
+        ({"after": -1}, 400),
+        ({"after": "5"}, 400),
+        ({"key": "svc_dsc_wrong"}, 401),
+        ({"key": "FOREIGN"}, 404),
+    ],
+)
+async def test_only_the_reader_who_asked_may_go_on(model_service, project, make_project, change, status):
+    if change.get("key") == "FOREIGN":
+        change = {"key": make_project().assistant_key}
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("slow")))
+        seen = await take(socket, 9)
+    async with connect(model_service, project) as socket:
+        await socket.send(resume(project, seen[0], len(seen), change))
+        (refusal,) = await take(socket)
+        assert (refusal["type"], refusal["status"]) == ("error", status)
+        await socket.send(resume(project, seen[0], len(seen)))
+        assert text(seen + await take(socket)) == stored(seen[0]).content
+
+
+async def test_random_cuts_lose_and_double_nothing(model_service, project):
+    """Twenty readers lose the network ten times each, at any moment, also while nothing was sent."""
+
+    async def unlucky(seed: int) -> None:
+        chance = random.Random(seed)
+        message = ask(project, fp=f"reader-{seed}", context=fake("slow"))
+        seen: list[dict] = []
+        for cut in range(10):
+            async with connect(model_service, project) as socket:
+                await socket.send(resume(project, seen[0], len(seen), {"fp": f"reader-{seed}"}) if seen else message)
+                seen += await take(socket, chance.randint(1, 4) if cut < 9 else 10_000)
+                if seen[-1]["type"] == "finish":
+                    break
+                await asyncio.sleep(chance.random() * 0.1)
+                socket.transport.abort()
+        assert seen[-1]["type"] == "finish"
+        assert text(seen) == stored(seen[0]).content
+
+    await asyncio.gather(*(unlucky(seed) for seed in range(20)))
+
+
+def chat(service, tenant, chat_id="chat-1") -> str:
+    return f"{address(service, tenant)}/{chat_id}/stream"
+
+
+async def asked_and_left(client, service, tenant, chunks=3, headers=None, **body) -> list[str]:
+    """Ask over v2 and drop the connection after some chunks."""
+    got = []
+    json_body = question(**{"resumable": True, "context": fake("slow"), **body})
+    async with client.stream(
+        "POST", address(service, tenant), json=json_body, headers={**tenant.assistant, **(headers or {})}
+    ) as response:
+        assert response.status_code == 200
+        async for chunk in response.aiter_text():
+            got.append(chunk)
+            if len(got) >= chunks:
+                break
+    return got
+
+
+@pytest.fixture
+async def client():
+    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+        yield client
+
+
+async def test_v2_replays_the_answer_from_its_start_and_goes_on(client, model_service, project):
+    got = await asked_and_left(client, model_service, project, 12)
+    response = await client.get(chat(model_service, project), headers=project.assistant)
+    stream = events(response)
+    assert response.text.startswith("".join(got))
+    assert stream[-1]["type"] == "finish"
+    assert text(stream) == stored(stream[0]).content
+    assert response.headers["x-thread-id"] == stream[0]["messageMetadata"]["threadId"]
+    again = await client.get(chat(model_service, project), headers=project.assistant)
+    assert again.status_code == 204, "read to its end, there is nothing to resume"
+    assert "content-length" not in again.headers
+
+
+async def test_an_answer_that_is_not_resumable_can_be_read_along_while_it_runs(client, model_service, project):
+    async with client.stream(
+        "POST",
+        address(model_service, project),
+        json=question(context=fake("slow")),
+        headers=project.assistant,
+    ) as response:
+        first = response.aiter_text()
+        await anext(first)
+        along = await client.get(chat(model_service, project), headers=project.assistant)
+        assert text(events(along)) == stored(events(along)[0]).content
+        assert "".join([chunk async for chunk in first]).endswith("data: [DONE]\n\n")
+
+
+async def test_an_answer_that_is_not_resumable_ends_with_its_reader(client, model_service, upstream, project):
+    marker = f"gone-{project.domain}"
+    await asked_and_left(client, model_service, project, 12, resumable=False, context=fake("endless", marker))
+    await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed", 1)
+    assert (await client.get(chat(model_service, project), headers=project.assistant)).status_code == 204
+
+
+@pytest.mark.parametrize("case", ["chat", "project", "origin", "no origin"])
+async def test_v2_resumes_only_what_is_surely_the_same_browsers(client, model_service, project, make_project, case):
+    page = {"Origin": "https://docs.acme.example"}
+    asking = page if case == "no origin" else None
+    await asked_and_left(client, model_service, project, headers=asking)
+    headers, url = project.assistant, chat(model_service, project)
+    if case == "chat":
+        url = chat(model_service, project, "chat-2")
+    elif case == "project":
+        other = make_project()
+        headers, url = other.assistant, chat(model_service, other)
+    elif case == "origin":
+        headers = {**headers, **page}
+    assert (await client.get(url, headers=headers)).status_code == 204
+    right = {**project.assistant, **(asking or {})}
+    assert (await client.get(chat(model_service, project), headers=right)).status_code == 200
+
+
+async def test_the_services_own_origin_is_meant_where_a_get_names_none(client, model_service, project):
+    await asked_and_left(client, model_service, project, headers={"Origin": model_service.url})
+    assert (await client.get(chat(model_service, project), headers=project.assistant)).status_code == 200
+
+
+async def test_another_address_cannot_resume(client, start, upstream, project):
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", TRUSTED_PROXIES="127.0.0.1")
+    await asked_and_left(client, service, project, headers={"X-Forwarded-For": "203.0.113.5"})
+    url = chat(service, project)
+    for address_, status in (("203.0.113.6", 204), ("203.0.113.5", 200)):
+        response = await client.get(url, headers={**project.assistant, "X-Forwarded-For": address_})
+        assert response.status_code == status
+
+
+async def test_a_chat_id_that_two_readers_use_resumes_for_neither(client, model_service, project):
+    await asked_and_left(client, model_service, project)
+    await client.post(address(model_service, project), json=question("Acme?", fp="reader-2"), headers=project.assistant)
+    assert (await client.get(chat(model_service, project), headers=project.assistant)).status_code == 204
+
+
+async def test_a_chat_id_may_hold_any_character(client, model_service, project):
+    await asked_and_left(client, model_service, project, id="a/b ü?")
+    url = chat(model_service, project, "a%2Fb%20%C3%BC%3F")
+    assert (await client.get(url, headers=project.assistant)).status_code == 200
+
+
+async def test_resuming_takes_a_key_and_counts_against_no_limit(client, start, upstream, project):
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", LIMIT_ASSISTANT_ORG="1/h")
+    await asked_and_left(client, service, project)
+    url = chat(service, project)
+    assert (await client.get(url)).status_code == 401
+    for _ in range(2):
+        response = await client.get(url, headers=project.assistant)
+        assert '"assistant-org";r=0' in response.headers["ratelimit"]
+        assert response.status_code in (200, 204)
+
+
+async def test_v1_has_nothing_to_resume(client, service, project):
+    url = address(service, project).replace("v2", "v1")
+    response = await client.get(f"{url}?chatId=chat-1", headers=project.assistant)
+    assert response.status_code == 405
+    assert response.headers["allow"] == "POST"
+
+
+async def test_a_socket_that_dies_while_asking_leaves_nothing_running(model_service, upstream, project):
+    """The question may be stored and its answer begun for a reader who is already gone."""
+    for delay in (0, 0.001, 0.003, 0.01):
+        socket = await websockets.connect(
+            f"{model_service.ws}/discovery/v1/assistant/{project.domain}/socket", proxy=None
+        )
+        await socket.send(ask(project, context=fake("happy")))
+        await asyncio.sleep(delay)
+        socket.transport.abort()
+    await until(
+        lambda: not Message.objects.filter(thread__project=project.project, state="running").exists(),
+        "every answer to end", 8,
+    )  # fmt: skip
