@@ -393,6 +393,52 @@ def test_a_lost_socket_keeps_the_text_and_offers_to_try_again(host: Host) -> Non
     assert host.asked[0]["messages"] == host.asked[1]["messages"]
 
 
+def test_a_lost_socket_goes_on_where_it_was(host: Host, project: Any) -> None:
+    def play(socket: WebSocketRoute, message: dict[str, Any]) -> None:
+        if message["type"] == "ask":
+            send(socket, START)
+            send(socket, delta("Half"))
+            socket.close(code=1011)
+        elif message["after"] == 2 and len(host.asked) == 2:
+            send(socket, delta(" and a bit"))
+            socket.close(code=1011)
+        else:
+            send(socket, delta(" and the rest."))
+            send(socket, FINISH)
+
+    host.script(play).open().ask("How?")
+    expect(host.prose).to_have_text("Half and a bit and the rest.")
+    expect(host.answers).to_have_attribute("data-phase", "done")
+    ask, *resumed = host.asked
+    assert resumed == [
+        {
+            "type": "resume", "key": project.assistant_key, "fp": ask["fp"],
+            "threadId": "thr_1", "messageId": START["messageId"], "after": after,
+        }
+        for after in (2, 3)
+    ]  # fmt: skip
+
+
+def test_an_answer_that_cannot_be_resumed_can_be_asked_again(host: Host) -> None:
+    def play(socket: WebSocketRoute, message: dict[str, Any]) -> None:
+        if len(host.asked) == 1:
+            send(socket, START)
+            send(socket, delta("Half"))
+            socket.close(code=1011)
+        elif message["type"] == "resume":
+            send(socket, {"type": "error", "errorText": "Gone.", "status": 404})
+        else:
+            for event in (START, delta("Whole."), FINISH):
+                send(socket, event)
+
+    host.script(play).open().ask("How?")
+    expect(host.answers).to_contain_text("connection was lost")
+    host.button("Try again").click()
+    expect(host.prose).to_have_text("Whole.")
+    again = host.asked[-1]
+    assert (again["trigger"], again["messageId"]) == ("regenerate-message", START["messageId"])
+
+
 def test_a_limit_says_when_it_ends(host: Host) -> None:
     host.answer({"type": "error", "errorText": "Too many questions.", "status": 429, "retryAfter": 2}).open().ask("?")
     expect(host.answers).to_contain_text(re.compile(r"Ready in 0:0[12]\."))

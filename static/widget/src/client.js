@@ -9,6 +9,8 @@ const FIRST = 20_000;
 const BETWEEN = 60_000;
 /** An unused socket is given up after this: it would keep the page out of the browser's back/forward cache. */
 const IDLE = 60_000;
+/** Before each attempt to go on with an answer whose socket was lost; together less than the service waits for it. */
+const ATTEMPTS = [200, 800, 2_000, 4_000, 8_000];
 
 /** `abort` tells of a stopped answer, but `finish` still follows it. */
 const ENDS = new Set(["finish", "error"]);
@@ -18,6 +20,11 @@ export class Client {
   #socket = null;
   /** @type {((event: Event) => void) | null} */
   #listener = null;
+  /** Who asked, and what was seen of the answer since its start: enough to go on with it over another socket. */
+  #asker = { key: "", fp: "" };
+  /** @type {{ threadId: string, messageId: string, after: number } | null} */
+  #seen = null;
+  #attempt = 0;
   /** A stopped answer's last events may still be on their way. */
   #draining = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -36,13 +43,21 @@ export class Client {
 
   /**
    * Sends a question. Its events follow, and whatever happens the last one is `finish` or `error`.
-   * @param {Record<string, unknown>} question
+   * @param {{ key: string, fp: string } & Record<string, unknown>} question
    * @param {(event: Event) => void} listener
    */
   ask(question, listener) {
     if (this.#draining) this.close();
     this.#listener = listener;
-    const message = JSON.stringify({ type: "ask", ...question });
+    this.#asker = { key: question.key, fp: question.fp };
+    this.#seen = null;
+    this.#attempt = 0;
+    this.#say({ type: "ask", ...question });
+  }
+
+  /** Sends a message as soon as there is a socket. @param {Record<string, unknown>} content */
+  #say(content) {
+    const message = JSON.stringify(content);
     try {
       const socket = this.#open();
       if (socket.readyState === WebSocket.OPEN) socket.send(message);
@@ -68,7 +83,7 @@ export class Client {
   close() {
     clearTimeout(this.#timer);
     const socket = this.#socket;
-    this.#socket = this.#listener = null;
+    this.#socket = this.#listener = this.#seen = null;
     this.#draining = false;
     socket?.close(1000);
   }
@@ -81,9 +96,18 @@ export class Client {
     socket.addEventListener("message", ({ data }) => socket === this.#socket && this.#receive(data));
     socket.addEventListener("close", () => {
       if (socket !== this.#socket) return;
+      if (this.#listener && this.#seen && this.#attempt < ATTEMPTS.length) return this.#resume();
       this.#fail(!navigator.onLine ? words.offline : opened ? words.lost : words.unreachable);
     });
     return (this.#socket = socket);
+  }
+
+  #resume() {
+    this.#socket = null;
+    const seen = this.#seen;
+    setTimeout(() => {
+      if (this.#listener && this.#seen === seen) this.#say({ type: "resume", ...this.#asker, ...seen });
+    }, ATTEMPTS[this.#attempt++]);
   }
 
   /** @param {unknown} data */
@@ -97,8 +121,14 @@ export class Client {
     }
     if (typeof event?.type !== "string") return;
     const listener = this.#listener;
+    if (this.#attempt && event.type === "error" && event.status === 404) return this.#fail(words.lost);
+    this.#attempt = 0;
+    if (event.type === "start") {
+      this.#seen = { threadId: event.messageMetadata?.threadId, messageId: event.messageId, after: 0 };
+    }
+    if (this.#seen) this.#seen.after++;
     if (ENDS.has(event.type)) {
-      this.#listener = null;
+      this.#listener = this.#seen = null;
       this.#draining = false;
       this.#rest();
     } else if (listener) {

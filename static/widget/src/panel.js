@@ -172,8 +172,8 @@ export class Panel extends HTMLElement {
     );
   }
 
-  /** @param {Question} question */
-  #send(question) {
+  /** @param {Question} question @param {string | null} [replaced] the service's id of an answer to be replaced */
+  #send(question, replaced = null) {
     const { chatId, threadId } = this.#thread;
     const { key } = this.#options;
     this.#client.ask(
@@ -181,7 +181,7 @@ export class Panel extends HTMLElement {
         key,
         fp: this.#store.fp(),
         id: chatId,
-        trigger: "submit-message",
+        ...(replaced ? { trigger: "regenerate-message", messageId: replaced } : { trigger: "submit-message" }),
         messages: [{ id: question.id, role: "user", parts: [{ type: "text", text: question.text }] }],
         currentPath: [...location.pathname].slice(0, LONGEST_PATH).join(""),
         suggestions: true,
@@ -197,7 +197,7 @@ export class Panel extends HTMLElement {
     const again = retried(this.#thread, randomId());
     if (!again) return;
     this.#become(again.thread);
-    this.#send(again.question);
+    this.#send(again.question, again.messageId);
     this.composer.field.focus();
   }
 

@@ -72,13 +72,13 @@ export const asked = (thread, { text, questionId, answerId }) => ({
  * The thread with its last answer begun again, and the question to send. Null when there is nothing to repeat.
  * @param {Thread} thread
  * @param {string} answerId
- * @returns {{ thread: Thread, question: Question } | null}
+ * @returns {{ thread: Thread, question: Question, messageId: string | null } | null} with the service's id of the old one
  */
 export function retried(thread, answerId) {
   const answer = lastAnswer(thread);
   const question = thread.turns.at(-2);
   if (!answer || isRunning(answer) || question?.role !== "user") return null;
-  return { question, thread: { ...thread, turns: [...thread.turns.slice(0, -1), blank(answerId)] } };
+  return { question, messageId: answer.messageId, thread: { ...thread, turns: [...thread.turns.slice(0, -1), blank(answerId)] } };
 }
 
 /** @param {Thread} thread @returns {Thread} */
