@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 GROUNDED = 0.3  # a passage that scores less is not what the reader asked for
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters
+LATER = (1, 4, 15, 60)  # seconds before each further attempt to store an answer
 SORRY = "The answer broke off. Please try again."
 
 
@@ -124,21 +125,23 @@ async def answer(
     except Exception:  # the task boundary: nothing may leave a stream
         logger.exception("Answer %s failed.", conversation.message_id)
         outcome.state, outcome.reason = "error", "internal error"
+        await record.end()
         yield Failed(SORRY)
     finally:
-        if outcome.state != "done":  # a complete answer is stored before its end is told
+        if not record.ended:
             outcome.state = "aborted" if outcome.state == "running" else outcome.state
             await asyncio.shield(record.end())
 
 
 class _Record:
-    """Stores the answer: now and then while it grows, beside the stream, and once at its end."""
+    """Stores the answer: now and then while it grows, beside the stream, and once before its end is told."""
 
     def __init__(self, conversation: Conversation, outcome: Outcome) -> None:
         self.conversation = conversation
         self.outcome = outcome
+        self.ended = False
         self.saved_at, self.saved_size = time.monotonic(), 0
-        self.saving: asyncio.Task[None] | None = None
+        self.saving: asyncio.Task[bool] | None = None
 
     def checkpoint(self) -> None:
         """Store the answer as it stands, if it is time and no earlier checkpoint is still being written."""
@@ -149,16 +152,32 @@ class _Record:
             self.saving = asyncio.create_task(self._save())
 
     async def end(self) -> None:
-        """Store the answer for good."""
+        """Store the answer for good; where the database is away, go on trying without holding up the reader."""
         if self.saving:
-            await self.saving
-        await self._save()
+            await asyncio.shield(self.saving)
+        if not await self._save():
+            self.saving = asyncio.create_task(self._save_later())
+            _late.add(self.saving)
+            self.saving.add_done_callback(_late.discard)
+        self.ended = True
 
-    async def _save(self) -> None:
+    async def _save(self) -> bool:
         try:
             await self.conversation.save(self.outcome)
-        except Exception:  # the same boundary: the reader has the answer, only the record is lost
+        except Exception:  # the same boundary: the reader has the answer, only the record is missing
             logger.exception("Answer %s could not be stored.", self.conversation.message_id)
+            return False
+        return True
+
+    async def _save_later(self) -> bool:
+        for seconds in LATER:
+            await asyncio.sleep(seconds)
+            if await self._save():
+                return True
+        return False
+
+
+_late: set[asyncio.Task[bool]] = set()
 
 
 async def _story(
@@ -190,6 +209,7 @@ async def _story(
                 async for event in events:
                     yield event
             if outcome.state == "error":
+                await record.end()
                 yield Failed(SORRY)
                 return
             if outcome.size:

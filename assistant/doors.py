@@ -7,7 +7,7 @@ from django.conf import settings
 
 from assistant import answering, resume
 from assistant.answering import Ladder, Outcome, Retrieved
-from assistant.live import Asker, Encode, Full, Live, Most, Patience, answers
+from assistant.live import Asker, Encode, Full, Live, Most, Patience, Places, answers
 from assistant.models import Message
 from assistant.question import Question
 from assistant.relay import Bounds
@@ -61,7 +61,7 @@ def asker_of(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
     return Asker(project.pk, project.organization_id, fp, network_of(caller.address), origin, chat_id)
 
 
-async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: list[tuple[str, object]]) -> Live:
+async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: Places) -> Live:
     try:
         question = body.question(project.support_url)
         replaces = isinstance(body, AskV2) and body.trigger == "regenerate-message"

@@ -25,6 +25,7 @@ UNREAD = "The answer was not read in time."
 FIRST_READER = 5.0  # seconds; the door that asked comes at once
 LAST_CHUNK = 1.0  # seconds that readers get, when the process ends, to take what is left
 
+Places = list[tuple[str, object]]
 Encode = Callable[[AsyncGenerator[Event, None]], AsyncGenerator[str, None]]
 
 
@@ -259,11 +260,11 @@ class Answers:
         self._looking: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def reserve(self, asker: Asker, most: Most) -> list[tuple[str, object]]:
+    def reserve(self, asker: Asker, most: Most) -> Places:
         """Take a place for an answer, or raise `Full`. Give it back with `release`, or let `add` do so."""
         if self._closed:
             raise Full(RESTARTING)
-        places: list[tuple[str, object]] = [
+        places: Places = [
             ("process", None),
             ("network", asker.network),
             ("organization", asker.organization),
@@ -273,14 +274,14 @@ class Answers:
         self._places.update(places)
         return places
 
-    def release(self, places: list[tuple[str, object]]) -> None:
+    def release(self, places: Places) -> None:
         """Give places back."""
         self._places.subtract(places)
         for place in places:
             if not self._places[place]:
                 del self._places[place]
 
-    def add(self, live: Live, places: list[tuple[str, object]]) -> None:
+    def add(self, live: Live, places: Places) -> None:
         """Keep a started answer until it has ended, and longer where its reader may come back."""
         self._lives[live.message_id] = live
 

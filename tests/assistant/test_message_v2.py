@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from assistant.models import Message, Thread
+from docsite.pages import navigation
 from tests.conftest import assert_error, fake
 
 INSTALL = "How do I install acme with pip?"
@@ -104,6 +105,22 @@ def test_an_answer_that_breaks_off_ends_with_an_error_part(http, model_service, 
     assert stream[-1] == {"type": "error", "errorText": "The answer broke off. Please try again."}
     assert text(stream).startswith("To install acme")
     assert (stored(stream).state, stored(stream).content) == ("error", text(stream))
+
+
+@pytest.mark.parametrize("mode", ["happy", "cut", "refuse"])
+def test_every_line_is_explained_in_the_documentation(http, model_service, project, mode):
+    first, second = navigation.pages()["streaming"].body.split("## Version 2")
+    for event in events(ask(http, model_service, project, context=fake(mode))):
+        assert f"`{event['type']}`" in second
+        for key in event:
+            assert f'"{key}":' in second, key
+    v1 = address(model_service, project).replace("v2", "v1")
+    body = question(context=fake(mode))
+    for line in http.post(v1, json=body, headers=project.assistant).text.splitlines():
+        value = json.loads(line[2:])
+        assert f"| `{line[0]}` |" in first
+        for key in value if isinstance(value, dict) else ():
+            assert f'"{key}":' in first, key
 
 
 def thread_of(response: httpx.Response) -> list[tuple[str, str]]:

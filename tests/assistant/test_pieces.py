@@ -169,9 +169,32 @@ async def test_a_bug_becomes_an_event_and_never_an_exception():
     assert notebook.saved == [("error", "")]
 
 
-async def test_an_answer_that_cannot_be_stored_still_reaches_its_reader():
-    events = await tell(found, Notebook(fails=True))
+async def test_an_answer_that_cannot_be_stored_still_reaches_its_reader_and_is_stored_later(monkeypatch):
+    monkeypatch.setattr(answering, "LATER", (0.01, 0.05))
+    notebook = Notebook(fails=True)
+    events = await tell(found, notebook)
     assert isinstance(events[-1], Finish)
+    await asyncio.sleep(0.03)
+    notebook.fails = False
+    await asyncio.sleep(0.1)
+    assert [state for state, _ in notebook.saved] == ["done"]
+
+
+async def test_a_reader_who_leaves_while_the_whole_answer_is_stored_does_not_undo_it():
+    class Slow(Notebook):
+        async def save(self, outcome: Outcome) -> None:
+            await asyncio.sleep(0.05)
+            self.saved.append((outcome.state, outcome.text))
+
+    notebook = Slow()
+    task = asyncio.create_task(tell(found, notebook))
+    await asyncio.sleep(0.03)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0.1)
+    assert {state for state, _ in notebook.saved} == {"done"}
+    assert notebook.saved[-1][1]
 
 
 async def test_cancelling_stores_what_there_was():
