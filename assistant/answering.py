@@ -58,11 +58,6 @@ class Outcome:
             self.size += len(event.delta)
         return event
 
-    def clear(self) -> None:
-        """Forget text that says nothing."""
-        self._pieces.clear()
-        self.size = 0
-
     def climb(self, rung: Rung, reason: str) -> Status:
         """Go to a rung of the ladder, because of what happened on the one before."""
         status = Status(rung, reason)
@@ -128,9 +123,9 @@ async def answer(
         await record.end()
         yield Failed(SORRY)
     finally:
-        if not record.ended:
-            outcome.state = "aborted" if outcome.state == "running" else outcome.state
-            await asyncio.shield(record.end())
+        if outcome.state == "running":
+            outcome.state = "aborted"
+        await record.end()
 
 
 class _Record:
@@ -139,9 +134,9 @@ class _Record:
     def __init__(self, conversation: Conversation, outcome: Outcome) -> None:
         self.conversation = conversation
         self.outcome = outcome
-        self.ended = False
         self.saved_at, self.saved_size = time.monotonic(), 0
         self.saving: asyncio.Task[bool] | None = None
+        self.ending: asyncio.Task[None] | None = None
 
     def checkpoint(self) -> None:
         """Store the answer as it stands, if it is time and no earlier checkpoint is still being written."""
@@ -152,14 +147,18 @@ class _Record:
             self.saving = asyncio.create_task(self._save())
 
     async def end(self) -> None:
-        """Store the answer for good; where the database is away, go on trying without holding up the reader."""
+        """Store the answer for good, once, also when whoever waits for it is cancelled."""
+        if self.ending is None:
+            self.ending = asyncio.create_task(self._end())
+        await asyncio.shield(self.ending)
+
+    async def _end(self) -> None:
         if self.saving:
-            await asyncio.shield(self.saving)
-        if not await self._save():
-            self.saving = asyncio.create_task(self._save_later())
-            _late.add(self.saving)
-            self.saving.add_done_callback(_late.discard)
-        self.ended = True
+            await self.saving
+        if not await self._save():  # go on trying, without holding up the reader
+            later = asyncio.create_task(self._save_later())
+            _late.add(later)
+            later.add_done_callback(_late.discard)
 
     async def _save(self) -> bool:
         try:
@@ -169,15 +168,14 @@ class _Record:
             return False
         return True
 
-    async def _save_later(self) -> bool:
+    async def _save_later(self) -> None:
         for seconds in LATER:
             await asyncio.sleep(seconds)
             if await self._save():
-                return True
-        return False
+                return
 
 
-_late: set[asyncio.Task[bool]] = set()
+_late: set[asyncio.Task[None]] = set()
 
 
 async def _story(
@@ -242,29 +240,35 @@ async def _relayed(
 
     Before any text it is only a reason to try the next rung; after some, an error.
     """
-    spent, asked = outcome.spent, prompts.size(messages)
+    before, asked = outcome.spent, prompts.size(messages)
+    outcome.spent = before + asked  # a reader who leaves before the first word has been paid for, too
+    usage: Usage | None = None
     broken = ""
     async with aclosing(relay.stream(model, messages, bounds)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Piece):
-                for event in citations.feed(piece.text):
+                text = piece.text if outcome.size else piece.text.lstrip()  # blanks are no answer
+                for event in citations.feed(text):
                     yield outcome.add(event)
-                outcome.spent = spent + asked + outcome.size // 4
+                outcome.spent = before + asked + outcome.size // 4
                 record.checkpoint()
             elif isinstance(piece, Usage):
-                outcome.usage = piece
+                usage = piece
             elif isinstance(piece, Ended):
                 outcome.ended = piece.reason
             else:
                 broken = piece.reason
     for event in citations.end():
         yield outcome.add(event)
-    if outcome.usage.prompt_tokens:
-        outcome.spent = spent + outcome.usage.prompt_tokens + outcome.usage.completion_tokens
-    if not outcome.text.strip():
-        outcome.clear()
+    if usage and usage.prompt_tokens:
+        outcome.spent = before + usage.prompt_tokens + usage.completion_tokens
+    elif broken and not outcome.size:
+        outcome.spent = before
+    if not outcome.size:
         outcome.reason, outcome.ended = broken or "the model server sent an empty answer", "stop"
-    elif broken:
+        return
+    outcome.usage = usage or outcome.usage
+    if broken:
         outcome.state, outcome.reason = "error", broken
 
 

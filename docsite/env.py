@@ -84,7 +84,7 @@ class Env(BaseSettings):
     )
     openai_breaker_seconds: Seconds = Field(default=30, description="For how long, before one request tries again.")
     daily_tokens_per_project: int = Field(
-        default=2_000_000,
+        default=50_000_000,
         ge=0,
         description="Tokens of model servers that a project may use in a day (UTC); "
         "beyond that answers are quoted from the documentation.",

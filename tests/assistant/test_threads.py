@@ -5,8 +5,8 @@ import json
 import pytest
 
 from assistant.models import Message, Thread, TokenUse
-from tests.assistant.test_message_v1 import ask, parts, text
-from tests.conftest import assert_error, fake
+from tests.assistant.test_message_v1 import ask, parts, text, values
+from tests.conftest import assert_error, fake, wait_for
 
 INSTALL = "How do I install acme with pip?"
 
@@ -172,3 +172,29 @@ def test_tokens_are_charged_to_the_project_and_its_day(http, model_service, proj
     assert used == 812 + 21, "as the model server counts"
     ask(http, model_service, project, context=fake("no_usage"))
     assert TokenUse.objects.get(project=project.project).tokens > used + 100, "estimated where it does not"
+
+
+def test_a_reader_who_leaves_before_the_first_word_is_charged_and_a_refusal_is_not(http, model_service, project):
+    ask(http, model_service, project, context=fake("status401"))
+    assert not TokenUse.objects.filter(project=project.project, tokens__gt=0).exists()
+    url = f"{model_service.url}/discovery/v1/assistant/{project.domain}/message"
+    body = {"fp": "x", "messages": [{"role": "user", "content": INSTALL}], "context": fake("silent")}
+    with http.stream("POST", url, json=body, headers=project.assistant) as response:
+        lines = response.iter_lines()
+        while "status" not in next(lines):
+            pass
+    used = TokenUse.objects.filter(project=project.project, tokens__gt=100)
+    wait_for(used.exists, 2, "the prompt to be charged")
+
+
+def test_tokens_of_a_failed_rung_are_charged_but_are_not_the_answers(http, model_service, project):
+    stream = parts(ask(http, model_service, project, context=fake("empty")))
+    assert values(stream, "d")[0]["usage"] == {"promptTokens": 0, "completionTokens": 0}
+    assert TokenUse.objects.get(project=project.project).tokens >= 812
+
+
+def test_blanks_before_a_fallback_do_not_reach_the_reader(http, model_service, project):
+    response = ask(http, model_service, project, context=fake("blank"))
+    shown = text(parts(response))
+    assert shown == shown.strip()
+    assert thread_of(response).messages.get(role="assistant").content == shown

@@ -1,0 +1,574 @@
+"""What a failing model server does to an answer: nothing the reader could be hurt by, and always an end.
+
+Before any text the answer goes down the ladder (second model, quotes); after
+some it breaks off with an error part. The faults are those of `tests.upstream`.
+"""
+
+import json
+import re
+import socket
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from assistant.models import Message, TokenUse
+from tests.conftest import fake, free_port, question, wait_for
+
+INSTALL = "How do I install acme with pip?"
+SORRY = "The answer broke off. Please try again."
+SPLIT = "Für 日本語\u2028und 😀 [1](https://docs.acme.example/install#with-pip)."
+SOON = 6.0  # seconds that any answer of these tests may take: twice OPENAI_ANSWER_SECONDS below
+SILENCE = 2.4  # seconds within which silence is noticed: more than the time for a token, less than that for an answer
+PATIENCE = {
+    "OPENAI_CONNECT_SECONDS": "0.5",
+    "OPENAI_FIRST_TOKEN_SECONDS": "0.8",
+    "OPENAI_BETWEEN_TOKENS_SECONDS": "0.8",
+    "OPENAI_ANSWER_SECONDS": "3",
+}
+NO_BREAKER = {"OPENAI_BREAKER_FAILURES": "100000"}  # the tests of one service fail many times in a row
+TOO_LONG = "the model server took too long"
+UNREACHABLE = "the model server cannot be reached"
+
+
+# ---- Services. Each has its own settings, so each is a process.
+
+
+def first_model(upstream: Any) -> dict[str, str]:
+    return {"OPENAI_BASE_URL": f"{upstream.url}/v1", "OPENAI_API_KEY": "sk-first", "OPENAI_MODEL": "fake-1"}
+
+
+@pytest.fixture(scope="module")
+def one(start: Any, upstream: Any) -> Any:
+    """One model, little patience."""
+    return start(**first_model(upstream), **PATIENCE, **NO_BREAKER, OPENAI_MAX_TOKENS="77")
+
+
+@pytest.fixture(scope="module")
+def two(start: Any, upstream: Any) -> Any:
+    """Two models on one server, each with its key."""
+    second = {"OPENAI_FALLBACK_MODEL": "fake-2", "OPENAI_FALLBACK_API_KEY": "sk-second"}
+    return start(**first_model(upstream), **second, **PATIENCE, **NO_BREAKER, OPENAI_MAX_TOKENS="77")
+
+
+@pytest.fixture(scope="module")
+def patient(start: Any, upstream: Any) -> Any:
+    """One model that may be slow, while the reader is told that we are there; few tokens a day."""
+    return start(**first_model(upstream), KEEP_ALIVE_SECONDS="0.3", DAILY_TOKENS_PER_PROJECT="1000")
+
+
+@pytest.fixture(scope="module")
+def weary(start: Any, upstream: Any) -> Any:
+    """Two models, each left alone for 0.8 s after three failures. Its tests end with an answer of the first."""
+    rest = {"OPENAI_BREAKER_FAILURES": "3", "OPENAI_BREAKER_SECONDS": "0.8"}
+    return start(**first_model(upstream), **rest, OPENAI_FALLBACK_MODEL="fake-2")
+
+
+# ---- Asking and reading.
+
+
+@dataclass
+class Told:
+    """What a reader was told, through either door."""
+
+    marker: str
+    raw: bytes
+    seconds: float
+    thread_id: str
+    kinds: list[str] = field(default_factory=list)  # codes or types, in order
+    text: str = ""
+    statuses: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    end: dict[str, Any] | None = None  # the part that says that the answer is complete
+
+    @property
+    def ladder(self) -> list[tuple[str, str]]:
+        """Rungs and reasons. The last status only adds what was searched."""
+        assert "pages" in self.statuses[-1] or self.errors
+        steps = self.statuses if self.errors else self.statuses[:-1]
+        return [(step["rung"], step.get("reason", "")) for step in steps]
+
+    @property
+    def stored(self) -> Message:
+        """The answer in the database, once it is complete there."""
+        message = Message.objects.get(thread__thread_id=self.thread_id, role="assistant")
+        wait_for(lambda: message.refresh_from_db() or message.state != "running", 2, "the answer to be stored")
+        return message
+
+
+def request_of(service: Any, tenant: Any, door: str, mode: str, marker: str) -> dict[str, Any]:
+    """The request that asks through a door."""
+    body = question(INSTALL, context=fake(mode, marker))
+    if door == "v2":
+        body["messages"] = [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": INSTALL}]}]
+    url = f"{service.url}/discovery/{door}/assistant/{tenant.domain}/message"
+    return {"method": "POST", "url": url, "json": body, "headers": tenant.assistant}
+
+
+def ask(http: httpx.Client, service: Any, tenant: Any, mode: str, door: str = "v1") -> Told:
+    """Ask, read the whole stream, and check what holds for every one."""
+    marker = uuid.uuid4().hex
+    began = time.monotonic()
+    raw = b""
+    with http.stream(**request_of(service, tenant, door, mode, marker)) as response:
+        assert response.status_code == 200
+        for chunk in response.iter_raw():
+            raw += chunk
+            assert time.monotonic() - began < SOON, "the answer does not end"
+    told = Told(marker, raw, time.monotonic() - began, response.headers["x-thread-id"])
+    (read_v1 if door == "v1" else read_v2)(told)
+    assert_discreet(told, service)
+    return told
+
+
+def read_v1(told: Told) -> None:
+    lines = told.raw.decode().split("\n")
+    assert lines.pop() == "", "the stream ends with a whole line"
+    for line in filter(None, lines):
+        code, value = line[0], json.loads(line[2:])
+        told.kinds.append(code)
+        match code:
+            case "0":
+                told.text += value
+            case "2":
+                told.statuses += [item for item in value if item["type"] == "status"]
+            case "3":
+                told.errors.append(value)
+            case "d":
+                told.end = value
+    if told.errors:
+        assert told.kinds[-2:] == ["2", "3"], "thread id, error, nothing more"
+        finish = json.loads(lines[-2][2:])
+        assert finish == [{"type": "finish", "threadId": told.thread_id}]
+    else:
+        assert told.kinds[-1] == "d"
+        assert told.end
+        assert told.end["threadId"] == told.thread_id
+
+
+def read_v2(told: Told) -> None:
+    *events, nothing = told.raw.decode().split("\n\n")
+    assert nothing == "", "the stream ends with a whole event"
+    assert events.pop() == "data: [DONE]"
+    for event in events:
+        part = json.loads(event.removeprefix("data: "))
+        told.kinds.append(part["type"])
+        match part["type"]:
+            case "start":
+                assert part["messageMetadata"]["threadId"] == told.thread_id
+            case "text-delta":
+                told.text += part["delta"]
+            case "data-status":
+                assert part["transient"] is True
+                told.statuses.append(part["data"])
+            case "error":
+                told.errors.append(part["errorText"])
+            case "finish":
+                told.end = part
+    assert told.kinds[-1] == ("error" if told.errors else "finish")
+
+
+def assert_discreet(told: Told, service: Any) -> None:
+    """Nothing of the model server reaches the reader; no key and no traceback reaches the log."""
+    shown, logged = told.raw.decode(), service.log.read_text()
+    for word in ("secret", "10.0.0.7", "127.0.0.1", "sk-", "fake-", "completions", "Loading", "param", "Traceback"):
+        assert word not in shown
+    for word in ("sk-first", "sk-second", "Traceback"):
+        assert word not in logged
+
+
+def assert_stored_as_told(told: Told) -> Message:
+    """The record says what the reader was told: text, last rung, reason, and every step."""
+    stored = told.stored
+    assert stored.content.strip() == told.text.strip()
+    steps = [(step["rung"], step.get("reason", "")) for step in stored.steps]
+    assert steps == told.ladder
+    assert stored.rung == steps[-1][0]
+    return stored
+
+
+def assert_quoted(told: Told, reason: str) -> None:
+    """The model said nothing: the documentation was quoted, and the reader told why."""
+    assert [rung for rung, _ in told.ladder] == ["model", "extractive"]
+    assert told.ladder[0] == ("model", "")
+    assert re.fullmatch(reason, told.ladder[1][1])
+    assert "```sh\npip install acme\n```" in told.text
+    assert "[1](https://docs.acme.example/install#with-pip)" in told.text
+    assert not told.errors
+    stored = assert_stored_as_told(told)
+    assert (stored.state, stored.reason) == ("done", told.ladder[1][1])
+
+
+def assert_broken_off(told: Told, reason: str) -> None:
+    """The model had begun: its text stays, and the reader is told that it is not all."""
+    assert told.errors == [SORRY]
+    assert told.end is None
+    assert told.text.startswith("To install acme, run the ")
+    stored = assert_stored_as_told(told)
+    assert (stored.state, stored.rung) == ("error", "model")
+    assert re.fullmatch(reason, stored.reason)
+
+
+def answers_in_full(told: Told, rung: str = "model") -> bool:
+    return told.stored.state == "done" and told.stored.rung == rung and told.text.endswith("nothing in .")
+
+
+# ---- Before any text.
+
+REFUSED = [
+    # mode, why the next rung answers, how often the model server was asked
+    *((f"status{status}", f"the model server answered {status}", 1) for status in (400, 401, 403, 404)),
+    ("status429", "the model server answered 429", 2),
+    ("wait1", "the model server answered 429", 2),
+    ("wait60", "the model server answered 429", 1),
+    ("status500", "the model server answered 500", 2),
+    ("numeric_error", "the model server answered 500", 2),
+    ("loading", "the model server answered 503", 2),
+    ("error_event", "the model server reported an error", 2),
+    ("html", "the model server .*", 1),
+    ("malformed_start", "the model server sent something that is not JSON", 1),
+    ("endless_event", "the model server sent an event without end", 1),
+    ("empty", "the model server sent an empty answer", 1),
+    ("blank", "the model server sent an empty answer", 1),
+    ("hang", TOO_LONG, 1),
+    ("silent", TOO_LONG, 1),
+    ("slow_first", TOO_LONG, 1),
+    ("processing", TOO_LONG, 1),
+]
+
+
+@pytest.mark.parametrize(("mode", "reason", "requests"), REFUSED, ids=[mode for mode, *_ in REFUSED])
+def test_a_fault_before_any_text_is_answered_with_quotes(http, one, upstream, project, mode, reason, requests):
+    told = ask(http, one, project, mode)
+    assert_quoted(told, reason)
+    assert len(upstream.asked(told.marker)) == requests
+    assert told.seconds < SILENCE
+
+
+@pytest.mark.parametrize("mode", ["status401", "malformed_start"])
+def test_a_fault_before_any_text_is_answered_with_quotes_in_v2(http, one, upstream, project, mode):
+    reason = next(reason for known, reason, _ in REFUSED if known == mode)
+    told = ask(http, one, project, mode, "v2")
+    assert_quoted(told, reason)
+    assert told.kinds.count("text-start") == told.kinds.count("text-end") == 1
+
+
+@pytest.mark.parametrize("mode", ["hang_up", "cut_start"])
+def test_a_connection_that_breaks_before_any_text_is_answered_with_quotes(http, one, upstream, project, mode):
+    told = ask(http, one, project, mode)
+    assert_quoted(told, "the connection to the model server broke")
+    assert len(upstream.asked(told.marker)) <= 2, "tried again at most once"
+
+
+def test_a_longer_wait_than_two_seconds_is_not_waited_for(http, one, project):
+    assert ask(http, one, project, "wait60").seconds < 1.5
+
+
+@pytest.mark.parametrize(("mode", "at_least"), [("flaky500", 0.05), ("flaky429", 1.0)])
+def test_a_fault_that_passes_is_not_noticed(http, one, upstream, project, mode, at_least):
+    told = ask(http, one, project, mode)
+    assert answers_in_full(told)
+    assert_stored_as_told(told)
+    assert told.ladder == [("model", "")]
+    failed, worked = upstream.asked(told.marker)
+    assert failed["messages"] == worked["messages"]
+    assert at_least <= worked["at"] - failed["ended_at"] < at_least + 1.5, "what Retry-After asks for, and some jitter"
+
+
+@contextmanager
+def full_backlog() -> Iterator[str]:
+    """A listener whose queue is full: further connections are neither accepted nor refused."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        queue = [socket.socket() for _ in range(4)]
+        for waiting in queue:
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        for waiting in queue:
+            waiting.close()
+
+
+def test_servers_that_cannot_be_reached_are_answered_with_quotes(http, start, project):
+    nobody = {
+        "OPENAI_BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
+        "OPENAI_FALLBACK_BASE_URL": "http://model.invalid/v1",  # RFC 6761: never resolves
+        "OPENAI_FALLBACK_MODEL": "fake-2",
+    }
+    told = ask(http, start(**nobody, **PATIENCE), project, "happy")
+    assert told.ladder == [("model", ""), ("second_model", UNREACHABLE), ("extractive", UNREACHABLE)]
+    assert "```sh\npip install acme\n```" in told.text
+    assert_stored_as_told(told)
+    assert "model.invalid" not in told.raw.decode()
+
+
+def test_a_server_that_accepts_nobody_gives_way_to_another_which_does_not_get_its_key(http, start, upstream, project):
+    with full_backlog() as host:
+        second = {
+            "OPENAI_FALLBACK_BASE_URL": f"{upstream.url.replace('127.0.0.1', 'localhost')}/v1",
+            "OPENAI_FALLBACK_MODEL": "fake-2",
+        }
+        service = start(**{**first_model(upstream), "OPENAI_BASE_URL": f"http://{host}/v1"}, **second, **PATIENCE)
+        told = ask(http, service, project, "happy")
+    assert told.ladder == [("model", ""), ("second_model", "the model server did not accept the connection in time")]
+    assert answers_in_full(told, "second_model")
+    (asked,) = upstream.asked(told.marker)
+    assert asked["authorization"] == ""
+
+
+# ---- After some text.
+
+BROKEN = [
+    ("cut", "the connection to the model server broke"),
+    ("malformed", "the model server sent something that is not JSON"),
+    ("error_event_late", "the model server reported an error"),
+    ("unfinished", "the model server broke off"),
+    ("stall", TOO_LONG),
+]
+
+
+@pytest.mark.parametrize(("mode", "reason"), BROKEN)
+@pytest.mark.parametrize("door", ["v1", "v2"])
+def test_a_fault_after_some_text_breaks_the_answer_off(http, one, upstream, project, mode, reason, door):
+    told = ask(http, one, project, mode, door)
+    assert_broken_off(told, reason)
+    assert told.seconds < SILENCE
+    wait_for(lambda: upstream.last(told.marker)["ended"], 2, "the upstream to be closed")  # where it only fell silent
+    assert len(upstream.asked(told.marker)) == 1
+
+
+@pytest.mark.parametrize("door", ["v1", "v2"])
+def test_an_answer_over_256_kb_breaks_off(http, one, upstream, project, door):
+    told = ask(http, one, project, "huge", door)
+    assert told.errors == [SORRY]
+    assert 250 * 1024 < len(told.text) <= 256 * 1024
+    stored = assert_stored_as_told(told)
+    assert (stored.state, stored.reason) == ("error", "the answer grew too long")
+    wait_for(lambda: upstream.last(told.marker)["ended"] == "closed by the client", 2, "the upstream to be closed")
+    assert len(upstream.asked(told.marker)) == 1
+
+
+def test_an_answer_without_end_breaks_off_when_its_time_is_over(http, one, upstream, project):
+    told = ask(http, one, project, "endless")
+    assert told.errors == [SORRY]
+    assert told.text.startswith("on on ")
+    assert 2.5 < told.seconds < 4.5, "OPENAI_ANSWER_SECONDS is 3"
+    stored = assert_stored_as_told(told)
+    assert (stored.state, stored.reason) == ("error", TOO_LONG)
+    wait_for(lambda: upstream.last(told.marker)["ended"] == "closed by the client", 2, "the upstream to be closed")
+
+
+# ---- Unusual, and right all the same.
+
+
+@pytest.mark.parametrize("mode", ["happy", "no_done", "no_finish", "no_usage", "null_usage", "no_choices", "crlf"])
+def test_an_unusual_stream_is_read_whole(http, one, upstream, project, mode):
+    told = ask(http, one, project, mode)
+    assert told.ladder == [("model", "")]
+    assert answers_in_full(told)
+    assert_stored_as_told(told)
+    assert told.end
+    counted = {"promptTokens": 812, "completionTokens": 21}
+    assert told.end["usage"] == (counted if mode in ("happy", "no_done", "no_finish") else dict.fromkeys(counted, 0))
+    (asked,) = upstream.asked(told.marker)
+    assert asked["ended"] in ("complete", "closed by the client")
+
+
+@pytest.mark.parametrize("door", ["v1", "v2"])
+def test_characters_and_events_cut_by_the_network_are_put_together(http, one, project, door):
+    told = ask(http, one, project, "split", door)
+    assert told.text == SPLIT
+    assert told.stored.content == SPLIT
+    assert told.stored.state == "done"
+
+
+@pytest.mark.parametrize("door", ["v1", "v2"])
+def test_an_answer_at_its_token_cap_is_complete_and_says_so(http, one, upstream, project, door):
+    told = ask(http, one, project, "length", door)
+    assert answers_in_full(told)
+    assert told.end
+    assert told.end.get("finishReason") == ("length" if door == "v1" else None)  # early v5 clients refuse the key
+    assert upstream.last(told.marker)["max_tokens"] == 77
+
+
+def test_the_model_is_not_asked_when_nothing_was_found(http, one, upstream, project):
+    marker = uuid.uuid4().hex
+    body = question("What is the airspeed velocity of an unladen swallow?", context=fake("happy", marker))
+    url = f"{one.url}/discovery/v1/assistant/{project.domain}/message"
+    response = http.post(url, json=body, headers=project.assistant)
+    told = Told(marker, response.content, 0, response.headers["x-thread-id"])
+    read_v1(told)
+    assert told.ladder == [("nearest_pages", "")]
+    assert_stored_as_told(told)
+    assert upstream.asked(marker) == []
+
+
+# ---- The second model.
+
+
+def models(upstream: Any, told: Told) -> list[str]:
+    return [asked["model"] for asked in upstream.asked(told.marker)]
+
+
+@pytest.mark.parametrize(
+    ("mode", "reason", "requests"),
+    [
+        ("status500", "the model server answered 500", 2),
+        ("status401", "the model server answered 401", 1),
+        ("slow_first", TOO_LONG, 1),
+        ("empty", "the model server sent an empty answer", 1),
+    ],
+)
+def test_a_second_model_answers_for_the_first(http, two, upstream, project, mode, reason, requests):
+    told = ask(http, two, project, f"{mode}@fake-1")
+    assert told.ladder == [("model", ""), ("second_model", reason)]
+    assert answers_in_full(told, "second_model")
+    stored = assert_stored_as_told(told)
+    assert stored.reason == reason
+    assert (stored.prompt_tokens, stored.completion_tokens) == (812, 21)
+    assert models(upstream, told) == [*["fake-1"] * requests, "fake-2"]
+    assert upstream.asked(told.marker)[0]["authorization"] == "Bearer sk-first"
+    assert upstream.last(told.marker)["authorization"] == "Bearer sk-second"
+
+
+def test_the_rungs_are_told_in_v2_too(http, two, project):
+    told = ask(http, two, project, "status404@fake-1", "v2")
+    assert told.ladder == [("model", ""), ("second_model", "the model server answered 404")]
+    assert answers_in_full(told, "second_model")
+
+
+def test_quotes_answer_when_both_models_fail(http, two, upstream, project):
+    told = ask(http, two, project, "status403@fake-1 fake:malformed_start@fake-2")
+    assert told.ladder == [
+        ("model", ""),
+        ("second_model", "the model server answered 403"),
+        ("extractive", "the model server sent something that is not JSON"),
+    ]
+    assert "pip install acme" in told.text
+    assert_stored_as_told(told)
+    assert models(upstream, told) == ["fake-1", "fake-2"]
+
+
+def test_a_second_model_is_not_asked_after_some_text(http, two, upstream, project):
+    assert_broken_off(told := ask(http, two, project, "cut@fake-1"), "the connection to the model server broke")
+    assert models(upstream, told) == ["fake-1"]
+
+
+def test_a_second_model_may_break_off_too(http, two, project):
+    told = ask(http, two, project, "status500@fake-1 fake:cut@fake-2")
+    assert told.errors == [SORRY]
+    stored = assert_stored_as_told(told)
+    assert (stored.state, stored.rung, len(stored.steps)) == ("error", "second_model", 2)
+
+
+def test_a_model_that_wants_the_other_name_of_the_token_cap_gets_it(http, two, upstream, project):
+    mode = "status404@fake-1 fake:max_completion_tokens@fake-2"
+    told = ask(http, two, project, mode)
+    assert answers_in_full(told, "second_model")
+    _, refused, answered = upstream.asked(told.marker)
+    assert refused["max_tokens"] == answered["max_completion_tokens"] == 77
+    assert "max_tokens" not in answered
+    again = ask(http, two, project, mode)
+    _, answered = upstream.asked(again.marker)
+    assert answered["max_completion_tokens"] == 77, "it is remembered"
+
+
+# ---- The breaker.
+
+RESTING = "the model server is resting after failures"
+
+
+def test_a_model_server_rests_after_failures_and_is_tried_again(http, weary, upstream, project):
+    for _ in range(3):
+        told = ask(http, weary, project, "malformed_start@fake-1")
+        assert models(upstream, told) == ["fake-1", "fake-2"]
+    opened = time.monotonic()
+    told = ask(http, weary, project, "happy")
+    assert told.ladder == [("model", ""), ("second_model", RESTING)]
+    assert_stored_as_told(told)
+    assert models(upstream, told) == ["fake-2"], "each model has a breaker of its own"
+    time.sleep(max(0.0, opened + 0.9 - time.monotonic()))
+    failed = ask(http, weary, project, "malformed_start@fake-1")
+    assert models(upstream, failed) == ["fake-1", "fake-2"], "one request tries"
+    assert models(upstream, ask(http, weary, project, "happy")) == ["fake-2"], "and failed, so it rests again"
+    time.sleep(0.9)
+    for _ in range(2):
+        assert models(upstream, ask(http, weary, project, "happy")) == ["fake-1"], "it is well again"
+
+
+def test_only_one_request_tries_a_resting_server_even_if_its_reader_leaves(http, weary, upstream, project):
+    for _ in range(3):
+        ask(http, weary, project, "malformed_start@fake-1")
+    time.sleep(0.9)
+    with http.stream(**request_of(weary, project, "v1", "slow_first@fake-1", marker := uuid.uuid4().hex)):
+        wait_for(lambda: upstream.asked(marker), 2, "the one that tries")
+        assert models(upstream, ask(http, weary, project, "happy")) == ["fake-2"]
+    time.sleep(0.9)
+    assert models(upstream, ask(http, weary, project, "happy")) == ["fake-1"], "a reader who left decides nothing"
+
+
+@pytest.mark.parametrize("mode", ["status400", "leaving", "huge"])
+def test_what_is_not_the_servers_fault_does_not_make_it_rest(http, weary, upstream, project, mode):
+    for _ in range(4):
+        if mode == "leaving":
+            with http.stream(**request_of(weary, project, "v1", "silent@fake-1", marker := uuid.uuid4().hex)):
+                wait_for(lambda marker=marker: upstream.asked(marker), 2, "the question to reach the model")
+        else:
+            ask(http, weary, project, f"{mode}@fake-1")
+    assert models(upstream, ask(http, weary, project, "happy")) == ["fake-1"]
+
+
+# ---- Limits of a day, and signs of life.
+
+
+def test_a_project_that_used_up_its_tokens_gets_quotes(http, patient, upstream, project, make_project):
+    for _ in range(2):  # 833 tokens each; the limit is 1,000
+        assert answers_in_full(ask(http, patient, project, "happy"))
+    told = ask(http, patient, project, "happy")
+    assert told.ladder == [("extractive", "the project's daily token limit is reached")]
+    assert "pip install acme" in told.text
+    assert_stored_as_told(told)
+    assert upstream.asked(told.marker) == []
+
+
+def test_the_token_limit_is_of_one_project_and_one_day(http, patient, upstream, project, make_project):
+    spender = make_project()
+    TokenUse.objects.create(project=spender.project, day=datetime.now(UTC).date(), tokens=5000)
+    TokenUse.objects.create(project=project.project, day=datetime.now(UTC).date() - timedelta(days=1), tokens=5000)
+    told = ask(http, patient, project, "happy")
+    assert len(upstream.asked(told.marker)) == 1
+
+
+@pytest.mark.parametrize("mode", ["cut", "no_usage"])
+def test_tokens_that_nobody_counted_are_estimated(http, patient, project, mode):
+    ask(http, patient, project, mode)
+    wait_for(lambda: TokenUse.objects.filter(project=project.project).exists(), 2, "the tokens to be charged")
+    assert TokenUse.objects.get(project=project.project).tokens > 200, "the passages alone have more"
+
+
+@pytest.mark.parametrize(("door", "sign"), [("v1", b"\n"), ("v2", b": keep-alive\n\n")])
+def test_a_silent_stream_shows_signs_of_life(http, patient, project, door, sign):
+    with http.stream(**request_of(patient, project, door, "slow_first", "")) as response:
+        chunks = [chunk for chunk in response.iter_raw() if chunk]
+    signs = [at for at, chunk in enumerate(chunks) if chunk == sign]
+    assert 2 <= len(signs) <= 4, "1.2 seconds of silence, one each 0.3 s"
+    for chunk in chunks:
+        assert chunk.endswith(b"\n" if door == "v1" else b"\n\n"), "never inside a line or an event"
+    whole = b"".join(chunk for chunk in chunks if chunk != sign)
+    assert whole.count(b"keep-alive") == 0
+    told = Told("", whole, 0, response.headers["x-thread-id"])
+    (read_v1 if door == "v1" else read_v2)(told)
+    assert answers_in_full(told)
+
+
+def test_a_stream_that_moves_needs_no_signs_of_life(http, patient, project):
+    with http.stream(**request_of(patient, project, "v1", "slow", "")) as response:
+        chunks = list(response.iter_raw())
+    assert b"\n" not in chunks
