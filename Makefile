@@ -11,7 +11,7 @@ WIDGET := static/widget
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test quick check lint fix types widget lock clean
+.PHONY: demo test quick bench bench-stream check lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -24,6 +24,16 @@ test: $(VENV)/.installed-dev widget check  ## everything; installs what the test
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"
+
+bench: bench-stream  ## every benchmark
+
+# ROUNDS=2 STREAMS=300 READERS=50 STALL=8 (seconds) WORKERS=1 (of uvicorn) JSON=file (all samples)
+# ONLY=memory,first,paced,saturated,gone,keyed,many,stall WITHOUT=starlette,litellm,stock,v1,v2,socket,uvicorn
+bench-stream: | $(VENV)/bin/python  ## the streaming relay beside its peers, with its targets; about 4 minutes
+	@$(PY) -m tests.bench.stream \
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STREAMS),--streams $(STREAMS)) $(if $(READERS),--readers $(READERS)) \
+		$(if $(STALL),--stall $(STALL)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(JSON),--json $(JSON)) \
+		$(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT))
 
 check: lint types
 
