@@ -86,4 +86,4 @@ lock:  ## write both requirement files anew from pyproject.toml
 		--extra dev -c requirements.txt -o requirements-dev.txt pyproject.toml
 
 clean:  ## forget everything that was made, data included
-	rm -rf $(VENV) $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules var
+	rm -rf $(VENV) .venv-bench $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules var

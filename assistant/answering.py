@@ -49,7 +49,8 @@ class Outcome:
     @property
     def text(self) -> str:
         """The answer so far."""
-        return "".join(self._pieces)
+        self._pieces = ["".join(self._pieces)]  # one text takes far less memory than its pieces
+        return self._pieces[0]
 
     def add(self, event: Source | Text) -> Source | Text:
         """Keep the text of an event on its way to the reader."""
@@ -260,8 +261,9 @@ async def _relayed(
                 broken = piece.reason
     for event in citations.end():
         yield outcome.add(event)
-    if usage and usage.prompt_tokens:
-        outcome.spent = before + usage.prompt_tokens + usage.completion_tokens
+    if usage and usage.prompt_tokens:  # as the server counts, as long as that can be true
+        prompt, completion = min(usage.prompt_tokens, 10 * asked), min(usage.completion_tokens, bounds.most_tokens)
+        outcome.spent = before + prompt + completion
     elif broken and not outcome.size:
         outcome.spent = before
     if not outcome.size:

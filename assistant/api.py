@@ -6,14 +6,13 @@ from contextlib import aclosing
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
-from assistant import doors, threads
+from assistant import doors
 from assistant.doors import Door
-from assistant.live import Live
+from assistant.live import Live, Taken, surely
 from assistant.models import Message
 from assistant.resume import find_chat
 from assistant.schemas import Ask, AskV2, Forget
 from assistant.wire import v1, v2
-from docsite.db import in_db
 from docsite.http.schemas import responses
 from docsite.http.streams import streamed
 from docsite.projects.gate import own_origin
@@ -42,7 +41,8 @@ def _errors(*, bodyless: bool = False) -> dict[int, object]:
 )
 async def message_v1(request: CallerRequest, domain: str, payload: Ask) -> StreamingHttpResponse:
     """Answer a question from the documentation as an AI SDK v4 data stream."""
-    live = await doors.ask(request.auth, payload, Door(_caller(request), _origin(request), v1.encode))
+    door = Door(_caller(request), _origin(request), v1.encode, keep=False)
+    live = await doors.ask(request.auth, payload, door)
     return streamed(_lines(live), {**v1.HEADERS, "X-Thread-Id": live.thread_id})
 
 
@@ -57,7 +57,7 @@ async def message_v2(request: CallerRequest, domain: str, payload: AskV2) -> Str
     """Answer a question from the documentation as a UI message stream, for AI SDK v5 and later."""
     door = Door(_caller(request), _origin(request), v2.encode, payload.resumable)
     live = await doors.ask(request.auth, payload, door)
-    return _events(live.read(), live.thread_id)
+    return _events(live.read(taken=_taken(request)), live.thread_id)
 
 
 @router_v2.get(
@@ -73,7 +73,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
     found = await find_chat(asker)
     if found is None:
         return HttpResponse(status=204)
-    return _events(found.read(), found.thread_id)
+    return _events(found.read(taken=_taken(request)), found.thread_id)
 
 
 @router.post(
@@ -84,9 +84,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
 )
 async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpResponse:
     """Delete a reader's conversation; the answer is the same when there is none."""
-    project = request.auth.project
-    doors.stop_thread(doors.asker_of(request.auth, payload.fp, "", ""), payload.threadId)
-    await in_db(threads.forget)(project, payload.fp, payload.threadId)
+    await doors.forget(request.auth.project, payload.fp, payload.threadId)
     return HttpResponse(status=204)
 
 
@@ -108,6 +106,13 @@ def _events(parts: AsyncGenerator[str | None, None], thread_id: str) -> Streamin
 
 def _caller(request: HttpRequest) -> Message.Caller:
     return Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
+
+
+def _taken(request: HttpRequest) -> Taken:
+    """What the server can tell of the reader's connection, if it is ours (`docsite.server`)."""
+    extensions = request.scope.get("extensions", {})  # type: ignore[attr-defined]  # of Django's ASGIRequest
+    taken: Taken = extensions.get("docsite.taken", surely)
+    return taken
 
 
 def _origin(request: HttpRequest) -> str:

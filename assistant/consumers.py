@@ -68,8 +68,6 @@ class AssistantSocket(AsyncWebsocketConsumer):
             act = {"ask": self._ask, "stop": self._stop, "resume": self._resume}.get(str(message.get("type")))
             if act is None:
                 raise BadRequest("type: must be ask, stop or resume")
-            if self.patience:
-                self.patience.cancel()
             await act(message)
         except Exception as failure:  # the task boundary: the socket outlives a failed message
             await self._refuse(gate.as_api_error(failure))
@@ -111,6 +109,8 @@ class AssistantSocket(AsyncWebsocketConsumer):
         return await in_db(admit)()
 
     def _send_answer(self, answer: Live | resume.Remote, after: int = 0) -> None:
+        if self.patience:
+            self.patience.cancel()
         self.answer = answer
         self.sending = asyncio.create_task(self._parts(answer, after))
 

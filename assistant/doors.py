@@ -2,10 +2,11 @@
 
 import asyncio
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from django.conf import settings
 
-from assistant import answering, resume
+from assistant import answering, resume, threads
 from assistant.answering import Ladder, Outcome, Retrieved
 from assistant.live import Asker, Encode, Full, Live, Most, Patience, Places, answers
 from assistant.models import Message
@@ -13,7 +14,7 @@ from assistant.question import Question
 from assistant.relay import Bounds
 from assistant.schemas import Ask, AskV2
 from assistant.threads import Asked, StoredConversation, open_conversation, tokens_used
-from assistant.upstream import Model
+from assistant.upstream import Model, openai
 from docsite.db import in_db
 from docsite.http.client_ip import network_of
 from docsite.http.errors import Unavailable
@@ -24,12 +25,13 @@ from search import index
 
 @dataclass(frozen=True)
 class Door:
-    """How an answer leaves: its encoding, and whether it waits for a reader who is gone."""
+    """How an answer leaves: its encoding, whether it waits for a reader who is gone, and is kept for others to read."""
 
     caller: Message.Caller
     origin: str
     encode: Encode
     resumable: bool = False
+    keep: bool = True
 
 
 async def ask(caller: Caller, body: Ask, door: Door) -> Live:
@@ -64,9 +66,6 @@ def asker_of(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
 async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: Places) -> Live:
     try:
         question = body.question(project.support_url)
-        replaces = isinstance(body, AskV2) and body.trigger == "regenerate-message"
-        if replaces:
-            stop_thread(asker, body.threadId or "")
         asked = Asked(
             fp=body.fp,
             text=question.text,
@@ -74,36 +73,58 @@ async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: 
             thread_id=body.threadId,
             page_path=question.current_path,
             chat_id=asker.chat_id,
-            replaces=replaces,
+            replaces=isinstance(body, AskV2) and body.trigger == "regenerate-message",
             message_id=body.messageId if isinstance(body, AskV2) else None,
         )
-        conversation, ladder = await in_db(_open)(project, asked)
+        if not asked.replaces:
+            return await _run(project, asker, question, asked, door, places)
+        async with _one_by_one.setdefault(f"{body.fp} {body.threadId}", asyncio.Lock()):
+            await resume.drop(project.pk, body.fp, body.threadId or "")
+            return await _run(project, asker, question, asked, door, places)
     except BaseException:
         answers.release(places)
         raise
+
+
+# Of two requests to replace one answer, the second replaces that of the first.
+_one_by_one: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
+
+
+async def _run(project: Project, asker: Asker, question: Question, asked: Asked, door: Door, places: Places) -> Live:
+    conversation, ladder = await in_db(_open)(project, asked)
 
     async def retrieve(question: Question, query: str) -> Retrieved:
         return await in_db(_retrieve)(project, question, query)
 
     outcome = Outcome()
-    live = Live(conversation.message_id, conversation.thread_id, asker, outcome, _patience(), resumable=door.resumable)
+    live = Live(
+        conversation.message_id,
+        conversation.thread_id,
+        asker,
+        outcome,
+        _patience(),
+        resumable=door.resumable,
+        keep=door.keep,
+    )
+    if live.resumable:
+        await resume.share(live)
     live.start(answering.answer(question, conversation, retrieve, ladder, outcome), door.encode)
     answers.add(live, places)
-    if live.resumable:
-        resume.share(live)
     return live
 
 
 async def drain() -> None:
     """End what runs, since the process does: within the grace period by itself, then with an error part."""
     await answers.close(settings.ENV.shutdown_seconds)
+    await openai.close()
 
 
-def stop_thread(asker: Asker, thread_id: str) -> None:
-    """End the running answers of a reader's conversation."""
-    for live in answers.of_thread(thread_id):
-        if (live.asker.project, live.asker.fp) == (asker.project, asker.fp):
-            live.stop()
+async def forget(project: Project, fp: str, thread_id: str) -> None:
+    """Delete a reader's conversation, with whatever of it is still running or could be resumed."""
+    await resume.drop(project.pk, fp, thread_id)
+    message_ids = await in_db(threads.forget)(project, fp, thread_id)
+    await resume.drop(project.pk, fp, thread_id)  # what began meanwhile
+    await resume.erase(message_ids)
 
 
 def _open(project: Project, asked: Asked) -> tuple[StoredConversation, Ladder]:

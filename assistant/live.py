@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from assistant.answering import Outcome
 from assistant.events import Event, Failed, Stopped
+from assistant.log import Log
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ AHEAD = 1_000  # chunks that an answer may run ahead of its reader; then the mod
 RESTARTING = "The service is restarting. Please ask again."
 UNREAD = "The answer was not read in time."
 FIRST_READER = 5.0  # seconds; the door that asked comes at once
-LAST_CHUNK = 1.0  # seconds that readers get, when the process ends, to take what is left
+LAST_SAVE = 12.0  # seconds for the last answers to be stored, when the process ends; SQLite may be locked for 10
 
 Places = list[tuple[str, object]]
 Encode = Callable[[AsyncGenerator[Event, None]], AsyncGenerator[str, None]]
@@ -64,6 +65,14 @@ class Most:
     organization: int = 1_000
 
 
+Taken = Callable[[], bool]
+
+
+def surely() -> bool:
+    """For servers that cannot tell what has reached a reader."""
+    return True
+
+
 class Full(Exception):
     """No further answer may run now."""
 
@@ -80,6 +89,7 @@ class Live:
         patience: Patience,
         *,
         resumable: bool,
+        keep: bool = True,
     ) -> None:
         self.message_id = message_id
         self.thread_id = thread_id
@@ -87,9 +97,10 @@ class Live:
         self.outcome = outcome
         self.patience = patience
         self.resumable = resumable
-        self.log: list[str] = []
+        self.log = Log(keep=keep)
         self.ended = False
-        self.delivered = False  # some reader got it to its end
+        self.dropped = False
+        self._takers: list[Taken] = []  # readers who got it to its end
         self._readers = 0
         self._read = 0  # chunks that the furthest reader took
         self._news: set[asyncio.Future[bool]] = set()
@@ -105,22 +116,25 @@ class Live:
         seconds = self.patience.grace if self.resumable else FIRST_READER
         self._leaving = asyncio.get_running_loop().call_later(seconds, self.abandon)
 
-    async def read(self, after: int = 0) -> AsyncGenerator[str | None, None]:
-        """Yield the chunks from a position on, up to the end; None whenever there was silence for a while."""
+    async def read(self, after: int = 0, taken: Taken = surely) -> AsyncGenerator[str | None, None]:
+        """Yield the chunks from a position on, up to the end; None whenever there was silence for a while.
+
+        The last chunk comes in any case. `taken` tells later whether what was
+        yielded has really reached the reader.
+        """
         self._readers += 1
         self._stay()
         try:
-            position = after
+            position = min(after, len(self.log) - self.ended)
             while True:
-                while position < len(self.log):
-                    chunk = self.log[position]
+                for chunk in self.log.read(position):
                     position += 1
                     if position > self._read:
                         self._read = position
                         self._room.set()
                     yield chunk
-                if self.ended:
-                    self.delivered = True
+                if self.ended and position == len(self.log):
+                    self._takers.append(taken)
                     return
                 if not await self.news(position, self.patience.keep_alive):
                     yield None
@@ -128,6 +142,11 @@ class Live:
             self._readers -= 1
             if not self._readers:
                 self._left()
+
+    @property
+    def delivered(self) -> bool:
+        """Whether some reader has all of it."""
+        return any(taken() for taken in self._takers)
 
     async def news(self, position: int, seconds: float) -> bool:
         """Wait until the log is longer than that, or the answer has ended. False when the time is over first."""
@@ -148,8 +167,8 @@ class Live:
         self._end(Stopped())
 
     def interrupt(self) -> None:
-        """End the answer because the process does; its readers are told."""
-        if not self.ended:
+        """End the answer because the process does; its readers are told. One that is whole is left to be stored."""
+        if self.outcome.state == "running":
             self.outcome.state, self.outcome.reason = "interrupted", "the service was stopped"
             self._end(Failed(RESTARTING))
 
@@ -290,7 +309,7 @@ class Answers:
             self.release(places)
             if live.resumable:
                 await asyncio.sleep(live.patience.grace)
-            del self._lives[live.message_id]
+            self._lives.pop(live.message_id, None)
 
         task = asyncio.create_task(look_after())
         self._looking.add(task)
@@ -300,9 +319,13 @@ class Answers:
         """An answer by its id."""
         return self._lives.get(message_id)
 
-    def of_thread(self, thread_id: str) -> list[Live]:
-        """The answers of a conversation."""
-        return [live for live in self._lives.values() if live.thread_id == thread_id]
+    def drop(self, project: int, fp: str, thread_id: str) -> None:
+        """End the answers of a reader's conversation and forget them: it is asked anew, or to be gone."""
+        for live in list(self._lives.values()):
+            if (live.asker.project, live.asker.fp, live.thread_id) == (project, fp, thread_id):
+                live.dropped = True
+                live.stop()
+                del self._lives[live.message_id]
 
     def of_chat(self, asker: Asker) -> Live | None:
         """The latest answer of a chat that its asker has not yet got to the end of."""
@@ -320,7 +343,7 @@ class Answers:
             await asyncio.sleep(0.02)
         for live in self._lives.values():
             live.interrupt()
-        deadline = time.monotonic() + LAST_CHUNK
+        deadline = time.monotonic() + LAST_SAVE
         while time.monotonic() < deadline and any(not live.ended or live.is_read for live in self._lives.values()):
             await asyncio.sleep(0.02)
 

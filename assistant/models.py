@@ -14,14 +14,13 @@ class Thread(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="threads")
     thread_id = models.CharField(max_length=40, unique=True, default=ids.thread_id, editable=False)
     fp = models.CharField(max_length=256)
-    chat_id = models.CharField(max_length=256, blank=True, help_text="The client's own id of it, if it has one.")
     title = models.CharField(max_length=100, blank=True, help_text="How it began.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = "conversation"
         ordering: ClassVar = ["-created_at"]
-        indexes: ClassVar = [models.Index(fields=["project", "fp"]), models.Index(fields=["project", "chat_id"])]
+        indexes: ClassVar = [models.Index(fields=["project", "fp"])]
 
     def __str__(self) -> str:
         return self.title or self.thread_id
@@ -90,3 +89,18 @@ class TokenUse(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day}: {self.tokens}"
+
+
+class ChatId(models.Model):
+    """A chat id that a client chose, and whether readers of more than one fp did. Kept when their threads are not."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the id.")
+    fp_digest = models.CharField(max_length=64, help_text="SHA-256 of id and fp.")
+    is_shared = models.BooleanField(default=False)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "digest"], name="one_chat_id_a_project")]
+
+    def __str__(self) -> str:
+        return self.digest[:8]

@@ -13,6 +13,7 @@ from assistant.upstream.breaker import breaker
 
 logger = logging.getLogger(__name__)
 
+USAGE_SECONDS = 2.0  # for the counts that follow an answer's end
 LONGEST_WAIT = 2.0  # seconds that a Retry-After may ask for; a reader does not wait longer
 
 
@@ -28,6 +29,11 @@ class Bounds:
     max_tokens: int = 2048
     breaker_failures: int = 5
     breaker_rest: float = 30.0
+
+    @property
+    def most_tokens(self) -> int:
+        """As many as an answer can have, where a server does not keep to `max_tokens`."""
+        return max(self.max_tokens, self.size)
 
 
 @dataclass(frozen=True)
@@ -81,20 +87,28 @@ async def _bounded(
 ) -> AsyncGenerator[Piece | Usage | Ended, None]:
     """The pieces, or `UpstreamError` when they take too long or grow too large."""
     size = 0
-    patience = bounds.first_token
+    ended = False
+    due = time.monotonic() + bounds.first_token  # only text puts it off: counts and comments are no answer
     source = openai.stream(model, messages, max_tokens=bounds.max_tokens, connect_seconds=bounds.connect)
     async with aclosing(source) as pieces:
         while True:
             try:
-                async with asyncio.timeout(min(patience, deadline - time.monotonic())):
+                async with asyncio.timeout(min(due, deadline) - time.monotonic()):
                     piece = await anext(pieces)
             except StopAsyncIteration:
                 return
-            except TimeoutError:
+            except (TimeoutError, UpstreamError) as failure:
+                if ended:
+                    return  # whatever befalls the connection now, the answer is whole
+                if isinstance(failure, UpstreamError):
+                    raise
                 raise UpstreamError("the model server took too long") from None
             if isinstance(piece, Piece):
-                patience = bounds.between_tokens
+                due = time.monotonic() + bounds.between_tokens
                 size += len(piece.text) if piece.text.isascii() else len(piece.text.encode())
                 if size > bounds.size:
                     raise UpstreamError("the answer grew too long", theirs=False)
+            elif isinstance(piece, Ended):
+                ended = True
+                due = min(due, time.monotonic() + USAGE_SECONDS)
             yield piece

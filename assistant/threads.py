@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from hashlib import sha256
 from typing import Literal, cast
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from assistant.answering import Outcome
-from assistant.models import Message, Thread, TokenUse
+from assistant.models import ChatId, Message, Thread, TokenUse
 from assistant.question import Turn
 from docsite.db import in_db
 from docsite.projects.models import Project
@@ -75,14 +76,11 @@ def open_conversation(project: Project, asked: Asked) -> StoredConversation:
     thread, without saying so.
     """
     with transaction.atomic():
-        threads = Thread.objects.filter(project=project, fp=asked.fp)
-        thread = threads.filter(thread_id=asked.thread_id).first() if asked.thread_id else None
+        thread = _own(project, asked.fp, asked.thread_id).first() if asked.thread_id else None
         if thread is None:
-            thread = Thread.objects.create(
-                project=project, fp=asked.fp, chat_id=asked.chat_id, title=_title(asked.text)
-            )
-        elif asked.chat_id not in ("", thread.chat_id):
-            Thread.objects.filter(pk=thread.pk).update(chat_id=asked.chat_id)
+            thread = Thread.objects.create(project=project, fp=asked.fp, title=_title(asked.text))
+        if asked.chat_id:
+            _note_chat(project, asked.chat_id, asked.fp)
         question = _question_again(thread, asked) if asked.replaces else None
         history = _history(thread, question)
         if question is None:
@@ -101,6 +99,11 @@ def open_conversation(project: Project, asked: Asked) -> StoredConversation:
             page_path=asked.page_path,
         )
     return StoredConversation(project, thread.thread_id, answer.message_id, history)
+
+
+def _own(project: Project, fp: str, thread_id: str) -> QuerySet[Thread]:
+    """A reader's thread, locked: one who asks and forgets at once does one after the other."""
+    return Thread.objects.select_for_update().filter(project=project, fp=fp, thread_id=thread_id)
 
 
 def _title(question: str) -> str:
@@ -148,14 +151,31 @@ def _today() -> date:
     return datetime.now(UTC).date()
 
 
-def forget(project: Project, fp: str, thread_id: str) -> None:
-    """Delete a reader's conversation, if there is one."""
-    Thread.objects.filter(project=project, fp=fp, thread_id=thread_id).delete()
+def forget(project: Project, fp: str, thread_id: str) -> list[str]:
+    """Delete a reader's conversation, if there is one. Returns the ids of its latest answers."""
+    with transaction.atomic():
+        thread = _own(project, fp, thread_id).first()
+        if thread is None:
+            return []
+        latest = thread.messages.filter(role=Message.Role.ASSISTANT).order_by("-pk")
+        message_ids = list(latest.values_list("message_id", flat=True)[:MOST_TURNS])
+        thread.delete()
+    return message_ids
 
 
-def shares_chat(project_id: int, chat_id: str, fp: str) -> bool:
-    """Whether another fp used that chat id, too. Then nobody can tell whose it is."""
-    return Thread.objects.filter(project=project_id, chat_id=chat_id).exclude(fp=fp).exists()
+def _note_chat(project: Project, chat_id: str, fp: str) -> None:
+    mine = sha256(f"{chat_id}\0{fp}".encode()).hexdigest()
+    chat, _ = ChatId.objects.get_or_create(
+        project=project, digest=sha256(chat_id.encode()).hexdigest(), defaults={"fp_digest": mine}
+    )
+    if chat.fp_digest != mine and not chat.is_shared:
+        ChatId.objects.filter(pk=chat.pk).update(is_shared=True)
+
+
+def shares_chat(project_id: int, chat_id: str) -> bool:
+    """Whether more than one fp used that chat id. Then nobody can tell whose it is."""
+    digest = sha256(chat_id.encode()).hexdigest()
+    return ChatId.objects.filter(project=project_id, digest=digest, is_shared=True).exists()
 
 
 def mark_orphans() -> int:

@@ -12,8 +12,9 @@ import re
 import secrets
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/([1-9][0-9]*)?[smhd]$")]
@@ -44,7 +45,8 @@ class Env(BaseSettings):
     )
     redis_url: str = Field(
         default="",
-        description="`redis://host:6379/0`: rate limits counted in Redis. Empty: counted in the database.",
+        description="`redis://host:6379/0`: rate limits are counted in Redis, and answers can be resumed in any "
+        "process. Empty: counted in the database, resumed in the process that makes them.",
     )
     trusted_proxies: List = Field(
         default=(),
@@ -129,6 +131,7 @@ class Env(BaseSettings):
     def _http(cls, value: str) -> str:
         if value and not re.match(r"https?://[^/]+", value):
             raise ValueError("write it with its scheme, such as http://127.0.0.1:11434/v1")
+        _check_port(value)
         return value.rstrip("/")
 
     @field_validator("openai_api_key", "openai_fallback_api_key")
@@ -150,7 +153,22 @@ class Env(BaseSettings):
     def _redis(cls, value: str) -> str:
         if value and not value.startswith(("redis://", "rediss://", "unix://")):
             raise ValueError("write redis://host:6379/0")
+        _check_port(value)
         return value
+
+    @field_validator("openai_fallback_model")
+    @classmethod
+    def _second(cls, value: str, info: ValidationInfo) -> str:
+        if value and not info.data.get("openai_base_url"):
+            raise ValueError("there is no first model: set OPENAI_BASE_URL, too")
+        return value
+
+
+def _check_port(url: str) -> None:
+    try:
+        urlsplit(url).port  # noqa: B018  # raises for a port that is none
+    except ValueError:
+        raise ValueError("the port must be a number from 0 to 65535") from None
 
 
 def read() -> Env:

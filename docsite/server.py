@@ -4,16 +4,22 @@
 """
 
 import asyncio
+import fcntl
 import logging
 import socket
+import sys
+import termios
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
+from autobahn.exception import Disconnected
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server
 from django.utils.module_loading import import_string
 from twisted.internet.defer import Deferred
+from twisted.internet.error import ConnectionDone
 
 logger = logging.getLogger(__name__)
 
@@ -45,9 +51,17 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         super().listen_success(port)
         self.ports.append(port)
 
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        """Start the application; its scope tells what has reached the reader."""
+        if channel := getattr(protocol, "channel", None):
+            channel.receipt = getattr(channel, "receipt", None) or _Receipt(channel)
+            scope["extensions"] = {"docsite.taken": channel.receipt}
+        return super().create_application(protocol, scope)
+
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """Send a message; return when the reader has taken most of what was sent."""
-        await super().handle_reply(protocol, message)
+        with suppress(Disconnected):  # a socket's reader left this moment
+            await super().handle_reply(protocol, message)
         transport = getattr(getattr(protocol, "channel", protocol), "transport", None)
         if _unread(transport) > UNREAD_BYTES:
             await self._until_read(protocol, transport)
@@ -90,6 +104,34 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         """Whether a request is still being answered on this connection."""
         application = self.connections.get(protocol, {}).get("application_instance")
         return hasattr(protocol, "channel") and application is not None and not application.done()
+
+
+class _Receipt:
+    """Called after an answer's end: whether all of it has reached the reader's machine, as far as TCP tells.
+
+    Not, if bytes still wait to be acknowledged, or if the connection was reset:
+    a reader who closes without having read everything sends a reset.
+    """
+
+    def __init__(self, channel: Any) -> None:
+        self.transport = channel.transport
+        self.reset = False
+        self._lost = channel.connectionLost
+        channel.connectionLost = self._connection_lost
+
+    def __call__(self) -> bool:
+        return not (self.reset or _unread(self.transport) or self._in_flight())
+
+    def _in_flight(self) -> int:
+        try:
+            count = fcntl.ioctl(self.transport.fileno(), termios.TIOCOUTQ, bytes(4))
+        except (OSError, ValueError, AttributeError):
+            return 0  # closed
+        return int.from_bytes(count, sys.byteorder)
+
+    def _connection_lost(self, reason: Any) -> None:
+        self.reset = not reason.check(ConnectionDone)
+        self._lost(reason)
 
 
 def _unread(transport: Any) -> int:

@@ -4,6 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.retry import Retry
 
 from docsite import env as environment
 
@@ -95,7 +98,12 @@ if ENV.redis_url:
     CACHES["limits"] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": ENV.redis_url,
-        "OPTIONS": {"socket_timeout": 0.25, "socket_connect_timeout": 0.25},  # type: ignore[dict-item]  # nested
+        "OPTIONS": {  # type: ignore[dict-item]  # nested
+            "socket_timeout": 0.25,
+            "socket_connect_timeout": 0.25,
+            "retry": Retry(NoBackoff(), 1),  # a kept connection may have gone stale
+            "retry_on_error": [RedisConnectionError],
+        },
     }
 RATELIMIT_USE_CACHE = "limits"
 

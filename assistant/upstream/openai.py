@@ -1,6 +1,7 @@
 """`POST {base}/chat/completions` with `stream: true`, as OpenAI defined it and many servers speak it."""
 
 import asyncio
+import codecs
 import email.utils
 import json
 import re
@@ -18,8 +19,10 @@ from assistant.upstream import Ended, Model, Piece, UpstreamError, Usage
 
 MOST_STREAMS = 2_000  # above the cap on running answers: one more would wait in a queue, unseen by any timeout
 LONGEST_EVENT = 1024 * 1024
+MOST_LINES = 100  # of one event
 LONGEST_ERROR = 16 * 1024
 _NO_EVENT = "the model server sent something that is no event"
+_NO_JSON = "the model server sent something that is not JSON"
 _ENDS: dict[str, Literal["stop", "length", "content-filter"]] = {
     "stop": "stop",
     "length": "length",
@@ -43,6 +46,12 @@ def _client(connect_seconds: float) -> httpx.AsyncClient:
             trust_env=False,
         )
     return _clients[loop]
+
+
+async def close() -> None:
+    """Close this loop's connections, since the process ends."""
+    if client := _clients.pop(asyncio.get_running_loop(), None):
+        await client.aclose()
 
 
 async def stream(
@@ -131,12 +140,14 @@ async def _pieces(events: AsyncIterator[dict[str, Any] | None]) -> AsyncGenerato
             delta = choice.get("delta") or {}
             if not isinstance(delta, dict):
                 raise UpstreamError(_NO_EVENT)
-            text = delta.get("content")
-            if isinstance(text, str) and text:
+            text = _text(delta.get("content"))
+            if text:
                 whole, half = _whole_characters(half + text)
                 if whole:
                     yield Piece(whole)
             if reason := choice.get("finish_reason"):
+                if reason == "error":
+                    raise UpstreamError("the model server reported an error")
                 finished = True
                 yield Ended(_ENDS.get(str(reason), "other"))
         usage = event.get("usage")
@@ -144,6 +155,14 @@ async def _pieces(events: AsyncIterator[dict[str, Any] | None]) -> AsyncGenerato
             yield Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
     if not finished:
         raise UpstreamError("the model server broke off")
+
+
+def _text(content: Any) -> str:
+    """The text of a delta: a string, or a list of parts of which some are text."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
 
 
 def _code(error: Any) -> int:
@@ -162,33 +181,50 @@ def _whole_characters(text: str) -> tuple[str, str]:
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and 0 <= value < 2**31 else 0
+    return value if type(value) is int and 0 <= value < 2**31 else 0
 
 
 async def _events(answer: httpx.Response) -> AsyncGenerator[dict[str, Any] | None, None]:
-    """The JSON of each server-sent event, None for `[DONE]`. Split on bytes: text decoders also split on U+2028."""
+    """The JSON of each server-sent event, None for `[DONE]`.
+
+    Split on bytes: text decoders also split on U+2028. An event is taken as soon
+    as its JSON is whole, since some servers leave out the empty line after it.
+    """
     rest = b""
+    data: list[bytes] = []  # lines of an event that is not yet whole
+    first = True
     async for chunk in answer.aiter_bytes():
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > LONGEST_EVENT:
+        lines = (rest + chunk).splitlines(keepends=True)
+        rest = lines.pop() if lines and not lines[-1].endswith((b"\n", b"\r")) else b""
+        if len(rest) > LONGEST_EVENT or len(data) > MOST_LINES:
             raise UpstreamError("the model server sent an event without end")
         for line in lines:
-            if event := _event(line):
-                yield event[0]
-    if event := _event(rest):
-        yield event[0]
+            if first:
+                line, first = line.removeprefix(codecs.BOM_UTF8), False
+            name, _, value = line.strip().partition(b":")
+            if name == b"data":
+                data.append(value.strip())
+                if (event := _event(data)) is not ...:
+                    yield event
+                    data.clear()
+            elif not name and any(data):  # an empty line ends an event
+                raise UpstreamError(_NO_JSON)
+    if rest.startswith(b"data:"):
+        data.append(rest.removeprefix(b"data:").strip())
+    if data and data != [b""]:
+        if (event := _event(data)) is ...:
+            raise UpstreamError(_NO_JSON)
+        yield event
 
 
-def _event(line: bytes) -> tuple[dict[str, Any] | None] | None:
-    name, _, value = line.strip(b"\r").partition(b":")
-    if name != b"data" or not value.strip():
-        return None  # a comment, another field, or an empty line
-    if value.strip() == b"[DONE]":
-        return (None,)
+def _event(data: list[bytes]) -> Any:
+    """The object, None for `[DONE]`, or `...` where more lines must follow."""
+    if data == [b"[DONE]"]:
+        return None
     try:
-        event = json.loads(value)
+        event = json.loads(b"\n".join(data))
     except (ValueError, RecursionError):
-        raise UpstreamError("the model server sent something that is not JSON") from None
+        return ...
     if not isinstance(event, dict):
         raise UpstreamError(_NO_EVENT)
-    return (event,)
+    return event

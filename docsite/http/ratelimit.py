@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest
 from django_ratelimit.core import _split_rate, get_usage
 from redis.exceptions import RedisError
@@ -109,7 +109,7 @@ def _count_here(limit: Limit, key: str) -> dict[str, Any]:
 
 def is_store_failure(failure: Exception) -> bool:
     """Whether an exception means that the counters cannot be reached."""
-    return isinstance(failure, (DatabaseError, RedisError, OSError))
+    return isinstance(failure, (OperationalError, InterfaceError, RedisError, OSError))
 
 
 def headers(uses: Sequence[Use]) -> dict[str, str]:

@@ -39,8 +39,9 @@ class Gate:
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer, refusing unknown hosts and origins first."""
-        if request.method == "HEAD":
-            request.method = "GET"  # the server drops the body
+        head = request.method == "HEAD"
+        if head:
+            request.method = "GET"  # the server drops the body, if it is one chunk
         request.urlconf = settings.API_URLCONF  # type: ignore[attr-defined]  # Django reads it when it resolves
         cors: dict[str, str] = {}
         try:
@@ -58,6 +59,8 @@ class Gate:
             patch_vary_headers(response, ["Origin"])
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Content-Type-Options"] = "nosniff"
+        if head and response.streaming:
+            response = HttpResponse(headers=response.headers)
         if isinstance(response, HttpResponse) and response.status_code != 204:
             response.headers["Content-Length"] = str(len(response.content))
         return response

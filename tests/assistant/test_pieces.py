@@ -10,6 +10,7 @@ from assistant.answering import Ladder, Outcome, Retrieved
 from assistant.citations import Citations
 from assistant.events import Failed, Finish, Source, Start, Text
 from assistant.extractive import excerpt
+from assistant.log import Log
 from assistant.question import Context, Question, Turn
 from assistant.upstream import Piece, UpstreamError, Usage, openai
 from search.hits import Hit
@@ -217,3 +218,67 @@ def test_a_short_follow_up_is_searched_with_the_question_before_it():
     assert answering.search_query("and on Windows?", history) == "How do I install acme? and on Windows?"
     long = "Where does acme keep parcels on Windows?"
     assert answering.search_query(long, history) == long
+
+
+class Answer:
+    """An HTTP answer whose body comes in these chunks."""
+
+    def __init__(self, *chunks: bytes) -> None:
+        self.chunks = chunks
+
+    async def aiter_bytes(self):
+        for chunk in self.chunks:
+            yield chunk
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'\xef\xbb\xbfdata: {"n": 1}\n\ndata: {"n": 2}\n\ndata: [DONE]\n\n',
+        b'data:{"n": 1}\r\n\r\n: comment\r\nevent: x\r\ndata:{"n": 2}\r\n\r\ndata:[DONE]\r\n\r\n',
+        b'data: {"n":\ndata: 1}\n\ndata: {"n": 2}\n\ndata: [DONE]',
+        b'data: {"n": 1}\rdata: {"n": 2}\r\rdata: [DONE]\r\r',
+        b'data: {"n": 1}\ndata: {"n": 2}\ndata: [DONE]\n',
+        b'data\ndata:\n\n\ndata: {"n": 1}\n\nid: 1\nretry: 5\ndata: {"n": 2}\n\ndata: [DONE]\n\n',
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+async def test_server_sent_events_however_they_are_written_and_cut(body, size):
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    assert [event async for event in openai._events(Answer(*chunks))] == [{"n": 1}, {"n": 2}, None]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"data: {broken\n\n",
+        b'data: {"n": 1\n\ndata: }\n\n',
+        b"data: [1]\n\n",
+        b"data: {",
+        b"data: [\n" * 200,
+        b"data: " + b"x" * (openai.LONGEST_EVENT + 1),
+    ],
+)
+async def test_what_is_no_event_is_a_failure(body):
+    with pytest.raises(UpstreamError):
+        [event async for event in openai._events(Answer(body))]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_log_gives_back_what_was_put_in_while_it_grows(keep):
+    log, wanted, got = Log(keep=keep), [], []
+    for number in range(1_000):
+        log.append(f'{{"delta":"{number} é"}}')
+        wanted.append(f'{{"delta":"{number} é"}}')
+        if number % 97 == 0:
+            for chunk in log.read(len(got)):
+                got.append(chunk)
+                if len(got) % 50 == 0:  # it grows while it is read
+                    log.append(f"more {len(wanted)}")
+                    wanted.append(f"more {len(wanted)}")
+    got += log.read(len(got))
+    assert got == wanted
+    assert len(log) == len(wanted)
+    if keep:
+        for position in (0, 1, 63, 64, 65, 700, len(wanted) - 1, len(wanted)):
+            assert list(log.read(position)) == wanted[position:]

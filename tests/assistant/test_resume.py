@@ -282,3 +282,91 @@ async def test_a_socket_that_dies_while_asking_leaves_nothing_running(model_serv
         lambda: not Message.objects.filter(thread__project=project.project, state="running").exists(),
         "every answer to end", 8,
     )  # fmt: skip
+
+
+async def test_a_reader_who_left_before_having_read_everything_is_given_it_again(model_service, project):
+    """The whole answer is on its way, and the connection ends with bytes that nobody read."""
+    port = int(model_service.url.rsplit(":", 1)[1])
+    body = json.dumps(question(resumable=True))
+    for pause in (0.05, 0.3, 0.8):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=256)
+        writer.write(
+            f"POST /discovery/v2/assistant/{project.domain}/message HTTP/1.1\r\nHost: {model_service.url[7:]}\r\n"
+            f"Authorization: Bearer {project.assistant_key}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+        )
+        reader._transport.pause_reading()  # the kernel takes the answer, the reader does not
+        await asyncio.sleep(pause)
+        writer.transport.abort()
+        async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+            response = await client.get(chat(model_service, project), headers=project.assistant)
+            stream = events(response)
+            assert text(stream) == stored(stream[0]).content
+            again = await client.get(chat(model_service, project), headers=project.assistant)
+            assert again.status_code == 204
+
+
+@pytest.mark.parametrize("after", [0, 5, 10**6])
+async def test_an_ended_answer_always_tells_its_end(model_service, project, after):
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project))
+        seen = await take(socket)
+    async with connect(model_service, project) as socket:
+        await socket.send(resume(project, seen[0], after))
+        assert await take(socket) == (seen[after:] or seen[-1:])
+
+
+@pytest.mark.parametrize("running", [True, False])
+async def test_what_was_forgotten_cannot_be_resumed(client, model_service, upstream, project, running):
+    marker = f"forgotten-{project.domain}"
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, context=fake("endless" if running else "happy", marker)))
+        seen = await take(socket, 15 if running else 10_000)
+    body = {"fp": "reader-1", "threadId": seen[0]["messageMetadata"]["threadId"]}
+    url = f"{model_service.url}/discovery/v1/assistant/{project.domain}/forget"
+    assert (await client.post(url, json=body, headers=project.assistant)).status_code == 204
+    async with connect(model_service, project) as socket:
+        await socket.send(resume(project, seen[0], 1))
+        (refusal,) = await take(socket)
+    assert (refusal["type"], refusal["status"]) == ("error", 404)
+    await until(lambda: upstream.last(marker)["ended"], "the upstream to be closed")
+
+
+async def test_of_two_who_replace_one_answer_the_second_replaces_the_firsts(client, model_service, upstream, project):
+    first = await client.post(address(model_service, project), json=question(), headers=project.assistant)
+    marker = f"twice-{project.domain}"
+    again = question(threadId=first.headers["x-thread-id"], trigger="regenerate-message", context=fake("slow", marker))
+    both = await asyncio.gather(
+        *(client.post(address(model_service, project), json=again, headers=project.assistant) for _ in range(2))
+    )
+    endings = sorted(events(response)[-2]["type"] for response in both)
+    assert endings == ["abort", "finish-step"]
+    messages = Message.objects.filter(thread__project=project.project)
+    assert [(m.role, m.state) for m in messages] == [("user", "done"), ("assistant", "done")]
+
+
+async def test_a_head_of_a_running_answer_has_no_body_and_reads_nothing(client, model_service, project):
+    await asked_and_left(client, model_service, project)
+    url = chat(model_service, project)
+    port = int(model_service.url.rsplit(":", 1)[1])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = f"HEAD {url[len(model_service.url) :]} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+    writer.write(f"{head}Authorization: Bearer {project.assistant_key}\r\nConnection: close\r\n\r\n".encode())
+    answer = (await reader.read()).decode()
+    assert answer.startswith("HTTP/1.1 200 ")
+    assert answer.endswith("\r\n\r\n")
+    writer.close()
+    assert (await client.get(url, headers=project.assistant)).status_code == 200
+
+
+async def test_who_used_a_chat_id_once_used_it_for_good(client, model_service, project):
+    """A second thread, or forgetting the first, must not make an id look like one reader's."""
+    url = address(model_service, project)
+    theirs = await client.post(url, json=question("Acme?", fp="reader-2"), headers=project.assistant)
+    thread_id = theirs.headers["x-thread-id"]
+    moved = question("Acme?", fp="reader-2", id="chat-2", threadId=thread_id)
+    await client.post(url, json=moved, headers=project.assistant)
+    forget = url.replace("v2", "v1").replace("message", "forget")
+    await client.post(forget, json={"fp": "reader-2", "threadId": thread_id}, headers=project.assistant)
+    await asked_and_left(client, model_service, project)
+    assert (await client.get(chat(model_service, project), headers=project.assistant)).status_code == 204

@@ -158,9 +158,17 @@ async def test_a_message_over_2_mib_closes_with_4009(service, project):
         assert await close_code(socket) == 4009
 
 
-async def test_silence_closes_with_4008(service, project):
-    async with connect(service, project) as socket:
-        assert await close_code(socket) == 4008
+async def test_without_a_valid_message_it_closes_with_4008(service, project):
+    """Also for those who keep talking: nobody holds a socket open without a key."""
+    first = ["", '{"type": "ask"}', '{"type": "ask", "key": "svc_dsc_bogus"}', '{"type": "stop"}']
+
+    async def code(message: str) -> int:
+        async with connect(service, project) as socket:
+            if message:
+                await socket.send(message)
+            return await close_code(socket)
+
+    assert set(await asyncio.gather(*map(code, first))) == {4008}
 
 
 @pytest.mark.parametrize("message", ["", "{", "[]", '"x"', '{"type": NaN}', "{" * 3])

@@ -1,7 +1,9 @@
 """Conversations: whose they are, what of them counts, how they are named and forgotten."""
 
+import asyncio
 import json
 
+import httpx
 import pytest
 
 from assistant.models import Message, Thread, TokenUse
@@ -198,3 +200,26 @@ def test_blanks_before_a_fallback_do_not_reach_the_reader(http, model_service, p
     shown = text(parts(response))
     assert shown == shown.strip()
     assert thread_of(response).messages.get(role="assistant").content == shown
+
+
+async def test_asking_and_forgetting_at_once_fails_for_nobody(service, project):
+    url = f"{service.url}/discovery/v1/assistant/{project.domain}"
+    async with httpx.AsyncClient(timeout=20, trust_env=False, headers=project.assistant) as client:
+        body = {"fp": "reader-1", "messages": [{"role": "user", "content": INSTALL}]}
+        first = await client.post(f"{url}/message", json=body)
+
+        async def actor(number: int) -> list[int]:
+            statuses = []
+            thread_id = first.headers["x-thread-id"]
+            for _ in range(6):
+                if number % 2:
+                    response = await client.post(f"{url}/message", json={**body, "threadId": thread_id})
+                    thread_id = response.headers.get("x-thread-id", thread_id)
+                else:
+                    response = await client.post(f"{url}/forget", json={"fp": "reader-1", "threadId": thread_id})
+                statuses.append(response.status_code)
+            return statuses
+
+        statuses = await asyncio.gather(*(actor(number) for number in range(8)))
+    assert {status for some in statuses for status in some} == {200, 204}
+    assert not Message.objects.filter(thread__project=project.project, state="running").exists()

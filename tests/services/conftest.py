@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -47,16 +47,38 @@ def postgres() -> Iterator[str]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="session")
-def redis() -> Iterator[str]:
-    """Address of an empty Redis."""
-    port = free_port()
+def start_redis(port: int) -> subprocess.Popen[bytes]:
+    """An empty Redis."""
     server = subprocess.Popen(
         ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
         stdout=subprocess.DEVNULL,
     )
     time.sleep(0.3)
     assert server.poll() is None
+    return server
+
+
+@pytest.fixture(scope="session")
+def redis() -> Iterator[str]:
+    """Address of an empty Redis."""
+    port = free_port()
+    server = start_redis(port)
     yield f"redis://127.0.0.1:{port}/0"
     server.terminate()
     server.wait(10)
+
+
+@pytest.fixture
+def own_redis() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Address of a Redis for one test, and how to kill and start it anew."""
+    port = free_port()
+    servers = [start_redis(port)]
+
+    def restart() -> None:
+        servers[-1].kill()
+        servers[-1].wait(10)
+        servers.append(start_redis(port))
+
+    yield f"redis://127.0.0.1:{port}/0", restart
+    servers[-1].terminate()
+    servers[-1].wait(10)

@@ -112,3 +112,62 @@ async def test_when_its_process_dies_the_reader_elsewhere_is_told(start, upstrea
         await socket.send(resume(project, seen[0], len(seen)))
         end = (await take(socket))[-1]
     assert (end["type"], end["status"]) == ("error", 503)
+
+
+async def test_an_answer_is_known_elsewhere_from_its_first_event_on(processes, project):
+    one, other = processes
+    for _ in range(5):
+        async with connect(one, project) as socket:
+            await socket.send(ask(project, context=fake("slow")))
+            seen = await take(socket, 1)
+            socket.transport.abort()
+        async with connect(other, project) as socket:
+            await socket.send(resume(project, seen[0], len(seen)))
+            seen += await take(socket)
+        assert text(seen) == stored(seen[0]).content
+
+
+async def test_what_is_forgotten_here_ends_there(client, processes, upstream, project):
+    one, other = processes
+    marker = f"forgotten-{project.domain}"
+    async with connect(one, project) as socket:
+        await socket.send(ask(project, context=fake("endless", marker)))
+        seen = await take(socket, 15)
+        body = {"fp": "reader-1", "threadId": seen[0]["messageMetadata"]["threadId"]}
+        url = f"{other.url}/discovery/v1/assistant/{project.domain}/forget"
+        assert (await client.post(url, json=body, headers=project.assistant)).status_code == 204
+        assert [event["type"] for event in await take(socket)][-2:] == ["abort", "finish"]
+    await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
+    await asyncio.sleep(0.5)
+    async with connect(other, project) as socket:
+        await socket.send(resume(project, seen[0], 1))
+        (refusal,) = await take(socket)
+    assert (refusal["type"], refusal["status"]) == ("error", 404)
+
+
+async def test_a_redis_that_restarts_without_its_memory_costs_no_token(start, upstream, project, own_redis):
+    url, restart = own_redis
+    environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": url}
+    one, other = start(**environment), start(**environment)
+    for cut_after in (3, 10):
+        async with connect(one, project) as socket:
+            await socket.send(ask(project, context=fake("slow")))
+            seen = await take(socket, cut_after)
+            await asyncio.to_thread(restart)
+            socket.transport.abort()
+        await asyncio.sleep(1.3)  # until the process tells the new one
+        async with connect(other, project) as socket:
+            await socket.send(resume(project, seen[0], len(seen)))
+            seen += await take(socket)
+        assert seen[-1]["type"] == "finish", seen[-1]
+        assert text(seen) == stored(seen[0]).content
+    async with connect(one, project) as socket:
+        await socket.send(ask(project, context=fake("slow")))
+        seen = await take(socket, 9)
+        socket.transport.abort()
+    async with connect(other, project) as socket:
+        await socket.send(resume(project, seen[0], len(seen)))
+        seen += await take(socket, 4)
+        await asyncio.to_thread(restart)
+        seen += await take(socket)
+    assert text(seen) == stored(seen[0]).content, "also for one who is reading elsewhere"

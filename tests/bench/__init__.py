@@ -1,0 +1,1 @@
+"""Benchmarks: each is a command of its own (`make bench` runs all)."""
