@@ -103,7 +103,8 @@ class Live:
         self._takers: list[Taken] = []  # readers who got it to its end
         self._readers = 0
         self._read = 0  # chunks that the furthest reader took
-        self._news: set[asyncio.Future[bool]] = set()
+        self._news: dict[asyncio.Future[bool], float] = {}
+        self._alarm: asyncio.TimerHandle | None = None
         self._room = asyncio.Event()
         self._begun = self._ending = False
         self._last_word: Event | None = None
@@ -154,13 +155,28 @@ class Live:
             return True
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[bool] = loop.create_future()
-        timer = loop.call_later(seconds, _resolve, waiter, False)
-        self._news.add(waiter)
+        self._news[waiter] = until = loop.time() + seconds
+        if self._alarm is None or self._alarm.when() > until:
+            self._set_alarm(until)
         try:
             return await waiter
         finally:
-            timer.cancel()
-            self._news.discard(waiter)
+            self._news.pop(waiter, None)
+
+    def _set_alarm(self, when: float) -> None:
+        """One timer for all who wait, and for token after token: it looks, when it rings, who still does."""
+        if self._alarm:
+            self._alarm.cancel()
+        self._alarm = asyncio.get_running_loop().call_at(when, self._ring)
+
+    def _ring(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for waiter, until in self._news.items():
+            if until <= now:
+                _resolve(waiter, False)
+        self._alarm = None
+        if later := [until for until in self._news.values() if until > now]:
+            self._set_alarm(min(later))
 
     def stop(self) -> None:
         """End the answer here; its readers are told."""
@@ -234,6 +250,8 @@ class Live:
             self.ended = True
             self._stay()
             self._tell()
+            if self._alarm:
+                self._alarm.cancel()
 
     async def _until_told(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """The events, at the pace of the readers. Cancelled, the answer stores itself, and the last word follows."""

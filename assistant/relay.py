@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any
 
 from assistant.upstream import Ended, Model, Piece, UpstreamError, Usage, openai
 from assistant.upstream.breaker import breaker
@@ -43,9 +44,10 @@ class Broken:
     reason: str
 
 
-async def stream(
-    model: Model, messages: list[dict[str, str]], bounds: Bounds
-) -> AsyncGenerator[Piece | Usage | Ended | Broken, None]:
+Item = Piece | Usage | Ended
+
+
+async def stream(model: Model, messages: list[dict[str, str]], bounds: Bounds) -> AsyncGenerator[Item | Broken, None]:
     """Yield pieces, then end, or end with one `Broken`.
 
     A failure that may pass is tried once more, as long as no text has come.
@@ -84,31 +86,66 @@ async def stream(
 
 async def _bounded(
     model: Model, messages: list[dict[str, str]], bounds: Bounds, deadline: float
-) -> AsyncGenerator[Piece | Usage | Ended, None]:
+) -> AsyncGenerator[Item, None]:
     """The pieces, or `UpstreamError` when they take too long or grow too large."""
     size = 0
     ended = False
-    due = time.monotonic() + bounds.first_token  # only text puts it off: counts and comments are no answer
+    clock = _Clock(min(time.monotonic() + bounds.first_token, deadline))
     source = openai.stream(model, messages, max_tokens=bounds.max_tokens, connect_seconds=bounds.connect)
-    async with aclosing(source) as pieces:
-        while True:
-            try:
-                async with asyncio.timeout(min(due, deadline) - time.monotonic()):
-                    piece = await anext(pieces)
-            except StopAsyncIteration:
-                return
-            except (TimeoutError, UpstreamError) as failure:
-                if ended:
-                    return  # whatever befalls the connection now, the answer is whole
-                if isinstance(failure, UpstreamError):
+    try:
+        async with aclosing(source) as pieces:
+            while True:
+                try:
+                    piece = await clock.wait_for(pieces)
+                except StopAsyncIteration:
+                    return
+                except UpstreamError:
+                    if ended:
+                        return  # whatever befalls the connection now, the answer is whole
                     raise
-                raise UpstreamError("the model server took too long") from None
-            if isinstance(piece, Piece):
-                due = time.monotonic() + bounds.between_tokens
-                size += len(piece.text) if piece.text.isascii() else len(piece.text.encode())
-                if size > bounds.size:
-                    raise UpstreamError("the answer grew too long", theirs=False)
-            elif isinstance(piece, Ended):
-                ended = True
-                due = min(due, time.monotonic() + USAGE_SECONDS)
-            yield piece
+                if isinstance(piece, Piece):
+                    size += len(piece.text) if piece.text.isascii() else len(piece.text.encode())
+                    if size > bounds.size:
+                        raise UpstreamError("the answer grew too long", theirs=False)
+                yield piece
+                if isinstance(piece, Piece):  # only text puts it off: counts and comments are no answer
+                    clock.due = min(time.monotonic() + bounds.between_tokens, deadline)
+                elif isinstance(piece, Ended):
+                    ended = True
+                    clock.due = min(time.monotonic() + USAGE_SECONDS, deadline)
+    finally:
+        clock.stop()
+
+
+class _Clock:
+    """Time limits for one wait after the other, as `asyncio.timeout` has, with one timer instead of one for each."""
+
+    def __init__(self, due: float) -> None:
+        self.due = due  # on the clock of `time.monotonic`
+        self._waiting: asyncio.Task[Any] | None = None
+        self._rung = False
+        self._timer = asyncio.get_running_loop().call_later(due - time.monotonic(), self._ring)
+
+    async def wait_for(self, pieces: AsyncGenerator[Item, None]) -> Item:
+        """The next piece. Raises `UpstreamError` when it does not come in time."""
+        self._waiting = asyncio.current_task()
+        try:
+            return await anext(pieces)
+        except asyncio.CancelledError:
+            if not self._rung or (self._waiting and self._waiting.uncancel()):
+                raise  # somebody else cancelled, too
+            raise UpstreamError("the model server took too long") from None
+        finally:
+            self._waiting = None
+
+    def stop(self) -> None:
+        """No longer ring."""
+        self._timer.cancel()
+
+    def _ring(self) -> None:
+        left = self.due - time.monotonic()
+        if left > 0 or self._waiting is None:  # put off meanwhile, or it is the reader who takes long
+            self._timer = asyncio.get_running_loop().call_later(left if left > 0 else 1.0, self._ring)
+        else:
+            self._rung = True
+            self._waiting.cancel()

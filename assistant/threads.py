@@ -1,9 +1,11 @@
 """Conversations in the database: opened for a question, saved while the answer streams, forgotten on demand."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from hashlib import sha256
-from typing import Literal, cast
+from typing import Any, Literal, cast
+from weakref import WeakKeyDictionary
 
 from django.db import transaction
 from django.db.models import F, QuerySet
@@ -45,28 +47,68 @@ class StoredConversation:
 
     async def save(self, outcome: Outcome) -> None:
         """Store the answer as it stands, and charge its tokens to the project's day."""
-        await in_db(self._save)(outcome)
+        await _writer().write(self, outcome)
 
-    def _save(self, outcome: Outcome) -> None:
+    def store(self, outcome: Outcome) -> None:
+        """What `save` does in the database."""
+        # An answer that was deleted meanwhile stays deleted.
+        Message.objects.filter(message_id=self.message_id).update(
+            content=outcome.text,
+            state=outcome.state,
+            rung=outcome.rung,
+            reason=outcome.reason[:200],
+            steps=outcome.steps,
+            sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
+            hits=[{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
+            prompt_tokens=outcome.usage.prompt_tokens,
+            completion_tokens=outcome.usage.completion_tokens,
+            updated_at=timezone.now(),
+        )
+        spent = outcome.spent
+        if spent != self.charged:
+            use, _ = TokenUse.objects.get_or_create(project=self.project, day=_today())
+            TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + spent - self.charged)
+            self.charged = spent
+
+
+class _Writer:
+    """Stores the answers that wait in one transaction, while the next ones gather: hundreds may stream at once."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, tuple[StoredConversation, Outcome]] = {}
+        self.next: asyncio.Task[None] | None = None
+        self.turn = asyncio.Lock()
+
+    async def write(self, conversation: StoredConversation, outcome: Outcome) -> None:
+        """Return when the answer is committed, as it was then or later."""
+        self.waiting[conversation.message_id] = (conversation, outcome)
+        if self.next is None:
+            self.next = asyncio.create_task(self._flush())
+        await asyncio.shield(self.next)
+
+    async def _flush(self) -> None:
+        async with self.turn:
+            batch, self.waiting, self.next = list(self.waiting.values()), {}, None
+            await in_db(_store)(batch)
+
+
+def _store(batch: list[tuple[StoredConversation, Outcome]]) -> None:
+    charged = [conversation.charged for conversation, _ in batch]
+    try:
         with transaction.atomic():
-            # An answer that was deleted meanwhile stays deleted.
-            Message.objects.filter(message_id=self.message_id).update(
-                content=outcome.text,
-                state=outcome.state,
-                rung=outcome.rung,
-                reason=outcome.reason[:200],
-                steps=outcome.steps,
-                sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
-                hits=[{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
-                prompt_tokens=outcome.usage.prompt_tokens,
-                completion_tokens=outcome.usage.completion_tokens,
-                updated_at=timezone.now(),
-            )
-            spent = outcome.spent
-            if spent != self.charged:
-                use, _ = TokenUse.objects.get_or_create(project=self.project, day=_today())
-                TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + spent - self.charged)
-        self.charged = spent
+            for conversation, outcome in batch:
+                conversation.store(outcome)
+    except Exception:
+        for (conversation, _), before in zip(batch, charged, strict=True):
+            conversation.charged = before
+        raise
+
+
+_writers: "WeakKeyDictionary[asyncio.AbstractEventLoop, _Writer]" = WeakKeyDictionary()
+
+
+def _writer() -> _Writer:
+    return _writers.setdefault(asyncio.get_running_loop(), _Writer())
 
 
 def open_conversation(project: Project, asked: Asked) -> StoredConversation:
@@ -83,21 +125,10 @@ def open_conversation(project: Project, asked: Asked) -> StoredConversation:
             _note_chat(project, asked.chat_id, asked.fp)
         question = _question_again(thread, asked) if asked.replaces else None
         history = _history(thread, question)
-        if question is None:
-            Message.objects.create(
-                thread=thread,
-                role=Message.Role.USER,
-                content=asked.text,
-                caller=asked.caller,
-                page_path=asked.page_path,
-            )
-        answer = Message.objects.create(
-            thread=thread,
-            role=Message.Role.ASSISTANT,
-            state=Message.State.RUNNING,
-            caller=asked.caller,
-            page_path=asked.page_path,
-        )
+        common: dict[str, Any] = {"thread": thread, "caller": asked.caller, "page_path": asked.page_path}
+        answer = Message(role=Message.Role.ASSISTANT, state=Message.State.RUNNING, **common)
+        messages = [] if question else [Message(role=Message.Role.USER, content=asked.text, **common)]
+        Message.objects.bulk_create([*messages, answer])
     return StoredConversation(project, thread.thread_id, answer.message_id, history)
 
 

@@ -1,5 +1,6 @@
 """The ASGI application: API paths through a short chain, pages through Django's, sockets to the consumers."""
 
+import gc
 import os
 import re
 from collections.abc import Awaitable, Callable
@@ -13,7 +14,11 @@ django.setup()
 
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.conf import settings
+from django.core.cache import close_caches
 from django.core.handlers.asgi import ASGIHandler
+from django.core.handlers.base import reset_urlconf
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, reset_queries
 from django.urls import re_path
 from django.utils.module_loading import import_string
 
@@ -47,12 +52,30 @@ class Handler(ASGIHandler):
             settings.MIDDLEWARE = stock
 
 
+class PageHandler(Handler):
+    """For pages, whose views use the database in the request's own thread."""
+
+
+class ApiHandler(Handler):
+    """For API paths, whose database work has threads of its own (`docsite.db`)."""
+
+
+# Django's synchronous receivers would give each open stream a thread that does nothing else.
+for signal, receivers in (
+    (request_started, (reset_queries, close_old_connections, reset_urlconf)),
+    (request_finished, (close_old_connections, close_caches, reset_urlconf)),
+):
+    for receiver in receivers:
+        if signal.disconnect(receiver):
+            signal.connect(receiver, sender=PageHandler)
+
+
 class Http:
     """Sends each request down its chain. Clients that configure only a host may leave `/discovery` out."""
 
     def __init__(self) -> None:
-        self.api = Handler(settings.API_MIDDLEWARE)
-        self.pages = Handler(settings.MIDDLEWARE)
+        self.api = ApiHandler(settings.API_MIDDLEWARE)
+        self.pages = PageHandler(settings.MIDDLEWARE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -97,3 +120,8 @@ application = ProtocolTypeRouter(
         ),
     }
 )
+
+# What is loaded stays. Without this, a full collection goes through all of it and stops every stream for its time.
+gc.collect()
+gc.freeze()
+gc.set_threshold(10_000, 20, 50)
