@@ -11,7 +11,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from assistant.answering import Outcome
@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 AHEAD = 1_000  # chunks that an answer may run ahead of its reader; then the model server has to wait
 RESTARTING = "The service is restarting. Please ask again."
 UNREAD = "The answer was not read in time."
+FIRST_CHUNK = 0.05  # seconds that an answer waits for it
 FIRST_READER = 5.0  # seconds; the door that asked comes at once
 LAST_SAVE = 12.0  # seconds for the last answers to be stored, when the process ends; SQLite may be locked for 10
 
@@ -255,10 +256,14 @@ class Live:
 
     async def _until_told(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """The events, at the pace of the readers. Cancelled, the answer stores itself, and the last word follows."""
+        met = False
         try:
             async with aclosing(events):
                 async for event in events:
                     yield event
+                    if not met:  # the first words go out before the search takes the processor
+                        met = True
+                        await self._until_met()
                     if len(self.log) - self._read > AHEAD:
                         await self._until_room()
         except asyncio.CancelledError:
@@ -267,6 +272,12 @@ class Live:
             if task := asyncio.current_task():
                 task.uncancel()
             yield self._last_word
+
+    async def _until_met(self) -> None:
+        """Wait a moment for the first reader, who is on the way."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FIRST_CHUNK):
+                await self._room.wait()
 
     async def _until_room(self) -> None:
         """Wait for the reader. One who holds the connection and never reads would else hold the model server, too."""

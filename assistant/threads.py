@@ -119,12 +119,12 @@ def open_conversation(project: Project, asked: Asked) -> StoredConversation:
     """
     with transaction.atomic():
         thread = _own(project, asked.fp, asked.thread_id).first() if asked.thread_id else None
-        if thread is None:
-            thread = Thread.objects.create(project=project, fp=asked.fp, title=_title(asked.text))
+        known = thread is not None
+        thread = thread or Thread.objects.create(project=project, fp=asked.fp, title=_title(asked.text))
         if asked.chat_id:
             _note_chat(project, asked.chat_id, asked.fp)
-        question = _question_again(thread, asked) if asked.replaces else None
-        history = _history(thread, question)
+        question = _question_again(thread, asked) if asked.replaces and known else None
+        history = _history(thread, question) if known else []
         common: dict[str, Any] = {"thread": thread, "caller": asked.caller, "page_path": asked.page_path}
         answer = Message(role=Message.Role.ASSISTANT, state=Message.State.RUNNING, **common)
         messages = [] if question else [Message(role=Message.Role.USER, content=asked.text, **common)]
@@ -174,8 +174,7 @@ def _history(thread: Thread, until: Message | None) -> list[Turn]:
 
 def tokens_used(project: Project) -> int:
     """Tokens that the project used today."""
-    use = TokenUse.objects.filter(project=project, day=_today()).first()
-    return use.tokens if use else 0
+    return TokenUse.objects.filter(project=project, day=_today()).values_list("tokens", flat=True).first() or 0
 
 
 def _today() -> date:
@@ -195,12 +194,14 @@ def forget(project: Project, fp: str, thread_id: str) -> list[str]:
 
 
 def _note_chat(project: Project, chat_id: str, fp: str) -> None:
-    mine = sha256(f"{chat_id}\0{fp}".encode()).hexdigest()
-    chat, _ = ChatId.objects.get_or_create(
-        project=project, digest=sha256(chat_id.encode()).hexdigest(), defaults={"fp_digest": mine}
+    mine = ChatId(
+        project=project,
+        digest=sha256(chat_id.encode()).hexdigest(),
+        fp_digest=sha256(f"{chat_id}\0{fp}".encode()).hexdigest(),
     )
-    if chat.fp_digest != mine and not chat.is_shared:
-        ChatId.objects.filter(pk=chat.pk).update(is_shared=True)
+    ChatId.objects.bulk_create([mine], ignore_conflicts=True)
+    first = ChatId.objects.filter(project=project, digest=mine.digest)
+    first.exclude(fp_digest=mine.fp_digest).update(is_shared=True)
 
 
 def shares_chat(project_id: int, chat_id: str) -> bool:

@@ -1,29 +1,30 @@
 """Prefixed random ids, and the random text of API keys."""
 
+import base64
 import secrets
 import zlib
 
-BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-def _random(alphabet: str, length: int) -> str:
-    return "".join(secrets.choice(alphabet) for _ in range(length))
+def _base32(length: int) -> str:
+    """Five random bits for each character, `a-z2-7`."""
+    return base64.b32encode(secrets.token_bytes(length)).decode().lower()[:length]
 
 
 def project_id() -> str:
     """`prj_` and 100 random bits: an identifier, not a secret."""
-    return "prj_" + _random(BASE32, 20)
+    return "prj_" + _base32(20)
 
 
 def thread_id() -> str:
     """`thr_` and 130 random bits: whoever knows it may read the conversation's history."""
-    return "thr_" + _random(BASE32, 26)
+    return "thr_" + _base32(26)
 
 
 def message_id() -> str:
     """`msg_` and 130 random bits."""
-    return "msg_" + _random(BASE32, 26)
+    return "msg_" + _base32(26)
 
 
 def token(prefix: str) -> str:
@@ -32,7 +33,7 @@ def token(prefix: str) -> str:
     The checksum lets the server and secret scanners drop typing errors without
     a look-up. It protects nothing.
     """
-    secret = _random(BASE62, 28)
+    secret = "".join(secrets.choice(BASE62) for _ in range(28))
     return prefix + secret + _checksum(prefix + secret)
 
 
