@@ -148,6 +148,42 @@ async def test_random_cuts_lose_and_double_nothing(model_service, project):
     await asyncio.gather(*(unlucky(seed) for seed in range(20)))
 
 
+async def test_random_cuts_over_http_lose_and_double_nothing(client, model_service, project):
+    """A GET begins anew each time, so each reading must be a beginning of the one answer, and the last one all of it.
+
+    A 204 means that all of it had reached the reader's machine: its end comes in one
+    piece, of which the reader here may have looked at a part only.
+    """
+
+    async def unlucky(seed: int) -> None:
+        chance = random.Random(seed)
+        headers = {**project.assistant, "X-Seed": str(seed)}
+        asking = question(id=f"chat-{seed}", resumable=True, context=fake("slow"))
+        request = client.build_request("POST", address(model_service, project), json=asking, headers=headers)
+        heard = []
+        for _ in range(6):
+            response = await client.send(request, stream=True)
+            if response.status_code == 204:
+                break
+            heard.append("")
+            most = chance.randint(1, 12)
+            async for chunk in response.aiter_text():
+                heard[-1] += chunk
+                if not (most := most - 1):
+                    break
+            await response.aclose()
+            request = client.build_request("GET", chat(model_service, project, f"chat-{seed}"), headers=headers)
+            await asyncio.sleep(chance.random() * 0.1)
+        else:
+            heard.append((await client.get(request.url, headers=headers)).text)
+        *cut, whole = heard
+        assert all(whole.startswith(part) for part in cut)
+        stream = [json.loads(block[6:]) for block in whole.split("\n\n") if block.startswith("data: {")]
+        assert text(stream) == stored(stream[0]).content
+
+    await asyncio.gather(*(unlucky(seed) for seed in range(16)))
+
+
 def chat(service, tenant, chat_id="chat-1") -> str:
     return f"{address(service, tenant)}/{chat_id}/stream"
 
