@@ -100,7 +100,7 @@ class Live:
         self.resumable = resumable
         self.log = Log(keep=keep)
         self.ended = False
-        self.dropped = False
+        self.dropped = False  # nothing of it may be resumed
         self._takers: list[Taken] = []  # readers who got it to its end
         self._readers = 0
         self._read = 0  # chunks that the furthest reader took
@@ -190,8 +190,9 @@ class Live:
             self._end(Failed(RESTARTING))
 
     def abandon(self) -> None:
-        """End the answer, since nobody reads it."""
-        self._end(None)
+        """End the answer, since nobody reads it, and keep nothing of it for a reader to come back to."""
+        self.dropped = True
+        self._end(Stopped())
 
     def hold(self) -> None:
         """A reader in another process is there: begin the grace period anew, and go on at its pace."""
@@ -210,7 +211,7 @@ class Live:
         """Whether somebody reads it now."""
         return self._readers > 0
 
-    def _end(self, last_word: Event | None) -> None:
+    def _end(self, last_word: Event) -> None:
         if self.ended or self._ending or self._task is None:
             return
         if not self._begun:  # a task that is cancelled before its first step would store nothing
@@ -244,7 +245,7 @@ class Live:
                     self.log.append(chunk)
                     self._tell()
         except asyncio.CancelledError:
-            pass  # nobody is left to be told
+            pass  # the whole process ends
         except Exception:  # the task boundary: an answer always ends
             logger.exception("Answer %s could not be encoded.", self.message_id)
         finally:
@@ -336,7 +337,7 @@ class Answers:
         async def look_after() -> None:
             await live.wait()
             self.release(places)
-            if live.resumable:
+            if live.resumable and not live.dropped:
                 await asyncio.sleep(live.patience.grace)
             self._lives.pop(live.message_id, None)
 
@@ -352,8 +353,7 @@ class Answers:
         """End the answers of a reader's conversation and forget them: it is asked anew, or to be gone."""
         for live in list(self._lives.values()):
             if (live.asker.project, live.asker.fp, live.thread_id) == (project, fp, thread_id):
-                live.dropped = True
-                live.stop()
+                live.abandon()
                 del self._lives[live.message_id]
 
     def of_chat(self, asker: Asker) -> Live | None:

@@ -36,7 +36,8 @@ def postgres() -> Iterator[str]:
         check=True, user=user, cwd=folder, capture_output=True,
     )  # fmt: skip
     server = subprocess.Popen(
-        [postgres_program("postgres"), "-D", folder / "data", "-p", str(port), "-k", folder, "-h", "127.0.0.1"],
+        [postgres_program("postgres"), "-D", folder / "data", "-p", str(port), "-k", folder, "-h", "127.0.0.1",
+         "-c", "max_connections=500"],  # tests start many services, each with up to 16
         user=user, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     ready = [postgres_program("pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
