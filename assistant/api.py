@@ -1,5 +1,6 @@
 """`/discovery/v1/assistant` and `/discovery/v2/assistant`: ask, resume, forget."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -10,13 +11,15 @@ from assistant import doors
 from assistant.doors import Door
 from assistant.live import Live, Taken, surely
 from assistant.models import Message
-from assistant.resume import find_chat
+from assistant.resume import Remote, find_chat
 from assistant.schemas import Ask, AskV2, Forget
 from assistant.wire import v1, v2
 from docsite.http.schemas import responses
 from docsite.http.streams import streamed
 from docsite.projects.gate import own_origin
 from docsite.projects.guards import AssistantKey, CallerRequest, assistant_charges
+
+UNHURRIED = 0.2  # seconds from the begin of a resumable answer to its end, at least
 
 router = Router()
 router_v2 = Router()
@@ -57,7 +60,7 @@ async def message_v2(request: CallerRequest, domain: str, payload: AskV2) -> Str
     """Answer a question from the documentation as a UI message stream, for AI SDK v5 and later."""
     door = Door(_caller(request), _origin(request), v2.encode, payload.resumable)
     live = await doors.ask(request.auth, payload, door)
-    return _events(live.read(taken=_taken(request)), live.thread_id)
+    return _events(live, request)
 
 
 @router_v2.get(
@@ -73,7 +76,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
     found = await find_chat(asker)
     if found is None:
         return HttpResponse(status=204)
-    return _events(found.read(taken=_taken(request)), found.thread_id)
+    return _events(found, request)
 
 
 @router.post(
@@ -94,14 +97,25 @@ async def _lines(live: Live) -> AsyncGenerator[bytes, None]:
             yield v1.KEEP_ALIVE if chunk is None else chunk.encode()
 
 
-def _events(parts: AsyncGenerator[str | None, None], thread_id: str) -> StreamingHttpResponse:
+def _events(answer: Live | Remote, request: HttpRequest) -> StreamingHttpResponse:
+    """The answer as server-sent events.
+
+    A reader who leaves what was sent in one burst seems to have all of it. So the
+    end of a resumable answer comes a moment after its begin: who is gone by then
+    is known to want it again.
+    """
+
     async def events() -> AsyncGenerator[bytes, None]:
-        async with aclosing(parts):
+        loop = asyncio.get_running_loop()
+        earliest_end = loop.time() + (UNHURRIED if answer.resumable else 0)
+        async with aclosing(answer.read(taken=_taken(request))) as parts:
             async for part in parts:
+                if part is not None and v2.is_last(part) and (early := earliest_end - loop.time()) > 0:
+                    await asyncio.sleep(early)
                 yield v2.KEEP_ALIVE if part is None else v2.sse(part)
         yield v2.DONE
 
-    return streamed(events(), {**v2.HEADERS, "X-Thread-Id": thread_id})
+    return streamed(events(), {**v2.HEADERS, "X-Thread-Id": answer.thread_id})
 
 
 def _caller(request: HttpRequest) -> Message.Caller:

@@ -58,6 +58,7 @@ class Remote:
     message_id: str
     thread_id: str
     asker: Asker
+    resumable = True
 
     async def read(self, after: int = 0, taken: Taken = surely) -> AsyncGenerator[str | None, None]:
         """Yield the chunks from a position on, up to the end; None whenever there was silence for a while.

@@ -17,12 +17,18 @@ KEEP_ALIVE = b": keep-alive\n\n"
 DONE = b"data: [DONE]\n\n"
 TEXT_ID = "txt_1"
 
+_FINISHED = '{"type":"finish",'
 _FAILED = '{"type":"error",'
 
 
 def sse(part: str) -> bytes:
     """A part as a server-sent event."""
     return f"data: {part}\n\n".encode()
+
+
+def is_last(part: str) -> bool:
+    """Whether an answer ends with this part."""
+    return part.startswith((_FINISHED, _FAILED))
 
 
 def failed(part: str) -> bool:

@@ -61,7 +61,9 @@ class Gate:
         response.headers["X-Content-Type-Options"] = "nosniff"
         if head and response.streaming:
             response = HttpResponse(headers=response.headers)
-        if isinstance(response, HttpResponse) and response.status_code != 204:
+        if response.status_code == 204:
+            del response.headers["Content-Type"]
+        elif isinstance(response, HttpResponse):
             response.headers["Content-Length"] = str(len(response.content))
         return response
 
