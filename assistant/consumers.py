@@ -136,7 +136,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
     @property
     def origin(self) -> str:
         """The page's origin; the service's own where the client names none."""
-        scheme = {"ws": "http", "wss": "https"}.get(client_ip.scheme(self.scope), client_ip.scheme(self.scope))
+        scheme = client_ip.scheme(self.scope).replace("ws", "http")
         return self._header(b"origin").lower() or f"{scheme}://{self._header(b'host').lower()}"
 
     def _header(self, name: bytes) -> str:

@@ -282,13 +282,7 @@ def _tell(signal: dict[str, Any]) -> None:
 
 
 async def _remote(message_id: str) -> Remote | None:
-    if not settings.ENV.redis_url:
-        return None
-    try:
-        facts = await _redis().get(f"{_key(message_id)}:facts")
-    except AWAY:
-        logger.exception("Redis does not answer.")
-        return None
+    facts = await _get(f"{_key(message_id)}:facts")
     if facts is None:
         return None
     known = json.loads(facts)
@@ -296,16 +290,22 @@ async def _remote(message_id: str) -> Remote | None:
 
 
 async def _remote_chat(asker: Asker) -> Remote | None:
-    if not settings.ENV.redis_url:
-        return None
-    try:
-        message_id = await _redis().get(_chat_key(asker))
-    except AWAY:
-        logger.exception("Redis does not answer.")
-        return None
+    message_id = await _get(_chat_key(asker))
     if message_id is None or answers.get(message_id):
         return None  # what is here and was not found is read already
     return None if message_id in _taken and _taken[message_id]() else await _remote(message_id)
+
+
+async def _get(key: str) -> str | None:
+    """A value, if there is a Redis and it knows one."""
+    if not settings.ENV.redis_url:
+        return None
+    try:
+        value: str | None = await _redis().get(key)
+    except AWAY:
+        logger.exception("Redis does not answer.")
+        return None
+    return value
 
 
 def _key(message_id: str) -> str:

@@ -93,15 +93,26 @@ class _Writer:
 
 
 def _store(batch: list[tuple[StoredConversation, Outcome]]) -> None:
+    """Store all in one transaction; where that fails, each by itself, so that none suffers for another."""
     charged = [conversation.charged for conversation, _ in batch]
     try:
         with transaction.atomic():
             for conversation, outcome in batch:
                 conversation.store(outcome)
+        return
     except Exception:
         for (conversation, _), before in zip(batch, charged, strict=True):
             conversation.charged = before
-        raise
+        if len(batch) == 1:
+            raise
+    failures = []
+    for one in batch:
+        try:
+            _store([one])
+        except Exception as failure:  # told when the others are stored
+            failures.append(failure)
+    if failures:
+        raise failures[0]
 
 
 _writers: "WeakKeyDictionary[asyncio.AbstractEventLoop, _Writer]" = WeakKeyDictionary()

@@ -32,8 +32,6 @@ ORIGIN = "https://docs.acme.example"
 AT_ONCE = 20  # readers in a wave; more than the database's threads, so that these all exist after one wave
 READERS = 100  # of one wave
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files the Linux way")
-
 
 @pytest.fixture(scope="module")
 def model(start: Any, upstream: Any) -> Any:

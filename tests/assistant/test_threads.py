@@ -6,7 +6,10 @@ import json
 import httpx
 import pytest
 
+from assistant import threads
+from assistant.answering import Outcome
 from assistant.models import Message, Thread, TokenUse
+from assistant.threads import Asked, StoredConversation, open_conversation
 from tests.assistant.test_message_v1 import ask, parts, text, values
 from tests.conftest import assert_error, fake, wait_for
 
@@ -223,3 +226,22 @@ async def test_asking_and_forgetting_at_once_fails_for_nobody(service, project):
         statuses = await asyncio.gather(*(actor(number) for number in range(8)))
     assert {status for some in statuses for status in some} == {200, 204}
     assert not Message.objects.filter(thread__project=project.project, state="running").exists()
+
+
+def test_an_answer_that_cannot_be_stored_does_not_keep_others_from_it(project, monkeypatch):
+    def conversation(text: str) -> StoredConversation:
+        return open_conversation(project.project, Asked("reader-1", text, Message.Caller.API))
+
+    def store(self: StoredConversation, outcome: Outcome) -> None:
+        if outcome.rung == "poison":
+            raise RuntimeError("no database takes this")
+        really(self, outcome)
+
+    really = StoredConversation.store
+    monkeypatch.setattr(StoredConversation, "store", store)
+    good, bad = conversation("One?"), conversation("Two?")
+    with pytest.raises(RuntimeError):
+        threads._store([(bad, Outcome(rung="poison")), (good, Outcome(state="done", spent=5))])
+    assert Message.objects.get(message_id=good.message_id).state == "done"
+    assert Message.objects.get(message_id=bad.message_id).state == "running"
+    assert TokenUse.objects.get(project=project.project).tokens == 5

@@ -17,7 +17,16 @@ HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent  # of the virtual environment, which may have a Node.js of its own
 NODE = shutil.which("node", path=f"{BIN}{os.pathsep}{os.environ['PATH']}") or "node"
 
+INSTALL = "How do I install acme with pip?"
+SOURCE = "How do I install acme from source?"
+SORRY = "The answer broke off. Please try again."
+
 Turn = dict[str, Any]
+
+
+def parts(turn: Turn, kind: str) -> list[dict[str, Any]]:
+    """The parts of a kind of the turn's answer."""
+    return [part for part in turn["message"]["parts"] if part["type"] == kind]
 
 
 class Page:

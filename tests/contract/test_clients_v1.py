@@ -4,22 +4,17 @@ What the service writes is tested elsewhere; here, what the published packages
 make of it. `v4.mjs` is the page, configured as our documentation shows.
 """
 
-import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from assistant.models import Message, Thread
 from tests.conftest import fake, wait_for
-from tests.contract.browser import Browser, Page, Turn, opened, stored
+from tests.contract.browser import INSTALL, SORRY, SOURCE, Browser, Turn, opened, parts, stored
 
 pytestmark = pytest.mark.node
-
-INSTALL = "How do I install acme with pip?"
-SOURCE = "How do I install acme from source?"
-SORRY = "The answer broke off. Please try again."
 
 
 # The oldest is 4.1.35 with hook 1.1.12: earlier ones end with an error at the first source (`h`).
@@ -29,22 +24,12 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture
-def visit(browser: Browser, model_service: Any, project: Any) -> Callable[..., Page]:
-    """Open a page of the project's site."""
-    return functools.partial(browser.open, model_service, project)
-
-
 def finishes(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [item for item in items if item["type"] == "finish"]
 
 
 def statuses(turn: Turn) -> list[dict[str, Any]]:
     return [item for item in turn["data"] if item["type"] == "status"]
-
-
-def parts(turn: Turn, kind: str) -> list[dict[str, Any]]:
-    return [part for part in turn["message"]["parts"] if part["type"] == kind]
 
 
 def test_the_text_arrives_in_pieces_and_whole(visit):

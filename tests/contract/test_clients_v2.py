@@ -4,22 +4,18 @@ The oldest release of each major reads strictly: one key that it does not know
 and the answer is an error. `v5.mjs` is the page.
 """
 
-import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from assistant.models import Message, Thread
 from tests.conftest import fake, wait_for
-from tests.contract.browser import Browser, Page, Turn, opened, stored
+from tests.contract.browser import INSTALL, SORRY, SOURCE, Browser, Turn, opened, parts, stored
 
 pytestmark = pytest.mark.node
 
-INSTALL = "How do I install acme with pip?"
-SOURCE = "How do I install acme from source?"
-SORRY = "The answer broke off. Please try again."
 RELEASES = [f"ai{major}-{age}" for major in (5, 6, 7) for age in ("oldest", "newest")]
 
 
@@ -27,16 +23,6 @@ RELEASES = [f"ai{major}-{age}" for major in (5, 6, 7) for age in ("oldest", "new
 def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
     with opened("v5", request.param) as browser:
         yield browser
-
-
-@pytest.fixture
-def visit(browser: Browser, model_service: Any, project: Any) -> Callable[..., Page]:
-    """Open a page of the project's site."""
-    return functools.partial(browser.open, model_service, project)
-
-
-def parts(turn: Turn, kind: str) -> list[dict[str, Any]]:
-    return [part for part in turn["message"]["parts"] if part["type"] == kind]
 
 
 def told(turn: Turn, kind: str) -> list[dict[str, Any]]:
