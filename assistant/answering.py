@@ -23,7 +23,8 @@ from search.hits import Hit
 
 logger = logging.getLogger(__name__)
 
-GROUNDED = 0.3  # a passage that scores less is not what the reader asked for
+GROUNDED = 0.12  # when even the best passage scores less, the documentation does not answer
+FURTHER = 0.03  # what another passage must score to be read beside it
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters
 LATER = (1, 4, 15, 60)  # seconds before each further attempt to store an answer
@@ -193,7 +194,8 @@ async def _story(
     call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
     yield Searching(call_id, query)
     retrieved = await retrieve(question, query)
-    passages = [hit for hit in retrieved.hits if hit.score >= GROUNDED]
+    grounded = bool(retrieved.hits) and retrieved.hits[0].score >= GROUNDED
+    passages = [hit for hit in retrieved.hits if grounded and hit.score >= FURTHER]
     outcome.hits = passages
     yield Found(call_id, passages)
 

@@ -52,7 +52,7 @@ def excerpt(question: str, hit: Hit, words: int) -> list[str]:
     if not parts:
         return [hit.excerpt]
     language = hit.language or "en"
-    wanted = {spelling for term in analysis.query_terms(question, (language,)) for spelling in term}
+    wanted = set(analysis.terms(" ".join(analysis.content_words(question)), language))
     telling = [len(wanted.intersection(analysis.terms(part, language))) for part in parts]
     start = max(range(len(parts)), key=lambda i: (telling[i], -i))
     while start and (is_code(parts[start]) or parts[start - 1].rstrip().endswith(":")):

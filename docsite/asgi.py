@@ -26,13 +26,14 @@ from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.db import in_db
 from docsite.http import client_ip
+from search import queries
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
 _API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|widget\.js|widget/panel\.js)(/|$)")
-_BARE = re.compile(r"/(v1/(assistant|search)|v2/assistant)/")
+_BARE = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
 
 
 class Handler(ASGIHandler):
@@ -87,13 +88,14 @@ class Http:
 
 
 async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
-    """What servers other than Daphne announce: the end, at which running answers are ended and stored."""
+    """What servers other than Daphne announce: the end, at which running answers are ended and all is stored."""
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
             await in_db(mark_orphans)()
         else:
             await drain()
+            await in_db(queries.flush)()
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
             return

@@ -103,13 +103,18 @@ class Env(BaseSettings):
     shutdown_seconds: Seconds = Field(
         default=20, description="How long running answers may go on when the service is told to stop (SIGTERM)."
     )
+    search_retention_days: int = Field(
+        default=400, ge=1, le=3650, description="Days for which searches and clicks on results are kept."
+    )
     limit_analytics_org: Rate = Field(
         default="100/h", description="Analytics requests per organization, as number/window (s, m, h, d)."
     )
     limit_assistant_org: Rate = Field(default="10000/h", description="Questions per organization.")
     limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
-    limit_collect_ip: Rate = Field(default="600/m", description="Page views reported by browsers, per client address.")
+    limit_collect_ip: Rate = Field(
+        default="600/m", description="Page views and clicks reported by browsers, per client address."
+    )
     limit_collect_org: Rate = Field(
         default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."
     )

@@ -1,9 +1,13 @@
-"""Ingested pages in the admin, to read."""
+"""Ingested pages and what readers searched for, in the admin, to read."""
+
+from typing import Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from docsite.projects.admin import ReadOnlyRows, ScopedAdmin
-from search.models import Document, Section
+from search.models import Document, SearchQuery, Section
 
 
 class SectionInline(ReadOnlyRows, admin.TabularInline):
@@ -23,3 +27,37 @@ class DocumentAdmin(ScopedAdmin):
     search_fields = ("path", "title")
     list_select_related = ("project",)
     inlines = (SectionInline,)
+
+
+class FoundFilter(admin.SimpleListFilter):
+    """Searches that found nothing: what readers miss."""
+
+    title = "results"
+    parameter_name = "found"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Without and with results."""
+        return [("no", "No results"), ("yes", "Some results")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows of that kind."""
+        if self.value() == "no":
+            return queryset.filter(result_count=0)
+        return queryset.filter(result_count__gt=0) if self.value() == "yes" else queryset
+
+
+@admin.register(SearchQuery)
+class SearchQueryAdmin(ScopedAdmin):
+    """What readers searched for, and which result they opened."""
+
+    organization = "project__organization"
+    list_display = ("text", "result_count", "clicked_path", "position", "project", "at")
+    list_filter = (
+        FoundFilter,
+        ("clicked_path", admin.EmptyFieldListFilter),
+        ("project", admin.RelatedOnlyFieldListFilter),
+    )
+    search_fields = ("text", "clicked_path")
+    list_select_related = ("project",)
+    date_hierarchy = "at"
+    show_full_result_count = False

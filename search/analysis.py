@@ -11,13 +11,15 @@ import unicodedata
 
 import Stemmer
 
-VERSION = 2  # raise it when terms change: every page is then analysed again
+VERSION = 3  # raise it when terms change: every page is then analysed again
 
-_TOKEN = re.compile(r"\w+(?:[.:/'’+-]+\w+)*\+*#?")
+TOKEN = re.compile(r"\w+(?:[.:/'’+-]+\w+)*\+*#?")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+[^\W\d_]*")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_LONGEST_WORD = 256
 _LONGEST_TERM = 64
 _MOST_PARTS = 8
+_CLITICS = ("s", "t", "re", "ve", "ll", "d", "m")
 
 _STOP_WORDS = """
     a about an and are as at be by can could do does for from had has have how i if in into is it its me my no of on
@@ -35,10 +37,6 @@ def _stemmer(language: str) -> "Stemmer.Stemmer | None":
     return Stemmer.Stemmer(name) if name else None
 
 
-def _stem(word: str, language: str) -> str:
-    return _stem_of(word[:_LONGEST_TERM], language)
-
-
 @functools.lru_cache(maxsize=100_000)
 def _stem_of(word: str, language: str) -> str:
     stemmer = _stemmer(language)
@@ -50,55 +48,67 @@ def _stem_of(word: str, language: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words and code names of a text, as written."""
-    return _TOKEN.findall(unicodedata.normalize("NFKC", text))
+    return TOKEN.findall(unicodedata.normalize("NFKC", text))
 
 
-def terms_of(word: str, language: str = "en") -> list[str]:
-    """Index terms of one word or code name: stems of its parts, then the joined form when there are several."""
+def forms_of(word: str) -> list[str]:
+    """A word or code name in lower case: its parts, then the joined form when there are several. Not yet stemmed.
+
+    >>> forms_of("useChat")
+    ['use', 'chat', 'usechat']
+    """
     if _EAST_ASIAN.search(word):
-        return _east_asian(word, language)
+        return _east_asian(word)
     parts = [part.lower() for part in _PART.findall(word)]
-    if len(parts) == 2 and parts[1] in ("s", "t", "re", "ve", "ll", "d", "m") and ("'" in word or "’" in word):
+    if len(parts) == 2 and parts[1] in _CLITICS and ("'" in word or "’" in word):
         parts = [parts[0]]  # the reader's, don't
-    terms = [_stem(part, language) for part in parts[:_MOST_PARTS]]
     if len(parts) > 1:
-        terms.append(_stem("".join(parts), language))
-    elif word.endswith(("++", "#")) and parts:
-        terms.append(parts[0] + "plusplus" if word.endswith("++") else parts[0] + "sharp")
-    return terms
+        return [*parts[:_MOST_PARTS], "".join(parts)]
+    if parts and word.endswith("++"):
+        return [*parts, parts[0] + "plusplus"]
+    if parts and word.endswith("#"):
+        return [*parts, parts[0] + "sharp"]
+    return parts
 
 
-def _east_asian(word: str, language: str) -> list[str]:
-    terms: list[str] = []
+def _east_asian(word: str) -> list[str]:
+    forms: list[str] = []
     position = 0
     for run in _EAST_ASIAN.finditer(word):
         if before := word[position : run.start()]:
-            terms += terms_of(before, language)
+            forms += forms_of(before)
         text = run.group()
-        terms += [text[i : i + 2] for i in range(len(text) - 1)] or [text]
+        forms += [text[i : i + 2] for i in range(len(text) - 1)] or [text]
         position = run.end()
     if rest := word[position:]:
-        terms += terms_of(rest, language)
-    return terms
+        forms += forms_of(rest)
+    return forms
+
+
+_forms_of = functools.lru_cache(maxsize=100_000)(forms_of)
+
+
+def stem(form: str, language: str = "en") -> str:
+    """The index term of a form: its stem in that language, without accents."""
+    return _stem_of(form[:_LONGEST_TERM], language)
+
+
+def terms_of(word: str, language: str = "en") -> list[str]:
+    """Index terms of one word or code name."""
+    return [stem(form, language) for form in forms_of(word)]
+
+
+def forms(text: str) -> list[str]:
+    """All forms of a text, in order, with repetitions."""
+    return [form for word in words(text) for form in _forms_of(word[:_LONGEST_WORD])]
 
 
 def terms(text: str, language: str = "en") -> list[str]:
     """All index terms of a text, in order, with repetitions."""
-    found: list[str] = []
-    for word in words(text):
-        found += terms_of(word, language)
-    return found
+    return [_stem_of(form[:_LONGEST_TERM], language) for form in forms(text)]
 
 
-def query_terms(text: str, languages: tuple[str, ...] = ("en",)) -> list[tuple[str, ...]]:
-    """The distinct terms of a query; each is a tuple of spellings, one for each language's stemmer.
-
-    Stop words go, unless nothing else is left. At most 32 terms.
-    """
-    found = words(text[:2000])
-    content = [word for word in found if word.lower() not in STOP_WORDS] or found
-    terms: dict[tuple[str, ...], None] = {}
-    for word in content:
-        for spellings in zip(*(terms_of(word, language) for language in languages or ("en",)), strict=True):
-            terms[tuple(dict.fromkeys(spellings))] = None
-    return list(terms)[:32]
+def content_words(text: str) -> list[str]:
+    """The words of a query, without stop words, unless nothing else is left."""
+    found = words(text)
+    return [word for word in found if word.lower() not in STOP_WORDS] or found

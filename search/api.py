@@ -1,18 +1,24 @@
-"""`POST /discovery/v1/search/{domain}`."""
+"""Searching, the click that follows, and the Markdown of a page: `/discovery/v1/search` and `/discovery/v1/page`."""
 
 from typing import Any
 
-from django.http import JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Router
 
 from docsite.db import in_db
+from docsite.http.client_ip import client_ip
+from docsite.http.errors import NotFound
 from docsite.http.schemas import responses
-from docsite.projects.guards import AssistantKey, CallerRequest, search_charges
-from search import index
+from docsite.paths import normalize
+from docsite.projects.guards import AllowedOrigin, AssistantKey, BrowserRequest, CallerRequest, search_charges
+from docsite.projects.models import Project
+from search import index, queries
 from search.hits import Filters
-from search.schemas import SearchIn, SearchResult, result_of
+from search.models import Document
+from search.schemas import ClickIn, PageIn, PageOut, SearchIn, SearchResult, result_of
 
 router = Router()
+page_router = Router()
 
 
 @router.post(
@@ -23,11 +29,51 @@ router = Router()
 )
 async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     """Pages that match the query, best first."""
+    project = request.auth.project
     hits = await in_db(index.find)(
-        request.auth.project,
+        project,
         payload.query,
         filters=payload.filter.filters() if payload.filter else Filters(),
         limit=payload.pageSize,
         threshold=payload.scoreThreshold or 0.0,
     )
+    queries.record(project, caller_of(request, project), payload.query, len(hits))
     return JsonResponse([result_of(hit) for hit in hits], safe=False)
+
+
+@router.post(
+    "/{domain}/click",
+    auth=AllowedOrigin(),
+    summary="Report the result that a reader opened",
+    response=responses(None, status=204),
+)
+async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpResponse:
+    """Settle the reader's search on a result: 204 once it is committed. An unknown page is ignored."""
+    project = request.auth
+    caller, path = caller_of(request, project), normalize(payload.path)
+    await in_db(queries.record_click)(project, caller, payload.query, path, payload.position)
+    return HttpResponse(status=204)
+
+
+@page_router.post(
+    "/{domain}",
+    auth=AssistantKey(search_charges),
+    summary="Read a page as Markdown",
+    response=responses(PageOut),
+)
+async def page(request: CallerRequest, domain: str, payload: PageIn) -> Any:
+    """The Markdown of a page as it was last ingested."""
+    found = await in_db(_page)(request.auth.project, normalize(payload.path))
+    return JsonResponse({"path": found.path, "content": found.content})
+
+
+def _page(project: Project, path: str) -> Document:
+    document = Document.objects.filter(project=project, path=path).only("path", "content").first()
+    if document is None:
+        raise NotFound("No such page.")
+    return document
+
+
+def caller_of(request: HttpRequest, project: Project) -> int:
+    """Who searches, as a keyed hash."""
+    return queries.caller_of(project, client_ip(request), request.headers.get("User-Agent", ""))

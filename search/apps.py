@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.apps import AppConfig
-from django.db.models.signals import pre_delete
+from django.db.models.signals import post_migrate, pre_delete
 
 
 class SearchConfig(AppConfig):
@@ -12,11 +12,23 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Forget a project's index with the project."""
+        """Forget a project's index with the project; index anew what an older release indexed."""
         pre_delete.connect(_drop_index, sender="projects.Project")
+        post_migrate.connect(_index_outdated, sender=self)
 
 
 def _drop_index(instance: Any, **kwargs: Any) -> None:
     from search import backends
 
     backends.current().drop(instance)
+
+
+def _index_outdated(**kwargs: Any) -> None:
+    from django.core.management import call_command
+
+    from docsite.projects.models import Project
+    from search.ingest import outdated
+
+    for project in Project.objects.all():
+        if outdated(project):
+            call_command("reindex", project.domain)

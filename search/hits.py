@@ -1,6 +1,6 @@
 """What a search takes and gives, free of any database."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,9 @@ class Hit:
     """One section that answers a query.
 
     `score` is in 0..1 and comparable between queries. `body` is the section's
-    Markdown, `excerpt` plain text around the words that matched. `url` is
-    absolute and ends in the section's anchor.
+    Markdown, `excerpt` plain text around the words that matched, and `highlights`
+    says where they stand in it ([start, end) in code points). `url` is absolute
+    and ends in the section's anchor.
     """
 
     path: str
@@ -32,4 +33,5 @@ class Hit:
     anchor: str = ""
     version: str | None = None
     language: str | None = None
-    tags: tuple[str, ...] = field(default=())
+    tags: tuple[str, ...] = ()
+    highlights: tuple[tuple[int, int], ...] = ()

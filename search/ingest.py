@@ -1,21 +1,29 @@
-"""Pages into the index: read and analyse first, then change everything in one transaction."""
+"""Pages into the index: made aside in small steps, then swapped in at once."""
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+import secrets
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from types import ModuleType
 
 from django.db import transaction
 from django.utils import timezone
 
 from docsite.projects.models import Project
 from search import analysis, backends, sections
-from search.models import Document, Section
+from search.models import Document, Index, Section
 from search.sources import Bad, Page
 from search.terms import Entry, facet
+from search.vocabulary import Vocabulary
 
-FORMAT = 1  # raise it when sections are cut differently: every page is then read again
+FORMAT = 2  # raise it when sections are cut or stored differently: every page is then indexed again
+ANALYSER = f"{FORMAT}.{analysis.VERSION}"
+PAGES_AT_ONCE = 50  # a writer elsewhere waits no longer than these take
+Counted = tuple[set[str], set[str]]  # the terms and the forms of a section
+
+
+class Superseded(ValueError):
+    """Another ingest of the project began, so this one gives way."""
 
 
 @dataclass
@@ -31,61 +39,87 @@ class Summary:
 
 
 def ingest(
-    project: Project, source: Iterable[Page | Bad], progress: Callable[[str], None] = lambda line: None
+    project: Project,
+    source: Iterable[Page | Bad],
+    progress: Callable[[str], None] = lambda line: None,
+    *,
+    anew: bool = False,
 ) -> Summary:
     """Make the project's index hold exactly the source's pages.
 
-    Unchanged pages are skipped. Pages that vanished from the source go; a page
-    whose file is bad this time keeps its last good state. Readers see the old
-    index until the new one is there. Raises ValueError when the source has no
-    page at all, since that is rarely what was meant.
+    Unchanged pages are skipped, unless everything is to be indexed `anew`. Pages
+    that vanished from the source go; a page whose file is bad this time keeps its last good state. Readers see the old
+    index until the whole new one is there. Raises ValueError when the source
+    has no page at all, since that is rarely what was meant, and Superseded when
+    another ingest of the project begins meanwhile.
     """
-    summary = Summary()
-    generation = Project.objects.values_list("index_generation", flat=True).get(pk=project.pk)
-    known = {document.path: document for document in project.documents.only("path", "digest")}
-    seen: dict[str, str] = {}
-    kept: set[str] = set()
-    prepared: list[tuple[Document, list[sections.Part]]] = []
-    for page in source:
-        if isinstance(page, Page) and page.path in seen:
-            page = Bad(page.origin, f"path {page.path} is already taken by {seen[page.path]}")
-        if isinstance(page, Bad):
-            summary.bad.append(page)
-            kept.add(page.path)
-            continue
-        seen[page.path] = page.origin
-        digest = _digest(page)
-        if page.path in known and known[page.path].digest == digest:
-            summary.unchanged += 1
-            continue
-        try:
-            parts = sections.split(page.markdown, page.title)
-        except RecursionError:
-            summary.bad.append(Bad(page.origin, "is nested too deeply", page.path))
-            continue
-        prepared.append((_document(project, page, digest, known.get(page.path)), parts))
-        if len(prepared) % 50 == 0:
-            progress(f"{len(prepared)} pages read")
-    if not seen:
-        raise ValueError("no readable page in the source; nothing was changed")
+    build = _Build(project, progress, anew)
+    try:
+        build.read(source)
+        build.swap()
+    finally:
+        build.clean()
+    return build.summary
 
-    gone = [document for path, document in known.items() if path not in seen and path not in kept]
-    entries = [_entries(document, parts) for document, parts in prepared]
-    if not prepared and not gone:
-        return summary
-    progress(f"writing {len(prepared)} pages")
-    with transaction.atomic():
-        now = Project.objects.select_for_update().get(pk=project.pk)
-        if now.index_generation != generation:
-            raise ValueError("another ingest changed the index meanwhile; run it again")
-        engine = backends.current()
-        stale = [document.pk for document, _ in prepared if document.pk] + [document.pk for document in gone]
-        _remove(project, engine, stale)
-        Document.objects.filter(pk__in=[document.pk for document in gone]).delete()
-        for (document, parts), terms in zip(prepared, entries, strict=True):
-            summary.changed += bool(document.pk)
-            summary.added += not document.pk
-            document.save()
+
+class _Build:
+    """One ingest. Pages of its own are marked with its name until they are swapped in."""
+
+    def __init__(self, project: Project, progress: Callable[[str], None], anew: bool) -> None:
+        self.project = project
+        self.progress = progress
+        self.name = secrets.token_hex(7)
+        self.summary = Summary()
+        self.engine = backends.current()
+        self.added = Vocabulary()
+        with transaction.atomic():
+            index, _ = Index.objects.update_or_create(project=project, defaults={"builder": self.name})
+        self.clean()
+        self.known = dict(project.documents.values_list("path", "digest"))
+        self.current = index.analyser == ANALYSER and not anew  # else every page is indexed again
+        self.stale: set[str] = set()  # paths of pages that are replaced or gone
+
+    def read(self, source: Iterable[Page | Bad]) -> None:
+        """Stage what is new or changed."""
+        seen: dict[str, str] = {}
+        kept: set[str] = set()
+        waiting: list[tuple[Document, list[sections.Part]]] = []
+        for page in source:
+            if isinstance(page, Page) and page.path in seen:
+                page = Bad(page.origin, f"path {page.path} is already taken by {seen[page.path]}")
+            if isinstance(page, Bad):
+                self.summary.bad.append(page)
+                kept.add(page.path)
+                continue
+            seen[page.path] = page.origin
+            digest = page.digest or _digest(page)
+            if self.current and self.known.get(page.path) == digest:
+                self.summary.unchanged += 1
+                continue
+            try:
+                parts = sections.split(page.markdown, page.title)
+            except RecursionError:
+                self.summary.bad.append(Bad(page.origin, "is nested too deeply", page.path))
+                continue
+            if page.path in self.known:
+                self.stale.add(page.path)
+            waiting.append((self.document(page, digest), parts))
+            if len(waiting) == PAGES_AT_ONCE:
+                self.stage(waiting)
+                waiting = []
+        if not seen:
+            raise ValueError("no readable page in the source; nothing was changed")
+        if waiting:
+            self.stage(waiting)
+        gone = self.known.keys() - seen.keys() - kept
+        self.summary.removed = len(gone)
+        self.stale |= gone
+
+    def stage(self, pages: list[tuple[Document, list[sections.Part]]]) -> None:
+        """Store some pages where readers do not see them."""
+        with transaction.atomic():
+            self.claim()
+            documents = Document.every.bulk_create(document for document, _ in pages)
             rows = Section.objects.bulk_create(
                 Section(
                     document=document,
@@ -96,80 +130,170 @@ def ingest(
                     body=part.body,
                     text=part.text,
                 )
+                for document, (_, parts) in zip(documents, pages, strict=True)
                 for position, part in enumerate(parts)
             )
-            engine.write(project, [Entry(row.pk, *fields) for row, fields in zip(rows, terms, strict=True)])
-            summary.sections += len(rows)
-        summary.removed = len(gone)
-        Project.objects.filter(pk=project.pk).update(index_generation=generation + 1, indexed_at=timezone.now())
-    return summary
+            analysed = [_analyse(row.document, row) for row in rows]
+            self.engine.stage(self.project, [entry for entry, _ in analysed])
+        self.added.add(counted for _, counted in analysed)
+        changed = sum(document.path in self.known for document in documents)
+        self.summary.changed += changed
+        self.summary.added += len(documents) - changed
+        self.summary.sections += len(rows)
+        self.progress(f"{self.summary.added + self.summary.changed} pages, {self.summary.sections} sections")
+
+    def swap(self) -> None:
+        """Let readers see what was staged, in one step."""
+        if not self.summary.sections and not self.stale:
+            return
+        old = Document.objects.filter(project=self.project)
+        pages = [pk for pk, path in old.values_list("pk", "path") if path in self.stale]
+        stale = [
+            pk
+            for batch in _batches(pages)
+            for pk in Section.objects.filter(document__in=batch).values_list("pk", flat=True)
+        ]
+        vocabulary = self.vocabulary(pages)
+        self.progress("swapping the new index in")
+        prepared = self.engine.prepare(self.project, stale)
+        with transaction.atomic():
+            self.claim()
+            self.engine.swap(self.project, stale, prepared)
+            for batch in _batches(pages):
+                Document.every.filter(pk__in=batch).update(build=f"-{self.name}")
+            Document.every.filter(project=self.project, build=self.name).update(build="")
+            Index.objects.filter(project=self.project).update(vocabulary=vocabulary.encode(), analyser=ANALYSER)
+            project = Project.objects.select_for_update().get(pk=self.project.pk)
+            project.index_generation += 1
+            project.indexed_at = timezone.now()
+            project.save(update_fields=["index_generation", "indexed_at"])
+
+    def vocabulary(self, stale_pages: list[int]) -> Vocabulary:
+        """The words of the index as it will be."""
+        if len(stale_pages) == len(self.known):
+            return self.added
+        stored = Index.objects.get(project=self.project).vocabulary
+        vocabulary = Vocabulary.decode(bytes(stored))
+        for batch in _batches(stale_pages):
+            rows = Section.objects.filter(document__in=batch).select_related("document")
+            vocabulary.add((_analyse(row.document, row)[1] for row in rows), -1)
+        vocabulary.merge(self.added)
+        return vocabulary
+
+    def claim(self) -> None:
+        """Make sure, inside a transaction, that no other ingest began meanwhile."""
+        if Index.objects.select_for_update().get(project=self.project).builder != self.name:
+            raise Superseded("another ingest of this project began meanwhile")
+
+    def clean(self) -> None:
+        """Remove what was retired, and what this ingest or one that died before it has left; in small steps."""
+        if Index.objects.filter(project=self.project, builder=self.name).exists():
+            with transaction.atomic():
+                self.engine.discard(self.project)
+            hidden = Document.every.filter(project=self.project).exclude(build="")
+            for batch in _batches(list(hidden.values_list("pk", flat=True))):
+                Document.every.filter(pk__in=batch).delete()
+
+    def document(self, page: Page, digest: str) -> Document:
+        """A page as it is stored."""
+        heading = _first_heading(page.markdown)
+        title = page.title or heading or _from_path(page.path)
+        aliases = [name for name in (heading, *page.keywords) if name and name.lower() != title.lower()]
+        return Document(
+            project=self.project,
+            path=page.path,
+            title=title[:500],
+            description=page.description,
+            version=page.version[:100],
+            language=page.language[:35],
+            tags=list(page.tags),
+            aliases=aliases,
+            boost=page.boost,
+            content=page.markdown.strip(),
+            digest=digest,
+            build=self.name,
+        )
 
 
-def _remove(project: Project, engine: ModuleType, document_ids: list[int]) -> None:
-    stale = Section.objects.filter(document_id__in=document_ids)
-    engine.remove(project, list(stale.values_list("pk", flat=True)))
-    stale.delete()
+def stored(project: Project) -> Iterator[Page]:
+    """The pages of a project as they were last ingested: a source for indexing them anew."""
+    for document in project.documents.iterator(100):
+        yield Page(
+            origin=document.path,
+            path=document.path,
+            markdown=document.content,
+            title=document.title,
+            description=document.description,
+            version=document.version,
+            language=document.language,
+            tags=tuple(document.tags),
+            boost=document.boost,
+            keywords=tuple(document.aliases),
+            digest=document.digest,
+        )
+
+
+def outdated(project: Project) -> bool:
+    """Whether the project's pages were indexed by another release's rules."""
+    return project.documents.exists() and not Index.objects.filter(project=project, analyser=ANALYSER).exists()
 
 
 def _digest(page: Page) -> str:
     fields = [
-        FORMAT,
-        analysis.VERSION,
         page.title,
         page.description,
         page.version,
         page.language,
         page.tags,
+        page.keywords,
+        page.boost,
         page.markdown,
     ]
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
-def _document(project: Project, page: Page, digest: str, old: Document | None) -> Document:
-    return Document(
-        pk=old.pk if old else None,
-        project=project,
-        path=page.path,
-        title=(page.title or _title(page))[:500],
-        description=page.description,
-        version=page.version[:100],
-        language=page.language[:35],
-        tags=list(page.tags),
-        content=page.markdown.strip(),
-        digest=digest,
-    )
+def _first_heading(markdown: str) -> str:
+    """The page's own title: the first heading of the first level outside code."""
+    fence = ""
+    for line in markdown.split("\n"):
+        stripped = line.lstrip()
+        if stripped.startswith(("```", "~~~")):
+            fence = "" if fence else stripped[:3]
+        elif not fence and line.startswith("# "):
+            return sections.anchor_and_heading(sections.plain(sections.clean(line)), {})[1]
+    return ""
 
 
-def _title(page: Page) -> str:
-    """The first heading, or else the last word of the path."""
-    for line in sections.clean(page.markdown).split("\n"):
-        if line.startswith("# "):
-            return sections.anchor_and_heading(sections.plain(line), {})[1]
-    return page.path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").capitalize() or "Home"
+def _from_path(path: str) -> str:
+    return path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").capitalize() or "Home"
 
 
-def _entries(document: Document, parts: list[sections.Part]) -> list[tuple[str, str, str, str]]:
-    """Terms of each section: title with path, heading trail, body (the intro with the page's description), facets."""
+def _analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
+    """A section as engines take it, and what it counts for in the vocabulary."""
     language = document.language or "en"
-
-    def joined(text: str) -> str:
-        return " ".join(analysis.terms(text, language))
-
-    title = joined(document.title)
-    path_words = joined(" ".join(document.path.split("/")[-2:]))
-    facets = " ".join(
-        [
-            facet("v", document.version),
-            facet("l", document.language),
-            *(facet("t", tag) for tag in document.tags),
-        ]
+    about = [document.description, *document.aliases, *document.path.split("/")[-2:]] if row.position == 0 else []
+    texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
+    forms = [analysis.forms(text) for text in texts]
+    terms = [[analysis.stem(form, language) for form in found] for found in forms]
+    title, heading, trail, intro, body = (" ".join(found) for found in terms)
+    facets = [facet("v", document.version), facet("l", document.language), *(facet("t", tag) for tag in document.tags)]
+    entry = Entry(
+        section_id=row.pk,
+        document_id=row.document_id,
+        position=row.position,
+        title=title,
+        heading=heading,
+        trail=trail,
+        about=intro,
+        body=body,
+        facets=" ".join(facets),
+        path=document.path,
+        language=document.language.lower(),
+        version=document.version.lower(),
+        boost=document.boost,
     )
-    return [
-        (
-            title,
-            joined(" ".join(part.trail)),
-            " ".join([joined(part.text), *([joined(document.description), path_words] if position == 0 else [])]),
-            facets,
-        )
-        for position, part in enumerate(parts)
-    ]
+    return entry, ({term for found in terms for term in found}, {form for found in forms for form in found})
+
+
+def _batches(ids: list[int]) -> Iterator[list[int]]:
+    return (ids[at : at + PAGES_AT_ONCE] for at in range(0, len(ids), PAGES_AT_ONCE))

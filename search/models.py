@@ -1,10 +1,18 @@
-"""Ingested pages and the heading-sized sections that are indexed and cited."""
+"""Ingested pages, the heading-sized sections that are indexed and cited, and what readers searched for."""
 
 from typing import ClassVar
 
 from django.db import models
 
 from docsite.projects.models import Project
+
+
+class LiveDocuments(models.Manager["Document"]):
+    """The pages that readers see."""
+
+    def get_queryset(self) -> "models.QuerySet[Document]":
+        """Without what an ingest is still building, or has retired."""
+        return super().get_queryset().filter(build="")
 
 
 class Document(models.Model):
@@ -17,13 +25,23 @@ class Document(models.Model):
     version = models.CharField(max_length=100, blank=True)
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list)
+    aliases = models.JSONField(default=list, help_text="Other names to find it by: its first heading, keywords.")
+    boost = models.FloatField(default=1.0, help_text="Multiplies the odds of its score.")
     content = models.TextField(help_text="The page's Markdown, without its front matter.")
     digest = models.CharField(max_length=64, editable=False)
     ingested_at = models.DateTimeField(auto_now=True)
+    build = models.CharField(
+        max_length=16, blank=True, editable=False, help_text="The ingest that is making or has retired it."
+    )
+
+    objects = LiveDocuments()
+    every = models.Manager()  # noqa: DJ012  # it is a manager, too
 
     class Meta:
         ordering: ClassVar = ["path"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "path"], name="one_document_a_path")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "path", "build"], name="one_document_a_path_and_build")
+        ]
 
     def __str__(self) -> str:
         return self.path
@@ -45,3 +63,41 @@ class Section(models.Model):
 
     def __str__(self) -> str:
         return f"{self.document.path}#{self.anchor}"
+
+
+class Index(models.Model):
+    """What is known of a project's index as a whole. It changes with `Project.index_generation`."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="index")
+    builder = models.CharField(max_length=16, blank=True, help_text="The ingest at work; an older one gives way.")
+    analyser = models.CharField(max_length=20, blank=True, help_text="The rules its pages were indexed by.")
+    vocabulary = models.BinaryField(default=b"", help_text="As `search.vocabulary` encodes it.")
+
+    def __str__(self) -> str:
+        return self.project.domain
+
+
+class SearchQuery(models.Model):
+    """One settled search of a reader, with the result that was opened. Who it was is known for about an hour."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="searches")
+    at = models.DateTimeField(help_text="When its last letter was searched for.")
+    text = models.CharField(max_length=400)
+    result_count = models.PositiveSmallIntegerField("results", null=True, help_text="Empty: only its click is known.")
+    clicked_path = models.CharField(max_length=400, blank=True)
+    position = models.PositiveSmallIntegerField(null=True, help_text="Of the clicked result; the first one is 1.")
+    clicked_at = models.DateTimeField(null=True)
+    caller = models.BigIntegerField(null=True, editable=False, help_text="Keyed hash, 64 bits, while it is needed.")
+
+    class Meta:
+        verbose_name = "search"
+        verbose_name_plural = "searches"
+        ordering: ClassVar = ["-at", "-pk"]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "at"]),
+            models.Index(fields=["at"]),
+            models.Index(fields=["caller", "at"], name="known_callers", condition=models.Q(caller__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return self.text

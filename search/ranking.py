@@ -1,79 +1,195 @@
-"""The score of a candidate: how much of the query it holds, how rare those words are, and where they stand.
+"""The score of a candidate: a logistic regression over what is known of it.
 
-BM25F (Robertson & Zaragoza 2009) over title, headings and body, read together
-with coverage, through one logistic function. The result is in 0..1 and means
-the same for every query, so that a threshold does too.
+The text score is BM25F (Robertson & Zaragoza 2009) over the fields of a
+section. What it says is read beside how much of the query the section, its
+headings and its page hold. The weights are in `weights.json`, with the recipe
+that `manage.py train` made them by. The result is in 0..1 and means the same
+for every query and site, so that a threshold does too.
 """
 
+import json
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from search.terms import Entry, Query
 
-FIELD_WEIGHT = {"title": 6.0, "headings": 4.0, "body": 1.0}
+WEIGHTS_FILE = Path(__file__).with_name("weights.json")
+FIELD_WEIGHT = {"title": 6.0, "heading": 4.0, "trail": 2.0, "about": 3.0}  # in BM25F, against 1 for the body
 SATURATION = 1.2
 LENGTH = 0.6  # how much a long section is held back
 TYPICAL_LENGTH = 160
 
-# Logistic weights, chosen by hand on queries of which the answering page is known.
-INTERCEPT = -5.2
-WEIGHTS = {"coverage": 2.3, "title": 1.6, "headings": 1.2, "overlap": 0.8, "relative": 2.6, "strength": 1.2}
+FEATURES = {
+    "relative": "text score against the best candidate's, times the share of the words, by rarity, that it holds",
+    "lead": "text score of its page less that of the best other page, against the best, times the same share",
+    "known": "share of the reader's words, by rarity, that any candidate holds",
+    "words": "share of the reader's words that it holds",
+    "heading_overlap": "share of its heading that the reader named",
+    "title_overlap": "share of the page's title that the reader named",
+    "trail": "share of the words, by rarity, in the headings above",
+    "about": "share of the words, by rarity, in the page's description, keywords and path (first section only)",
+    "pairs": "share of neighbouring words that stand side by side in title, heading or description",
+    "support": "text score of the page's other candidates",
+    "breadth": "how many candidates the page has",
+    "intro": "whether it is the page's first section",
+    "query_length": "number of words asked for, up to twelve",
+    "foreign": "whether its page is in another language than the one asked for or the front page's",
+    "same_folder": "whether its page stands beside the one that the reader is on",
+    "current_page": "whether it is of the page that the reader is on",
+    "outdated": "whether its page is of another version than the latest and none was asked for",
+}
 
 
 @dataclass(frozen=True)
-class Features:
-    """What is known of a candidate; every value is in 0..1."""
+class Model:
+    """Weights of the features, by name. What is not named counts nothing."""
 
-    coverage: float  # share of the query, by rarity, that occurs at all
-    title: float  # the same, in the title
-    headings: float  # the same, in the headings
-    overlap: float  # share of the heading (of an intro: the title) that the query names
-    relative: float  # BM25F against the best candidate's
-    strength: float  # BM25F against the most that the query could give
+    intercept: float
+    weights: Mapping[str, float]
 
-    def score(self) -> float:
-        """Probability-like score."""
-        total = INTERCEPT + sum(weight * getattr(self, name) for name, weight in WEIGHTS.items())
-        return 1 / (1 + math.exp(-total))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_row", [self.weights.get(name, 0.0) for name in FEATURES])
+
+    def score(self, features: Sequence[float], boost: float = 1.0) -> float:
+        """Probability that a section of these features answers; `boost` multiplies its odds."""
+        row: list[float] = self._row  # type: ignore[attr-defined]
+        total = self.intercept + sum(map(float.__mul__, row, features)) + math.log(boost)
+        return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+
+    @classmethod
+    def load(cls, file: Path = WEIGHTS_FILE) -> "Model":
+        """The model of a weights file."""
+        stored = json.loads(file.read_text())
+        return cls(stored["intercept"], stored["weights"])
 
 
-def rank(
-    query: Query, weights: Sequence[float], entries: Sequence[Entry], sections: int, found: dict[str, int]
-) -> list[Features]:
-    """Features of each entry, in the order given.
+MODEL = Model.load()
 
-    `weights` says how much each query term counts (1 for the reader's words,
-    less for context); `sections` and `found` are the index's size and the
-    number of sections each spelling occurs in.
-    """
-    holding = [min(sections, sum(found.get(spelling, 0) for spelling in term)) for term in query]
-    idf = [math.log(1 + (sections - n + 0.5) / (n + 0.5)) for n in holding]
-    rarity = [weight * told for weight, told in zip(weights, idf, strict=True)]
-    total = sum(rarity) or 1.0
-    most = total * (SATURATION + 1)
-    bm25: list[float] = []
-    shares: list[tuple[float, float, float, float]] = []
-    spellings = {spelling for term in query for spelling in term}
-    for entry in entries:
+
+@dataclass(frozen=True)
+class Preferred:
+    """What a reader would rather have: a language, a version, pages near the one they are on. Empty is no matter."""
+
+    language: str = ""
+    version: str = ""
+    near: str = ""
+
+
+class Candidate:
+    """A section made ready to be scored: its fields as sets, and what BM25F gives for each of its terms."""
+
+    __slots__ = (
+        "about", "above", "boost", "document_id", "heading", "impact", "language", "path", "position", "section_id",
+        "title", "trail", "version",
+    )  # fmt: skip
+
+    def __init__(self, entry: Entry) -> None:
+        self.section_id = entry.section_id
+        self.document_id = entry.document_id
+        self.path = entry.path
+        self.position = entry.position
+        self.language = entry.language
+        self.version = entry.version
+        self.boost = entry.boost
         fields = {name: getattr(entry, name).split() for name in FIELD_WEIGHT}
-        norm = 1 - LENGTH + LENGTH * len(fields["body"]) / TYPICAL_LENGTH
-        score = covered = in_title = in_headings = 0.0
-        for term, weight in zip(query, rarity, strict=True):
-            counts = {name: max(words.count(spelling) for spelling in term) for name, words in fields.items()}
-            frequency = (
-                counts["title"] * FIELD_WEIGHT["title"]
-                + counts["headings"] * FIELD_WEIGHT["headings"]
-                + counts["body"] * FIELD_WEIGHT["body"] / norm
-            )
-            if frequency:
-                covered += weight
-                score += weight * frequency * (SATURATION + 1) / (frequency + SATURATION)
-            in_title += weight if counts["title"] else 0
-            in_headings += weight if counts["headings"] else 0
-        bm25.append(score)
-        heading = set(fields["headings"] or fields["title"])
-        overlap = len(heading & spellings) / len(heading) if heading else 0.0
-        shares.append((covered / total, in_title / total, in_headings / total, overlap))
-    best = max(bm25, default=0) or 1.0
-    return [Features(*share, score / best, score / most) for score, share in zip(bm25, shares, strict=True)]
+        self.title, self.heading, self.trail, self.about = (frozenset(terms) for terms in fields.values())
+        self.above = f" {entry.title}  {entry.heading}  {entry.about} "
+        body = entry.body.split()
+        norm = 1 - LENGTH + LENGTH * len(body) / TYPICAL_LENGTH
+        frequency = {term: count / norm for term, count in Counter(body).items()}
+        for name, weight in FIELD_WEIGHT.items():
+            for term in fields[name]:
+                frequency[term] = frequency.get(term, 0.0) + weight
+        self.impact = {term: f * (SATURATION + 1) / (f + SATURATION) for term, f in frequency.items()}
+
+
+def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred = Preferred()) -> list[list[float]]:
+    """What is known of each candidate, in the order of FEATURES; each value is in 0..1 (`lead` in -1..1)."""
+    rarities = [term.rarity * term.weight for term in query.terms]
+    impacts = [_impacts(query, candidate) for candidate in candidates]
+    scores = [sum(map(float.__mul__, rarities, row)) for row in impacts]
+    pages = _pages(candidates, impacts, scores)
+    page_scores = {page: sum(map(float.__mul__, rarities, row)) for page, (row, _, _) in pages.items()}
+    best = max(scores, default=0.0) or 1.0
+    first, second = [*sorted(page_scores.values(), reverse=True), 0.0, 0.0][:2]
+    words = [number for number, term in enumerate(query.terms) if term.weight == 1.0]
+    total = sum(rarities[number] for number in words) or 1.0
+    known = {number for row in impacts for number in words if row[number]}
+    known_share = sum(rarities[number] for number in known) / total
+    needles = [f" {one} {next_one} " for one, next_one in query.pairs]
+    folder = preferred.near.rsplit("/", 1)[0]
+
+    rows = []
+    for candidate, row, score in zip(candidates, impacts, scores, strict=True):
+        held = [number for number in words if row[number]]
+        page_score = page_scores[candidate.document_id]
+        _, count, summed = pages[candidate.document_id]
+        coverage = sum(rarities[number] for number in held) / total
+        lead = (page_score - (second if page_score == first else first)) / (first or 1.0)
+        foreign = candidate.language and preferred.language and candidate.language != preferred.language
+        outdated = candidate.version and preferred.version and candidate.version != preferred.version
+        here = bool(preferred.near) and candidate.path == preferred.near
+        beside = bool(preferred.near) and not here and candidate.path.rsplit("/", 1)[0] == folder
+        rows.append([
+            score / best * coverage,
+            lead * coverage,
+            known_share,
+            len(held) / (len(words) or 1),
+            _overlap(candidate.heading, query),
+            _overlap(candidate.title, query),
+            _share(query, candidate.trail, held, rarities) / total,
+            _share(query, candidate.about, held, rarities) / total,
+            sum(needle in candidate.above for needle in needles) / len(needles) if needles else 0.0,
+            min(1.0, (summed - score) / best / 5),
+            min(1.0, math.log1p(count) / 4),
+            1.0 if candidate.position == 0 else 0.0,
+            min(len(words), 12) / 12,
+            1.0 if foreign else 0.0,
+            1.0 if beside else 0.0,
+            1.0 if here else 0.0,
+            1.0 if outdated else 0.0,
+        ])  # fmt: skip
+    return rows
+
+
+def _impacts(query: Query, candidate: Candidate) -> list[float]:
+    """What each term of the query gives in BM25F, before its rarity: the best of its spellings."""
+    impact = candidate.impact.get
+    return [
+        max([sure * impact(spelling, 0.0) for spelling, sure in term.spellings]) if len(term.spellings) > 1
+        else term.spellings[0][1] * impact(term.spellings[0][0], 0.0)
+        for term in query.terms
+    ]  # fmt: skip
+
+
+def _pages(
+    candidates: Sequence[Candidate], impacts: Sequence[list[float]], scores: Sequence[float]
+) -> dict[int, tuple[list[float], int, float]]:
+    """For each page the best of its candidates for each term, how many there are, and the sum of their scores."""
+    pages: dict[int, tuple[list[float], int, float]] = {}
+    for candidate, row, score in zip(candidates, impacts, scores, strict=True):
+        if known := pages.get(candidate.document_id):
+            pages[candidate.document_id] = (list(map(max, known[0], row)), known[1] + 1, known[2] + score)
+        else:
+            pages[candidate.document_id] = (row, 1, score)
+    return pages
+
+
+def _share(query: Query, field: frozenset[str], held: Iterable[int], rarities: Sequence[float]) -> float:
+    """The words found in a field, by rarity and by how sure their spelling is."""
+    if not field:
+        return 0.0
+    share = 0.0
+    for number in held:
+        for spelling, sure in query.terms[number].spellings:
+            if spelling in field:
+                share += sure * rarities[number]
+                break
+    return share
+
+
+def _overlap(field: frozenset[str], query: Query) -> float:
+    return len(field & query.spellings) / len(field) if field else 0.0

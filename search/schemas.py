@@ -3,7 +3,7 @@
 from typing import Any
 
 from ninja import Schema
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, field_validator
 
 from docsite.http.schemas import Number, Whole
 from search.hits import Filters, Hit
@@ -30,6 +30,34 @@ class SearchIn(BaseModel):
     filter: FilterIn | None = None
 
 
+class ClickIn(BaseModel):
+    """A result that a reader opened."""
+
+    query: StrictStr = Field(max_length=2000, description="What was searched for.")
+    path: StrictStr = Field(min_length=1, max_length=2000, description="Page of the result, as the search gave it.")
+    position: Whole = Field(ge=1, le=50, description="Place of the result: the first one is 1.")
+
+    @field_validator("query")
+    @classmethod
+    def _says_something(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("must not be blank")
+        return value
+
+
+class PageIn(BaseModel):
+    """A page to read."""
+
+    path: StrictStr = Field(min_length=1, max_length=2000, description="In any spelling: `/a`, `/a.md`, an address.")
+
+
+class PageOut(Schema):
+    """A page's Markdown, without its front matter."""
+
+    path: str
+    content: str
+
+
 class MetadataOut(Schema):
     """What else is known of a result."""
 
@@ -39,6 +67,7 @@ class MetadataOut(Schema):
     section: str
     breadcrumb: list[str]
     score: float
+    highlights: list[tuple[int, int]]
     version: str | None = None
     language: str | None = None
     tags: list[str] | None = None
@@ -60,6 +89,7 @@ def result_of(hit: Hit) -> dict[str, Any]:
         "section": hit.section,
         "breadcrumb": list(hit.breadcrumb),
         "score": hit.score,
+        "highlights": [list(span) for span in hit.highlights],
     }
     facets = {"version": hit.version, "language": hit.language, "tags": list(hit.tags)}
     metadata |= {name: value for name, value in facets.items() if value}

@@ -1,24 +1,38 @@
 """A Markdown page to its sections: one for each heading, split where one grows too long."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-MOST_WORDS = 400
-_PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+from search.markup import LONGEST, clean
 
-_EXPLICIT_ID = re.compile(r"\s*\{:?\s*#([\w:.-]+)[^}]*\}\s*$")
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_ADMONITION = re.compile(r'(\s*)(?:!!!|\?\?\?\+?)\s+[\w-]+(?:\s+[\w-]+)*(?:\s+"(.*)")?\s*$')
-_TAB = re.compile(r'(\s*)===[!+]?\s+"(.+)"\s*$')
-_BLOCK = re.compile(r"\s*/{3,}\s*(?:[\w-]+)?(?:\s*\|\s*(.+))?\s*$")
-_CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_TAG = re.compile(r"</?(?:[a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
-_IMAGE = re.compile(r"!\[([^\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)(?:\{[^}]*\})?")
-_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*<?([^()\s>]*)>?(?:\s+[\"'(][^)]*)?\)(?:\{[^}]*\})?")
+__all__ = ["Part", "anchor_and_heading", "blocks", "clean", "inline_text", "plain", "slug", "split"]
+
+MOST_WORDS = 400
+# Without `inline` a parse finds blocks only; most text then needs no second look. `clean` has dealt with the rest.
+_PARSER = (
+    MarkdownIt("commonmark", {"html": False})
+    .enable(["table", "strikethrough"])
+    .disable(["inline", "text_join", "reference", "html_block", "html_inline"])
+)
+
+_EXPLICIT_ID = re.compile(r"\s*(?:\{:?[^{}#]*#([\w:.-]+)[^{}]*\}|\[#([\w:.-]+)\])\s*$")
+# Marks that need no parser, each with its text, and what would still need one beside them.
+_SIMPLE = re.compile(
+    r"`(?<![`\\]`)(?!`)([^`]+)`(?!`)"
+    r"|\*(?<![*\\]\*)\*(?![\s*])([^*`_\[\]\\<&~]+)(?<!\s)\*\*(?!\*)"
+    r"|\*(?<![*\\]\*)(?![\s*])([^*`_\[\]\\<&~]+)(?<!\s)\*(?!\*)"
+    r"|\[(?<![!\\\]]\[)([^\[\]*`_\\<&~]+)\]\(https?://[^()\s<>\\&]+\)"
+)
+_MARKED = re.compile(r"[`*]|\\[^\w ]|(?<![^\W_])_|_(?![^\W_])|~~|\]\(|<[A-Za-z]|&#?\w+;")
+_LINE_END = re.compile(r" {0,100}\n {0,100}")
+_CODE_TITLE = re.compile(r"""\b(?:title|filename|name|label)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_COLOURS = re.compile(r"</?(?:font|span|b|u)(?: [^<>]{0,200})?>")  # of a terminal, as sites show it
+_CODE_WORD = re.compile(r"[\w./@-]+")
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,13 @@ class Part:
     text: str
 
 
+class _Block(NamedTuple):
+    """A piece of a body that stays whole: as it is written, and its words."""
+
+    source: str
+    text: str
+
+
 def slug(heading: str) -> str:
     """The anchor of a heading, as GitHub makes it: lower case, no punctuation, hyphens for spaces."""
     return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.strip().lower()))
@@ -42,7 +63,7 @@ def anchor_and_heading(raw: str, seen: dict[str, int]) -> tuple[str, str]:
     explicit = _EXPLICIT_ID.search(raw)
     heading = _EXPLICIT_ID.sub("", raw).strip()
     if explicit:
-        return explicit[1], heading
+        return explicit[1] or explicit[2], heading
     anchor = slug(heading)
     count = seen.get(anchor, 0)
     seen[anchor] = count + 1
@@ -51,15 +72,7 @@ def anchor_and_heading(raw: str, seen: dict[str, int]) -> tuple[str, str]:
 
 def inline_text(token: Token) -> str:
     """The visible text of an inline token, without its markup."""
-    text = ""
-    for child in token.children or []:
-        if child.type in ("text", "code_inline"):
-            text += child.content
-        elif child.type in ("softbreak", "hardbreak"):
-            text += " "
-        elif child.type == "image":
-            text += child.content
-    return text.strip()
+    return _joined(token.children or [])
 
 
 def split(markdown: str, title: str = "") -> list[Part]:
@@ -67,116 +80,179 @@ def split(markdown: str, title: str = "") -> list[Part]:
     source = clean(markdown)
     lines = source.split("\n")
     tokens = _PARSER.parse(source)
-    seen: dict[str, int] = {}
-    headings: list[tuple[int, int, int, str, str]] = []  # first line, line after, level, text, anchor
-    for index, token in enumerate(tokens):
-        if token.type == "heading_open" and token.level == 0 and token.map:
-            anchor, text = anchor_and_heading(inline_text(tokens[index + 1]), seen)
-            headings.append((token.map[0], token.map[1], int(token.tag[1]), text, anchor))
-
     parts: list[Part] = []
-    starts = [(0, 0, 1, "", ""), *headings]
+    seen: dict[str, int] = {}
     trail: list[tuple[int, str]] = []
-    for index, (_, body_start, level, heading, anchor) in enumerate(starts):
-        end = starts[index + 1][0] if index + 1 < len(starts) else len(lines)
-        is_page_title = level == 1 and len(trail) == 0
-        if heading and not is_page_title:
+    heading = anchor = ""
+    below: list[_Block] = []
+    titled = False
+
+    def finish() -> None:
+        names = tuple(name for _, name in trail)
+        for body, text in _pack(below):
+            parts.append(Part(heading, anchor, names, body, text))
+        if heading and not below:
+            parts.append(Part(heading, anchor, names, "", ""))
+
+    for start, end in _top_level(tokens):
+        token = tokens[start]
+        if token.type != "heading_open":
+            below += _pieces(tokens[start:end], lines)
+            continue
+        finish()
+        below = []
+        level = int(token.tag[1])
+        anchor, heading = anchor_and_heading(_text(tokens[start + 1].content), seen)
+        if level == 1 and not titled:
+            heading = anchor = ""  # the title of the page
+        elif heading:
             trail = [(above, name) for above, name in trail if above < level] + [(level, heading)]
-        shown, target = ("", "") if is_page_title else (heading, anchor)
-        below = blocks(lines[body_start:end])
-        for body in _pack(below):
-            parts.append(Part(shown, target, tuple(name for _, name in trail), body, plain(body)))
-        if shown and not below:
-            parts.append(Part(shown, target, tuple(name for _, name in trail), "", ""))
+        titled = True
+    finish()
     return parts or [Part("", "", (), title, title)]
-
-
-def clean(markdown: str) -> str:
-    """Markdown that can be quoted anywhere: no comments, HTML tags, images, relative links or site-specific syntax.
-
-    The titles of admonitions and tabs stay as bold lines and their text moves
-    to the left; code is left as it is.
-    """
-    lines: list[str] = []
-    fence = ""
-    indents: list[int] = []
-    for line in _COMMENT.sub("", markdown.replace("\r\n", "\n").replace("\t", "    ")).split("\n"):
-        stripped = line.strip()
-        if not fence and stripped:
-            width = len(line) - len(line.lstrip())
-            while indents and width < indents[-1]:
-                indents.pop()
-        if indents:
-            line = line[min(indents[-1], len(line) - len(line.lstrip())) :]
-        marker = _FENCE.match(line)
-        if marker and not fence:
-            fence = marker[1]
-        elif marker and fence and stripped.startswith(fence) and not stripped.strip(fence[0]):
-            fence = ""
-        elif not fence:
-            if opened := _ADMONITION.match(line) or _TAB.match(line):
-                base = (indents[-1] if indents else 0) + len(opened[1])
-                indents.append(base + 4)
-                lines += ["", f"{opened[1]}**{opened[2]}**" if opened[2] else "", ""]
-                continue
-            if block := _BLOCK.match(line):
-                lines += ["", f"**{block[1].strip()}**" if block[1] else "", ""]
-                continue
-            line = _inline(line)
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _inline(line: str) -> str:
-    """Drop tags, images and relative link targets of a line, outside code spans."""
-    spans: list[str] = []
-
-    def put_aside(span: re.Match[str]) -> str:
-        spans.append(span[0])
-        return f"\x00{len(spans) - 1}\x00"  # no page holds a NUL
-
-    line = _TAG.sub("", _IMAGE.sub(r"\1", _CODE_SPAN.sub(put_aside, line)))
-    line = _LINK.sub(_absolute_only, line)
-    line = line if line.endswith("  ") else line.rstrip()  # two spaces break a line
-    return re.sub("\x00(\\d+)\x00", lambda mark: spans[int(mark[1])], line)
-
-
-def _absolute_only(link: re.Match[str]) -> str:
-    return link[0] if link[2].startswith(("http://", "https://", "mailto:")) else link[1]
 
 
 def blocks(lines: list[str]) -> list[str]:
     """The top-level blocks of some lines, as they are written."""
     tokens = _PARSER.parse("\n".join(lines))
-    blocks = []
-    for token in tokens:
-        if token.level == 0 and token.map and token.nesting >= 0:
-            block = "\n".join(lines[token.map[0] : token.map[1]]).strip("\n")
-            if block.strip() and token.type != "hr":
-                blocks.append(block)
-    return blocks
+    found = [_source(tokens[start], lines) for start, _ in _top_level(tokens)]
+    return [block for block in found if block]
 
 
-def _pack(blocks: list[str]) -> list[str]:
-    """Join blocks into bodies of about 400 words; a block, code above all, is never cut."""
-    bodies: list[list[str]] = []
+def plain(markdown: str) -> str:
+    """The words of some Markdown, code included, without its markup; one line for each block."""
+    return _words(_PARSER.parse(markdown))
+
+
+def _top_level(tokens: Sequence[Token]) -> Iterable[tuple[int, int]]:
+    """Where each top-level block begins and ends among the tokens."""
+    start = 0
+    for index, token in enumerate(tokens):
+        if token.level == 0 and token.nesting <= 0:
+            yield start, index + 1
+            start = index + 1
+
+
+def _source(token: Token, lines: list[str]) -> str:
+    if token.type == "hr" or not token.map:
+        return ""
+    block = "\n".join(lines[token.map[0] : token.map[1]]).strip("\n")
+    return block if block.strip() else ""
+
+
+def _pieces(tokens: Sequence[Token], lines: list[str]) -> list[_Block]:
+    """A top-level block; a list, table or paragraph that is too long for a section comes in several."""
+    block = _Block(_source(tokens[0], lines), _words(tokens))
+    if not block.source:
+        return []
+    if len(block.source) < MOST_WORDS * 2 or len(block.source.split()) <= MOST_WORDS:
+        return [block]
+    kind = tokens[0].type
+    if kind in ("bullet_list_open", "ordered_list_open"):
+        items = [index for index, token in enumerate(tokens) if token.type == "list_item_open" and token.level == 1]
+        ends = [*items[1:], len(tokens) - 1]
+        return [
+            _Block(_source(tokens[start], lines), _words(tokens[start:end]))
+            for start, end in zip(items, ends, strict=True)
+        ]
+    if kind == "table_open":
+        return _rows(tokens, block.source.split("\n"))
+    if kind == "paragraph_open":
+        return [_Block(piece, _text(piece)) for piece in _sentences(block.source)]
+    return [block]
+
+
+def _rows(tokens: Sequence[Token], lines: list[str]) -> list[_Block]:
+    """The rows of a long table in groups, each below the table's head, so that it stays a table."""
+    head, rows = lines[:2], lines[2:]
+    starts = [index for index, token in enumerate(tokens) if token.type == "tr_open"]
+    words = [_words(tokens[start:end]) for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True)]
+    groups: list[_Block] = []
+    start = size = 0
+    for index, row in enumerate(rows):
+        size += len(row.split())
+        if size > MOST_WORDS // 2 or index == len(rows) - 1:
+            texts = [words[0], *words[start + 1 : index + 2]]
+            groups.append(_Block("\n".join(head + rows[start : index + 1]), "\n".join(filter(None, texts))))
+            start, size = index + 1, 0
+    return groups
+
+
+def _sentences(paragraph: str) -> list[str]:
+    """A very long paragraph, cut after sentences, or after words where there are none."""
+    cuts = [""]
+    size = 0
+    for sentence in re.split(r"(?<=[.!?])\s+", paragraph):
+        words = sentence.split()
+        for start in range(0, len(words), MOST_WORDS):
+            some = words[start : start + MOST_WORDS]
+            if size and size + len(some) > MOST_WORDS:
+                cuts.append("")
+                size = 0
+            cuts[-1] += (" " if cuts[-1] else "") + " ".join(some)
+            size += len(some)
+    return cuts
+
+
+def _pack(below: list[_Block]) -> list[tuple[str, str]]:
+    """Join blocks into bodies of about 400 words, each with its text; a block, code above all, is never cut."""
+    bodies: list[list[_Block]] = []
     size = MOST_WORDS
-    for block in blocks:
-        count = len(block.split())
+    for block in below:
+        count = len(block.source.split())
         if not bodies or (size + count > MOST_WORDS and size > MOST_WORDS // 4):
             bodies.append([])
             size = 0
         bodies[-1].append(block)
         size += count
-    return ["\n\n".join(body) for body in bodies]
+    return [
+        ("\n\n".join(block.source for block in body), "\n".join(block.text for block in body if block.text))
+        for body in bodies
+    ]
 
 
-def plain(markdown: str) -> str:
-    """The words of some Markdown, code included, without its markup; one line for each block."""
+def _words(tokens: Iterable[Token]) -> str:
+    """The text of some blocks, one line for each."""
     lines = []
-    for token in _PARSER.parse(markdown):
+    for token in tokens:
         if token.type == "inline":
-            lines.append(inline_text(token))
-        elif token.type in ("fence", "code_block"):
+            lines.append(_text(token.content))
+        elif token.type == "fence":
+            code = token.content.strip()
+            if token.info.startswith("console") and "</" in code:
+                code = _COLOURS.sub("", code)
+            lines += [_code_title(token.info), code]
+        elif token.type == "code_block":
             lines.append(token.content.strip())
     return "\n".join(line for line in lines if line)
+
+
+def _text(content: str) -> str:
+    """The visible text of a block's Markdown. What is far too long for prose is taken as it is."""
+    if len(content) > LONGEST or not _MARKED.search(content):
+        return _LINE_END.sub(" ", content).strip()
+    if not _MARKED.search(_SIMPLE.sub("", content)):
+        return _LINE_END.sub(" ", _SIMPLE.sub(lambda mark: mark[mark.lastindex or 0], content)).strip()
+    children: list[Token] = []
+    _PARSER.inline.parse(content, _PARSER, {}, children)
+    return _joined(children)
+
+
+def _joined(children: Sequence[Token]) -> str:
+    text = ""
+    for child in children:
+        if child.type in ("text", "text_special", "code_inline", "image"):
+            text += child.content
+        elif child.type in ("softbreak", "hardbreak"):
+            text += " "
+    return text.strip()
+
+
+def _code_title(info: str) -> str:
+    """What a reader sees above a block of code: its title, or a file name after the language."""
+    words = info.split()[1:]
+    if not words:
+        return ""
+    if named := _CODE_TITLE.search(info):
+        return named[1] or named[2] or ""
+    return words[0] if "." in words[0] and _CODE_WORD.fullmatch(words[0]) else ""

@@ -1,23 +1,64 @@
-"""What an engine stores of a section, and what it gives back: ready terms, free of any database."""
+"""What an engine stores of a section and what a query asks of it: ready terms, free of any database."""
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-Query = Sequence[tuple[str, ...]]  # each term as its spellings, one for each language's stemmer
+from functools import cached_property
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A section as an engine sees it: terms joined by spaces, and facets that filters match."""
+    """A section as an engine stores it: terms joined by spaces, and facets that filters match.
+
+    `heading` is the section's own, `trail` holds those above it. `about` is the
+    page's description, keywords and path, for its first section only.
+    """
 
     section_id: int
+    document_id: int
+    position: int
     title: str
-    headings: str
+    heading: str
+    trail: str
+    about: str
     body: str
     facets: str = ""
+    path: str = ""
+    language: str = ""
+    version: str = ""
+    boost: float = 1.0
+
+
+@dataclass(frozen=True)
+class Term:
+    """One thing a query asks for: index terms that stand for it, each with how surely, and how rare it is."""
+
+    spellings: tuple[tuple[str, float], ...]
+    weight: float = 1.0  # 1 for a reader's word, less for what was only derived or taken from the context
+    rarity: float = 1.0
+
+
+@dataclass(frozen=True)
+class Query:
+    """What to look for. `facets` are alternatives: a section needs one of each."""
+
+    terms: Sequence[Term]
+    pairs: Sequence[tuple[str, str]] = ()  # terms that stand side by side
+    facets: Sequence[Sequence[str]] = ()
+    asked: frozenset[str] = frozenset()  # the spellings that engines look for: not those that nearly every section has
+
+    @cached_property
+    def spellings(self) -> frozenset[str]:
+        """Every index term that counts as a match."""
+        return frozenset(spelling for term in self.terms for spelling, _ in term.spellings)
 
 
 def facet(kind: str, value: str) -> str:
     """One term for a version, language or tag; the empty value stands for pages that have none."""
     return f"facet{kind}" + hashlib.sha256(value.strip().lower().encode()).hexdigest()[:16]
+
+
+def rarity(sections: int, holding: int) -> float:
+    """Inverse document frequency as BM25 has it (Robertson & Zaragoza 2009, equation 3.3, kept positive)."""
+    return math.log(1 + (sections - holding + 0.5) / (holding + 0.5))

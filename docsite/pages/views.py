@@ -14,9 +14,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
+from analytics import agents
+from analytics.observe import not_a_reader
+from docsite.http.client_ip import client_ip
 from docsite.pages.navigation import Page, groups, neighbours, pages
 from docsite.projects.auth import project_by_domain
 from docsite.projects.models import Project
+from search import queries
 
 if TYPE_CHECKING:
     from search.hits import Hit
@@ -74,6 +78,9 @@ def search(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     project = _project()
     hits = _find(project, query, 20) if project and query else []
+    if project and _is_reader(request):
+        user_agent = request.headers.get("User-Agent", "")
+        queries.record(project, queries.caller_of(project, client_ip(request), user_agent), query, len(hits))
     results = [
         {
             "title": hit.breadcrumb[-1],
@@ -96,6 +103,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         return HttpResponse("\n".join(lines) + "\n", status=404, content_type="text/markdown; charset=utf-8")
     words = " ".join(re.findall(r"\w+", request.path))[:LONGEST_QUERY]
     return render(request, "pages/not_found.html", _frame() | {"near": near, "query": words}, status=404)
+
+
+def _is_reader(request: HttpRequest) -> bool:
+    """Whether somebody reads what is answered here: no crawler that follows links, no browser that fetches ahead."""
+    verdict = agents.classify(request.headers.get("User-Agent", ""))
+    return request.method == "GET" and not not_a_reader(request) and verdict.client_class not in agents.KNOWN_CRAWLERS
 
 
 def _known(slug: str) -> Page:

@@ -1,13 +1,14 @@
-"""Engines that hold the terms of a project's sections. Each module has the same five functions.
+"""Engines that hold the terms of a project's sections. Each module has the same functions.
 
-    write(project, entries)                  add sections
-    remove(project, section_ids)             take sections out
-    drop(project)                            forget the project
-    candidates(project, query, facets, most) the likeliest sections, best first, as entries
-    frequencies(project, terms)              number of sections, and in how many each term occurs
+    stage(project, entries)              add sections to the index that is being built
+    prepare(project, stale)              get ready to swap; gives what `swap` wants to know
+    swap(project, stale, prepared)       let what was staged take the place of the stale sections, inside a transaction
+    discard(project)                     forget what was staged
+    drop(project)                        forget the project
+    candidates(project, query, most)     ids of the likeliest sections, best first
+    entries(project, section_ids)        those sections, in any order
 
-`facets` is a list of alternatives: an entry qualifies when it has one of each.
-Ranking is done in `search.ranking`, the same for every engine.
+Scoring is done in `search.ranking`, the same for every engine.
 """
 
 from types import ModuleType

@@ -1,6 +1,6 @@
 """SQLite FTS5, one index for each project, inside the service's own database."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from django.db import connection, transaction
 
@@ -9,80 +9,125 @@ from search.terms import Entry, Query
 
 # Terms arrive ready-made: the tokenizer only has to keep letters, digits and marks together.
 _TOKENIZER = "unicode61 remove_diacritics 0 categories ''L* N* Co M*''"
+_TERMS = ("title", "heading", "trail", "about", "body", "facets")
+_WEIGHTS = "10, 5, 3, 3, 1, 0"
+_KEPT = ("document_id", "position", "path", "language", "version", "boost")
+_COLUMNS = ", ".join((*_TERMS, *_KEPT))
+LARGE = 2_000  # sections; a change of more is made beside the index, so that no writer has to wait for it
+BATCH = 500
+
+
+def stage(project: Project, entries: Iterable[Entry]) -> None:
+    """Add sections to the index that is being built."""
+    _create(_next(project))
+    marks = ", ".join(["%s"] * (1 + len(_TERMS) + len(_KEPT)))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {_next(project)} (rowid, {_COLUMNS}) VALUES ({marks})",
+            [
+                (
+                    *(e.section_id, e.title, e.heading, e.trail, e.about, e.body, e.facets),
+                    *(e.document_id, e.position, e.path, e.language, e.version, e.boost),
+                )
+                for e in entries
+            ],
+        )
+
+
+def prepare(project: Project, stale: Sequence[int]) -> bool:
+    """Where much changes, copy what stays beside what was staged. Whether the new index is then complete."""
+    live = _table(project)
+    _create(live)
+    _create(_next(project))
+    gone = set(stale)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT id FROM {live}_docsize")
+        stay = [rowid for (rowid,) in cursor.fetchall() if rowid not in gone]
+    if stay and max(len(stale), _count(_next(project))) < LARGE:
+        return False
+    for batch in _batches(stay):
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(
+                f"INSERT INTO {_next(project)} (rowid, {_COLUMNS}) "
+                f"SELECT rowid, {_COLUMNS} FROM {live} WHERE rowid IN ({', '.join(map(str, batch))})"
+            )
+    return True
+
+
+def swap(project: Project, stale: Sequence[int], prepared: bool) -> None:
+    """Let what was staged take the place of the stale sections, inside a transaction."""
+    live, staged = _table(project), _next(project)
+    with connection.cursor() as cursor:
+        if prepared:
+            cursor.execute(f"DROP TABLE {live}")
+            cursor.execute(f"ALTER TABLE {staged} RENAME TO {live}")
+            return
+        cursor.executemany(f"DELETE FROM {live} WHERE rowid = %s", [(pk,) for pk in stale])
+        cursor.execute(f"INSERT INTO {live} (rowid, {_COLUMNS}) SELECT rowid, {_COLUMNS} FROM {staged}")
+        cursor.execute(f"DROP TABLE {staged}")
+
+
+def discard(project: Project) -> None:
+    """Forget what was staged."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE IF EXISTS {_next(project)}")
+
+
+def drop(project: Project) -> None:
+    """Forget the project."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE IF EXISTS {_table(project)}")
+        cursor.execute(f"DROP TABLE IF EXISTS {_next(project)}")
+
+
+def candidates(project: Project, query: Query, most: int) -> list[int]:
+    """The likeliest sections by BM25, best first."""
+    match = f"({{title heading trail about body}} : ({_any(sorted(query.asked))}))"
+    for alternatives in query.facets:
+        match += f" AND (facets : ({_any(alternatives)}))"
+    table = _table(project)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT rowid FROM {table} WHERE {table} MATCH %s ORDER BY bm25({table}, {_WEIGHTS}), rowid LIMIT %s",
+            [match, most],
+        )
+        return [rowid for (rowid,) in cursor.fetchall()]
+
+
+def entries(project: Project, section_ids: Iterable[int]) -> list[Entry]:
+    """The sections of these ids."""
+    ids = ", ".join(str(int(pk)) for pk in section_ids)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT rowid, document_id, position, title, heading, trail, about, body, facets, "
+            f"path, language, version, boost FROM {_table(project)} WHERE rowid IN ({ids})"
+        )
+        return [Entry(*row) for row in cursor.fetchall()]
 
 
 def _table(project: Project) -> str:
     return f"search_terms_{int(project.pk)}"
 
 
-def _ensure(project: Project) -> None:
-    table = _table(project)
+def _next(project: Project) -> str:
+    return f"{_table(project)}_next"
+
+
+def _create(table: str) -> None:
+    columns = ", ".join([*_TERMS, *(f"{name} UNINDEXED" for name in _KEPT)])
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS {table} "
-            f"USING fts5(title, headings, body, facets, tokenize = '{_TOKENIZER}')"
-        )
-        cursor.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {table}_vocabulary USING fts5vocab({table}, row)")
+        cursor.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING fts5({columns}, tokenize = '{_TOKENIZER}')")
 
 
-def _exists(project: Project) -> bool:
-    """Whether anything was ever indexed."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM sqlite_master WHERE name = %s", [_table(project)])
-        return cursor.fetchone() is not None
-
-
-def write(project: Project, entries: Iterable[Entry]) -> None:
-    """Add sections."""
-    _ensure(project)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            f"INSERT INTO {_table(project)} (rowid, title, headings, body, facets) VALUES (%s, %s, %s, %s, %s)",
-            [(e.section_id, e.title, e.headings, e.body, e.facets) for e in entries],
-        )
-
-
-def remove(project: Project, section_ids: Iterable[int]) -> None:
-    """Take sections out."""
-    if _exists(project):
-        with connection.cursor() as cursor:
-            cursor.executemany(f"DELETE FROM {_table(project)} WHERE rowid = %s", [(pk,) for pk in section_ids])
-
-
-def drop(project: Project) -> None:
-    """Forget the project."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"DROP TABLE IF EXISTS {_table(project)}_vocabulary")
-        cursor.execute(f"DROP TABLE IF EXISTS {_table(project)}")
-
-
-def candidates(project: Project, query: Query, facets: Sequence[Sequence[str]], most: int) -> list[Entry]:
-    """The likeliest sections by BM25, best first."""
-    if not query or not _exists(project):
-        return []
-    any_term = " OR ".join(f'"{spelling}"' for term in query for spelling in term)
-    match = f"({{title headings body}} : ({any_term}))"
-    for alternatives in facets:
-        match += " AND (facets : (" + " OR ".join(f'"{value}"' for value in alternatives) + "))"
-    table = _table(project)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT rowid, title, headings, body FROM {table} WHERE {table} MATCH %s "
-            f"ORDER BY bm25({table}, 10.0, 5.0, 1.0, 0.0), rowid LIMIT %s",
-            [match, most],
-        )
-        return [Entry(*row) for row in cursor.fetchall()]
-
-
-def frequencies(project: Project, terms: Iterable[str]) -> tuple[int, dict[str, int]]:
-    """Number of sections, and in how many each term occurs."""
-    if not _exists(project):
-        return 0, {}
-    table = _table(project)
-    wanted = list(terms)
+def _count(table: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT count(*) FROM {table}_docsize")
-        sections = int(cursor.fetchone()[0])
-        marks = ", ".join(["%s"] * len(wanted))
-        cursor.execute(f"SELECT term, doc FROM {table}_vocabulary WHERE term IN ({marks})", wanted)
-        return sections, {term: int(count) for term, count in cursor.fetchall()}
+        return int(cursor.fetchone()[0])
+
+
+def _any(terms: Iterable[str]) -> str:
+    return " OR ".join(f'"{term}"' for term in terms)
+
+
+def _batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (ids[at : at + BATCH] for at in range(0, len(ids), BATCH))

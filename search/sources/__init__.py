@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Page:
-    """A page as its source has it. `origin` names the file in messages."""
+    """A page as its source has it, in Markdown. `origin` names the file in messages.
+
+    `boost` multiplies its scores. `keywords` are words that readers may search
+    it by, whether they occur in it or not.
+    """
 
     origin: str
     path: str
@@ -15,6 +19,9 @@ class Page:
     version: str = ""
     language: str = ""
     tags: tuple[str, ...] = ()
+    boost: float = 1.0
+    keywords: tuple[str, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""A folder of Markdown files, as it lies or as a manifest lists it."""
+"""A folder of Markdown and MDX files, as it lies or as a manifest lists it."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,23 +12,30 @@ import yaml
 
 from docsite.paths import normalize
 from search.sources import Bad, Page
+from search.sources.mdx import to_markdown
 
-SUFFIXES = {".md", ".markdown"}
+FORMATS = {"md": "md", "markdown": "md", "mdx": "mdx"}  # by a file's ending, or as a manifest says it
+LEAST_BOOST, MOST_BOOST = 0.1, 10.0
+_OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
+_NAMED_LINE = re.compile(r"[A-Za-z][\w-]*:(?:\s|$)")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 MOST_BYTES = 5 * 1024 * 1024
 FIELDS = ("title", "description", "version", "language")
 
 
 def read_folder(root: Path) -> Iterator[Page | Bad]:
-    """Every Markdown file below a folder; hidden files and folders are left out."""
+    """Every Markdown and MDX file below a folder; hidden files and folders are left out."""
     for file in sorted(root.rglob("*")):
         relative = file.relative_to(root)
-        if file.suffix.lower() in SUFFIXES and not any(part.startswith(".") for part in relative.parts):
+        if _ending(file.name) in FORMATS and not any(part.startswith(".") for part in relative.parts):
             yield _read(root, relative.as_posix(), normalize(quote(relative.as_posix())), {})
 
 
 def read_manifest(root: Path, manifest: Path) -> Iterator[Page | Bad]:
-    """The pages a JSON-lines manifest lists: `path, file, format, title, language, version, tags`."""
+    """The pages a JSON-lines manifest lists: `path, file, format, title, language, version, tags`.
+
+    Without a format the file's ending says it, and what has no known ending is Markdown.
+    """
     with manifest.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
@@ -42,7 +50,7 @@ def read_manifest(root: Path, manifest: Path) -> Iterator[Page | Bad]:
                 yield Bad(origin, "needs `path` and `file`, both text")
                 continue
             path = normalize(item["path"])
-            if item.get("format", "md") not in ("md", "markdown"):
+            if item.get("format") and str(item["format"]) not in FORMATS:
                 yield Bad(item["file"], f"format {str(item['format'])[:20]} is not known", path)
                 continue
             yield _read(root, item["file"], path, item)
@@ -66,13 +74,22 @@ def _read(root: Path, name: str, path: str, given: dict[str, Any]) -> Page | Bad
     try:
         front, body = front_matter(source)
         meta = {**front, **{key: value for key, value in given.items() if value not in (None, "")}}
-        tags = _tags(meta.get("tags"))
+        tags = tuple(dict.fromkeys(_words(meta, "tags") + _words(meta, "tag")))
+        keywords = _words(meta, "keywords")
+        boost = _boost(meta)
     except ValueError as wrong:
         return Bad(name, str(wrong), path)
     text = {key: str(meta[key]).strip() for key in FIELDS if meta.get(key) not in (None, "")}
-    if _UNSTORABLE.search("".join([path, source, *tags, *text.values()])):
+    if _UNSTORABLE.search("".join([path, source, *tags, *keywords, *text.values()])):
         return Bad(name, "contains a NUL character or half of a surrogate pair", path)
-    return Page(origin=name, path=path, markdown=body, tags=tags, **text)
+    if FORMATS.get(str(given.get("format") or _ending(name))) == "mdx":
+        body = to_markdown(body)
+    body = _with_operation(body, meta.get("openapi") or meta.get("api"))
+    return Page(origin=name, path=path, markdown=body, tags=tags, boost=boost, keywords=keywords, **text)
+
+
+def _ending(name: str) -> str:
+    return name.rpartition(".")[2].lower()
 
 
 def front_matter(source: str) -> tuple[dict[str, Any], str]:
@@ -85,10 +102,11 @@ def front_matter(source: str) -> tuple[dict[str, Any], str]:
     except StopIteration:
         return {}, source  # a rule, not front matter
     try:
-        front = yaml.load("\n".join(lines[1:end]), Loader=yaml.BaseLoader)  # all text: version 1.10 is not 1.1
-    except (yaml.YAMLError, ValueError, RecursionError) as wrong:
-        mark = getattr(wrong, "problem_mark", None)
-        raise ValueError(f"its front matter is not YAML{f' (line {mark.line + 2})' if mark else ''}") from None
+        front = _yaml("\n".join(lines[1:end]))
+    except ValueError:
+        front = _readable_lines(lines[1:end])
+        if not front:
+            raise
     if front is None:
         front = {}
     if not isinstance(front, dict):
@@ -96,11 +114,60 @@ def front_matter(source: str) -> tuple[dict[str, Any], str]:
     return front, "\n".join(lines[end + 1 :])
 
 
-def _tags(value: Any) -> tuple[str, ...]:
+def _yaml(text: str) -> Any:
+    """YAML with all values as text: version 1.10 is not 1.1."""
+    try:
+        return yaml.load(text, Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as wrong:
+        mark = getattr(wrong, "problem_mark", None)
+        raise ValueError(f"its front matter is not YAML{f' (line {mark.line + 2})' if mark else ''}") from None
+
+
+def _readable_lines(lines: list[str]) -> dict[str, Any]:
+    """The names with values of front matter that is no YAML as a whole: one bad line should not hide a page."""
+    front: dict[str, Any] = {}
+    for line in lines[:200]:
+        if _NAMED_LINE.match(line):
+            try:
+                front.update(_yaml(line))
+            except ValueError:
+                continue
+    return front
+
+
+def _words(meta: dict[str, Any], name: str) -> tuple[str, ...]:
+    """A list, or a text with commas."""
+    value = meta.get(name)
     if value is None:
         return ()
     if isinstance(value, str):
         value = value.split(",")
     if not isinstance(value, list):
-        raise ValueError("its tags are not a list")
-    return tuple(dict.fromkeys(str(tag).strip() for tag in value if str(tag).strip()))
+        raise ValueError(f"its {name} are not a list")
+    return tuple(dict.fromkeys(str(word).strip() for word in value if str(word).strip()))
+
+
+def _boost(meta: dict[str, Any]) -> float:
+    """The page's boost, or that below `search`. A word there means something to another tool and is passed over."""
+    search = meta.get("search")
+    value = meta.get("boost") or (search.get("boost") if isinstance(search, dict) else None)
+    try:
+        boost = float(value or 1)
+    except (TypeError, ValueError):
+        return 1.0
+    if not math.isfinite(boost) or boost <= 0:
+        raise ValueError("its boost is not a positive number")
+    return min(max(boost, LEAST_BOOST), MOST_BOOST)
+
+
+def _with_operation(body: str, openapi: Any) -> str:
+    """The page with the method and path that its front matter gives it, below its title, unless it has them."""
+    operation = _OPERATION.search(openapi) if isinstance(openapi, str) else None
+    if not operation:
+        return body
+    method = operation[1].lower() if operation[1].lower() == "webhook" else operation[1].upper()
+    line = f"`{method} {operation[2]}`"
+    if line.strip("`") in body:
+        return body
+    title, _, rest = body.lstrip("\n").partition("\n")
+    return f"{title}\n\n{line}\n\n{rest}" if title.startswith("# ") else f"{line}\n\n{body}"

@@ -26,6 +26,8 @@ def test_the_operations_are_those_of_the_specification(document):
         ("post", "/discovery/v2/assistant/{domain}/message"),
         ("get", "/discovery/v2/assistant/{domain}/message/{chatId}/stream"),
         ("post", "/discovery/v1/search/{domain}"),
+        ("post", "/discovery/v1/search/{domain}/click"),
+        ("post", "/discovery/v1/page/{domain}"),
         ("post", "/discovery/v1/view/{domain}"),
     }
 

@@ -1,6 +1,8 @@
 """Markdown to sections: headings, anchors, and text that can be quoted."""
 
-from search.sections import clean, split
+import pytest
+
+from search.sections import MOST_WORDS, blocks, clean, plain, split
 
 PAGE = """\
 # Title { #ignored }
@@ -58,9 +60,9 @@ def test_a_body_can_be_quoted_anywhere():
     assert "///" not in deeper.body
 
 
-def test_text_is_the_body_without_markup():
+def test_text_is_the_body_without_markup_and_the_titles_of_code():
     _, first, _, _ = split(PAGE, "Title")
-    assert first.text == "Text marked.\n# not a heading\n<b>kept</b> [kept](kept.md)"
+    assert first.text == "Text marked.\na.py\n# not a heading\n<b>kept</b> [kept](kept.md)"
 
 
 def test_a_long_section_is_split_between_blocks_and_never_inside_code():
@@ -79,3 +81,144 @@ def test_a_page_without_headings_is_one_section():
 
 def test_code_in_a_line_keeps_what_looks_like_markup():
     assert clean("Use `<T>` and `[a](b)` but not <i>this</i>.") == "Use `<T>` and `[a](b)` but not this."
+
+
+CLEANED = {
+    # MkDocs
+    "admonition": ('!!! note "Mind"\n    One.\n\n    Two.\n\nThree.', "**Mind**\n\nOne.\n\nTwo.\n\nThree."),
+    "admonition without a space": ("!!!note\n    One.", "One."),
+    "collapsed": ('??? api "API"\n    [`a.B`][a.B]', "**API**\n\n`a.B`"),
+    "tabs": ('=== "pip"\n\n    a\n\n=== "uv"\n\n    b', "**pip**\n\na\n\n**uv**\n\nb"),
+    "tabs in a list": (
+        '- x\n\n    === "pip"\n\n        ```sh\n        a <b>\n        ```\n\n    after',
+        "- x\n\n    **pip**\n\n    ```sh\n    a <b>\n    ```\n\n    after",
+    ),
+    "blocks": ("/// details | More\n    type: tip\n\nText.\n\n///", "**More**\n\nText."),
+    "include": ("{* ../../docs_src/a.py hl[1] *}\n\nText.\n\n--8<-- \"a.md\"", "Text."),
+    "autodoc": ("::: a.B\n    options:\n        members:\n            - c\n\nText.", "`a.B`\n\nText."),
+    "cross references": ("[`A`][x.A], [text][x.y], [name][], a[0][1]", "`A`, text, name, a[0][1]"),
+    "classes": ("[a](b.md){ .md-button } `c`{.python}\n{: .x #y }", "a `c`"),
+    "icons": (":material-check: :fontawesome-solid-x:{ .y } Done :tada:, at 12:30:45", "  Done , at 12:30:45"),
+    "code with a language": ("`#!python a`", "`a`"),
+    "definition list": ("Term\n:   Meaning\n\n    More.", "Term\n\nMeaning\n\nMore."),
+    "abbreviation": ("Text.\n\n*[HTML]: Hypertext", "Text."),
+    "template": ("{% raw %}Text{% endraw %} {{ version }}", "Text"),
+    # Docusaurus, VitePress, GitHub
+    "directive": (":::note Title\n\nText.\n\n:::", "**Title**\n\nText."),
+    "directive with brackets": (":::tip[A *b*]{.x}\nText.\n:::", "**A *b***\n\nText."),
+    "nested directives": ("::::info\n:::warning\nText.\n:::\n::::", "Text."),
+    "spaced directive": ("::: details Read on\nText.\n:::", "**Read on**\n\nText."),
+    "alert": ("> [!NOTE]\n> Text.", ">\n> Text."),
+    "tasks": ("- [ ] a\n- [x] b", "- a\n- b"),
+    # links
+    "relative": ("[a](b.md) [c](/d#e \"f\") [g](<h i.md>)", "a c g"),
+    "absolute": ("[a](https://x.example/b_(c) \"d\")", "[a](https://x.example/b_(c))"),
+    "over lines": ("[a\nb](../c.md) <b\nclass='x'>d</b>", "a\nb d"),
+    "references": ("[a][r] [r] [b][R] [s]\n\n[r]: https://x.example\n[s]: ../y.md 'z'",
+        "[a](https://x.example) [r](https://x.example) [b](https://x.example) s"),
+    "reference that is none": ("array [i] of [x]", "array [i] of [x]"),
+    "image": ("![a](b.png){ width=1 } ![c][d] [![e](f)](https://x.example)", "a c [e](https://x.example)"),
+    "footnote": ("Text[^1].\n\n[^1]: Note.\n    More.", "Text.\n\nNote.\nMore."),
+    # HTML
+    "details": ("<details>\n<summary>A <b>b</b></summary>\n\nText.\n\n</details>", "**A b**\n\nText."),
+    "table": ("<table>\n  <tr>\n    <td>a</td><td>b</td>\n  </tr>\n</table>", "a  b"),
+    "heading": ('<h2 align="center" id="x">A</h2>', "## A { #x }"),
+    "entity": ("a &lt; b", "a &lt; b"),
+    "alt": ("<p><img src='x' alt='Shot > 1'/> <kbd>A</kbd></p>", "Shot > 1 A"),
+    "placeholder": ("Replace <your-key> with <T>.", "Replace \\<your-key> with ."),
+    "comment": ("a <!-- b --> c\n\n<!--\n\n# d\n```\n-->\n\ne", "a  c\n\ne"),
+    "comment that never ends": ("a\n\n<!-- b\n\nc", "a\n\n<!-- b\n\nc"),
+    "style": ("<style>\n\na { b }\n</style>\n\nc <svg><path d='x'/></svg>", "c"),
+    # code
+    "code spans": ("`<T>` ``a ` [b](c)`` <i>d</i>", "`<T>` ``a ` [b](c)`` d"),
+    "code span over lines": ("`a <b>\n<c>`", "`a <b>\n<c>`"),
+    "fence": ("```\n<!-- a -->\n\t[b](c) :d:\n!!! e\n```", "```\n<!-- a -->\n\t[b](c) :d:\n!!! e\n```"),
+    "fence in a quote": ("> ```\n> <a>\n> ```\n> <i>b</i>", "> ```\n> <a>\n> ```\n> b"),
+    "fence in an item": ("- ```\n  <a>\n  ```\n- <i>b</i>", "- ```\n  <a>\n  ```\n- b"),
+    "fence within a fence": ("````\n```\n<a>\n```\n````\n<i>b</i>", "````\n```\n<a>\n```\n````\nb"),
+    "fence that ends with its admonition": ("!!! a\n    ```\n    <a>\n\n<i>b</i>", "```\n<a>\n\nb"),
+    "three ticks in a line": ("```a``` <i>b</i>", "```a``` b"),
+    "indented code": ("Text:\n\n    a <b>\n\n- <i>c</i>", "Text:\n\n    a <b>\n\n- c"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "expected"), CLEANED.values(), ids=CLEANED)
+def test_syntax_of_sites_becomes_plain_markdown(source, expected):
+    lines = clean(source).strip("\n").split("\n")
+    squeezed = [line for at, line in enumerate(lines) if line or lines[at - 1]]
+    assert "\n".join(squeezed) == expected
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("a **b** *c* `d*` _e_ f_g_h", "a b c d* e f_g_h"),
+        ("***a*** **b `c`** ~~d~~ \\*e\\*", "a b c d *e*"),
+        ("[a `b`](https://x.example) <https://y.example> ![c](https://z.example)", "a b https://y.example c"),
+        ("a &lt;b&gt; &amp; c", "a <b> & c"),
+        ("a  \nb\nc", "a b c"),
+        ("2 * 3 * 4 and **", "2 * 3 * 4 and **"),
+        ("a\n===\n\n> b\n> # c\n\n- # d\n\n    e", "a\nb\nc\nd\ne"),
+        ("| a | b |\n|---|---|\n| `c` | d |", "a\nb\nc\nd"),
+        ('```py title="a b.py" linenums="1"\nx\n```', "a b.py\nx"),
+        ('```console\n$ a <font color="#4E9A06"><b>b</b></font> <c>\n```', "$ a b <c>"),
+        ("```js src/a.js {1,3}\nx\n```", "src/a.js\nx"),
+        ("```js showLineNumbers\nx\n```", "x"),
+    ],
+)
+def test_plain_is_what_a_reader_sees(markdown, text):
+    assert plain(markdown) == text
+
+
+def test_headings_are_found_however_they_are_written():
+    page = "Title\n=====\n\nA\n-\n\n## B [#own]\n\n```\n# no\n```\n\n"
+    page += "> ## no\n\n- ## no\n\n# Second title\n\n## `c_d` *e*\n"
+    assert [(part.heading, part.anchor, part.trail) for part in split(page)] == [
+        ("A", "a", ("A",)),
+        ("B", "own", ("B",)),
+        ("Second title", "second-title", ("Second title",)),
+        ("c_d e", "c_d-e", ("Second title", "c_d e")),
+    ]
+
+
+def test_a_definition_below_another_heading_serves_the_whole_page():
+    first, second = split("## A\n\n[x]\n\n## B\n\ny\n\n[x]: https://x.example\n")
+    assert (first.body, first.text) == ("[x](https://x.example)", "x")
+    assert second.body == "y"
+
+
+LONG = {
+    "list": "\n".join(f"- item {n} " + "word " * 20 for n in range(60)),
+    "paragraph": "One short sentence of seven words only. " * 200,
+    "paragraph without sentences": "word " * 1500,
+    "table": "| a | b |\n|---|---|\n" + "\n".join(f"| row{n} | " + "word " * 20 + "|" for n in range(60)),
+}
+
+
+@pytest.mark.parametrize("body", LONG.values(), ids=LONG)
+def test_a_long_block_is_cut_where_it_may_be(body):
+    parts = split("## H\n\n" + body)
+    assert len(parts) > 2
+    assert max(len(part.body.split()) for part in parts) < MOST_WORDS * 1.5
+    assert {part.anchor for part in parts} == {"h"}
+    words = " ".join(part.text for part in parts).split()
+    assert [word for word in words if word not in "ab"] == [word for word in plain(body).split() if word not in "ab"]
+    for part in parts:
+        assert plain(part.body).split() == part.text.split()
+
+
+def test_a_cut_table_stays_a_table():
+    for part in split(LONG["table"]):
+        assert part.body.startswith("| a | b |\n|---|---|\n| row")
+
+
+@pytest.mark.parametrize("markdown", [PAGE, *(source for source, _ in CLEANED.values())])
+def test_text_is_that_of_the_body(markdown):
+    for part in split(markdown):
+        assert part.text == plain(part.body)
+
+
+def test_blocks_are_as_they_are_written():
+    assert blocks(["a", "b", "", "---", "", "```", "c", "", "d", "```", "- e", "- f"]) == [
+        *("a\nb", "```\nc\n\nd\n```", "- e\n- f"),
+    ]

@@ -1,4 +1,4 @@
-"""`manage.py ingest DOMAIN SOURCE`: read a folder of Markdown into a project's index."""
+"""`manage.py ingest DOMAIN SOURCE`: read a folder of Markdown or MDX into a project's index."""
 
 import json
 import time
@@ -15,12 +15,14 @@ from search.sources.markdown_dir import read_folder, read_manifest
 class Command(ServiceCommand):
     """Reads pages, skips what has not changed, and swaps the index in one step."""
 
-    help = "Read a folder of Markdown into a project's index. Unchanged pages are skipped, vanished ones removed."
+    help = (
+        "Read a folder of Markdown or MDX into a project's index. Unchanged pages are skipped, vanished ones go."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The project, the folder, and an optional list of pages."""
         parser.add_argument("domain", help="domain of the project")
-        parser.add_argument("source", type=Path, help="folder of Markdown files")
+        parser.add_argument("source", type=Path, help="folder of Markdown and MDX files")
         parser.add_argument(
             "--manifest",
             type=Path,

@@ -1,4 +1,4 @@
-// Theme toggle, search shortcuts, copy buttons and the mark in the table of contents.
+// Theme toggle, copy buttons and the mark in the table of contents.
 // Every page reads without this file.
 
 const root = document.documentElement;
@@ -25,21 +25,6 @@ function setUpTheme() {
   systemDark.addEventListener("change", show);
   show();
   button.hidden = false;
-}
-
-function setUpSearch() {
-  const field = document.querySelector(".site-search input");
-  field.parentElement.querySelector("kbd").hidden = false;
-  document.addEventListener("keydown", (event) => {
-    const target = event.composedPath()[0];
-    const typing = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-    const slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-    const commandK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-    if (event.defaultPrevented || event.isComposing || typing || !(slash || commandK)) return;
-    event.preventDefault();
-    field.focus();
-    field.select();
-  });
 }
 
 function setUpCopying() {
@@ -105,6 +90,5 @@ function setUpContents() {
 }
 
 setUpTheme();
-setUpSearch();
 setUpCopying();
 setUpContents();

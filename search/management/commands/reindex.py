@@ -1,0 +1,33 @@
+"""`manage.py reindex [DOMAIN]`: build the index anew from the pages that were ingested."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from docsite.projects.management.base import ServiceCommand, project_named
+from docsite.projects.models import Project
+from search.ingest import ingest, stored
+
+
+class Command(ServiceCommand):
+    """Indexes stored pages again and swaps the new index in; readers notice nothing."""
+
+    help = "Index the pages that were ingested anew, of one project or of all. Needed after no change of yours."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The project."""
+        parser.add_argument("domain", nargs="?", help="domain of the project; all of them without it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Index anew."""
+        projects = [project_named(options["domain"])] if options["domain"] else list(Project.objects.all())
+        for project in projects:
+            if not project.documents.exists():
+                self.stdout.write(f"{project.domain}: nothing was ingested yet")
+                continue
+            summary = ingest(project, stored(project), self.show, anew=True)
+            self.stdout.write(f"{project.domain}: {summary.changed} pages, {summary.sections} sections indexed anew")
+
+    def show(self, line: str) -> None:
+        """A line of progress."""
+        self.stdout.write(f"  {line}")

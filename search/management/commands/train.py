@@ -1,0 +1,69 @@
+"""`manage.py train DATA`: make the weights of the ranking from judged queries."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import connection
+
+from docsite.projects.management.base import ServiceCommand
+from docsite.projects.models import Organization, Project
+from search import ranking
+from search.ingest import ingest
+from search.sources.markdown_dir import read_manifest
+from search.training import data, examples, fit, recipe
+
+
+class Command(ServiceCommand):
+    """Trains on all sets, and tells how models do on a set that they have not seen."""
+
+    help = (
+        "Make the ranking's weights from judged queries: a folder with queries.jsonl, identifiers.jsonl and "
+        "corpora/NAME.tar.gz (pages and their manifest.jsonl). Works in a database of its own."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The data, and where the weights go."""
+        parser.add_argument("data", type=Path, help="folder of judged queries and documentation sets")
+        parser.add_argument("--output", type=Path, default=ranking.WEIGHTS_FILE, help="the weights file")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Train."""
+        try:
+            import numpy  # noqa: F401  # the training needs it, nothing else does
+        except ImportError:
+            raise CommandError("Training needs numpy: pip install numpy") from None
+        source: Path = options["data"]
+        if not (source / "queries.jsonl").is_file():
+            raise CommandError(f"{source} has no queries.jsonl.")
+        name = connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                data.unpack(source, Path(folder))
+                self.train(data.read(source, Path(folder)), source, options["output"])
+        finally:
+            connection.creation.destroy_test_db(name, verbosity=0)
+
+    def train(self, judged: data.Data, source: Path, output: Path) -> None:
+        """Index the sets, fit with and without each of them, and write the file."""
+        own, foreign = {}, {}
+        organization = Organization.objects.create(name="Training")
+        for name, folder in judged.sets.items():
+            project = Project.objects.create(
+                organization=organization, domain=name, name=name, docs_url=f"https://{name}.example"
+            )
+            summary = ingest(project, read_manifest(folder, folder / "manifest.jsonl"))
+            own[name] = examples.own(project, judged.of(name))
+            foreign[name] = examples.foreign(project, judged, name)
+            self.stdout.write(f"{name}: {summary.added} pages, {summary.sections} sections, {len(own[name])} examples")
+        held_out = fit.cross_validate(own, foreign)
+        ranked = {name: fit.judged(own[name], held_out[name]) for name in own}
+        ranked["all"] = [pair for name in own for pair in ranked[name]]
+        figures = {name: fit.figures(pairs) for name, pairs in ranked.items()}
+        self.stdout.write("On each set, trained on the others:")
+        for name, row in figures.items():
+            self.stdout.write(f"  {name:12}" + "  ".join(f"{measure} {value:.3f}" for measure, value in row.items()))
+        model = fit.fit([example for name in own for example in (*own[name], *foreign[name])])
+        output.write_text(recipe.written(model, judged, figures, source))
+        self.stdout.write(f"Written to {output}. Compare: make bench-search DATA={source}")

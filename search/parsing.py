@@ -1,0 +1,133 @@
+"""A reader's text to a query: its words as terms, corrected and completed by what the index holds."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from search import analysis
+from search.terms import Query, Term, rarity
+from search.vocabulary import Vocabulary
+
+MOST_TERMS = 32
+CORRECTED = 0.8  # how surely a corrected, a split, a completed word is what was meant
+SPLIT = 0.8
+COMPLETED = 0.9
+PERHAPS = 0.3  # a completion of a last word that is a word already
+JOINED = 0.5  # weight of two words that are a code name when written as one
+SHORTEST_PREFIX = 2
+CONTEXT = 0.3  # weight of a word that only the context has
+MOST_CONTEXT_TERMS = 24
+MOST_CONTEXT = 100_000  # characters
+COMMON = 0.3  # share of the sections that hold a common word
+ENOUGH = 400  # sections
+
+
+def parse(
+    text: str,
+    vocabulary: Vocabulary,
+    languages: Sequence[str] = ("en",),
+    facets: Sequence[Sequence[str]] = (),
+    context: Sequence[str] = (),
+) -> Query:
+    """The query of a text. Every term is spelled as each of the languages would stem it.
+
+    Only words that the index lacks are corrected. The last word is also taken
+    as the beginning of one, unless a space follows it. Of the context the
+    rarest words count a little, code names whole.
+    """
+    reader = _Reader(vocabulary, languages)
+    terms, pairs = reader.read(text[:2000])
+    for spellings in reader.rarest(" ".join(context)[:MOST_CONTEXT]):
+        reader.put(terms, spellings, CONTEXT)
+    chosen = list(terms.values())
+    return Query(chosen, pairs, facets, _asked(chosen, vocabulary))
+
+
+def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> frozenset[str]:
+    """What engines look for: words that nearly every section has are left out where rarer ones find enough."""
+    spellings = {spelling for term in terms for spelling, _ in term.spellings}
+    held = {spelling: vocabulary.terms[spelling] for spelling in spellings if spelling in vocabulary.terms}
+    asked: set[str] = set()
+    found = 0
+    for spelling, holding in sorted(held.items(), key=lambda pair: pair[1]):
+        if holding > COMMON * vocabulary.sections and found > ENOUGH:
+            break
+        asked.add(spelling)
+        found += holding
+    return frozenset(asked)
+
+
+class _Reader:
+    def __init__(self, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
+        self.vocabulary = vocabulary
+        self.languages = languages
+
+    def read(self, text: str) -> tuple[dict[tuple[tuple[str, float], ...], Term], list[tuple[str, str]]]:
+        words = analysis.content_words(text)
+        typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
+        terms: dict[tuple[tuple[str, float], ...], Term] = {}
+        line: list[str] = []  # the terms of the words as they stand, for what stands side by side
+        forms_before = ""
+        for at, word in enumerate(words):
+            forms = analysis.forms_of(word)
+            joined = forms.pop() if len(forms) > 1 and forms[-1] == "".join(forms[:-1]) else ""
+            for number, form in enumerate(forms):
+                last = typing and at == len(words) - 1 and number == len(forms) - 1
+                for spellings in self.meant(form, last):
+                    self.put(terms, spellings)
+                    line.append(spellings[0][0])
+            if joined and self.known(joined):
+                self.put(terms, self.spelled(joined), JOINED)
+            if len(forms) == 1:
+                if forms_before and (pair := forms_before + forms[0]) in self.vocabulary.forms:
+                    self.put(terms, self.spelled(pair), JOINED)
+                forms_before = forms[0]
+            else:
+                forms_before = ""
+        return dict(list(terms.items())[:MOST_TERMS]), list(dict.fromkeys(pairwise(line)))
+
+    def rarest(self, context: str) -> list[list[tuple[str, float]]]:
+        found: dict[str, int] = {}
+        for word in analysis.words(context):
+            if word.lower() in analysis.STOP_WORDS:
+                continue
+            forms = analysis.forms_of(word)
+            for form in forms[-1:] if len(forms) > 1 and forms[-1] in self.vocabulary.forms else forms:
+                if count := self.vocabulary.forms.get(form, 0):
+                    found[form] = count
+        return [self.spelled(form) for form in sorted(found, key=lambda form: (found[form], form))[:MOST_CONTEXT_TERMS]]
+
+    def put(
+        self, terms: dict[tuple[tuple[str, float], ...], Term], spellings: list[tuple[str, float]], weight: float = 1.0
+    ) -> None:
+        key = tuple(spellings)
+        if key not in terms:
+            holding = sum(self.vocabulary.terms.get(spelling, 0) for spelling, _ in spellings)
+            sections = self.vocabulary.sections
+            terms[key] = Term(key, weight, rarity(sections, min(sections, holding)))
+
+    def known(self, form: str) -> bool:
+        return any(analysis.stem(form, language) in self.vocabulary.terms for language in self.languages)
+
+    def spelled(self, form: str, sure: float = 1.0) -> list[tuple[str, float]]:
+        return [(stem, sure) for stem in dict.fromkeys(analysis.stem(form, language) for language in self.languages)]
+
+    def meant(self, form: str, last: bool) -> list[list[tuple[str, float]]]:
+        """The terms that a form stands for: mostly one; two where it was two words written as one."""
+        known = self.known(form)
+        spelled = self.spelled(form)
+        if last and len(form) >= SHORTEST_PREFIX and (found := self.vocabulary.completions(form)):
+            return [self.merged(spelled, found, PERHAPS if known else COMPLETED)]
+        if known:
+            return [spelled]
+        if found := self.vocabulary.corrections(form):
+            return [self.merged([], found, CORRECTED)]
+        if halves := self.vocabulary.split(form):
+            return [self.spelled(half, SPLIT) for half in halves]
+        return [spelled]
+
+    def merged(self, spelled: list[tuple[str, float]], forms: list[str], sure: float) -> list[tuple[str, float]]:
+        more = [pair for form in forms for pair in self.spelled(form, sure)]
+        merged: dict[str, float] = {}
+        for spelling, how in spelled + more:
+            merged[spelling] = max(how, merged.get(spelling, 0.0))
+        return list(merged.items())

@@ -1,0 +1,91 @@
+"""What every search needs to know of an index, kept in the process while the index stays as it is."""
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models.functions import Length
+
+from docsite.projects.models import Project
+from search import backends
+from search.models import Document, Index
+from search.ranking import Candidate
+from search.vocabulary import Vocabulary
+
+MOST_PROJECTS = 64
+MOST_CANDIDATES = 10_000  # about 60 MB
+
+
+@dataclass(frozen=True)
+class State:
+    """A project's index at one generation: its words, languages, versions, and the language of its front page."""
+
+    generation: int
+    vocabulary: Vocabulary
+    languages: tuple[str, ...]
+    home: str
+    latest: str
+
+
+_states: OrderedDict[int, State] = OrderedDict()
+_candidates: OrderedDict[int, Candidate] = OrderedDict()
+_lock = threading.Lock()
+
+
+def of(project: Project) -> State:
+    """The state of the index as the current snapshot of the database has it."""
+    generation = Project.objects.values_list("index_generation", flat=True).get(pk=project.pk)
+    known = _states.get(project.pk)
+    if known and known.generation == generation:
+        return known
+    state = _read(project, generation)
+    with _lock:
+        _states[project.pk] = state
+        _states.move_to_end(project.pk)
+        while len(_states) > MOST_PROJECTS:
+            _states.popitem(last=False)
+    return state
+
+
+def candidates(project: Project, section_ids: list[int]) -> list[Candidate]:
+    """Sections ready to be scored, in the order given. A section's terms never change under its id."""
+    with _lock:
+        known = {pk: _candidates[pk] for pk in section_ids if pk in _candidates}
+        for pk in known:
+            _candidates.move_to_end(pk)
+    missing = [pk for pk in section_ids if pk not in known]
+    if missing:
+        read = {entry.section_id: Candidate(entry) for entry in backends.current().entries(project, missing)}
+        known |= read
+        with _lock:
+            _candidates.update(read)
+            while len(_candidates) > MOST_CANDIDATES:
+                _candidates.popitem(last=False)
+    return [known[pk] for pk in section_ids]
+
+
+def _read(project: Project, generation: int) -> State:
+    stored = Index.objects.filter(pk=project.pk).values_list("vocabulary", flat=True).first()
+    documents = Document.objects.filter(project=project)
+    languages = {language.lower() for language in documents.values_list("language", flat=True).distinct()}
+    front = documents.order_by(Length("path"), "path").values_list("language", flat=True).first()
+    versions = documents.exclude(version="").values_list("version", flat=True).distinct()
+    return State(
+        generation,
+        Vocabulary.decode(bytes(stored or b"")),
+        tuple(sorted({language[:2] or "en" for language in languages})) or ("en",),
+        (front or "").lower(),
+        latest(versions),
+    )
+
+
+def latest(versions: Iterable[str]) -> str:
+    """The newest of some versions by their numbers: 0.12 after 0.9, and numbers after names."""
+    return max(versions, key=_version_key, default="").lower()
+
+
+def _version_key(version: str) -> list[tuple[int, int, str]]:
+    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", version.lower())
+    return [(1, int(part), "") if "0" <= part[0] <= "9" else (0, 0, part) for part in parts]

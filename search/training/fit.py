@@ -1,0 +1,133 @@
+"""Examples to a model: logistic regression on the best section of each page, and how well it does on sets unseen."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from search.ranking import FEATURES, Model
+from search.training import metrics
+from search.training.data import Query
+from search.training.examples import Example
+
+PENALTY = 1.0  # ridge, on features of about 0..1
+PAGES = 40  # of each query
+ROUNDS = 3  # which section of a page is its best depends on the model, and the model on them
+FIXED = {"current_page": 1.8, "outdated": -0.7}  # by hand: no judged query tells
+AGAINST = {"foreign"}  # speaks against a page; query_length may do either, all others speak for it
+EITHER = {"query_length"}
+START = {"relative": 5.0, "words": 1.0}
+
+NAMES = list(FEATURES)
+Array = Any
+
+
+def fit(examples: Sequence[Example]) -> Model:
+    """The model of some examples. The same examples give the same model."""
+    model = Model(0.0, START)
+    for _ in range(ROUNDS):
+        model = _regression(*_best_sections(examples, model))
+    return model
+
+
+Judged = tuple[Query, list[tuple[str, float]]]  # a query, and its pages with their scores, best first
+
+
+def judged(examples: Sequence[Example], model: Model) -> list[Judged]:
+    """What the model makes of examples that were asked from no page."""
+    return [(example.query, _ranked(example, model)[:10]) for example in examples if not example.near]
+
+
+def figures(ranked: Sequence[Judged]) -> dict[str, float]:
+    """Quality: nDCG@10, recall@5, first page right, calibration error; nDCG@10 of the kinds that are hard."""
+    plain = [pair for pair in ranked if pair[0].kind != "identifier"]
+    identifiers = [pair for pair in ranked if pair[0].kind == "identifier"]
+    scored = [(score, page in query.relevant) for query, found in ranked for page, score in found]
+    parts = {
+        "typo": [pair for pair in plain if pair[0].variant == "typo"],
+        "prefix": [pair for pair in plain if pair[0].variant == "prefix"],
+        "identifier": [pair for pair in identifiers if not pair[0].variant],
+        "split": [pair for pair in identifiers if pair[0].variant == "split"],
+        "dropped": [pair for pair in identifiers if pair[0].variant == "dropped"],
+    }
+    return {
+        "nDCG@10": _mean(metrics.ndcg, plain),
+        "recall@5": _mean(metrics.recall, plain),
+        "first right": _mean(metrics.success, plain),
+        "calibration error": round(metrics.calibration_error(scored), 3),
+        **{name: _mean(metrics.ndcg, chosen) for name, chosen in parts.items() if chosen},
+    }
+
+
+def _mean(measure: Callable[[Sequence[str], Mapping[str, int]], float], ranked: Sequence[Judged]) -> float:
+    values = [measure([page for page, _ in found], query.relevant) for query, found in ranked]
+    return round(metrics.mean(values) or 0.0, 3)
+
+
+def cross_validate(own: Mapping[str, Sequence[Example]], foreign: Mapping[str, Sequence[Example]]) -> dict[str, Model]:
+    """For each set the model of all the others."""
+    return {
+        held_out: fit([example for name in own if name != held_out for example in (*own[name], *foreign[name])])
+        for held_out in own
+    }
+
+
+def _ranked(example: Example, model: Model) -> list[tuple[str, float]]:
+    """The pages of an example by their best sections, best first."""
+    best: dict[str, float] = {}
+    for page, row in zip(example.pages, example.features, strict=True):
+        best[page] = max(best.get(page, 0.0), model.score(row))
+    return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _best_sections(examples: Sequence[Example], model: Model) -> tuple[list[Any], list[float], list[float]]:
+    rows: list[Any] = []
+    right: list[float] = []
+    weights: list[float] = []
+    for example in examples:
+        best: dict[str, tuple[float, int]] = {}
+        for number, (page, row) in enumerate(zip(example.pages, example.features, strict=True)):
+            best[page] = max(best.get(page, (-1.0, 0)), (model.score(row), -number))
+        for _, negative in sorted(best.values(), reverse=True)[:PAGES]:
+            rows.append(example.features[-negative])
+            right.append(float(example.right[-negative]))
+            weights.append(example.weight)
+    return rows, right, weights
+
+
+def _regression(rows: list[Any], right: list[float], weights: list[float]) -> Model:
+    """Logistic regression in which evidence never counts against a page: a feature that would is left out."""
+    import numpy as np
+
+    features, y, w = np.array(rows), np.array(right), np.array(weights)
+    offset = features @ np.array([FIXED.get(name, 0.0) for name in NAMES])
+    kept = [number for number, name in enumerate(NAMES) if name not in FIXED]
+    while True:
+        intercept, *found = _newton(features[:, kept], y, w, offset)
+        wrong = [
+            (-value if NAMES[number] in AGAINST else value, number)
+            for number, value in zip(kept, found, strict=True)
+            if NAMES[number] not in EITHER
+        ]
+        worst, number = min(wrong)
+        if worst >= 0:
+            break
+        kept.remove(number)
+    weight = {NAMES[number]: round(float(value), 3) for number, value in zip(kept, found, strict=True)}
+    return Model(round(float(intercept), 3), {name: value for name, value in (weight | FIXED).items() if value})
+
+
+def _newton(x: Array, y: Array, w: Array, offset: Array) -> list[float]:
+    """Ridge logistic regression by Newton's method: the intercept, then the weights."""
+    import numpy as np
+
+    x = np.hstack([np.ones((len(x), 1)), x])
+    ridge = np.full(x.shape[1], PENALTY)
+    ridge[0] = 0.0
+    beta = np.zeros(x.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-(x @ beta + offset)))
+        gradient = x.T @ (w * (y - p)) - ridge * beta
+        step = np.linalg.solve((x * (w * p * (1 - p))[:, None]).T @ x + np.diag(ridge), gradient)
+        beta = beta + step
+        if abs(step).max() < 1e-8:
+            break
+    return list(beta)

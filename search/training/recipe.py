@@ -1,0 +1,72 @@
+"""The weights file: what it holds, how it was made, and whether it still fits the code."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from search import analysis, parsing, ranking
+from search.terms import Entry, rarity
+from search.training import fit
+from search.training.data import Data
+from search.vocabulary import Vocabulary
+
+_PAGES = (
+    ("Install acme", "Install with pip", "Run `pip install acme-cli` in a virtual environment, then `acme --version`."),
+    ("Install acme", "From source", "Clone the repository and build it. The build needs a compiler."),
+    (
+        "Configure acme",
+        "Settings",
+        "`ACME_HOME` names the folder. `useColor` turns colours on, `--no-cache` caching off.",
+    ),
+    ("Configuración", "Ajustes", "La carpeta se elige con `ACME_HOME`."),
+)
+_QUERIES = ("install acme with pip", "no cache", "acme_home", "instal sorce", "configu", "colour", "settings folder ")
+
+
+def written(model: ranking.Model, data: Data, figures: Mapping[str, Mapping[str, float]], source: Path) -> str:
+    """The file's text."""
+    recipe = {
+        "command": "manage.py train DATA",
+        "fingerprint": fingerprint(),
+        "penalty": fit.PENALTY,
+        "fixed": sorted(fit.FIXED),
+        "data": {
+            "sets": sorted(data.sets),
+            "queries": len(data.queries),
+            "sha256": {file.name: digest(file) for file in _files(source)},
+        },
+    }
+    weights = {name: model.weights[name] for name in ranking.FEATURES if name in model.weights}
+    stored = {"intercept": model.intercept, "weights": weights, "recipe": recipe, "cross_validated": figures}
+    return json.dumps(stored, indent=2, ensure_ascii=False) + "\n"
+
+
+def digest(file: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _files(source: Path) -> Sequence[Path]:
+    return [file for file in sorted(source.rglob("*")) if file.name.endswith((".jsonl", ".tar.gz"))]
+
+
+def fingerprint() -> str:
+    """What the features of some small pages and queries come to: another value asks for another training."""
+    entries, vocabulary = [], Vocabulary()
+    for number, texts in enumerate(_PAGES):
+        forms = [analysis.forms(text) for text in (texts[0], texts[1], "", "", texts[2])]
+        terms = [" ".join(analysis.stem(form) for form in found) for found in forms]
+        title, heading, trail, about, body = terms
+        entries.append(Entry(number, number // 2, number % 2, title, heading, trail, about, body))
+        vocabulary.add(
+            [({term for text in terms for term in text.split()}, {form for found in forms for form in found})]
+        )
+    candidates = [ranking.Candidate(entry) for entry in entries]
+    rows: list[Any] = [list(ranking.FEATURES), round(rarity(10, 3), 6)]
+    for query in _QUERIES:
+        rows += [
+            [round(value, 6) for value in row] for row in ranking.features(parsing.parse(query, vocabulary), candidates)
+        ]
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]

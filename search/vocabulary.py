@@ -1,0 +1,97 @@
+"""What words an index holds and how often: for rarity, spelling and completion without asking the engine."""
+
+import json
+import zlib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+MOST_CORRECTIONS = 3
+MOST_COMPLETIONS = 8
+
+
+@dataclass
+class Vocabulary:
+    """Counts of one index: its sections, and in how many each term (stemmed) and form (as written) occurs."""
+
+    sections: int = 0
+    terms: Counter[str] = field(default_factory=Counter)
+    forms: Counter[str] = field(default_factory=Counter)
+
+    def add(self, found: Iterable[tuple[set[str], set[str]]], sign: int = 1) -> None:
+        """Count sections in, or out with sign -1, each by its terms and its forms."""
+        for terms, forms in found:
+            self.sections += sign
+            for counter, seen in ((self.terms, terms), (self.forms, forms)):
+                for name in seen:
+                    counter[name] += sign
+
+    def merge(self, other: "Vocabulary") -> None:
+        """Count in the sections of another one."""
+        self.sections += other.sections
+        self.terms.update(other.terms)
+        self.forms.update(other.forms)
+
+    def encode(self) -> bytes:
+        """As it is stored."""
+        counts = [{name: n for name, n in counter.items() if n > 0} for counter in (self.terms, self.forms)]
+        return zlib.compress(json.dumps([self.sections, *counts], ensure_ascii=False).encode(), 3)
+
+    @classmethod
+    def decode(cls, stored: bytes) -> "Vocabulary":
+        """What `encode` made; nothing gives an empty vocabulary."""
+        if not stored:
+            return cls()
+        sections, terms, forms = json.loads(zlib.decompress(stored))
+        return cls(sections, Counter(terms), Counter(forms))
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self.forms)
+
+    @cached_property
+    def _by_length(self) -> dict[int, list[str]]:
+        lengths: dict[int, list[str]] = {}
+        for form in self.forms:
+            lengths.setdefault(len(form), []).append(form)
+        return lengths
+
+    def completions(self, prefix: str) -> list[str]:
+        """The commonest forms that begin so and go on."""
+        at = bisect_left(self._sorted, prefix)
+        found = []
+        while at < len(self._sorted) and self._sorted[at].startswith(prefix):
+            if self._sorted[at] != prefix:
+                found.append(self._sorted[at])
+            at += 1
+        return sorted(found, key=lambda form: (-self.forms[form], form))[:MOST_COMPLETIONS]
+
+    def corrections(self, form: str) -> list[str]:
+        """Forms that a misspelt one may stand for, likeliest first: one edit away, two from eight letters on.
+
+        An edit is a letter too many, missing, wrong, or two swapped (optimal string alignment).
+        """
+        if len(form) < 4 or not form.isalpha():
+            return []
+        edits = 2 if len(form) >= 8 else 1
+        lengths = range(len(form) - edits, len(form) + edits + 1)
+        near = [known for length in lengths for known in self._by_length.get(length, ())]
+        found = [
+            (distance, known[0] != form[0], -self.forms[known], known)
+            for known, distance, _ in process.extract(
+                form, near, scorer=OSA.distance, score_cutoff=edits, limit=None, processor=None
+            )
+        ]
+        found.sort()
+        return [known for distance, *_, known in found if distance == found[0][0]][:MOST_CORRECTIONS]
+
+    def split(self, form: str) -> tuple[str, str] | None:
+        """Two words that were written as one, if both occur; the pair whose rarer word is commonest."""
+        halves = [(form[:cut], form[cut:]) for cut in range(3, len(form) - 2)]
+        known = [pair for pair in halves if pair[0] in self.forms and pair[1] in self.forms]
+        return max(known, key=lambda pair: min(self.forms[half] for half in pair), default=None)
