@@ -23,7 +23,7 @@ from search.hits import Hit
 
 logger = logging.getLogger(__name__)
 
-GROUNDED = 0.12  # when even the best passage scores less, the documentation does not answer
+GROUNDED = 0.11  # when even the best passage scores less, the documentation does not answer
 FURTHER = 0.03  # what another passage must score to be read beside it
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters

@@ -22,9 +22,9 @@ _MOST_PARTS = 8
 _CLITICS = ("s", "t", "re", "ve", "ll", "d", "m")
 
 _STOP_WORDS = """
-    a about an and are as at be by can could do does for from had has have how i if in into is it its me my no of on
-    or our should so than that the their them then there these they this to us was we were what when where which
-    who why will with would you your"""
+    a about according an and are as at be by can could do does for from had has have how i if in into is it its me my
+    need no of on one or our should so some than that the their them then there these they this three to two us use
+    used using versus vs want was way ways we were what when where which who why will with would you your"""
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
@@ -106,6 +106,11 @@ def forms(text: str) -> list[str]:
 def terms(text: str, language: str = "en") -> list[str]:
     """All index terms of a text, in order, with repetitions."""
     return [_stem_of(form[:_LONGEST_TERM], language) for form in forms(text)]
+
+
+def name_of(text: str) -> str:
+    """A text as one word, to compare names with: `uv.lock` and `UV lock` are the same."""
+    return "".join(c for c in unicodedata.normalize("NFKC", text).lower() if c.isalnum())
 
 
 def content_words(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from docsite.db import snapshot
 from docsite.projects.models import Project
 from search import backends, parsing, ranking, state
-from search.excerpts import excerpt
+from search.excerpts import Marker, excerpt
 from search.hits import Filters, Hit
 from search.models import Section
 from search.terms import Query, facet
@@ -32,6 +32,7 @@ class Found:
     candidate: ranking.Candidate
     features: Sequence[float]
     score: float
+    round: int = 0  # in which it was looked at
 
 
 def find(
@@ -41,7 +42,7 @@ def find(
     with snapshot():
         asked = ask(project, query, filters)
         found = [one for one in rank(asked, limit) if one.score >= threshold]
-        return _hits(asked, found)
+        return hits_of(asked, found)
 
 
 def find_passages(
@@ -60,7 +61,7 @@ def find_passages(
     """
     with snapshot():
         asked = ask(project, query, filters, context, current_path or "")
-        return _hits(asked, rank(asked, limit, most=2))
+        return hits_of(asked, rank(asked, limit, most=2))
 
 
 def ask(
@@ -79,13 +80,13 @@ def rank(asked: Asked, limit: int, most: int = 1) -> list[Found]:
     """The best sections, at most `most` of a page, best first."""
     found = examine(asked)
     best = _fold(found, limit, most)
-    for wanted in MORE:
+    for number, wanted in enumerate(MORE, 1):
         if len(best) == limit or len(found) < CORE:
             break
         pages = {one.candidate.document_id for one in found}
         further = [one for one in _candidates(asked, wanted) if one.document_id not in pages]
         floor = min(one.score for one in best)  # what was compared with fewer does not come before the others
-        found += [replace(one, score=min(one.score, floor)) for one in _scored(asked, further)]
+        found += [replace(one, score=min(one.score, floor), round=number) for one in _scored(asked, further)]
         best = _fold(found, limit, most)
     return best
 
@@ -106,7 +107,11 @@ def examine(asked: Asked) -> list[Found]:
 def _candidates(asked: Asked, most: int) -> list[ranking.Candidate]:
     if not asked.query.asked:
         return []
-    return state.candidates(asked.project, backends.current().candidates(asked.project, asked.query, most))
+    find = backends.current().candidates
+    ids = find(asked.project, asked.query, most)
+    if len(ids) < most and asked.query.facets and asked.query.common:  # the rarer words may stand elsewhere only
+        ids = find(asked.project, replace(asked.query, asked=asked.query.asked | asked.query.common), most)
+    return state.candidates(asked.project, ids)
 
 
 def _scored(asked: Asked, candidates: Sequence[ranking.Candidate]) -> list[Found]:
@@ -119,7 +124,7 @@ def _fold(found: Sequence[Found], limit: int, most: int) -> list[Found]:
     """The best, at most `most` of a page; equal scores in the order of the site."""
     taken: Counter[int] = Counter()
     best: list[Found] = []
-    for one in sorted(found, key=lambda one: (-one.score, one.candidate.path, one.candidate.position)):
+    for one in sorted(found, key=lambda one: (-one.score, one.round, one.candidate.path, one.candidate.position)):
         if len(best) == limit:
             break
         if taken[one.candidate.document_id] < most:
@@ -140,18 +145,27 @@ def _facets(filters: Filters, version: str | None) -> list[list[str]]:
     return facets
 
 
-def _hits(asked: Asked, found: Sequence[Found]) -> list[Hit]:
-    rows = Section.objects.select_related("document").in_bulk([one.candidate.section_id for one in found])
-    return [_hit(asked, rows[one.candidate.section_id], one.score) for one in found]
+def hits_of(asked: Asked, found: Sequence[Found]) -> list[Hit]:
+    """What was found, as readers get it."""
+    sections = Section.objects.select_related("document").defer("document__content", "document__aliases")
+    rows = sections.in_bulk([one.candidate.section_id for one in found])
+    markers = {
+        language: Marker(asked.query.spellings, language or "en")
+        for language in {row.document.language for row in rows.values()}
+    }
+    return [
+        _hit(asked.project, row, one.score, markers[row.document.language])
+        for one in found
+        for row in [rows[one.candidate.section_id]]
+    ]
 
 
-def _hit(asked: Asked, row: Section, score: float) -> Hit:
+def _hit(project: Project, row: Section, score: float, marker: Marker) -> Hit:
     document = row.document
-    language = document.language or "en"
-    shown, highlights = excerpt(row.text or document.description or document.title, asked.query.spellings, language)
+    shown, highlights = excerpt(row.text or document.description or document.title, marker)
     return Hit(
         path=document.path,
-        url=asked.project.url_of(document.path, row.anchor),
+        url=project.url_of(document.path, row.anchor),
         title=document.title,
         section=row.heading or document.title,
         breadcrumb=(document.title, *row.trail),

@@ -4,6 +4,7 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -16,7 +17,7 @@ from search.sources import Bad, Page
 from search.terms import Entry, facet
 from search.vocabulary import Vocabulary
 
-FORMAT = 2  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 3  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER = f"{FORMAT}.{analysis.VERSION}"
 PAGES_AT_ONCE = 50  # a writer elsewhere waits no longer than these take
 Counted = tuple[set[str], set[str]]  # the terms and the forms of a section
@@ -155,7 +156,7 @@ class _Build:
         ]
         vocabulary = self.vocabulary(pages)
         self.progress("swapping the new index in")
-        prepared = self.engine.prepare(self.project, stale)
+        prepared = self.engine.prepare(self.project, stale, self.claim)
         with transaction.atomic():
             self.claim()
             self.engine.swap(self.project, stale, prepared)
@@ -182,17 +183,19 @@ class _Build:
 
     def claim(self) -> None:
         """Make sure, inside a transaction, that no other ingest began meanwhile."""
-        if Index.objects.select_for_update().get(project=self.project).builder != self.name:
+        if not Index.objects.select_for_update().filter(project=self.project, builder=self.name).first():
             raise Superseded("another ingest of this project began meanwhile")
 
     def clean(self) -> None:
         """Remove what was retired, and what this ingest or one that died before it has left; in small steps."""
-        if Index.objects.filter(project=self.project, builder=self.name).exists():
-            with transaction.atomic():
-                self.engine.discard(self.project)
+        pages: list[int] = []
+        with suppress(Superseded), transaction.atomic():
+            self.claim()
+            self.engine.discard(self.project)
             hidden = Document.every.filter(project=self.project).exclude(build="")
-            for batch in _batches(list(hidden.values_list("pk", flat=True))):
-                Document.every.filter(pk__in=batch).delete()
+            pages = list(hidden.values_list("pk", flat=True))  # now: later there may be those of a newer ingest
+        for batch in _batches(pages):
+            Document.every.filter(pk__in=batch).delete()
 
     def document(self, page: Page, digest: str) -> Document:
         """A page as it is stored."""
@@ -217,20 +220,22 @@ class _Build:
 
 def stored(project: Project) -> Iterator[Page]:
     """The pages of a project as they were last ingested: a source for indexing them anew."""
-    for document in project.documents.iterator(100):
-        yield Page(
-            origin=document.path,
-            path=document.path,
-            markdown=document.content,
-            title=document.title,
-            description=document.description,
-            version=document.version,
-            language=document.language,
-            tags=tuple(document.tags),
-            boost=document.boost,
-            keywords=tuple(document.aliases),
-            digest=document.digest,
-        )
+    # Batch by batch: SQLite refuses to write while a read goes on that began before somebody else wrote.
+    for batch in _batches(list(project.documents.values_list("pk", flat=True))):
+        for document in project.documents.filter(pk__in=batch):
+            yield Page(
+                origin=document.path,
+                path=document.path,
+                markdown=document.content,
+                title=document.title,
+                description=document.description,
+                version=document.version,
+                language=document.language,
+                tags=tuple(document.tags),
+                boost=document.boost,
+                keywords=tuple(document.aliases),
+                digest=document.digest,
+            )
 
 
 def outdated(project: Project) -> bool:
@@ -271,6 +276,7 @@ def _from_path(path: str) -> str:
 def _analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
     """A section as engines take it, and what it counts for in the vocabulary."""
     language = document.language or "en"
+    names = [row.heading] if row.heading else [document.title, *document.aliases]
     about = [document.description, *document.aliases, *document.path.split("/")[-2:]] if row.position == 0 else []
     texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
     forms = [analysis.forms(text) for text in texts]
@@ -288,6 +294,7 @@ def _analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
         body=body,
         facets=" ".join(facets),
         path=document.path,
+        names=" ".join(analysis.name_of(name) for name in names),
         language=document.language.lower(),
         version=document.version.lower(),
         boost=document.boost,

@@ -36,14 +36,15 @@ def parse(
     """
     reader = _Reader(vocabulary, languages)
     terms, pairs = reader.read(text[:2000])
-    for spellings in reader.rarest(" ".join(context)[:MOST_CONTEXT]):
-        reader.put(terms, spellings, CONTEXT)
+    for form in reader.rarest(" ".join(context)[:MOST_CONTEXT]):
+        reader.put(terms, form, reader.spelled(form), CONTEXT)
     chosen = list(terms.values())
-    return Query(chosen, pairs, facets, _asked(chosen, vocabulary))
+    asked, common = _asked(chosen, vocabulary)
+    return Query(chosen, pairs, facets, analysis.name_of(text[:200]), asked, common)
 
 
-def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> frozenset[str]:
-    """What engines look for: words that nearly every section has are left out where rarer ones find enough."""
+def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[frozenset[str], frozenset[str]]:
+    """What engines look for, and the words that nearly every section has, if rarer ones find enough."""
     spellings = {spelling for term in terms for spelling, _ in term.spellings}
     held = {spelling: vocabulary.terms[spelling] for spelling in spellings if spelling in vocabulary.terms}
     asked: set[str] = set()
@@ -53,7 +54,7 @@ def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> frozenset[str]:
             break
         asked.add(spelling)
         found += holding
-    return frozenset(asked)
+    return frozenset(asked), frozenset(held.keys() - asked)
 
 
 class _Reader:
@@ -62,30 +63,39 @@ class _Reader:
         self.languages = languages
 
     def read(self, text: str) -> tuple[dict[tuple[tuple[str, float], ...], Term], list[tuple[str, str]]]:
-        words = analysis.content_words(text)
+        words = self.content(analysis.words(text))
         typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
         terms: dict[tuple[tuple[str, float], ...], Term] = {}
         line: list[str] = []  # the terms of the words as they stand, for what stands side by side
         forms_before = ""
         for at, word in enumerate(words):
+            if len(terms) >= MOST_TERMS:
+                break
             forms = analysis.forms_of(word)
             joined = forms.pop() if len(forms) > 1 and forms[-1] == "".join(forms[:-1]) else ""
             for number, form in enumerate(forms):
                 last = typing and at == len(words) - 1 and number == len(forms) - 1
                 for spellings in self.meant(form, last):
-                    self.put(terms, spellings)
+                    self.put(terms, form, spellings)
                     line.append(spellings[0][0])
             if joined and self.known(joined):
-                self.put(terms, self.spelled(joined), JOINED)
+                self.put(terms, joined, self.spelled(joined), JOINED)
             if len(forms) == 1:
                 if forms_before and (pair := forms_before + forms[0]) in self.vocabulary.forms:
-                    self.put(terms, self.spelled(pair), JOINED)
+                    self.put(terms, pair, self.spelled(pair), JOINED)
                 forms_before = forms[0]
             else:
                 forms_before = ""
         return dict(list(terms.items())[:MOST_TERMS]), list(dict.fromkeys(pairwise(line)))
 
-    def rarest(self, context: str) -> list[list[tuple[str, float]]]:
+    def content(self, words: list[str]) -> list[str]:
+        """The words that count: a stop word only in a code name (`use chat`), or where nothing else is left."""
+        joined = ["".join(pair).lower() in self.vocabulary.forms for pair in pairwise(words)]
+        named = [one or other for one, other in zip([False, *joined], [*joined, False], strict=True)]
+        pairs = zip(words, named, strict=False)
+        return [word for word, kept in pairs if kept or word.lower() not in analysis.STOP_WORDS] or words
+
+    def rarest(self, context: str) -> list[str]:
         found: dict[str, int] = {}
         for word in analysis.words(context):
             if word.lower() in analysis.STOP_WORDS:
@@ -94,16 +104,20 @@ class _Reader:
             for form in forms[-1:] if len(forms) > 1 and forms[-1] in self.vocabulary.forms else forms:
                 if count := self.vocabulary.forms.get(form, 0):
                     found[form] = count
-        return [self.spelled(form) for form in sorted(found, key=lambda form: (found[form], form))[:MOST_CONTEXT_TERMS]]
+        return sorted(found, key=lambda form: (found[form], form))[:MOST_CONTEXT_TERMS]
 
     def put(
-        self, terms: dict[tuple[tuple[str, float], ...], Term], spellings: list[tuple[str, float]], weight: float = 1.0
+        self,
+        terms: dict[tuple[tuple[str, float], ...], Term],
+        word: str,
+        spellings: list[tuple[str, float]],
+        weight: float = 1.0,
     ) -> None:
         key = tuple(spellings)
         if key not in terms:
             holding = sum(self.vocabulary.terms.get(spelling, 0) for spelling, _ in spellings)
             sections = self.vocabulary.sections
-            terms[key] = Term(key, weight, rarity(sections, min(sections, holding)))
+            terms[key] = Term(key, weight, rarity(sections, min(sections, holding)), word)
 
     def known(self, form: str) -> bool:
         return any(analysis.stem(form, language) in self.vocabulary.terms for language in self.languages)

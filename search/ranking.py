@@ -17,18 +17,20 @@ from pathlib import Path
 from search.terms import Entry, Query
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
-FIELD_WEIGHT = {"title": 6.0, "heading": 4.0, "trail": 2.0, "about": 3.0}  # in BM25F, against 1 for the body
-SATURATION = 1.2
-LENGTH = 0.6  # how much a long section is held back
+FIELD_WEIGHT = {"title": 3.0, "heading": 3.0, "trail": 2.0, "about": 3.0}  # in BM25F, against 1 for the body
+SATURATION = 1.6
+LENGTH = 0.75  # how much a long section is held back
 TYPICAL_LENGTH = 160
 
 FEATURES = {
     "relative": "text score against the best candidate's, times the share of the words, by rarity, that it holds",
+    "relative_long": "the same for long questions: in full from twelve words on",
     "lead": "text score of its page less that of the best other page, against the best, times the same share",
     "known": "share of the reader's words, by rarity, that any candidate holds",
     "words": "share of the reader's words that it holds",
     "heading_overlap": "share of its heading that the reader named",
     "title_overlap": "share of the page's title that the reader named",
+    "exact": "whether its heading or its page's title is just what the reader typed",
     "trail": "share of the words, by rarity, in the headings above",
     "about": "share of the words, by rarity, in the page's description, keywords and path (first section only)",
     "pairs": "share of neighbouring words that stand side by side in title, heading or description",
@@ -82,14 +84,15 @@ class Candidate:
     """A section made ready to be scored: its fields as sets, and what BM25F gives for each of its terms."""
 
     __slots__ = (
-        "about", "above", "boost", "document_id", "heading", "impact", "language", "path", "position", "section_id",
-        "title", "trail", "version",
+        "about", "above", "boost", "document_id", "heading", "impact", "language", "names", "path", "position",
+        "section_id", "title", "trail", "version",
     )  # fmt: skip
 
     def __init__(self, entry: Entry) -> None:
         self.section_id = entry.section_id
         self.document_id = entry.document_id
         self.path = entry.path
+        self.names = frozenset(entry.names.split())
         self.position = entry.position
         self.language = entry.language
         self.version = entry.version
@@ -119,6 +122,7 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
     total = sum(rarities[number] for number in words) or 1.0
     known = {number for row in impacts for number in words if row[number]}
     known_share = sum(rarities[number] for number in known) / total
+    query_length = min(len(words), 12) / 12
     needles = [f" {one} {next_one} " for one, next_one in query.pairs]
     folder = preferred.near.rsplit("/", 1)[0]
 
@@ -135,18 +139,20 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
         beside = bool(preferred.near) and not here and candidate.path.rsplit("/", 1)[0] == folder
         rows.append([
             score / best * coverage,
+            score / best * coverage * query_length,
             lead * coverage,
             known_share,
             len(held) / (len(words) or 1),
             _overlap(candidate.heading, query),
             _overlap(candidate.title, query),
+            1.0 if query.name in candidate.names else 0.0,
             _share(query, candidate.trail, held, rarities) / total,
             _share(query, candidate.about, held, rarities) / total,
             sum(needle in candidate.above for needle in needles) / len(needles) if needles else 0.0,
             min(1.0, (summed - score) / best / 5),
             min(1.0, math.log1p(count) / 4),
             1.0 if candidate.position == 0 else 0.0,
-            min(len(words), 12) / 12,
+            query_length,
             1.0 if foreign else 0.0,
             1.0 if beside else 0.0,
             1.0 if here else 0.0,

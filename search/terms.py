@@ -12,7 +12,8 @@ class Entry:
     """A section as an engine stores it: terms joined by spaces, and facets that filters match.
 
     `heading` is the section's own, `trail` holds those above it. `about` is the
-    page's description, keywords and path, for its first section only.
+    page's description, keywords and path, for its first section only. `names` are
+    what it is called, each as one word: a heading, or the page's titles.
     """
 
     section_id: int
@@ -25,6 +26,7 @@ class Entry:
     body: str
     facets: str = ""
     path: str = ""
+    names: str = ""
     language: str = ""
     version: str = ""
     boost: float = 1.0
@@ -37,6 +39,7 @@ class Term:
     spellings: tuple[tuple[str, float], ...]
     weight: float = 1.0  # 1 for a reader's word, less for what was only derived or taken from the context
     rarity: float = 1.0
+    word: str = ""  # as it was asked for
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,9 @@ class Query:
     terms: Sequence[Term]
     pairs: Sequence[tuple[str, str]] = ()  # terms that stand side by side
     facets: Sequence[Sequence[str]] = ()
-    asked: frozenset[str] = frozenset()  # the spellings that engines look for: not those that nearly every section has
+    name: str = ""  # the whole text as one word
+    asked: frozenset[str] = frozenset()  # the spellings that engines look for
+    common: frozenset[str] = frozenset()  # those that nearly every section has, left out where rarer ones find enough
 
     @cached_property
     def spellings(self) -> frozenset[str]:

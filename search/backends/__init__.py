@@ -1,7 +1,8 @@
 """Engines that hold the terms of a project's sections. Each module has the same functions.
 
     stage(project, entries)              add sections to the index that is being built
-    prepare(project, stale)              get ready to swap; gives what `swap` wants to know
+    prepare(project, stale, claim)       get ready to swap; gives what `swap` wants to know. Each of its transactions
+                                         begins with `claim`, which raises when another ingest has begun
     swap(project, stale, prepared)       let what was staged take the place of the stale sections, inside a transaction
     discard(project)                     forget what was staged
     drop(project)                        forget the project

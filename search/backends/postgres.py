@@ -1,16 +1,14 @@
 """PostgreSQL: the same terms in a `tsvector` under a GIN index. It finds candidates; scoring is ours."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from django.db import connection
 
 from docsite.projects.models import Project
 from search.terms import Entry, Query
 
-_COLUMNS = (
-    "section_id, document_id, position, title, heading, trail, about, body, facets, path, language, version, boost"
-)
+_COLUMNS = "section_id, document_id, position, title, heading, trail, about, body, facets, path, names, language, version, boost"
 _LABELS = {"title": "A", "heading": "B", "trail": "C", "about": "C", "body": "D"}
 _WEIGHTS = "{0.1, 0.3, 0.5, 1}"  # of D, C, B and A: those of the other engine
 _MOST_POSITIONS = 255  # for a term; PostgreSQL keeps no more
@@ -22,18 +20,18 @@ def stage(project: Project, entries: Iterable[Entry]) -> None:
     with connection.cursor() as cursor:
         cursor.executemany(
             f"INSERT INTO search_entries ({_COLUMNS}, project_id, live, terms) VALUES "
-            "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, false, %s::tsvector)",
+            "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, false, %s::tsvector)",
             [
                 (
                     *(e.section_id, e.document_id, e.position, e.title, e.heading, e.trail, e.about, e.body, e.facets),
-                    *(e.path, e.language, e.version, e.boost, project.pk, _vector(e)),
+                    *(e.path, e.names, e.language, e.version, e.boost, project.pk, _vector(e)),
                 )
                 for e in entries
             ],
         )
 
 
-def prepare(project: Project, stale: Sequence[int]) -> None:
+def prepare(project: Project, stale: Sequence[int], claim: Callable[[], None]) -> None:
     """Nothing: a change of any size holds up nobody here."""
     _ensure()
 
@@ -92,7 +90,7 @@ def _ensure() -> None:
             "CREATE TABLE IF NOT EXISTS search_entries (section_id bigint PRIMARY KEY, project_id bigint NOT NULL, "
             "live boolean NOT NULL, document_id bigint NOT NULL, position int NOT NULL, title text NOT NULL, "
             "heading text NOT NULL, trail text NOT NULL, about text NOT NULL, body text NOT NULL, "
-            "facets text NOT NULL, path text NOT NULL, "
+            "facets text NOT NULL, path text NOT NULL, names text NOT NULL, "
             "language text NOT NULL, version text NOT NULL, boost double precision NOT NULL, "
             "terms tsvector NOT NULL)"
         )

@@ -1,6 +1,6 @@
 """SQLite FTS5, one index for each project, inside the service's own database."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from django.db import connection, transaction
 
@@ -11,7 +11,7 @@ from search.terms import Entry, Query
 _TOKENIZER = "unicode61 remove_diacritics 0 categories ''L* N* Co M*''"
 _TERMS = ("title", "heading", "trail", "about", "body", "facets")
 _WEIGHTS = "10, 5, 3, 3, 1, 0"
-_KEPT = ("document_id", "position", "path", "language", "version", "boost")
+_KEPT = ("document_id", "position", "path", "names", "language", "version", "boost")
 _COLUMNS = ", ".join((*_TERMS, *_KEPT))
 LARGE = 2_000  # sections; a change of more is made beside the index, so that no writer has to wait for it
 BATCH = 500
@@ -27,26 +27,29 @@ def stage(project: Project, entries: Iterable[Entry]) -> None:
             [
                 (
                     *(e.section_id, e.title, e.heading, e.trail, e.about, e.body, e.facets),
-                    *(e.document_id, e.position, e.path, e.language, e.version, e.boost),
+                    *(e.document_id, e.position, e.path, e.names, e.language, e.version, e.boost),
                 )
                 for e in entries
             ],
         )
 
 
-def prepare(project: Project, stale: Sequence[int]) -> bool:
+def prepare(project: Project, stale: Sequence[int], claim: Callable[[], None]) -> bool:
     """Where much changes, copy what stays beside what was staged. Whether the new index is then complete."""
     live = _table(project)
-    _create(live)
-    _create(_next(project))
     gone = set(stale)
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        claim()
+        _create(live)
+        _create(_next(project))
         cursor.execute(f"SELECT id FROM {live}_docsize")
         stay = [rowid for (rowid,) in cursor.fetchall() if rowid not in gone]
-    if stay and max(len(stale), _count(_next(project))) < LARGE:
+        staged = _count(_next(project))
+    if stay and max(len(stale), staged) < LARGE:
         return False
     for batch in _batches(stay):
         with transaction.atomic(), connection.cursor() as cursor:
+            claim()
             cursor.execute(
                 f"INSERT INTO {_next(project)} (rowid, {_COLUMNS}) "
                 f"SELECT rowid, {_COLUMNS} FROM {live} WHERE rowid IN ({', '.join(map(str, batch))})"
@@ -100,7 +103,7 @@ def entries(project: Project, section_ids: Iterable[int]) -> list[Entry]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT rowid, document_id, position, title, heading, trail, about, body, facets, "
-            f"path, language, version, boost FROM {_table(project)} WHERE rowid IN ({ids})"
+            f"path, names, language, version, boost FROM {_table(project)} WHERE rowid IN ({ids})"
         )
         return [Entry(*row) for row in cursor.fetchall()]
 

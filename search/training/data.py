@@ -52,24 +52,31 @@ class Data:
 
 
 def unpack(source: Path, folder: Path) -> None:
-    """Write the documentation sets of a data folder below another folder."""
+    """Write the documentation sets of a data folder below another folder. Raises ValueError for a broken archive."""
     for archive in sorted((source / "corpora").glob("*.tar.gz")):
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder, filter="data")
+        try:
+            with tarfile.open(archive) as packed:
+                packed.extractall(folder, filter="data")
+        except (tarfile.TarError, EOFError, OSError) as broken:
+            raise ValueError(f"corpora/{archive.name}: {broken}") from None
 
 
 def read(source: Path, folder: Path) -> Data:
-    """The data, with its sets where they were unpacked."""
+    """The data, with its sets where they were unpacked. Raises ValueError for a line that is no query."""
     sets = {manifest.parent.name: manifest.parent for manifest in sorted(folder.glob("*/manifest.jsonl"))}
     files = [source / "queries.jsonl", source / "identifiers.jsonl"]
-    items = [item for file in files if file.exists() for item in _lines(file)]
-    return Data(sets, [_query(item) for item in items if item["corpus"] in sets])
+    queries = [query for file in files if file.exists() for query in _queries(file)]
+    return Data(sets, [query for query in queries if query.set in sets])
 
 
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    for line in file.read_text().splitlines():
-        if line.strip():
-            yield json.loads(line)
+def _queries(file: Path) -> Iterator[Query]:
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield _query(json.loads(line))
+                except (ValueError, KeyError, TypeError, AttributeError) as wrong:
+                    raise ValueError(f"{file.name} line {number} is no query ({wrong})") from None
 
 
 def _query(item: dict[str, Any]) -> Query:

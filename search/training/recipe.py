@@ -59,7 +59,8 @@ def fingerprint() -> str:
         forms = [analysis.forms(text) for text in (texts[0], texts[1], "", "", texts[2])]
         terms = [" ".join(analysis.stem(form) for form in found) for found in forms]
         title, heading, trail, about, body = terms
-        entries.append(Entry(number, number // 2, number % 2, title, heading, trail, about, body))
+        names = analysis.name_of(texts[1])
+        entries.append(Entry(number, number // 2, number % 2, title, heading, trail, about, body, names=names))
         vocabulary.add(
             [({term for text in terms for term in text.split()}, {form for found in forms for form in found})]
         )

@@ -15,9 +15,7 @@ from search.sources.markdown_dir import read_folder, read_manifest
 class Command(ServiceCommand):
     """Reads pages, skips what has not changed, and swaps the index in one step."""
 
-    help = (
-        "Read a folder of Markdown or MDX into a project's index. Unchanged pages are skipped, vanished ones go."
-    )
+    help = "Read a folder of Markdown or MDX into a project's index. Unchanged pages are skipped, vanished ones go."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The project, the folder, and an optional list of pages."""
@@ -40,7 +38,7 @@ class Command(ServiceCommand):
         if manifest and not manifest.is_file():
             raise CommandError(f"{manifest} is not a file.")
         began = time.monotonic()
-        show = (lambda line: None) if options["json"] else (lambda line: self.stdout.write(f"  {line}"))
+        show = (lambda line: None) if options["json"] else self.show
         pages = read_manifest(source, manifest) if manifest else read_folder(source)
         try:
             summary = ingest(project, pages, show)
@@ -59,3 +57,8 @@ class Command(ServiceCommand):
             f"({summary.sections} sections written, {time.monotonic() - began:.1f} s)"
         )
         self.stdout.write(f"Try it: manage.py search {project.domain} 'your question'")
+
+    def show(self, line: str) -> None:
+        """A line of progress, at once even where it is not a terminal that reads it."""
+        self.stdout.write(f"  {line}")
+        self.stdout.flush()

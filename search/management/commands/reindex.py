@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from docsite.projects.management.base import ServiceCommand, project_named
 from docsite.projects.models import Project
-from search.ingest import ingest, stored
+from search.ingest import Superseded, ingest, stored
 
 
 class Command(ServiceCommand):
     """Indexes stored pages again and swaps the new index in; readers notice nothing."""
 
-    help = "Index the pages that were ingested anew, of one project or of all. Needed after no change of yours."
+    help = "Index the stored pages anew, of one project or of all. `migrate` does it where a new release needs it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The project."""
@@ -25,9 +25,13 @@ class Command(ServiceCommand):
             if not project.documents.exists():
                 self.stdout.write(f"{project.domain}: nothing was ingested yet")
                 continue
-            summary = ingest(project, stored(project), self.show, anew=True)
+            try:
+                summary = ingest(project, stored(project), self.show, anew=True)
+            except Superseded as other:
+                raise CommandError(f"{project.domain}: {other}.") from None
             self.stdout.write(f"{project.domain}: {summary.changed} pages, {summary.sections} sections indexed anew")
 
     def show(self, line: str) -> None:
         """A line of progress."""
         self.stdout.write(f"  {line}")
+        self.stdout.flush()

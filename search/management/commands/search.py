@@ -1,29 +1,100 @@
-"""`manage.py search DOMAIN QUERY`: what a reader would find."""
+"""`manage.py search DOMAIN QUERY`: what a reader would find, and why."""
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from docsite.paths import normalize
 from docsite.projects.management.base import ServiceCommand, project_named
-from search.index import find
+from search.explain import explain
+from search.hits import Filters
+
+MOST = 50
 
 
 class Command(ServiceCommand):
-    """Prints the hits of a query with their scores."""
+    """Prints the hits of a query with their scores, and with --explain what the scores are made of."""
 
     help = "Search a project's documentation from the command line."
 
+    def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
+        """A parser whose --version is the documentation's, not Django's."""
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
+
     def add_arguments(self, parser: CommandParser) -> None:
-        """The project and the query."""
+        """The project, the query, and what narrows it."""
         parser.add_argument("domain", help="domain of the project")
-        parser.add_argument("query")
-        parser.add_argument("--limit", type=int, default=10)
+        parser.add_argument("query", help="what a reader would type; a space at its end says that the word is whole")
+        parser.add_argument("--limit", type=int, default=10, help=f"how many pages, 1 to {MOST}")
+        parser.add_argument("--version", help="only this version, or latest")
+        parser.add_argument("--language", help="only this language")
+        parser.add_argument("--tag", help="only pages with this tag")
+        parser.add_argument("--page", default="", help="the page that the reader is on: a path or an address")
+        parser.add_argument("--explain", action="store_true", help="how the query was read, what scores are made of")
+        parser.add_argument("--json", action="store_true", help="print one JSON object, with the explanation")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Search."""
         project = project_named(options["domain"])
-        hits = find(project, options["query"], limit=options["limit"])
-        for hit in hits:
-            self.stdout.write(f"{hit.score:.3f}  {' > '.join(hit.breadcrumb)}\n       {hit.url}")
-        if not hits:
-            self.stdout.write("Nothing found.")
+        if not 1 <= options["limit"] <= MOST:
+            raise CommandError(f"--limit must be 1 to {MOST}.")
+        told = explain(
+            project,
+            options["query"],
+            filters=Filters(options["version"], options["language"], options["tag"]),
+            limit=options["limit"],
+            current_path=normalize(options["page"]) if options["page"] else "",
+        )
+        if options["json"]:
+            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            return
+        if options["explain"]:
+            self.stdout.write("\n".join(_query(told)))
+        for number, hit in enumerate(told["hits"], 1):
+            self.stdout.write(
+                f"{number:2}. {hit['score']:.3f}  {' > '.join(hit['breadcrumb'])}\n           {hit['url']}"
+            )
+            if options["explain"]:
+                self.stdout.write("\n".join(_score(hit)))
+        if not told["hits"]:
+            self.stdout.write(f"Nothing found. {told['advice']}")
+        elif not options["explain"]:
+            self.stdout.write("What the scores are made of: --explain")
+
+
+def _query(told: dict[str, Any]) -> Iterator[str]:
+    """How the query was read."""
+    for term in told["terms"]:
+        spellings = ", ".join(
+            f"{one['term']}{'' if one['sure'] == 1 else ' ' + format(one['sure'], 'g')} ({one['sections']})"
+            for one in term["spellings"]
+        )
+        counts = "" if term["weight"] == 1 else f", counts {term['weight']:g}"
+        yield f"{term['word']:<16} {term['how']}{counts}, rarity {term['rarity']:.2f}: {spellings}"
+    if told["ignored"]:
+        yield f"left out, as words of every sentence: {' '.join(told['ignored'])}"
+    if told["common"]:
+        yield f"not looked for, as nearly every section has them: {' '.join(told['common'])}"
+    if told["filter"]:
+        yield "only " + ", ".join(f"{kind} {value}" for kind, value in told["filter"].items())
+    if preferred := [f"{kind} {value}" for kind, value in told["preferred"].items() if value]:
+        yield f"rather {', '.join(preferred)}"
+    yield f"{told['candidates']} sections of {told['pages']} pages were compared"
+    yield ""
+
+
+def _score(hit: dict[str, Any]) -> Iterator[str]:
+    """The sum of a score, the largest part first; what adds nothing is left out."""
+    yield f"{'':11}{'':18}{'value':>8}{'weight':>8}{'adds':>9}"
+    for one in sorted(hit["features"], key=lambda one: -abs(one["contribution"])):
+        if one["contribution"]:
+            yield f"{'':11}{one['name']:18}{one['value']:8.3f}{one['weight']:8.3f}{one['contribution']:+9.3f}"
+    yield f"{'':11}{'intercept':34}{hit['intercept']:+9.3f}"
+    if hit["boost"]:
+        yield f"{'':11}{'boost':34}{hit['boost']:+9.3f}"
+    yield f"{'':11}{'log-odds':34}{hit['log_odds']:+9.3f}  a score of {hit['score']:.4f}"
+    if hit["later"]:
+        yield f"{'':11}It was looked at later, and comes after those that were compared first."
+    yield ""

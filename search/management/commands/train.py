@@ -37,13 +37,24 @@ class Command(ServiceCommand):
         source: Path = options["data"]
         if not (source / "queries.jsonl").is_file():
             raise CommandError(f"{source} has no queries.jsonl.")
-        name = connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-        try:
-            with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
                 data.unpack(source, Path(folder))
-                self.train(data.read(source, Path(folder)), source, options["output"])
-        finally:
-            connection.creation.destroy_test_db(name, verbosity=0)
+                judged = data.read(source, Path(folder))
+            except ValueError as wrong:
+                raise CommandError(f"{source}: {wrong}.") from None
+            if not judged.sets:
+                raise CommandError(f"{source} has no corpora/NAME.tar.gz with a NAME/manifest.jsonl in it.")
+            if len(judged.sets) < 2:
+                raise CommandError("Training needs at least two documentation sets: each is judged by the others.")
+            if not all(judged.of(name) for name in judged.sets):
+                raise CommandError(f"{source}: every documentation set needs queries.")
+            configured = connection.settings_dict["NAME"]
+            connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+            try:
+                self.train(judged, source, options["output"])
+            finally:
+                connection.creation.destroy_test_db(configured, verbosity=0)
 
     def train(self, judged: data.Data, source: Path, output: Path) -> None:
         """Index the sets, fit with and without each of them, and write the file."""
@@ -56,6 +67,10 @@ class Command(ServiceCommand):
             summary = ingest(project, read_manifest(folder, folder / "manifest.jsonl"))
             own[name] = examples.own(project, judged.of(name))
             foreign[name] = examples.foreign(project, judged, name)
+            if not any(any(example.right) for example in own[name]):
+                raise CommandError(
+                    f"No query of {name} finds a page that answers it. Do the paths of queries.jsonl agree?"
+                )
             self.stdout.write(f"{name}: {summary.added} pages, {summary.sections} sections, {len(own[name])} examples")
         held_out = fit.cross_validate(own, foreign)
         ranked = {name: fit.judged(own[name], held_out[name]) for name in own}

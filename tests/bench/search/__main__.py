@@ -30,9 +30,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from search.training import data
 from tests.bench import relays
 from tests.bench.relays import Trouble, say
-from tests.bench.search import data, table
+from tests.bench.search import table
 from tests.bench.search.engines import LARGE_PEERS, PEERS
 from tests.bench.search.measure import Figures, Run
 

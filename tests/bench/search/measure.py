@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from search.training.data import Data, Query
 from tests.bench import relays
 from tests.bench.load import Caller
 from tests.bench.relays import Stage, Trouble, say
 from tests.bench.search import engines
-from tests.bench.search.data import Data, Query
 from tests.bench.search.engines import OURS, Worker
 
 WARM = 50  # queries that are not timed

@@ -19,7 +19,8 @@ from search.ingest import ingest  # noqa: E402
 from search.models import Section  # noqa: E402
 from search.sources import Bad, Page  # noqa: E402
 from search.sources.markdown_dir import read_manifest  # noqa: E402
-from tests.bench.search import data, held_out, scale  # noqa: E402
+from search.training import data  # noqa: E402
+from tests.bench.search import held_out, scale  # noqa: E402
 from tests.bench.search.worker import PAGES, serve, timed  # noqa: E402
 
 projects: dict[str, Project] = {}

@@ -6,8 +6,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from tests.bench.search import metrics
-from tests.bench.search.data import Query
+from search.training import metrics
+from search.training.data import Query
 from tests.bench.search.engines import MINISEARCH, OURS
 from tests.bench.search.measure import Answer, Figures
 

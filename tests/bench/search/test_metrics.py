@@ -4,8 +4,9 @@ from math import log2
 
 import pytest
 
-from tests.bench.search import metrics, table
-from tests.bench.search.data import Query
+from search.training import metrics
+from search.training.data import Query
+from tests.bench.search import table
 from tests.bench.search.measure import Answer, Figures
 
 
