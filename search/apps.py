@@ -25,10 +25,15 @@ def _drop_index(instance: Any, **kwargs: Any) -> None:
 
 def _index_outdated(**kwargs: Any) -> None:
     from django.core.management import call_command
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
 
     from docsite.projects.models import Project
     from search.ingest import outdated
 
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return  # somebody goes back to the tables of an older release
     for project in Project.objects.all():
         if outdated(project):
             call_command("reindex", project.domain)

@@ -1,13 +1,20 @@
 """The stretch of a text to show under a result, and where the words that matched stand in it."""
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from functools import lru_cache
 
 from search import analysis
 
 LENGTH = 280  # characters
+MOST_SPOTS = 60  # looked at in a text
+LONG = 100  # characters of what has no blanks; not kept
 LEAD = 40  # shown before the first match
 Spot = tuple[int, int, frozenset[str]]  # start, end, and the wanted terms there
+
+
+@lru_cache(maxsize=50_000)
+def _terms(word: str, language: str) -> frozenset[str]:
+    return frozenset(analysis.terms(word, language))
 
 
 class Marker:
@@ -16,35 +23,21 @@ class Marker:
     def __init__(self, wanted: Collection[str], language: str = "en") -> None:
         self.wanted = frozenset(wanted)
         self.language = language
-        self.known: dict[str, frozenset[str]] = {}
-        # Only where a word begins as a stem does is it analysed, and code names, which may be written apart. A stem's
-        # first letters are those of its words (visibl: visibility), its last ones are not.
-        starts = {re.escape(term[: max(2, min(4, len(term) - 1))]) for term in wanted}
-        self.likely = re.compile("|".join([*sorted(starts), r"[^\W_][-._:/'+]+[^\W_]"]), re.IGNORECASE)
 
     def spots(self, flat: str) -> list[Spot]:
-        """The words and code names that stand for a wanted term."""
-        found = []
-        for begin, end in self.chunks(flat):
-            for word in analysis.TOKEN.finditer(flat, begin, end):
-                text = word.group()
-                if text not in self.known:
-                    self.known[text] = self.wanted.intersection(analysis.terms(text, self.language))
-                if self.known[text]:
-                    found.append((*word.span(), self.known[text]))
+        """The words and code names that stand for a wanted term. Whitespace in the text is single blanks."""
+        found: list[Spot] = []
+        at = 0
+        for piece in flat.split(" "):
+            end = at + len(piece)
+            if len(piece) > LONG or not self.wanted.isdisjoint(_terms(piece, self.language)):
+                for word in analysis.TOKEN.finditer(flat, at, end):
+                    if terms := self.wanted.intersection(analysis.terms(word.group(), self.language)):
+                        found.append((*word.span(), terms))
+                if len(found) >= MOST_SPOTS:
+                    break
+            at = end + 1
         return found
-
-    def chunks(self, flat: str) -> Iterator[tuple[int, int]]:
-        """Stretches between blanks that may hold one; where letters have accents or are not Latin, all of it."""
-        if not flat.isascii():
-            yield 0, len(flat)
-            return
-        end = 0
-        while match := self.likely.search(flat, end):
-            begin = flat.rfind(" ", end, match.start()) + 1 or end
-            end = flat.find(" ", match.end())
-            end = len(flat) if end < 0 else end
-            yield begin, end
 
 
 def excerpt(text: str, marker: Marker) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -13,6 +13,15 @@ class Filters:
 
 
 @dataclass(frozen=True)
+class Other:
+    """Another section of a page that was found."""
+
+    section: str
+    url: str
+    score: float
+
+
+@dataclass(frozen=True)
 class Hit:
     """One section that answers a query.
 
@@ -35,3 +44,4 @@ class Hit:
     language: str | None = None
     tags: tuple[str, ...] = ()
     highlights: tuple[tuple[int, int], ...] = ()
+    others: tuple[Other, ...] = ()

@@ -1,6 +1,5 @@
 """Find sections: the one door to search, for the endpoint, the pages and the assistant."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -8,11 +7,17 @@ from docsite.db import snapshot
 from docsite.projects.models import Project
 from search import backends, parsing, ranking, state
 from search.excerpts import Marker, excerpt
-from search.hits import Filters, Hit
+from search.hits import Filters, Hit, Other
 from search.models import Section
 from search.terms import Query, facet
 
+NAMED = 0.02  # what another section of a page must score to be named with it
+OTHERS = 3  # sections of a page that are named beside its best
 CORE = 100  # candidates that are compared with each other
+_SHOWN = (
+    *("pk", "heading", "anchor", "trail", "body", "text"),
+    *("document__" + name for name in ("path", "title", "description", "version", "language", "tags")),
+)
 MORE = (400, 1600)  # looked at only where a few pages hold all of the first ones
 
 
@@ -33,6 +38,7 @@ class Found:
     features: Sequence[float]
     score: float
     round: int = 0  # in which it was looked at
+    others: Sequence["Found"] = ()  # further sections of its page
 
 
 def find(
@@ -121,16 +127,15 @@ def _scored(asked: Asked, candidates: Sequence[ranking.Candidate]) -> list[Found
 
 
 def _fold(found: Sequence[Found], limit: int, most: int) -> list[Found]:
-    """The best, at most `most` of a page; equal scores in the order of the site."""
-    taken: Counter[int] = Counter()
+    """The best, at most `most` of a page; equal scores in the order of the site. Each knows what else its page has."""
+    pages: dict[int, list[Found]] = {}
     best: list[Found] = []
     for one in sorted(found, key=lambda one: (-one.score, one.round, one.candidate.path, one.candidate.position)):
-        if len(best) == limit:
-            break
-        if taken[one.candidate.document_id] < most:
-            taken[one.candidate.document_id] += 1
+        page = pages.setdefault(one.candidate.document_id, [])
+        page.append(one)
+        if len(best) < limit and len(page) <= most:
             best.append(one)
-    return best
+    return [replace(one, others=pages[one.candidate.document_id][most : most + OTHERS]) for one in best]
 
 
 def _facets(filters: Filters, version: str | None) -> list[list[str]]:
@@ -147,34 +152,51 @@ def _facets(filters: Filters, version: str | None) -> list[list[str]]:
 
 def hits_of(asked: Asked, found: Sequence[Found]) -> list[Hit]:
     """What was found, as readers get it."""
-    sections = Section.objects.select_related("document").defer("document__content", "document__aliases")
-    rows = sections.in_bulk([one.candidate.section_id for one in found])
-    markers = {
-        language: Marker(asked.query.spellings, language or "en")
-        for language in {row.document.language for row in rows.values()}
-    }
-    return [
-        _hit(asked.project, row, one.score, markers[row.document.language])
-        for one in found
-        for row in [rows[one.candidate.section_id]]
-    ]
+    scores = {one.candidate.section_id: one.score for one in found}
+    others = _others(asked.project, found)
+    sections = Section.objects.filter(pk__in=scores).values_list(*_SHOWN)  # rows are much faster than models
+    rows = {row[0]: row[1:] for row in sections}
+    markers: dict[str, Marker] = {}
+    hits = []
+    for pk, score in scores.items():
+        heading, anchor, trail, body, text, path, title, description, version, language, tags = rows[pk]
+        if language not in markers:
+            markers[language] = Marker(asked.query.spellings, language or "en")
+        shown, highlights = excerpt(text or description or title, markers[language])
+        url = asked.project.url_of(path, anchor)
+        hits.append(
+            Hit(
+                path=path,
+                url=url,
+                title=title,
+                section=heading or title,
+                breadcrumb=(title, *trail),
+                body=body,
+                excerpt=shown,
+                highlights=highlights,
+                score=score,
+                anchor=anchor,
+                version=version or None,
+                language=language or None,
+                tags=tuple(tags),
+                others=tuple(other for other in others.get(pk, ()) if other.url != url),
+            )
+        )
+    return hits
 
 
-def _hit(project: Project, row: Section, score: float, marker: Marker) -> Hit:
-    document = row.document
-    shown, highlights = excerpt(row.text or document.description or document.title, marker)
-    return Hit(
-        path=document.path,
-        url=project.url_of(document.path, row.anchor),
-        title=document.title,
-        section=row.heading or document.title,
-        breadcrumb=(document.title, *row.trail),
-        body=row.body,
-        excerpt=shown,
-        highlights=highlights,
-        score=score,
-        anchor=row.anchor,
-        version=document.version or None,
-        language=document.language or None,
-        tags=tuple(document.tags),
-    )
+def _others(project: Project, found: Sequence[Found]) -> dict[int, tuple[Other, ...]]:
+    """For each section that was found, those of its page that matched too and have a heading of their own."""
+    ids = [other.candidate.section_id for one in found for other in one.others if other.score >= NAMED]
+    rows = Section.objects.filter(pk__in=ids).exclude(heading="").values_list("pk", "heading", "anchor")
+    known = {pk: (heading, anchor) for pk, heading, anchor in rows} if ids else {}
+    others = {}
+    for one in found:
+        by_url: dict[str, Other] = {}  # a long section is several under one heading
+        for other in one.others:
+            if other.candidate.section_id in known:
+                heading, anchor = known[other.candidate.section_id]
+                url = project.url_of(one.candidate.path, anchor)
+                by_url.setdefault(url, Other(heading, url, other.score))
+        others[one.candidate.section_id] = tuple(by_url.values())
+    return others

@@ -120,7 +120,7 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
     first, second = [*sorted(page_scores.values(), reverse=True), 0.0, 0.0][:2]
     words = [number for number, term in enumerate(query.terms) if term.weight == 1.0]
     total = sum(rarities[number] for number in words) or 1.0
-    known = {number for row in impacts for number in words if row[number]}
+    known = [number for number in words if any(row[number] for row in impacts)]
     known_share = sum(rarities[number] for number in known) / total
     query_length = min(len(words), 12) / 12
     needles = [f" {one} {next_one} " for one, next_one in query.pairs]
@@ -186,7 +186,7 @@ def _pages(
 
 def _share(query: Query, field: frozenset[str], held: Iterable[int], rarities: Sequence[float]) -> float:
     """The words found in a field, by rarity and by how sure their spelling is."""
-    if not field:
+    if field.isdisjoint(query.spellings):
         return 0.0
     share = 0.0
     for number in held:

@@ -1,5 +1,6 @@
 """Search over HTTP: what comes in and what goes out (specification 2.7, 2.8, 4.3)."""
 
+from dataclasses import asdict
 from typing import Any
 
 from ninja import Schema
@@ -58,6 +59,14 @@ class PageOut(Schema):
     content: str
 
 
+class SectionOut(Schema):
+    """Another section of the page that matched."""
+
+    section: str
+    url: str
+    score: float
+
+
 class MetadataOut(Schema):
     """What else is known of a result."""
 
@@ -68,6 +77,7 @@ class MetadataOut(Schema):
     breadcrumb: list[str]
     score: float
     highlights: list[tuple[int, int]]
+    sections: list[SectionOut] | None = None
     version: str | None = None
     language: str | None = None
     tags: list[str] | None = None
@@ -91,6 +101,8 @@ def result_of(hit: Hit) -> dict[str, Any]:
         "score": hit.score,
         "highlights": [list(span) for span in hit.highlights],
     }
+    if hit.others:
+        metadata["sections"] = [asdict(other) for other in hit.others]
     facets = {"version": hit.version, "language": hit.language, "tags": list(hit.tags)}
     metadata |= {name: value for name, value in facets.items() if value}
     return {"content": hit.excerpt, "path": hit.path, "metadata": metadata}

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.db import connection
 from django.db.models.functions import Length
 
 from docsite.projects.models import Project
@@ -36,7 +37,9 @@ _lock = threading.Lock()
 
 def of(project: Project) -> State:
     """The state of the index as the current snapshot of the database has it."""
-    generation = Project.objects.values_list("index_generation", flat=True).get(pk=project.pk)
+    with connection.cursor() as cursor:  # asked by every search: the ORM would take five times as long
+        cursor.execute("SELECT index_generation FROM projects_project WHERE id = %s", [project.pk])
+        generation = int(cursor.fetchone()[0])
     known = _states.get(project.pk)
     if known and known.generation == generation:
         return known

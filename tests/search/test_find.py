@@ -270,3 +270,15 @@ def test_a_tenant_finds_only_its_own(http, service, project, make_project):
     other = make_project()
     put(other, page("/secret", "# Installing secrets"))
     assert "/secret" not in {item["path"] for item in search(http, service, project, query="installing secrets").json()}
+
+
+def test_a_result_names_other_sections_of_its_page(http, service, make_project):
+    tenant = make_project()
+    put(tenant, page("/a", "# Animals\n\n## Zebra\n\nA zebra.\n\n## Feeding a zebra\n\nHay.\n\n## Walrus\n\nFish."))
+    metadata = search(http, service, tenant, query="zebra").json()[0]["metadata"]
+    assert metadata["section"] == "Zebra"
+    assert [(other["section"], other["url"]) for other in metadata["sections"]] == [
+        ("Feeding a zebra", "https://docs.acme.example/a#feeding-a-zebra")
+    ]
+    assert metadata["sections"][0]["score"] <= metadata["score"]
+    assert "sections" not in search(http, service, tenant, query="walrus").json()[0]["metadata"]
