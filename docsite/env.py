@@ -103,6 +103,12 @@ class Env(BaseSettings):
     shutdown_seconds: Seconds = Field(
         default=20, description="How long running answers may go on when the service is told to stop (SIGTERM)."
     )
+    tantivy_sections: int = Field(
+        default=50_000,
+        ge=1,
+        description="Projects with as many sections are searched by tantivy where its package is installed, "
+        "others by the database.",
+    )
     search_retention_days: int = Field(
         default=400, ge=1, le=3650, description="Days for which searches and clicks on results are kept."
     )

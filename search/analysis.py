@@ -11,7 +11,7 @@ import unicodedata
 
 import Stemmer
 
-VERSION = 3  # raise it when terms change: every page is then analysed again
+VERSION = 4  # raise it when terms change: every page is then analysed again
 
 TOKEN = re.compile(r"\w+(?:[.:/'’+-]+\w+)*\+*#?")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+[^\W\d_]*")
@@ -40,10 +40,15 @@ def _stemmer(language: str) -> "Stemmer.Stemmer | None":
 @functools.lru_cache(maxsize=100_000)
 def _stem_of(word: str, language: str) -> str:
     stemmer = _stemmer(language)
-    stem = stemmer.stemWord(word) if stemmer and word.isalpha() else word
-    if not stem.isascii():
-        stem = "".join(c for c in unicodedata.normalize("NFKD", stem) if not unicodedata.combining(c))
-    return str(stem)
+    if language[:2].lower() in ("", "en"):  # other stemmers tell endings by their accents
+        word = _plain(word)
+    return _plain(stemmer.stemWord(word) if stemmer and word.isalpha() else word)
+
+
+def _plain(word: str) -> str:
+    if word.isascii():
+        return word
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
 
 
 def words(text: str) -> list[str]:
@@ -59,7 +64,7 @@ def forms_of(word: str) -> list[str]:
     """
     if _EAST_ASIAN.search(word):
         return _east_asian(word)
-    parts = [part.lower() for part in _PART.findall(word)]
+    parts = [part.lower() for part in _parts(word)]
     if len(parts) == 2 and parts[1] in _CLITICS and ("'" in word or "’" in word):
         parts = [parts[0]]  # the reader's, don't
     if len(parts) > 1:
@@ -69,6 +74,14 @@ def forms_of(word: str) -> list[str]:
     if parts and word.endswith("#"):
         return [*parts, parts[0] + "sharp"]
     return parts
+
+
+def _parts(word: str) -> list[str]:
+    """The letters and the numbers of a word, cut where the case or the kind changes."""
+    if word.isascii():
+        return _PART.findall(word)
+    plain = "".join(unicodedata.normalize("NFKD", letter)[0] for letter in word)  # é is no other kind than e
+    return [word[part.start() : part.end()] for part in _PART.finditer(plain)]
 
 
 def _east_asian(word: str) -> list[str]:

@@ -19,8 +19,10 @@ class SearchConfig(AppConfig):
 
 def _drop_index(instance: Any, **kwargs: Any) -> None:
     from search import backends
+    from search.backends import local
 
     backends.current().drop(instance)
+    local.drop(instance)
 
 
 def _index_outdated(**kwargs: Any) -> None:

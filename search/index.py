@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from docsite.db import snapshot
 from docsite.projects.models import Project
 from search import backends, parsing, ranking, state
+from search.backends.local import Copy
 from search.excerpts import Marker, excerpt
 from search.hits import Filters, Hit, Other
 from search.models import Section
@@ -28,6 +29,7 @@ class Asked:
     project: Project
     query: Query
     preferred: ranking.Preferred
+    copy: Copy | None = None  # of the index, where it is large
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def ask(
     languages = (filters.language[:2].lower(), "en") if filters.language else known.languages
     query = parsing.parse(text, known.vocabulary, languages, _facets(filters, version), context)
     language = (filters.language or known.home).lower()
-    return Asked(project, query, ranking.Preferred(language, "" if version else known.latest, current_path))
+    return Asked(project, query, ranking.Preferred(language, "" if version else known.latest, current_path), known.copy)
 
 
 def rank(asked: Asked, limit: int, most: int = 1) -> list[Found]:
@@ -111,13 +113,7 @@ def examine(asked: Asked) -> list[Found]:
 
 
 def _candidates(asked: Asked, most: int) -> list[ranking.Candidate]:
-    if not asked.query.asked:
-        return []
-    find = backends.current().candidates
-    ids = find(asked.project, asked.query, most)
-    if len(ids) < most and asked.query.facets and asked.query.common:  # the rarer words may stand elsewhere only
-        ids = find(asked.project, replace(asked.query, asked=asked.query.asked | asked.query.common), most)
-    return state.candidates(asked.project, ids)
+    return state.candidates(asked.project, backends.candidates(asked.project, asked.query, most, asked.copy))
 
 
 def _scored(asked: Asked, candidates: Sequence[ranking.Candidate]) -> list[Found]:
@@ -127,7 +123,7 @@ def _scored(asked: Asked, candidates: Sequence[ranking.Candidate]) -> list[Found
 
 
 def _fold(found: Sequence[Found], limit: int, most: int) -> list[Found]:
-    """The best, at most `most` of a page; equal scores in the order of the site. Each knows what else its page has."""
+    """The best, at most `most` of a page; equal scores in the order of the site. One of a page knows the others."""
     pages: dict[int, list[Found]] = {}
     best: list[Found] = []
     for one in sorted(found, key=lambda one: (-one.score, one.round, one.candidate.path, one.candidate.position)):
@@ -135,7 +131,9 @@ def _fold(found: Sequence[Found], limit: int, most: int) -> list[Found]:
         page.append(one)
         if len(best) < limit and len(page) <= most:
             best.append(one)
-    return [replace(one, others=pages[one.candidate.document_id][most : most + OTHERS]) for one in best]
+    if most > 1:
+        return best
+    return [replace(one, others=pages[one.candidate.document_id][1 : 1 + OTHERS]) for one in best]
 
 
 def _facets(filters: Filters, version: str | None) -> list[list[str]]:

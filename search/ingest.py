@@ -3,9 +3,11 @@
 import hashlib
 import json
 import secrets
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -78,6 +80,7 @@ class _Build:
         self.clean()
         self.known = dict(project.documents.values_list("path", "digest"))
         self.current = index.analyser == ANALYSER and not anew  # else every page is indexed again
+        self.mixed = False  # pages that another release indexed stay, since their files are bad now
         self.stale: set[str] = set()  # paths of pages that are replaced or gone
 
     def read(self, source: Iterable[Page | Bad]) -> None:
@@ -93,6 +96,7 @@ class _Build:
                 kept.add(page.path)
                 continue
             seen[page.path] = page.origin
+            page = _composed(page)
             digest = page.digest or _digest(page)
             if self.current and self.known.get(page.path) == digest:
                 self.summary.unchanged += 1
@@ -113,6 +117,7 @@ class _Build:
         if waiting:
             self.stage(waiting)
         gone = self.known.keys() - seen.keys() - kept
+        self.mixed = not self.current and bool(kept & self.known.keys())
         self.summary.removed = len(gone)
         self.stale |= gone
 
@@ -163,7 +168,9 @@ class _Build:
             for batch in _batches(pages):
                 Document.every.filter(pk__in=batch).update(build=f"-{self.name}")
             Document.every.filter(project=self.project, build=self.name).update(build="")
-            Index.objects.filter(project=self.project).update(vocabulary=vocabulary.encode(), analyser=ANALYSER)
+            Index.objects.filter(project=self.project).update(
+                vocabulary=vocabulary.encode(), analyser="" if self.mixed else ANALYSER
+            )
             project = Project.objects.select_for_update().get(pk=self.project.pk)
             project.index_generation += 1
             project.indexed_at = timezone.now()
@@ -241,6 +248,14 @@ def stored(project: Project) -> Iterator[Page]:
 def outdated(project: Project) -> bool:
     """Whether the project's pages were indexed by another release's rules."""
     return project.documents.exists() and not Index.objects.filter(project=project, analyser=ANALYSER).exists()
+
+
+def _composed(page: Page) -> Page:
+    """The page with each accented letter as one character, as readers type it (Unicode NFC)."""
+    compose = partial(unicodedata.normalize, "NFC")
+    return replace(
+        page, markdown=compose(page.markdown), title=compose(page.title), description=compose(page.description)
+    )
 
 
 def _digest(page: Page) -> str:

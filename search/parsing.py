@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from search import analysis
-from search.terms import Query, Term, rarity
+from search.terms import Query, Term, Wanted, rarity
 from search.vocabulary import Vocabulary
 
 MOST_TERMS = 32
@@ -19,6 +19,7 @@ MOST_CONTEXT_TERMS = 24
 MOST_CONTEXT = 100_000  # characters
 COMMON = 0.3  # share of the sections that hold a common word
 ENOUGH = 400  # sections
+MANY = 4000  # sections; on a large site only those are looked at that hold one of the rarer words
 
 
 def parse(
@@ -39,22 +40,26 @@ def parse(
     for form in reader.rarest(" ".join(context)[:MOST_CONTEXT]):
         reader.put(terms, form, reader.spelled(form), CONTEXT)
     chosen = list(terms.values())
-    asked, common = _asked(chosen, vocabulary)
-    return Query(chosen, pairs, facets, analysis.name_of(text[:200]), asked, common)
+    return Query(chosen, pairs, facets, analysis.name_of(text[:200]), _asked(chosen, vocabulary))
 
 
-def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> tuple[frozenset[str], frozenset[str]]:
-    """What engines look for, and the words that nearly every section has, if rarer ones find enough."""
+def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Wanted]:
+    """What engines look for. Words that nearly every section has are left out where rarer ones find enough."""
     spellings = {spelling for term in terms for spelling, _ in term.spellings}
-    held = {spelling: vocabulary.terms[spelling] for spelling in spellings if spelling in vocabulary.terms}
-    asked: set[str] = set()
+    held = sorted((vocabulary.terms[spelling], spelling) for spelling in spellings if spelling in vocabulary.terms)
+    every = {spelling: rarity(vocabulary.sections, holding) for holding, spelling in held}
+    needed: set[str] = set()
+    scored: dict[str, float] = {}
     found = 0
-    for spelling, holding in sorted(held.items(), key=lambda pair: pair[1]):
+    for holding, spelling in held:
         if holding > COMMON * vocabulary.sections and found > ENOUGH:
             break
-        asked.add(spelling)
+        if found <= MANY:
+            needed.add(spelling)
+        scored[spelling] = every[spelling]
         found += holding
-    return frozenset(asked), frozenset(held.keys() - asked)
+    narrow, wide = Wanted(frozenset(needed), scored), Wanted(frozenset(every), every)
+    return [narrow, wide] if narrow != wide else [wide] if every else []
 
 
 class _Reader:
@@ -129,7 +134,11 @@ class _Reader:
         """The terms that a form stands for: mostly one; two where it was two words written as one."""
         known = self.known(form)
         spelled = self.spelled(form)
-        if last and len(form) >= SHORTEST_PREFIX and (found := self.vocabulary.completions(form)):
+        if (
+            last
+            and (len(form) >= SHORTEST_PREFIX or not form.isascii())
+            and (found := self.vocabulary.completions(form))
+        ):
             return [self.merged(spelled, found, PERHAPS if known else COMPLETED)]
         if known:
             return [spelled]

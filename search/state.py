@@ -11,6 +11,7 @@ from django.db.models.functions import Length
 
 from docsite.projects.models import Project
 from search import backends
+from search.backends.local import Copy, copy_of
 from search.models import Document, Index
 from search.ranking import Candidate
 from search.vocabulary import Vocabulary
@@ -21,13 +22,17 @@ MOST_CANDIDATES = 10_000  # about 60 MB
 
 @dataclass(frozen=True)
 class State:
-    """A project's index at one generation: its words, languages, versions, and the language of its front page."""
+    """A project's index at one generation: its words, languages, versions, the language of its front page.
+
+    `copy` answers for the database where the project is large.
+    """
 
     generation: int
     vocabulary: Vocabulary
     languages: tuple[str, ...]
     home: str
     latest: str
+    copy: Copy | None
 
 
 _states: OrderedDict[int, State] = OrderedDict()
@@ -75,20 +80,23 @@ def _read(project: Project, generation: int) -> State:
     languages = {language.lower() for language in documents.values_list("language", flat=True).distinct()}
     front = documents.order_by(Length("path"), "path").values_list("language", flat=True).first()
     versions = documents.exclude(version="").values_list("version", flat=True).distinct()
+    vocabulary = Vocabulary.decode(bytes(stored or b""))
     return State(
         generation,
-        Vocabulary.decode(bytes(stored or b"")),
+        vocabulary,
         tuple(sorted({language[:2] or "en" for language in languages})) or ("en",),
         (front or "").lower(),
         latest(versions),
+        copy_of(project, vocabulary.sections),
     )
 
 
 def latest(versions: Iterable[str]) -> str:
-    """The newest of some versions by their numbers: 0.12 after 0.9, and numbers after names."""
+    """The newest of some versions by their numbers: 0.12 after 0.9, 2.0 after 2.0-rc1, numbers after names."""
     return max(versions, key=_version_key, default="").lower()
 
 
 def _version_key(version: str) -> list[tuple[int, int, str]]:
-    parts = re.findall(r"[0-9]{1,18}|[^0-9]+", version.lower())
-    return [(1, int(part), "") if "0" <= part[0] <= "9" else (0, 0, part) for part in parts]
+    """Its parts in order: a number comes after the end of the version, and that after a word."""
+    parts = re.findall(r"[0-9]{1,18}|[^0-9.]+", version.lower().removeprefix("v"))
+    return [*((2, int(part), "") if "0" <= part[0] <= "9" else (0, 0, part) for part in parts), (1, 0, "")]

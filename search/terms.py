@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,6 +43,14 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """What an engine looks for: sections with one of `needed`, ordered by all the `scored`, each with its rarity."""
+
+    needed: frozenset[str]
+    scored: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class Query:
     """What to look for. `facets` are alternatives: a section needs one of each."""
 
@@ -50,8 +58,12 @@ class Query:
     pairs: Sequence[tuple[str, str]] = ()  # terms that stand side by side
     facets: Sequence[Sequence[str]] = ()
     name: str = ""  # the whole text as one word
-    asked: frozenset[str] = frozenset()  # the spellings that engines look for
-    common: frozenset[str] = frozenset()  # those that nearly every section has, left out where rarer ones find enough
+    asked: Sequence[Wanted] = ()  # for engines: by the rarer words, then, where these find too little, by every word
+
+    @property
+    def common(self) -> frozenset[str]:
+        """Index terms that nearly every section has, left out at first."""
+        return frozenset(self.asked[-1].scored.keys() - self.asked[0].scored.keys()) if self.asked else frozenset()
 
     @cached_property
     def spellings(self) -> frozenset[str]:

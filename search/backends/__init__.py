@@ -6,15 +6,22 @@
     swap(project, stale, prepared)       let what was staged take the place of the stale sections, inside a transaction
     discard(project)                     forget what was staged
     drop(project)                        forget the project
-    candidates(project, query, most)     ids of the likeliest sections, best first
+    candidates(project, wanted, facets, most)    ids of the likeliest sections, best first
     entries(project, section_ids)        those sections, in any order
 
 Scoring is done in `search.ranking`, the same for every engine.
 """
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from django.db import connection
+
+from docsite.projects.models import Project
+from search.terms import Query
+
+if TYPE_CHECKING:
+    from search.backends.local import Copy
 
 
 def current() -> ModuleType:
@@ -26,3 +33,14 @@ def current() -> ModuleType:
     from search.backends import sqlite
 
     return sqlite
+
+
+def candidates(project: Project, query: Query, most: int, copy: "Copy | None" = None) -> list[int]:
+    """Ids of the likeliest sections, best first; from the copy, once it is there."""
+    find = copy.candidates if copy and copy.ready() else current().candidates
+    found: list[int] = []
+    for wanted in query.asked:
+        found = find(project, wanted, query.facets, most)
+        if len(found) == most:
+            break
+    return found

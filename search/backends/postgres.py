@@ -1,78 +1,100 @@
-"""PostgreSQL: the same terms in a `tsvector` under a GIN index. It finds candidates; scoring is ours."""
+"""PostgreSQL: the same terms in a `tsvector` under a GIN index. It finds candidates; scoring is ours.
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+PostgreSQL's own ranking knows neither how rare a term is nor how long a section.
+So what BM25 gives a term in its section is worked out when the section is
+stored, and kept as the labels of the term's positions; a query multiplies it by
+the rarity. A section is visible when its document is.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, combinations_with_replacement
 
 from django.db import connection
 
 from docsite.projects.models import Project
-from search.terms import Entry, Query
+from search.terms import Entry, Wanted
 
-_COLUMNS = "section_id, document_id, position, title, heading, trail, about, body, facets, path, names, language, version, boost"
-_LABELS = {"title": "A", "heading": "B", "trail": "C", "about": "C", "body": "D"}
-_WEIGHTS = "{0.1, 0.3, 0.5, 1}"  # of D, C, B and A: those of the other engine
-_MOST_POSITIONS = 255  # for a term; PostgreSQL keeps no more
+_COLUMNS = (
+    "section_id, document_id, position, title, heading, trail, about, body, facets, path, names, "
+    "language, version, boost"
+)
+_FIELDS = {"title": 10, "heading": 5, "trail": 3, "about": 3, "body": 1}  # in BM25: those of the other engine
+_SATURATION, _LENGTH, _TYPICAL_LENGTH = 1.2, 0.75, 150
+_LABELS = {"A": 1.0, "B": 0.75, "C": 0.5, "D": 0.25}
+_MOST_POSITIONS = 3
+_MOST = 900_000  # bytes of a tsvector, which may have a MiB
+_HIDDEN = "SELECT id FROM search_document WHERE project_id = %s AND build <> ''"
+
+
+def _steps() -> list[str]:
+    """Positions for what a term may count, in hundredths of the most.
+
+    Of a single term ts_rank makes the sum of its labels' weights, each divided by
+    the square of its place, if none is greater than the first.
+    """
+    sums: dict[float, str] = {}
+    for size in range(1, _MOST_POSITIONS + 1):
+        for labels in combinations_with_replacement(_LABELS, size):
+            total = sum(_LABELS[label] / place**2 for place, label in enumerate(labels, 1))
+            sums.setdefault(total, ",".join(f"{place}{label}" for place, label in enumerate(labels, 1)))
+    most = max(sums)
+    return [sums[min(sums, key=lambda total: abs(total - most * step / 100))] for step in range(101)]
+
+
+_WEIGHTS = "{0.25, 0.5, 0.75, 1}"  # of D, C, B and A
+_STEPS = _steps()
 
 
 def stage(project: Project, entries: Iterable[Entry]) -> None:
     """Add sections to the index that is being built."""
-    _ensure()
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            f"INSERT INTO search_entries ({_COLUMNS}, project_id, live, terms) VALUES "
-            "(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, false, %s::tsvector)",
-            [
-                (
-                    *(e.section_id, e.document_id, e.position, e.title, e.heading, e.trail, e.about, e.body, e.facets),
-                    *(e.path, e.names, e.language, e.version, e.boost, project.pk, _vector(e)),
-                )
-                for e in entries
-            ],
-        )
+    with connection.cursor() as cursor, cursor.copy(f"COPY search_entries ({_COLUMNS}, terms) FROM STDIN") as copy:
+        for e in entries:
+            copy.write_row((
+                *(e.section_id, e.document_id, e.position, e.title, e.heading, e.trail, e.about, e.body, e.facets),
+                *(e.path, e.names, e.language, e.version, e.boost, _vector(project, e)),
+            ))  # fmt: skip
 
 
 def prepare(project: Project, stale: Sequence[int], claim: Callable[[], None]) -> None:
     """Nothing: a change of any size holds up nobody here."""
-    _ensure()
 
 
 def swap(project: Project, stale: Sequence[int], prepared: None) -> None:
-    """Let what was staged take the place of the stale sections, inside a transaction."""
+    """Let what was staged take the place of the stale sections, inside a transaction: their documents say which."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM search_entries WHERE section_id = ANY(%s)", [list(stale)])
-        cursor.execute("UPDATE search_entries SET live = true WHERE project_id = %s AND NOT live", [project.pk])
 
 
 def discard(project: Project) -> None:
     """Forget what was staged."""
-    if _exists():
-        with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM search_entries WHERE project_id = %s AND NOT live", [project.pk])
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM search_entries WHERE document_id IN ({_HIDDEN})", [project.pk])
 
 
 def drop(project: Project) -> None:
     """Forget the project."""
-    if _exists():
-        with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM search_entries WHERE project_id = %s", [project.pk])
-
-
-def candidates(project: Project, query: Query, most: int) -> list[int]:
-    """The likeliest sections: each term by its rarity and by the fields it stands in, best first."""
-    asked = query.asked
-    match = " & ".join(f"({_any(alternatives)})" for alternatives in [sorted(asked), *query.facets])
-    rank: list[str] = []
-    values: list[str | float] = []
-    for term in query.terms:
-        spellings = [spelling for spelling, _ in term.spellings if spelling in asked]
-        if spellings:
-            rank.append("%s * ts_rank(%s, terms, (%s)::tsquery)")
-            values += [term.rarity * term.weight, _WEIGHTS, _any(spellings)]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT section_id FROM search_entries WHERE project_id = %s AND live AND terms @@ (%s)::tsquery "
+            "DELETE FROM search_entries WHERE document_id IN (SELECT id FROM search_document WHERE project_id = %s)",
+            [project.pk],
+        )
+
+
+def candidates(project: Project, wanted: Wanted, facets: Sequence[Sequence[str]], most: int) -> list[int]:
+    """The likeliest sections by BM25, best first."""
+    match = " & ".join(f"({_any(project, terms)})" for terms in [sorted(wanted.needed), *facets])
+    rank = []
+    values: list[str | float] = []
+    for rarity, terms in _alike(wanted.scored).items():
+        rank.append("%s * ts_rank(%s, terms, (%s)::tsquery)")
+        values += [rarity * len(terms), _WEIGHTS, _any(project, terms)]  # ts_rank gives their mean
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT section_id FROM search_entries WHERE terms @@ (%s)::tsquery AND document_id NOT IN ({_HIDDEN}) "
             f"ORDER BY {' + '.join(rank)} DESC, section_id LIMIT %s",
-            [project.pk, match, *values, most],
+            [match, project.pk, *values, most],
         )
         return [pk for (pk,) in cursor.fetchall()]
 
@@ -84,37 +106,41 @@ def entries(project: Project, section_ids: Iterable[int]) -> list[Entry]:
         return [Entry(*row) for row in cursor.fetchall()]
 
 
-def _ensure() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE TABLE IF NOT EXISTS search_entries (section_id bigint PRIMARY KEY, project_id bigint NOT NULL, "
-            "live boolean NOT NULL, document_id bigint NOT NULL, position int NOT NULL, title text NOT NULL, "
-            "heading text NOT NULL, trail text NOT NULL, about text NOT NULL, body text NOT NULL, "
-            "facets text NOT NULL, path text NOT NULL, names text NOT NULL, "
-            "language text NOT NULL, version text NOT NULL, boost double precision NOT NULL, "
-            "terms tsvector NOT NULL)"
-        )
-        cursor.execute("CREATE INDEX IF NOT EXISTS search_entries_project ON search_entries (project_id, live)")
-        cursor.execute("CREATE INDEX IF NOT EXISTS search_entries_gin ON search_entries USING gin (terms)")
+def _vector(project: Project, entry: Entry) -> str:
+    """The terms as PostgreSQL writes a tsvector. Each begins with its project's number, so that no other's are read."""
+    counts: Counter[str] = Counter()
+    length = 0
+    for name, weight in _FIELDS.items():
+        terms = getattr(entry, name).split()
+        length += len(terms)
+        for term in terms:
+            counts[term] += weight
+    norm = _SATURATION * (1 - _LENGTH + _LENGTH * length / _TYPICAL_LENGTH)
+    found = chain(
+        (f"'{project.pk}:{term}'" for term in entry.facets.split()),
+        (f"'{project.pk}:{term}':{_STEPS[round(100 * count / (count + norm))]}" for term, count in counts.items()),
+    )
+    vector = " ".join(found)
+    return vector if len(vector) < _MOST else _first(vector)
 
 
-def _exists() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass('search_entries') IS NOT NULL")
-        return bool(cursor.fetchone()[0])
+def _first(vector: str) -> str:
+    """As much of a tsvector as PostgreSQL takes."""
+    return vector.encode()[:_MOST].decode(errors="ignore").rpartition(" ")[0]
 
 
-def _vector(entry: Entry) -> str:
-    """The terms as PostgreSQL writes a tsvector: each with as many positions as it occurs, labelled by field."""
-    places: dict[str, list[str]] = {term: [] for term in entry.facets.split()}
-    position = 0
-    for name, label in _LABELS.items():
-        for term, count in Counter(getattr(entry, name).split()).items():
-            for _ in range(min(count, 8)):
-                position = min(position + 1, 16383)
-                places.setdefault(term, []).append(f"{position}{label}")
-    return " ".join(f"'{term}':{','.join(at[:_MOST_POSITIONS])}" if at else f"'{term}'" for term, at in places.items())
+def _alike(scored: Mapping[str, float]) -> dict[float, list[str]]:
+    """The terms by their rarity: those that are as rare are ranked in one go."""
+    alike: defaultdict[float, list[str]] = defaultdict(list)
+    for term, rarity in sorted(scored.items()):
+        alike[_idf(rarity)].append(term)
+    return alike
 
 
-def _any(terms: Iterable[str]) -> str:
-    return " | ".join(f"'{term}'" for term in terms)
+def _idf(rarity: float) -> float:
+    """As the other engine has it: nothing for a term that half of the sections hold."""
+    return max(0.01, math.log(math.expm1(rarity)))
+
+
+def _any(project: Project, terms: Iterable[str]) -> str:
+    return " | ".join(f"'{project.pk}:{term}'" for term in terms)

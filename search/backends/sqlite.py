@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from django.db import connection, transaction
 
 from docsite.projects.models import Project
-from search.terms import Entry, Query
+from search.terms import Entry, Wanted
 
 # Terms arrive ready-made: the tokenizer only has to keep letters, digits and marks together.
 _TOKENIZER = "unicode61 remove_diacritics 0 categories ''L* N* Co M*''"
@@ -83,10 +83,12 @@ def drop(project: Project) -> None:
         cursor.execute(f"DROP TABLE IF EXISTS {_next(project)}")
 
 
-def candidates(project: Project, query: Query, most: int) -> list[int]:
+def candidates(project: Project, wanted: Wanted, facets: Sequence[Sequence[str]], most: int) -> list[int]:
     """The likeliest sections by BM25, best first."""
-    match = f"({{title heading trail about body}} : ({_any(sorted(query.asked))}))"
-    for alternatives in query.facets:
+    match = _among(wanted.needed)
+    if wanted.needed != wanted.scored.keys():
+        match += f" AND {_among(wanted.scored)}"  # excludes nothing: BM25 counts whatever is in the expression
+    for alternatives in facets:
         match += f" AND (facets : ({_any(alternatives)}))"
     table = _table(project)
     with connection.cursor() as cursor:
@@ -126,6 +128,10 @@ def _count(table: str) -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT count(*) FROM {table}_docsize")
         return int(cursor.fetchone()[0])
+
+
+def _among(terms: Iterable[str]) -> str:
+    return f"({{title heading trail about body}} : ({_any(sorted(terms))}))"
 
 
 def _any(terms: Iterable[str]) -> str:

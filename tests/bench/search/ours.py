@@ -13,6 +13,7 @@ django.setup()
 
 from docsite.projects.management.commands.createproject import create_project  # noqa: E402  # Django comes first
 from docsite.projects.models import Project  # noqa: E402
+from search import state  # noqa: E402
 from search.hits import Filters  # noqa: E402
 from search.index import find  # noqa: E402
 from search.ingest import ingest  # noqa: E402
@@ -40,7 +41,11 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
         for page in read_manifest(Path(folder), Path(folder) / "manifest.jsonl")
         if isinstance(page, Page)
     ]
-    return _ingest(set, list(scale.varied(pages, copies)))
+    made = _ingest(set, list(scale.varied(pages, copies)))
+    copy = state.of(projects[set]).copy
+    while copy and not copy.ready():
+        time.sleep(0.1)
+    return made
 
 
 def _ingest(set: str, pages: Iterable[Page | Bad]) -> dict[str, Any]:

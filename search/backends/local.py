@@ -1,0 +1,161 @@
+"""A large project's terms once more, in tantivy on the local disk: many times faster than a database.
+
+The database stays what counts. Each process that searches a large project makes
+the copy of its present state, or waits until another one on the host has made
+it; the database's engine answers meanwhile.
+"""
+
+import fcntl
+import logging
+import math
+import re
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import connection
+
+from docsite.db import snapshot
+from docsite.projects.models import Project
+from search.models import Section
+from search.terms import Entry, Wanted
+
+if TYPE_CHECKING:
+    import tantivy
+
+INSTALLED = find_spec("tantivy") is not None
+_REPEATED = {"title": 10, "heading": 5, "trail": 3, "about": 3, "body": 1}  # so often a term is counted
+_MEMORY = 64_000_000  # bytes, while a copy is made
+_BATCH = 500  # sections read at once
+_AGAIN = 10  # seconds after which a process looks whether it has to make the copy itself
+
+_log = logging.getLogger(__name__)
+
+
+class Copy:
+    """The copy of one state of a project's index. It makes itself in the background when it is first asked for."""
+
+    def __init__(self, project: Project, generation: int, indexed_at: datetime) -> None:
+        self.project = project
+        self.generation = generation
+        # The time as well: a database that was restored may come to the same generation with other pages.
+        self.folder = _home() / f"{project.pk}-{generation}-{int(indexed_at.timestamp() * 1_000_000)}"
+        self._asked = 0.0
+        self._lock = threading.Lock()
+
+    def ready(self) -> bool:
+        """Whether it can be searched; if not, it is being made."""
+        if "_index" in self.__dict__:
+            return True
+        if self.folder.exists():
+            try:
+                self._index  # noqa: B018  # opens it
+            except (OSError, ValueError):  # a newer state's copy has just replaced it
+                return False
+            return True
+        with self._lock:
+            now = time.monotonic()
+            if not self._asked or now - self._asked > _AGAIN:
+                self._asked = now
+                threading.Thread(target=self._make, name="copy", daemon=True).start()
+        return False
+
+    def candidates(self, project: Project, wanted: Wanted, facets: Sequence[Sequence[str]], most: int) -> list[int]:
+        """The likeliest sections by BM25, best first."""
+        import tantivy
+
+        schema, searcher = self._index
+        query = tantivy.Query
+        words = [(tantivy.Occur.Should, query.term_query(schema, "terms", term, "freq")) for term in wanted.scored]
+        asked = [(tantivy.Occur.Must, query.boolean_query(words))]
+        for alternatives in facets:
+            one = query.term_set_query(schema, "facets", list(alternatives))
+            asked.append((tantivy.Occur.Must, query.const_score_query(one, 0.0)))
+        found = searcher.search(query.boolean_query(asked) if facets else asked[0][1], most, count=False).hits
+        ids = searcher.fast_field_values("section", [address for _, address in found])
+        return [int(pk) for pk in ids if pk is not None]
+
+    @cached_property
+    def _index(self) -> "tuple[tantivy.Schema, tantivy.Searcher]":
+        import tantivy
+
+        index = tantivy.Index.open(str(self.folder))
+        return index.schema, index.searcher()
+
+    def _make(self) -> None:
+        try:
+            _home().mkdir(exist_ok=True)
+            with (_home() / f"{self.project.pk}.lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not self.folder.exists():
+                    self._write()
+        except BlockingIOError:
+            pass  # another process makes it
+        except Exception:
+            self._asked = math.inf  # not again: the database answers
+            _log.exception("The copy of the index of %s could not be made", self.project.domain)
+        finally:
+            connection.close()
+
+    def _write(self) -> None:
+        import tantivy
+
+        for old in _home().glob(f"{self.project.pk}-*"):
+            if _generation(old) < self.generation or old.suffix:
+                shutil.rmtree(old, ignore_errors=True)
+        draft = self.folder.with_suffix(".draft")
+        draft.mkdir()
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
+        builder.add_text_field("facets", tokenizer_name="whitespace", index_option="basic")
+        builder.add_integer_field("section", fast=True)
+        schema = builder.build()
+        writer = tantivy.Index(schema, str(draft)).writer(_MEMORY, 1)
+        with snapshot():
+            if Project.objects.get(pk=self.project.pk).index_generation != self.generation:
+                return
+            for entry in _entries(self.project):
+                terms = [text for name, often in _REPEATED.items() for text in [getattr(entry, name)] * often]
+                writer.add_document(
+                    tantivy.Document(terms=" ".join(terms), facets=entry.facets, section=entry.section_id)
+                )
+        writer.commit()
+        writer.wait_merging_threads()
+        draft.rename(self.folder)
+
+
+def copy_of(project: Project, sections: int) -> Copy | None:
+    """The copy of the index as the current snapshot has it, if it is large and tantivy is installed."""
+    if not INSTALLED or sections < settings.ENV.tantivy_sections:
+        return None
+    generation, indexed_at = Project.objects.values_list("index_generation", "indexed_at").get(pk=project.pk)
+    return Copy(project, generation, indexed_at) if indexed_at else None
+
+
+def drop(project: Project) -> None:
+    """Forget the project on this host."""
+    for folder in _home().glob(f"{project.pk}-*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _entries(project: Project) -> Iterator[Entry]:
+    from search import backends
+
+    ids = list(Section.objects.filter(document__project=project, document__build="").values_list("pk", flat=True))
+    for at in range(0, len(ids), _BATCH):
+        yield from backends.current().entries(project, ids[at : at + _BATCH])
+
+
+def _home() -> Path:
+    return Path(settings.DATA_DIR) / "tantivy"
+
+
+def _generation(folder: Path) -> int:
+    return int(re.split("[-.]", folder.name)[1])

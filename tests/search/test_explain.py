@@ -1,0 +1,123 @@
+"""`manage.py search`: what a reader would find, why, and what to do where it is nothing."""
+
+import io
+import json
+import math
+
+import pytest
+from django.core.management import CommandError, call_command, load_command_class
+from django.core.management.base import BaseCommand
+
+from docsite.pages import navigation
+from search import index
+from search.ingest import ingest
+from search.ranking import FEATURES, MODEL
+from search.sources import Page
+from tests.conftest import PAGES
+
+
+def run(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("search", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def explained(*arguments: str) -> dict:
+    return json.loads(run(*arguments, "--json"))
+
+
+def test_it_finds_what_readers_find(project):
+    hits = index.find(project.project, "install acme with pip")
+    told = explained(project.domain, "install acme with pip")
+    assert [(hit["path"], hit["score"]) for hit in told["hits"]] == [(hit.path, hit.score) for hit in hits]
+    lines = run(project.domain, "install acme with pip", "--limit", "1").splitlines()
+    assert lines == [
+        f" 1. {hits[0].score:.3f}  Installing acme > With pip",
+        "           https://docs.acme.example/install#with-pip",
+        "What the scores are made of: --explain",
+    ]
+
+
+def test_a_score_is_the_sum_of_what_is_told(project):
+    for hit in explained(project.domain, "install acme from source")["hits"]:
+        assert [one["name"] for one in hit["features"]] == list(FEATURES)
+        for one in hit["features"]:
+            assert one["weight"] == MODEL.weights.get(one["name"], 0)
+            assert one["contribution"] == pytest.approx(one["value"] * one["weight"], abs=0.001)
+        total = hit["intercept"] + hit["boost"] + sum(one["contribution"] for one in hit["features"])
+        assert hit["log_odds"] == pytest.approx(total, abs=0.002)
+        assert hit["score"] == pytest.approx(1 / (1 + math.exp(-hit["log_odds"])), abs=0.0001)
+
+
+def test_a_boost_is_told(make_project):
+    tenant = make_project()
+    ingest(tenant.project, [Page("", "/a", "# Labels\n\nPrint labels.", boost=2.0)])
+    hit = explained(tenant.domain, "labels")["hits"][0]
+    assert hit["boost"] == pytest.approx(math.log(2), abs=0.001)
+    assert "boost" in run(tenant.domain, "labels", "--explain")
+
+
+@pytest.mark.parametrize(
+    ("query", "word", "how"),
+    [
+        ("parcels ", "parcels", "as written"),
+        ("instlal ", "instlal", "corrected"),
+        ("pyth", "pyth", "completed"),
+        ("labelprinters ", "labelprinters", "split"),
+        ("acme home ", "acmehome", "written as one"),
+        ("xylophone ", "xylophone", "unknown"),
+    ],
+)
+def test_it_tells_how_each_word_was_read(project, query, word, how):
+    terms = {term["word"]: term for term in explained(project.domain, query)["terms"]}
+    assert terms[word]["how"] == how
+    assert all(one["sections"] > 0 for one in terms[word]["spellings"]) or how in ("unknown", "completed")
+    assert f"{word:<16} {how}" in run(project.domain, query, "--explain")
+
+
+def test_it_tells_what_narrows_and_prefers(project):
+    told = explained(
+        project.domain, "how do I set the folder", "--version", "latest", "--page", "https://x/configure.md"
+    )
+    assert told["ignored"] == ["how", "do", "I", "the"]
+    assert told["filter"] == {"version": "2.0"}
+    assert told["preferred"]["near"] == "/configure"
+    assert told["candidates"] >= told["pages"] > 0
+    here = {one["name"]: one["value"] for hit in told["hits"] if hit["path"] == "/configure" for one in hit["features"]}
+    assert here["current_page"] == 1
+    text = run(project.domain, "how do I set the folder", "--version", "latest", "--page", "/configure", "--explain")
+    assert "left out, as words of every sentence: how do I the" in text
+    assert "only version 2.0" in text
+    assert "rather near /configure" in text
+    assert f"{told['candidates']} sections of {told['pages']} pages were compared" in text
+
+
+def test_filters_narrow(project):
+    everything = {hit["path"] for hit in explained(project.domain, "acme")["hits"]}
+    assert len(everything) == len(PAGES)
+    assert {hit["path"] for hit in explained(project.domain, "acme", "--tag", "SETTINGS")["hits"]} == {"/configure"}
+    assert "/configure" not in {hit["path"] for hit in explained(project.domain, "acme", "--version", "1")["hits"]}
+
+
+def test_nothing_found_says_what_to_do(project, make_project):
+    empty = make_project()
+    assert f"manage.py ingest {empty.domain} FOLDER" in run(empty.domain, "install")
+    assert "No page holds xylophone or quuxly" in run(project.domain, "xylophone quuxly ")
+    assert "the keywords in its front matter" in run(project.domain, "xylophone quuxly ")
+    assert "There is tag: settings." in run(project.domain, "install", "--tag", "beta")
+    assert "The query holds no word." in run(project.domain, "?!")
+    with pytest.raises(CommandError, match="There is no project nobody"):
+        run("nobody", "x")
+    for limit in ("0", "51"):
+        with pytest.raises(CommandError, match="1 to 50"):
+            run(project.domain, "x", "--limit", limit)
+
+
+@pytest.mark.parametrize("command", ["ingest", "search", "reindex", "train"])
+def test_the_page_about_commands_tells_every_option(command):
+    body = navigation.pages()["commands"].body
+    told = body[body.index(f"### {command}\n") :].split("\n### ")[0]
+    parser = load_command_class("search", command).create_parser("manage.py", command)
+    known = set(BaseCommand().create_parser("manage.py", command)._option_string_actions)
+    for option in {*parser._option_string_actions} - known | ({"--version"} if command == "search" else set()):
+        assert option in told, option

@@ -1,0 +1,189 @@
+"""A reader's text to terms: spelling, completion, what is left out, and what the context adds."""
+
+import pytest
+
+from search import analysis, parsing, state
+from search.hits import Filters
+from search.index import find
+from search.ingest import ingest
+from search.models import Index
+from search.parsing import COMPLETED, CONTEXT, CORRECTED, JOINED, MOST_CONTEXT_TERMS, MOST_TERMS, PERHAPS, SPLIT, parse
+from search.sources import Page
+from search.vocabulary import Vocabulary
+
+
+def vocabulary(*texts: str) -> Vocabulary:
+    """The words of an index with these sections."""
+    made = Vocabulary()
+    made.add((set(analysis.terms(text)), set(analysis.forms(text))) for text in texts)
+    return made
+
+
+WORDS = vocabulary(
+    "install the parcels", "installation of parcels", "configure webhooks", "useChat hook", "timeout", "404 error",
+    "data base", "database", "configuration", "parcel printer", "cat",
+)  # fmt: skip
+
+
+def spellings(text: str, known: Vocabulary = WORDS) -> dict[str, dict[str, float]]:
+    """By word what stands for it, and how surely."""
+    found: dict[str, dict[str, float]] = {}
+    for term in parse(text, known).terms:
+        found.setdefault(term.word, {}).update(term.spellings)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("timeou ", "timeout"),  # a letter is missing
+        ("timeoutt ", "timeout"),  # one too many
+        ("timeoux ", "timeout"),  # a wrong one
+        ("tiemout ", "timeout"),  # two swapped
+        ("itmeout ", "timeout"),  # at the beginning
+        ("confgiuraton ", "configuration"),  # two mistakes in a long word
+        ("pirnter ", "printer"),
+    ],
+)
+def test_a_misspelt_word_is_corrected(typed, meant):
+    assert spellings(typed) == {typed.strip(): {analysis.stem(meant): CORRECTED}}
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "tmeut ",  # two mistakes in a short word
+        "dog ",  # three letters
+        "cot ",
+        "405 ",  # numbers
+        "4044 ",
+        "xylophone ",
+    ],
+)
+def test_what_is_too_far_is_left_as_it_is(typed):
+    assert spellings(typed) == {typed.strip(): {analysis.stem(typed.strip()): 1.0}}
+
+
+def test_a_known_word_is_never_corrected():
+    known = vocabulary(*["form"] * 50, "from-age", "forms", "farm")
+    for word in ("farm ", "form ", "forms "):
+        assert spellings(word, known) == {word.strip(): {analysis.stem(word.strip()): 1.0}}
+
+
+def test_the_nearest_correction_wins_and_few_are_taken():
+    known = vocabulary("hooking", "booking", "cooking", "looking", "poking")
+    assert len(spellings("zooking ", known)["zooking"]) == 3
+    assert set(spellings("configuratoin ")["configuratoin"]) == {"configur"}, "not two edits where one is enough"
+
+
+def test_words_written_as_one_are_split_and_apart_are_joined():
+    assert spellings("parcelprinter ") == {"parcelprinter": {"parcel": SPLIT, "printer": SPLIT}}
+    joined = {term.word: term.weight for term in parse("use chat ", WORDS).terms}
+    assert joined == {"use": 1.0, "chat": 1.0, "usechat": JOINED}
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "meant"),
+    [
+        ("webh", "webh", {"webh": 1.0, "webhook": COMPLETED}),
+        ("parcels webh", "webh", {"webh": 1.0, "webhook": COMPLETED}),
+        ("install", "install", {"instal": 1.0}),  # all that it may become has its stem
+        ("data", "data", {"data": 1.0, "databas": PERHAPS}),
+        ("webh ", "webh", {"webh": 1.0}),
+        ("webh parcels ", "webh", {"webh": 1.0}),
+        ("w", "w", {"w": 1.0}),
+    ],
+)
+def test_only_a_last_word_without_a_space_is_completed(text, word, meant):
+    assert spellings(text)[word] == meant
+
+
+def test_a_word_that_may_go_on_is_not_corrected():
+    assert set(spellings("timeou")["timeou"]) == {"timeou", "timeout"}
+
+
+def test_stop_words_go_unless_nothing_else_is_left():
+    assert [term.word for term in parse("how do I install the parcels ", WORDS).terms] == ["install", "parcels"]
+    assert [term.word for term in parse("how to ", WORDS).terms] == ["how", "to"]
+
+
+def test_the_context_adds_its_rarest_words_a_little():
+    texts = [f"word{'abcdefghijklmnopqrstuvwxyz'[number]}k common" for number in range(26)] + ["useChat use chat"]
+    known = vocabulary(*texts, "use", "chat", "install")
+    context = ["the common", "call useChat() here unknownword " + " ".join(texts)]
+    terms = parse("install ", known, context=context).terms
+    added = {term.word: term.weight for term in terms[1:]}
+    assert (terms[0].word, terms[0].weight) == ("install", 1.0)
+    assert set(added.values()) == {CONTEXT} == {0.3}
+    assert len(added) == MOST_CONTEXT_TERMS == 24
+    assert "usechat" in added, "a code name is taken whole"
+    assert not {"use", "chat", "common", "the", "unknownword"} & set(added), "the rarest, none that the index lacks"
+
+
+def test_a_word_of_the_question_keeps_its_weight_in_the_context():
+    assert [(term.word, term.weight) for term in parse("install ", WORDS, context=["install"]).terms] == [
+        ("install", 1)
+    ]
+
+
+def test_a_long_query_is_cut_to_what_can_be_answered(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(Vocabulary, "corrections", lambda self, form: asked.append(form) or [])
+    query = parse(" ".join(f"unknown{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}" for n in range(100)), WORDS)
+    assert len(query.terms) == len(asked) == MOST_TERMS
+    assert len(query.pairs) < MOST_TERMS
+
+
+def test_a_word_of_every_section_is_not_looked_for_where_rarer_ones_find_enough():
+    known = Vocabulary(1000)
+    known.terms.update({"acm": 990, "parcel": 450, "zebra": 2})
+    narrow, wide = parse("acme zebra parcel ", known).asked
+    assert (narrow.needed, narrow.scored.keys()) == ({"zebra", "parcel"}, {"zebra", "parcel"})
+    assert wide.needed == wide.scored.keys() == {"acm", "zebra", "parcel"}
+    assert [one.needed for one in parse("acme zebra ", known).asked] == [{"acm", "zebra"}]
+
+
+def test_on_a_large_site_one_of_the_rarer_words_is_needed_and_all_count():
+    known = Vocabulary(100_000)
+    known.terms.update({"acm": 20_000, "parcel": 4_500, "zebra": 2})
+    narrow, wide = parse("acme zebra parcel ", known).asked
+    assert (narrow.needed, narrow.scored.keys()) == ({"zebra", "parcel"}, {"acm", "zebra", "parcel"})
+    assert wide.needed == narrow.scored.keys()
+
+
+def test_a_filter_does_not_lose_pages_that_have_only_the_common_words(make_project):
+    """The rarer words find enough, but all of it in the other version."""
+    project = make_project().project
+
+    def page(number: int, version: str, words: str) -> Page:
+        body = "\n\n".join(f"## Part {part}\n\n{words}" for part in range(60))
+        return Page("", f"/{version}/{number}", f"# Page\n\n{body}", version=version)
+
+    ingest(project, [page(n, v, w) for v, w in (("1", "acme zebra"), ("2", "acme")) for n in range(8)])
+    assert parsing.parse("acme zebra ", index_words(project)).common == {"acm"}
+    assert len(find(project, "acme zebra", filters=Filters(version="2"))) == 8
+
+
+def index_words(project) -> Vocabulary:
+    return Vocabulary.decode(bytes(Index.objects.get(project=project).vocabulary))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("résumé", ["resum"]),
+        ("Resume", ["resum"]),
+        ("naïveCache", ["naiv", "cach", "naivecach"]),
+        ("ÜberSetzung", ["uber", "setzung", "ubersetzung"]),
+        ("Настройка", ["настроика"]),
+    ],
+)
+def test_letters_with_accents_belong_to_their_words(text, found):
+    assert analysis.terms(text) == found
+
+
+def test_versions_end_before_they_go_on_and_after_their_candidates():
+    assert state.latest(["0.9", "0.12", "0.12-rc1"]) == "0.12"
+    assert state.latest(["v1.9", "v1.10", "next"]) == "v1.10"
+    assert state.latest(["2.0", "2.0.1", "2.0.1b2"]) == "2.0.1"
+    assert state.latest([]) == ""
