@@ -1,11 +1,15 @@
 """`manage.py train DATA`: make the weights of the ranking from judged queries."""
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.sqlite3.base import DatabaseWrapper
 
 from docsite.projects.management.base import ServiceCommand
 from docsite.projects.models import Organization, Project
@@ -13,6 +17,25 @@ from search import ranking
 from search.ingest import ingest
 from search.sources.markdown_dir import read_manifest
 from search.training import data, examples, fit, recipe
+
+
+@contextmanager
+def fresh_database(folder: Path) -> Iterator[None]:
+    """An empty SQLite database in place of the configured one: weights are the same for every engine."""
+    configured = connections[DEFAULT_DB_ALIAS]
+    settings = {
+        **configured.settings_dict,
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(folder / "training.sqlite3"),
+        "OPTIONS": {},
+    }
+    connections[DEFAULT_DB_ALIAS] = DatabaseWrapper(settings, DEFAULT_DB_ALIAS)
+    try:
+        call_command("migrate", verbosity=0)
+        yield
+    finally:
+        connections[DEFAULT_DB_ALIAS].close()
+        connections[DEFAULT_DB_ALIAS] = configured
 
 
 class Command(ServiceCommand):
@@ -49,12 +72,8 @@ class Command(ServiceCommand):
                 raise CommandError("Training needs at least two documentation sets: each is judged by the others.")
             if not all(judged.of(name) for name in judged.sets):
                 raise CommandError(f"{source}: every documentation set needs queries.")
-            configured = connection.settings_dict["NAME"]
-            connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
-            try:
+            with fresh_database(Path(folder)):
                 self.train(judged, source, options["output"])
-            finally:
-                connection.creation.destroy_test_db(configured, verbosity=0)
 
     def train(self, judged: data.Data, source: Path, output: Path) -> None:
         """Index the sets, fit with and without each of them, and write the file."""
