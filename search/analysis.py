@@ -11,14 +11,23 @@ import unicodedata
 
 import Stemmer
 
-VERSION = 4  # raise it when terms change: every page is then analysed again
+VERSION = 5  # raise it when terms change: every page is then analysed again
 
-TOKEN = re.compile(r"\w+(?:[.:/'’+-]+\w+)*\+*#?")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+[^\W\d_]*")
+# Vowel signs and points that belong to the letter before them: Hebrew, Arabic, the scripts of India, Thai and others.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u109f\u1780-\u17d3"
+)
+_LETTER = rf"[\w{_MARKS}]"
+TOKEN = re.compile(rf"{_LETTER}+(?:[.:/'’+-]+{_LETTER}+)*\+*#?")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|0+")
+_SEGMENT = re.compile(r"[^.:/]+")
+_CODE = re.compile(r"--?\w[\w-]*|[\w$.]+(?=\()|[\w$]+(?:\.[\w$]+)+|\w*_\w+|[a-z]+[A-Z]\w*")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _LONGEST_WORD = 256
 _LONGEST_TERM = 64
 _MOST_PARTS = 8
+_MOST_NAMES = 8
 _CLITICS = ("s", "t", "re", "ve", "ll", "d", "m")
 
 _STOP_WORDS = """
@@ -56,46 +65,61 @@ def words(text: str) -> list[str]:
     return TOKEN.findall(unicodedata.normalize("NFKC", text))
 
 
+def pieces_of(word: str) -> list[tuple[int, int]]:
+    """Where the parts of a word or code name stand: runs of letters of one case, numbers, pairs of East Asian signs."""
+    pieces: list[tuple[int, int]] = []
+    position = 0
+    for run in _EAST_ASIAN.finditer(word):
+        pieces += _cased(word, position, run.start())
+        start, end = run.span()
+        pieces += [(at, at + 2) for at in range(start, end - 1)] or [(start, end)]
+        position = end
+    return pieces + _cased(word, position, len(word))
+
+
+def _cased(word: str, start: int, end: int) -> list[tuple[int, int]]:
+    kinds = "".join(map(_kind, word[start:end]))
+    return [(start + part.start(), start + part.end()) for part in _PART.finditer(kinds)]
+
+
+@functools.cache
+def _kind(letter: str) -> str:
+    """A capital, another letter or mark, a digit, or anything else, as one ASCII character."""
+    if letter.isalpha() or unicodedata.category(letter)[0] == "M":
+        return "A" if letter.isupper() else "a"
+    return "0" if letter.isalnum() else " "
+
+
+def split_name(word: str) -> tuple[list[str], list[str]]:
+    """The parts of a word or code name, and its joined forms, all in lower case and not yet stemmed.
+
+    >>> split_name("fs.createReadStream")
+    (['fs', 'create', 'read', 'stream'], ['createreadstream', 'fscreatereadstream'])
+    """
+    pieces = pieces_of(word)
+    parts = [word[start:end].lower() for start, end in pieces]
+    if _EAST_ASIAN.search(word):
+        return parts, []
+    if len(parts) == 2 and parts[1] in _CLITICS and ("'" in word or "’" in word):
+        return parts[:1], []  # the reader's, don't
+    if len(parts) > 1:
+        segments = [segment.span() for segment in _SEGMENT.finditer(word)]
+        joined = [[part for part, (at, _) in zip(parts, pieces, strict=True) if a <= at < b] for a, b in segments]
+        names = ["".join(inside) for inside in joined if 1 < len(inside) < len(parts)]
+        return parts[:_MOST_PARTS], list(dict.fromkeys([*names[:_MOST_PARTS], "".join(parts)]))
+    if parts and word.endswith(("++", "#")):
+        return parts, [parts[0] + ("plusplus" if word.endswith("++") else "sharp")]
+    return parts, []
+
+
 def forms_of(word: str) -> list[str]:
-    """A word or code name in lower case: its parts, then the joined form when there are several. Not yet stemmed.
+    """The parts of a word or code name, then its joined forms.
 
     >>> forms_of("useChat")
     ['use', 'chat', 'usechat']
     """
-    if _EAST_ASIAN.search(word):
-        return _east_asian(word)
-    parts = [part.lower() for part in _parts(word)]
-    if len(parts) == 2 and parts[1] in _CLITICS and ("'" in word or "’" in word):
-        parts = [parts[0]]  # the reader's, don't
-    if len(parts) > 1:
-        return [*parts[:_MOST_PARTS], "".join(parts)]
-    if parts and word.endswith("++"):
-        return [*parts, parts[0] + "plusplus"]
-    if parts and word.endswith("#"):
-        return [*parts, parts[0] + "sharp"]
-    return parts
-
-
-def _parts(word: str) -> list[str]:
-    """The letters and the numbers of a word, cut where the case or the kind changes."""
-    if word.isascii():
-        return _PART.findall(word)
-    plain = "".join(unicodedata.normalize("NFKD", letter)[0] for letter in word)  # é is no other kind than e
-    return [word[part.start() : part.end()] for part in _PART.finditer(plain)]
-
-
-def _east_asian(word: str) -> list[str]:
-    forms: list[str] = []
-    position = 0
-    for run in _EAST_ASIAN.finditer(word):
-        if before := word[position : run.start()]:
-            forms += forms_of(before)
-        text = run.group()
-        forms += [text[i : i + 2] for i in range(len(text) - 1)] or [text]
-        position = run.end()
-    if rest := word[position:]:
-        forms += forms_of(rest)
-    return forms
+    parts, joined = split_name(word)
+    return parts + joined
 
 
 _forms_of = functools.lru_cache(maxsize=100_000)(forms_of)
@@ -124,6 +148,19 @@ def terms(text: str, language: str = "en") -> list[str]:
 def name_of(text: str) -> str:
     """A text as one word, to compare names with: `uv.lock` and `UV lock` are the same."""
     return "".join(c for c in unicodedata.normalize("NFKC", text).lower() if c.isalnum())
+
+
+def names_of(heading: str) -> list[str]:
+    """What a heading names: itself, and each code name or flag in it, without arguments, in full and by its end.
+
+    >>> names_of("fs.readFile(path[, options])")
+    ['fsreadfilepathoptions', 'fsreadfile', 'readfile']
+    """
+    names = [name_of(heading)]
+    for piece in re.split(r",\s+|\s+[/|]\s+|\s+or\s+", heading):
+        if code := _CODE.match(piece.strip()):
+            names += [name_of(code[0]), name_of(code[0].rsplit(".", 1)[-1])]
+    return [name for name in dict.fromkeys(names) if len(name) > 1][:_MOST_NAMES]
 
 
 def content_words(text: str) -> list[str]:

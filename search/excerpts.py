@@ -1,6 +1,6 @@
 """The stretch of a text to show under a result, and where the words that matched stand in it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from search import analysis
@@ -32,12 +32,31 @@ class Marker:
             end = at + len(piece)
             if len(piece) > LONG or not self.wanted.isdisjoint(_terms(piece, self.language)):
                 for word in analysis.TOKEN.finditer(flat, at, end):
-                    if terms := self.wanted.intersection(analysis.terms(word.group(), self.language)):
-                        found.append((*word.span(), terms))
+                    found += self.inside(word.group(), word.start())
                 if len(found) >= MOST_SPOTS:
                     break
             at = end + 1
         return found
+
+    def inside(self, word: str, at: int) -> list[Spot]:
+        """The parts of a word that stand for a wanted term, joined where they touch; all of it where it is named so."""
+        names = self.wanted.intersection(_stems(analysis.split_name(word)[1], self.language))
+        if names:
+            return [(at, at + len(word), names)]
+        spots: list[Spot] = []
+        for start, end in analysis.pieces_of(word):
+            if terms := self.wanted.intersection(_stems([word[start:end].lower()], self.language)):
+                if spots and spots[-1][1] >= at + start:
+                    spots[-1] = (spots[-1][0], at + end, spots[-1][2] | terms)
+                else:
+                    spots.append((at + start, at + end, terms))
+        if not spots and (whole := self.wanted.intersection(analysis.terms(word, self.language))):
+            return [(at, at + len(word), whole)]  # in signs that mean others, as ｚｅｂｒａ does
+        return spots
+
+
+def _stems(forms: Iterable[str], language: str) -> list[str]:
+    return [analysis.stem(form, language) for form in forms]
 
 
 def excerpt(text: str, marker: Marker) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -9,10 +9,11 @@ from search import backends, parsing, ranking, state
 from search.backends.local import Copy
 from search.excerpts import Marker, excerpt
 from search.hits import Filters, Hit, Other
-from search.models import Section
+from search.models import Document, Section
 from search.terms import Query, facet
 
 NAMED = 0.02  # what another section of a page must score to be named with it
+NAMESAKES = 20  # sections of one name that are looked at beside the likeliest
 OTHERS = 3  # sections of a page that are named beside its best
 CORE = 100  # candidates that are compared with each other
 _SHOWN = (
@@ -75,13 +76,23 @@ def find_passages(
 def ask(
     project: Project, text: str, filters: Filters = Filters(), context: Sequence[str] = (), current_path: str = ""
 ) -> Asked:
-    """Read a query as the index can answer it. This and what follows belong inside one snapshot."""
+    """Read a query as the index can answer it. This and what follows belong inside one snapshot.
+
+    Where the filter says nothing, readers want the language and the version of
+    the page that they are on, else the front page's language and the latest version.
+    """
     known = state.of(project)
     version = known.latest if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else known.languages
     query = parsing.parse(text, known.vocabulary, languages, _facets(filters, version), context)
-    language = (filters.language or known.home).lower()
-    return Asked(project, query, ranking.Preferred(language, "" if version else known.latest, current_path), known.copy)
+    here = Document.objects.filter(project=project, path=current_path).values_list("language", "version")
+    language_here, version_here = (here.first() if current_path else None) or ("", "")
+    preferred = ranking.Preferred(
+        (filters.language or language_here or known.home).lower(),
+        "" if version else (version_here or known.latest).lower(),
+        current_path,
+    )
+    return Asked(project, query, preferred, known.copy)
 
 
 def rank(asked: Asked, limit: int, most: int = 1) -> list[Found]:
@@ -100,8 +111,16 @@ def rank(asked: Asked, limit: int, most: int = 1) -> list[Found]:
 
 
 def examine(asked: Asked) -> list[Found]:
-    """The candidates, with what is known of each and their scores, in no order."""
+    """The candidates, with what is known of each and their scores, in no order.
+
+    What is called just as the reader typed is always one of them.
+    """
     candidates = _candidates(asked, CORE)
+    if len(candidates) == CORE and asked.query.name:
+        called = replace(asked.query, facets=[*asked.query.facets, [facet("n", asked.query.name)]])
+        known = {one.section_id for one in candidates}
+        named = _candidates(replace(asked, query=called), NAMESAKES)
+        candidates += [one for one in named if one.section_id not in known]
     if asked.preferred.near:
         known = {one.section_id for one in candidates}
         here = Section.objects.filter(

@@ -19,7 +19,7 @@ from search.sources import Bad, Page
 from search.terms import Entry, facet
 from search.vocabulary import Vocabulary
 
-FORMAT = 3  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 4  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER = f"{FORMAT}.{analysis.VERSION}"
 PAGES_AT_ONCE = 50  # a writer elsewhere waits no longer than these take
 Counted = tuple[set[str], set[str]]  # the terms and the forms of a section
@@ -291,13 +291,19 @@ def _from_path(path: str) -> str:
 def _analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
     """A section as engines take it, and what it counts for in the vocabulary."""
     language = document.language or "en"
-    names = [row.heading] if row.heading else [document.title, *document.aliases]
+    called = [row.heading] if row.heading else [document.title, *document.aliases]
+    names = list(dict.fromkeys(name for text in called for name in analysis.names_of(text)))
     about = [document.description, *document.aliases, *document.path.split("/")[-2:]] if row.position == 0 else []
     texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
     forms = [analysis.forms(text) for text in texts]
     terms = [[analysis.stem(form, language) for form in found] for found in forms]
     title, heading, trail, intro, body = (" ".join(found) for found in terms)
-    facets = [facet("v", document.version), facet("l", document.language), *(facet("t", tag) for tag in document.tags)]
+    facets = [
+        facet("v", document.version),
+        facet("l", document.language),
+        *(facet("t", tag) for tag in document.tags),
+        *(facet("n", name) for name in names),
+    ]
     entry = Entry(
         section_id=row.pk,
         document_id=row.document_id,
@@ -309,7 +315,7 @@ def _analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
         body=body,
         facets=" ".join(facets),
         path=document.path,
-        names=" ".join(analysis.name_of(name) for name in names),
+        names=" ".join(names),
         language=document.language.lower(),
         version=document.version.lower(),
         boost=document.boost,

@@ -16,6 +16,8 @@ JOINED = 0.5  # weight of two words that are a code name when written as one
 SHORTEST_PREFIX = 2
 CONTEXT = 0.3  # weight of a word that only the context has
 MOST_CONTEXT_TERMS = 24
+MOST_INSTEAD = 8  # of them, where they are all there is to go by
+MOST_CORRECTED = 8  # words of a query
 MOST_CONTEXT = 100_000  # characters
 COMMON = 0.3  # share of the sections that hold a common word
 ENOUGH = 400  # sections
@@ -36,9 +38,11 @@ def parse(
     rarest words count a little, code names whole.
     """
     reader = _Reader(vocabulary, languages)
-    terms, pairs = reader.read(text[:2000])
-    for form in reader.rarest(" ".join(context)[:MOST_CONTEXT]):
-        reader.put(terms, form, reader.spelled(form), CONTEXT)
+    terms, pairs = reader.read(text[:2000], alone=not context)
+    told = reader.rarest(" ".join(context)[:MOST_CONTEXT])
+    weight = CONTEXT if terms else 1.0  # "explain this" asks for the context itself
+    for form in told if terms else told[:MOST_INSTEAD]:
+        reader.put(terms, form, reader.spelled(form), weight)
     chosen = list(terms.values())
     return Query(chosen, pairs, facets, analysis.name_of(text[:200]), _asked(chosen, vocabulary))
 
@@ -66,9 +70,10 @@ class _Reader:
     def __init__(self, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
         self.vocabulary = vocabulary
         self.languages = languages
+        self.corrected = 0
 
-    def read(self, text: str) -> tuple[dict[tuple[tuple[str, float], ...], Term], list[tuple[str, str]]]:
-        words = self.content(analysis.words(text))
+    def read(self, text: str, alone: bool) -> tuple[dict[tuple[tuple[str, float], ...], Term], list[tuple[str, str]]]:
+        words = self.content(analysis.words(text), alone)
         typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
         terms: dict[tuple[tuple[str, float], ...], Term] = {}
         line: list[str] = []  # the terms of the words as they stand, for what stands side by side
@@ -76,15 +81,17 @@ class _Reader:
         for at, word in enumerate(words):
             if len(terms) >= MOST_TERMS:
                 break
-            forms = analysis.forms_of(word)
-            joined = forms.pop() if len(forms) > 1 and forms[-1] == "".join(forms[:-1]) else ""
+            forms, names = analysis.split_name(word)
+            last = typing and at == len(words) - 1
             for number, form in enumerate(forms):
-                last = typing and at == len(words) - 1 and number == len(forms) - 1
-                for spellings in self.meant(form, last):
+                for spellings in self.meant(form, last and number == len(forms) - 1):
                     self.put(terms, form, spellings)
                     line.append(spellings[0][0])
-            if joined and self.known(joined):
-                self.put(terms, joined, self.spelled(joined), JOINED)
+            for name in names:
+                longer = self.vocabulary.completions(name) if last else []
+                known = self.spelled(name) if self.known(name) else []
+                if known or longer:
+                    self.put(terms, name, self.merged(known, longer, PERHAPS if known else COMPLETED), JOINED)
             if len(forms) == 1:
                 if forms_before and (pair := forms_before + forms[0]) in self.vocabulary.forms:
                     self.put(terms, pair, self.spelled(pair), JOINED)
@@ -93,20 +100,21 @@ class _Reader:
                 forms_before = ""
         return dict(list(terms.items())[:MOST_TERMS]), list(dict.fromkeys(pairwise(line)))
 
-    def content(self, words: list[str]) -> list[str]:
-        """The words that count: a stop word only in a code name (`use chat`), or where nothing else is left."""
+    def content(self, words: list[str], alone: bool) -> list[str]:
+        """The words that count: a stop word only in a code name (`use chat`), or where nothing else is left at all."""
         joined = ["".join(pair).lower() in self.vocabulary.forms for pair in pairwise(words)]
         named = [one or other for one, other in zip([False, *joined], [*joined, False], strict=True)]
         pairs = zip(words, named, strict=False)
-        return [word for word, kept in pairs if kept or word.lower() not in analysis.STOP_WORDS] or words
+        content = [word for word, kept in pairs if kept or word.lower() not in analysis.STOP_WORDS]
+        return content or (words if alone else [])
 
     def rarest(self, context: str) -> list[str]:
         found: dict[str, int] = {}
         for word in analysis.words(context):
             if word.lower() in analysis.STOP_WORDS:
                 continue
-            forms = analysis.forms_of(word)
-            for form in forms[-1:] if len(forms) > 1 and forms[-1] in self.vocabulary.forms else forms:
+            forms, names = analysis.split_name(word)
+            for form in names[-1:] if names and names[-1] in self.vocabulary.forms else forms:
                 if count := self.vocabulary.forms.get(form, 0):
                     found[form] = count
         return sorted(found, key=lambda form: (found[form], form))[:MOST_CONTEXT_TERMS]
@@ -141,6 +149,9 @@ class _Reader:
         ):
             return [self.merged(spelled, found, PERHAPS if known else COMPLETED)]
         if known:
+            return [spelled]
+        self.corrected += 1
+        if self.corrected > MOST_CORRECTED:
             return [spelled]
         if found := self.vocabulary.corrections(form):
             return [self.merged([], found, CORRECTED)]

@@ -28,9 +28,9 @@ FEATURES = {
     "lead": "text score of its page less that of the best other page, against the best, times the same share",
     "known": "share of the reader's words, by rarity, that any candidate holds",
     "words": "share of the reader's words that it holds",
-    "heading_overlap": "share of its heading that the reader named",
+    "heading_overlap": "share of its heading that the reader named; all of it where they typed a name in it",
     "title_overlap": "share of the page's title that the reader named",
-    "exact": "whether its heading or its page's title is just what the reader typed",
+    "exact": "whether its heading, a name in it or its page's title is just what the reader typed",
     "trail": "share of the words, by rarity, in the headings above",
     "about": "share of the words, by rarity, in the page's description, keywords and path (first section only)",
     "pairs": "share of neighbouring words that stand side by side in title, heading or description",
@@ -117,7 +117,11 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
     pages = _pages(candidates, impacts, scores)
     page_scores = {page: sum(map(float.__mul__, rarities, row)) for page, (row, _, _) in pages.items()}
     best = max(scores, default=0.0) or 1.0
-    first, second = [*sorted(page_scores.values(), reverse=True), 0.0, 0.0][:2]
+    language = _language(candidates, scores, preferred.language)
+    away = {one.document_id for one in candidates if _other(one.language, language)}
+    away |= {one.document_id for one in candidates if _other(one.version, preferred.version)}
+    rivals = page_scores.keys() - away or page_scores.keys()  # a translation or an old version is no rival
+    first, second = [*sorted((page_scores[page] for page in rivals), reverse=True), 0.0, 0.0][:2]
     words = [number for number, term in enumerate(query.terms) if term.weight == 1.0]
     total = sum(rarities[number] for number in words) or 1.0
     known = [number for number in words if any(row[number] for row in impacts)]
@@ -132,9 +136,8 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
         page_score = page_scores[candidate.document_id]
         _, count, summed = pages[candidate.document_id]
         coverage = sum(rarities[number] for number in held) / total
-        lead = (page_score - (second if page_score == first else first)) / (first or 1.0)
-        foreign = candidate.language and preferred.language and candidate.language != preferred.language
-        outdated = candidate.version and preferred.version and candidate.version != preferred.version
+        exact = query.name in candidate.names
+        lead = max(-1.0, min(1.0, (page_score - (second if page_score == first else first)) / (first or 1.0)))
         here = bool(preferred.near) and candidate.path == preferred.near
         beside = bool(preferred.near) and not here and candidate.path.rsplit("/", 1)[0] == folder
         rows.append([
@@ -143,9 +146,9 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
             lead * coverage,
             known_share,
             len(held) / (len(words) or 1),
-            _overlap(candidate.heading, query),
+            1.0 if exact and candidate.heading else _overlap(candidate.heading, query),
             _overlap(candidate.title, query),
-            1.0 if query.name in candidate.names else 0.0,
+            1.0 if exact else 0.0,
             _share(query, candidate.trail, held, rarities) / total,
             _share(query, candidate.about, held, rarities) / total,
             sum(needle in candidate.above for needle in needles) / len(needles) if needles else 0.0,
@@ -153,12 +156,27 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
             min(1.0, math.log1p(count) / 4),
             1.0 if candidate.position == 0 else 0.0,
             query_length,
-            1.0 if foreign else 0.0,
+            1.0 if _other(candidate.language, language) else 0.0,
             1.0 if beside else 0.0,
             1.0 if here else 0.0,
-            1.0 if outdated else 0.0,
+            1.0 if _other(candidate.version, preferred.version) else 0.0,
         ])  # fmt: skip
     return rows
+
+
+def _other(value: str, wanted: str) -> bool:
+    """Whether a page has another value than the one wanted; with either unknown it has not."""
+    return bool(value and wanted) and value != wanted
+
+
+def _language(candidates: Sequence[Candidate], scores: Sequence[float], wanted: str) -> str:
+    """The language asked for: the one wanted, unless its pages hold much less of the query than another's."""
+    best: dict[str, float] = {}
+    for candidate, score in zip(candidates, scores, strict=True):
+        best[candidate.language] = max(score, best.get(candidate.language, 0.0))
+    likeliest = max(best, key=lambda language: (best[language], language), default="")
+    at_home = max(best.get(wanted, 0.0), best.get("", 0.0))
+    return wanted if at_home >= best.get(likeliest, 0.0) / 2 else likeliest
 
 
 def _impacts(query: Query, candidate: Candidate) -> list[float]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
 from search.markup import LONGEST, clean
@@ -13,12 +14,41 @@ from search.markup import LONGEST, clean
 __all__ = ["Part", "anchor_and_heading", "blocks", "clean", "inline_text", "plain", "slug", "split"]
 
 MOST_WORDS = 400
+MOST_CELLS = 20_000  # of a table that is parsed; a larger one is taken line by line
+MOST_COLUMNS = 200
 # Without `inline` a parse finds blocks only; most text then needs no second look. `clean` has dealt with the rest.
 _PARSER = (
     MarkdownIt("commonmark", {"html": False})
     .enable(["table", "strikethrough"])
     .disable(["inline", "text_join", "reference", "html_block", "html_inline"])
 )
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A table, or one `rows` token for a table so large that a token for each cell would cost too much."""
+    if not table(state, start, end, True):
+        return False
+    if silent:
+        return True
+    columns = _columns(state.getLines(start, start + 1, 0, False))
+    if columns <= MOST_COLUMNS and columns * (end - start) <= MOST_CELLS:
+        return table(state, start, end, False)
+    stops = state.md.block.ruler.getRules("blockquote")
+    last = start + 2
+    while last < end and state.sCount[last] >= state.blkIndent and not state.isEmpty(last):
+        if state.is_code_block(last) or any(stop(state, last, end, True) for stop in stops):
+            break
+        last += 1
+    if columns <= MOST_COLUMNS and columns * (last - start) <= MOST_CELLS:
+        return table(state, start, end, False)
+    rows = state.push("rows", "", 0)
+    rows.map = [start, last]
+    rows.content = state.getLines(start, last, state.blkIndent, False)
+    state.line = last
+    return True
+
+
+_PARSER.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
 
 _EXPLICIT_ID = re.compile(r"\s*(?:\{:?[^{}#]*#([\w:.-]+)[^{}]*\}|\[#([\w:.-]+)\])\s*$")
 # Marks that need no parser, each with its text, and what would still need one beside them.
@@ -145,7 +175,7 @@ def _pieces(tokens: Sequence[Token], lines: list[str]) -> list[_Block]:
     block = _Block(_source(tokens[0], lines), _words(tokens))
     if not block.source:
         return []
-    if len(block.source) < MOST_WORDS * 2 or len(block.source.split()) <= MOST_WORDS:
+    if len(block.source) < MOST_WORDS * 2 or _size(block.source) <= MOST_WORDS:
         return [block]
     kind = tokens[0].type
     if kind in ("bullet_list_open", "ordered_list_open"):
@@ -155,27 +185,43 @@ def _pieces(tokens: Sequence[Token], lines: list[str]) -> list[_Block]:
             _Block(_source(tokens[start], lines), _words(tokens[start:end]))
             for start, end in zip(items, ends, strict=True)
         ]
-    if kind == "table_open":
-        return _rows(tokens, block.source.split("\n"))
+    if kind in ("table_open", "rows"):
+        return _rows(block.source.split("\n"))
     if kind == "paragraph_open":
         return [_Block(piece, _text(piece)) for piece in _sentences(block.source)]
     return [block]
 
 
-def _rows(tokens: Sequence[Token], lines: list[str]) -> list[_Block]:
-    """The rows of a long table in groups, each below the table's head, so that it stays a table."""
+def _rows(lines: list[str]) -> list[_Block]:
+    """The rows of a long table in groups, each below the table's head, so that it stays a table.
+
+    With too many columns for that it becomes text, each row cut like a paragraph.
+    """
     head, rows = lines[:2], lines[2:]
-    starts = [index for index, token in enumerate(tokens) if token.type == "tr_open"]
-    words = [_words(tokens[start:end]) for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True)]
+    columns = _columns(head[0])
+    if columns > MOST_COLUMNS:
+        pieces = [piece for row in [head[0], *rows] for piece in _sentences(row.replace("|", " | ").strip())]
+        return [_Block(piece, plain(piece)) for piece in pieces]
     groups: list[_Block] = []
-    start = size = 0
+    start = size = length = 0
     for index, row in enumerate(rows):
-        size += len(row.split())
-        if size > MOST_WORDS // 2 or index == len(rows) - 1:
-            texts = [words[0], *words[start + 1 : index + 2]]
-            groups.append(_Block("\n".join(head + rows[start : index + 1]), "\n".join(filter(None, texts))))
-            start, size = index + 1, 0
-    return groups
+        size += max(_size(row), columns)
+        length += len(row)
+        # a head far longer than its rows is not repeated for each few of them
+        if (size > MOST_WORDS // 2 and length * 4 >= len(head[0])) or index == len(rows) - 1:
+            group = "\n".join(head + rows[start : index + 1])
+            groups.append(_Block(group, plain(group)))
+            start, size, length = index + 1, 0, 0
+    return groups or [_Block("\n".join(lines), plain("\n".join(lines)))]
+
+
+def _columns(line: str) -> int:
+    return line.strip().strip("|").count("|") + 1
+
+
+def _size(source: str) -> int:
+    """The words of a block, or its table's cells where blanks do not set them apart."""
+    return max(len(source.split()), source.count("|"))
 
 
 def _sentences(paragraph: str) -> list[str]:
@@ -199,7 +245,7 @@ def _pack(below: list[_Block]) -> list[tuple[str, str]]:
     bodies: list[list[_Block]] = []
     size = MOST_WORDS
     for block in below:
-        count = len(block.source.split())
+        count = _size(block.source)
         if not bodies or (size + count > MOST_WORDS and size > MOST_WORDS // 4):
             bodies.append([])
             size = 0
@@ -222,7 +268,7 @@ def _words(tokens: Iterable[Token]) -> str:
             if token.info.startswith("console") and "</" in code:
                 code = _COLOURS.sub("", code)
             lines += [_code_title(token.info), code]
-        elif token.type == "code_block":
+        elif token.type in ("code_block", "rows"):
             lines.append(token.content.strip())
     return "\n".join(line for line in lines if line)
 

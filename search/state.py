@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models.functions import Length
+from django.db.models import Count
 
 from docsite.projects.models import Project
 from search import backends
@@ -38,6 +38,7 @@ class State:
 _states: OrderedDict[int, State] = OrderedDict()
 _candidates: OrderedDict[int, Candidate] = OrderedDict()
 _lock = threading.Lock()
+_reading = threading.Lock()
 
 
 def of(project: Project) -> State:
@@ -46,15 +47,17 @@ def of(project: Project) -> State:
         cursor.execute("SELECT index_generation FROM projects_project WHERE id = %s", [project.pk])
         generation = int(cursor.fetchone()[0])
     known = _states.get(project.pk)
-    if known and known.generation == generation:
-        return known
-    state = _read(project, generation)
+    if not known or known.generation != generation:
+        with _reading:  # by one thread; the others wait for it
+            known = _states.get(project.pk)
+            if not known or known.generation != generation:
+                known = _read(project, generation)
     with _lock:
-        _states[project.pk] = state
+        _states[project.pk] = known
         _states.move_to_end(project.pk)
         while len(_states) > MOST_PROJECTS:
             _states.popitem(last=False)
-    return state
+    return known
 
 
 def candidates(project: Project, section_ids: list[int]) -> list[Candidate]:
@@ -78,14 +81,15 @@ def _read(project: Project, generation: int) -> State:
     stored = Index.objects.filter(pk=project.pk).values_list("vocabulary", flat=True).first()
     documents = Document.objects.filter(project=project)
     languages = {language.lower() for language in documents.values_list("language", flat=True).distinct()}
-    front = documents.order_by(Length("path"), "path").values_list("language", flat=True).first()
+    front = documents.filter(path="/").values_list("language", flat=True).first()
+    commonest = documents.values_list("language").annotate(pages=Count("pk")).order_by("-pages", "language").first()
     versions = documents.exclude(version="").values_list("version", flat=True).distinct()
     vocabulary = Vocabulary.decode(bytes(stored or b""))
     return State(
         generation,
         vocabulary,
         tuple(sorted({language[:2] or "en" for language in languages})) or ("en",),
-        (front or "").lower(),
+        (front or (commonest[0] if commonest else "")).lower(),
         latest(versions),
         copy_of(project, vocabulary.sections),
     )

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import reprlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TR
 _NAMED_LINE = re.compile(r"[A-Za-z][\w-]*:(?:\s|$)")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 MOST_BYTES = 5 * 1024 * 1024
+MOST_FRONT_MATTER = 64 * 1024  # bytes
+MOST_WORDS, LONGEST_WORD = 100, 100  # of tags, and of keywords
 FIELDS = ("title", "description", "version", "language")
 
 
@@ -50,8 +53,10 @@ def read_manifest(root: Path, manifest: Path) -> Iterator[Page | Bad]:
                 yield Bad(origin, "needs `path` and `file`, both text")
                 continue
             path = normalize(item["path"])
-            if item.get("format") and str(item["format"]) not in FORMATS:
-                yield Bad(item["file"], f"format {str(item['format'])[:20]} is not known", path)
+            form = item.get("format")
+            if form and not (isinstance(form, str) and form in FORMATS):
+                shown = form if isinstance(form, str) else reprlib.repr(form)
+                yield Bad(item["file"], f"format {shown[:20]} is not known", path)
                 continue
             yield _read(root, item["file"], path, item)
 
@@ -74,15 +79,15 @@ def _read(root: Path, name: str, path: str, given: dict[str, Any]) -> Page | Bad
     try:
         front, body = front_matter(source)
         meta = {**front, **{key: value for key, value in given.items() if value not in (None, "")}}
-        tags = tuple(dict.fromkeys(_words(meta, "tags") + _words(meta, "tag")))
+        text = {key: words for key in FIELDS if (words := _text(meta, key)) is not None}
+        tags = tuple(dict.fromkeys(_words(meta, "tags") + _words(meta, "tag")))[:MOST_WORDS]
         keywords = _words(meta, "keywords")
         boost = _boost(meta)
     except ValueError as wrong:
         return Bad(name, str(wrong), path)
-    text = {key: str(meta[key]).strip() for key in FIELDS if meta.get(key) not in (None, "")}
     if _UNSTORABLE.search("".join([path, source, *tags, *keywords, *text.values()])):
         return Bad(name, "contains a NUL character or half of a surrogate pair", path)
-    if FORMATS.get(str(given.get("format") or _ending(name))) == "mdx":
+    if FORMATS.get(given.get("format") or _ending(name)) == "mdx":
         body = to_markdown(body)
     body = _with_operation(body, meta.get("openapi") or meta.get("api"))
     return Page(origin=name, path=path, markdown=body, tags=tags, boost=boost, keywords=keywords, **text)
@@ -93,7 +98,10 @@ def _ending(name: str) -> str:
 
 
 def front_matter(source: str) -> tuple[dict[str, Any], str]:
-    """Split a page into its YAML front matter and its Markdown. Raises ValueError when the YAML is wrong."""
+    """Split a page into its YAML front matter and its Markdown. Raises ValueError when the YAML is wrong or too long.
+
+    Aliases can make a value far larger than the file, so nobody may walk through or print what is nested.
+    """
     lines = source.replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != "---":
         return {}, source
@@ -101,8 +109,11 @@ def front_matter(source: str) -> tuple[dict[str, Any], str]:
         end = next(i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "..."))
     except StopIteration:
         return {}, source  # a rule, not front matter
+    text = "\n".join(lines[1:end])
+    if len(text.encode("utf-8", "surrogatepass")) > MOST_FRONT_MATTER:
+        raise ValueError("its front matter is larger than 64 KiB")
     try:
-        front = _yaml("\n".join(lines[1:end]))
+        front = _yaml(text)
     except ValueError:
         front = _readable_lines(lines[1:end])
         if not front:
@@ -135,8 +146,22 @@ def _readable_lines(lines: list[str]) -> dict[str, Any]:
     return front
 
 
+def _text(meta: dict[str, Any], name: str) -> str | None:
+    """A single value as text, None where there is none."""
+    value = meta.get(name)
+    if value is None or value == "":
+        return None
+    if not _is_single(value):
+        raise ValueError(f"its `{name}` is not text")
+    return str(value).strip()
+
+
+def _is_single(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
 def _words(meta: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A list, or a text with commas."""
+    """A list of single values, or a text with commas. What is over 100 words, or 100 characters of one, is cut off."""
     value = meta.get(name)
     if value is None:
         return ()
@@ -144,7 +169,10 @@ def _words(meta: dict[str, Any], name: str) -> tuple[str, ...]:
         value = value.split(",")
     if not isinstance(value, list):
         raise ValueError(f"its {name} are not a list")
-    return tuple(dict.fromkeys(str(word).strip() for word in value if str(word).strip()))
+    if not all(map(_is_single, value)):
+        raise ValueError(f"its `{name}` are not a list of words")
+    words = dict.fromkeys(str(word).strip()[:LONGEST_WORD].strip() for word in value)
+    return tuple(word for word in words if word)[:MOST_WORDS]
 
 
 def _boost(meta: dict[str, Any]) -> float:

@@ -136,7 +136,8 @@ def test_an_excerpt_is_around_the_match(make_project):
         ("😀👨‍👩‍👧 The 🦓 zebra runs. Zebras!", "zebra", ["zebra", "Zebras"]),
         ("Café, naïve: the zebra.", "zebra", ["zebra"]),
         ("Cafe\u0301 and\u0308 z\u0301 the zebra.", "zebra", ["zebra"]),
-        ("如何安装软件包。", "软件", ["如何安装软件包"]),
+        ("如何安装软件包。", "软件", ["软件"]),
+        ("Take /discovery/v1/search/acme.", "search", ["search"]),
         ("הזברה רצה: zebra מהר", "zebra", ["zebra"]),
         ("الحمار الوحشي يركض", "الوحشي", ["الوحشي"]),
         ("ﬁne ｚｅｂｒａ and zebra", "zebra", ["ｚｅｂｒａ", "zebra"]),
@@ -200,7 +201,7 @@ def test_stop_words_go_only_where_others_stay():
 
 def test_terms_hold_parts_and_the_joined_form():
     assert terms("useChat") == ["use", "chat", "usechat"]
-    assert terms("a.b_c") == ["a", "b", "c", "abc"]
+    assert terms("a.b_c") == ["a", "b", "c", "bc", "abc"]
     assert terms("C++ and C#") == ["c", "cplusplus", "and", "c", "csharp"]
 
 
@@ -282,3 +283,59 @@ def test_a_result_names_other_sections_of_its_page(http, service, make_project):
     ]
     assert metadata["sections"][0]["score"] <= metadata["score"]
     assert "sections" not in search(http, service, tenant, query="walrus").json()[0]["metadata"]
+
+
+@pytest.mark.parametrize(
+    "query", ["uv", "Herd", "herd.create_all", "create_all", "createAll", "--herd-size", "createall"]
+)
+def test_what_is_called_so_is_found_among_hundreds_that_mention_it(make_project, query):
+    """Each of the queries is the name of one page or heading, and its words stand more often in 150 others."""
+    tenant = make_project()
+    named = {
+        "/uv": "Nothing else.",
+        "/herd": "A page.",
+        "/reference": "## herd.create_all(animals[, options])\n\nReturns.\n\n## `-s`, `--herd-size <n>`\n\nA number.",
+    }
+    crowd = "uv herd create all size. Herd `herd.create_all`, `createAll` and `--herd-size` in uv. " * 6
+    put(
+        tenant,
+        *(page(path, f"# {path[1:].capitalize()}\n\n{body}") for path, body in named.items()),
+        *(page(f"/{n}", f"# Page {n}\n\n## Part {n}\n\n{crowd}") for n in range(150)),
+    )
+    expected = {"uv": "/uv", "Herd": "/herd"}.get(query, "/reference")
+    assert index.find(tenant.project, query)[0].path == expected
+
+
+def test_readers_get_the_language_and_the_version_of_their_page(make_project):
+    tenant = make_project()
+    put(
+        tenant,
+        page("/", "# Kestrel\n\nA product.", language="en"),
+        page("/install", "# Install\n\nInstall Kestrel with pip.", language="en", version="2"),
+        page("/1/install", "# Install\n\nInstall Kestrel with pip.", language="en", version="1"),
+        page("/1/auth", "# Access\n\nTokens.", language="en", version="1"),
+        page("/de/install", "# Install\n\nKestrel mit pip installieren, install.", language="de", version="2"),
+        page("/de/auth", "# Zugang\n\nWer darf hinein.", language="de", version="2"),
+        page("/de/umgebung", "# Umgebungsvariablen\n\nNamen und Werte.", language="de", version="2"),
+    )
+
+    def first(query: str, path: str = "") -> str:
+        return index.find_passages(tenant.project, query, current_path=path)[0].path
+
+    assert first("install kestrel with pip") == "/install"
+    assert first("install kestrel with pip", "/1/auth") == "/1/install"
+    assert first("install kestrel", "/de/auth") == "/de/install"
+    alone = index.find(tenant.project, "Umgebungsvariablen")[0]
+    assert (alone.path, alone.score > 0.5) == ("/de/umgebung", True), "nothing in English has the word"
+
+
+def test_context_is_the_question_where_the_question_says_nothing(make_project):
+    tenant = make_project()
+    put(
+        tenant,
+        page("/a", "# Storage\n\n`AsyncLocalStorage` keeps a store for each call."),
+        page("/b", "# This\n\nWhat does this do? What this does, explained."),
+        *(page(f"/{n}", f"# Page {n}\n\nWhat this page {n} does.") for n in range(20)),
+    )
+    hits = index.find_passages(tenant.project, "what does this do?", context=["new AsyncLocalStorage()"])
+    assert hits[0].path == "/a"

@@ -11,7 +11,8 @@ from docsite.paths import normalize
 from search import index
 from search.ingest import ingest
 from search.models import Document
-from search.sources.markdown_dir import read_folder
+from search.sources import Bad, Page
+from search.sources.markdown_dir import read_folder, read_manifest
 
 
 @pytest.fixture
@@ -89,6 +90,61 @@ def test_front_matter_is_text_whatever_it_looks_like(make_project, folder):
     run(tenant.domain, folder)
     page = tenant.project.documents.get(path="/c")
     assert (page.title, page.version) == ("2026-01-01", "1.10")
+
+
+def bomb(levels: int, field: str) -> str:
+    lines = ["a0: &a0 [xxxxxxxx,xxxxxxxx]"]
+    lines += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]" for n in range(1, levels + 1)]
+    return "\n".join([*lines, field])
+
+
+@pytest.mark.parametrize(
+    ("front", "reason"),
+    [
+        (bomb(8, "title: *a8"), "its `title` is not text"),
+        (bomb(1, "title: *a1"), "its `title` is not text"),
+        (bomb(8, "tags: *a8"), "its `tags` are not a list of words"),
+        (bomb(8, "keywords: [x, *a8]"), "its `keywords` are not a list of words"),
+        ("tag: &a [*a]", "its front matter is not YAML (line 2)"),
+        ("description: {a: b}", "its `description` is not text"),
+        ("version: [1, 2]", "its `version` is not text"),
+        ("language: []", "its `language` is not text"),
+        ("x: " + "y" * 65536, "its front matter is larger than 64 KiB"),
+    ],
+)
+def test_what_is_nested_is_no_text(tmp_path, front, reason):
+    (tmp_path / "a.md").write_text(f"---\n{front}\n---\nx\n")
+    assert list(read_folder(tmp_path)) == [Bad("a.md", reason, "/a")]
+
+
+def test_what_is_nested_elsewhere_does_no_harm(tmp_path):
+    (tmp_path / "a.md").write_text(f"---\n{bomb(8, 'boost: *a8')}\napi: *a8\nsearch: *a8\ntitle: T\n---\nx\n")
+    (page,) = read_folder(tmp_path)
+    assert isinstance(page, Page)
+    assert (page.title, page.boost) == ("T", 1.0)
+
+
+def test_tags_and_keywords_have_an_end(tmp_path):
+    tags = ", ".join(f"t{n}" for n in range(300))
+    (tmp_path / "a.md").write_text(f"---\ntags: {tags}\ntag: [more]\nkeywords: [{'k' * 300}]\n---\nx\n")
+    (page,) = read_folder(tmp_path)
+    assert isinstance(page, Page)
+    assert page.tags == tuple(f"t{n}" for n in range(100))
+    assert page.keywords == ("k" * 100,)
+
+
+def test_a_manifest_gives_text_too(tmp_path):
+    (tmp_path / "a.md").write_text("x")
+    given = [{"title": ["x"]}, {"version": {"x": 1}}, {"tags": [["x"]]}, {"tags": [None]}, {"version": 2, "tags": [3]}]
+    manifest = tmp_path / "pages.jsonl"
+    manifest.write_text("\n".join(json.dumps({"path": "a", "file": "a.md", **values}) for values in given))
+    *bad, page = read_manifest(tmp_path, manifest)
+    assert [getattr(item, "reason", "") for item in bad] == [
+        *("its `title` is not text", "its `version` is not text"),
+        *["its `tags` are not a list of words"] * 2,
+    ]
+    assert isinstance(page, Page)
+    assert (page.version, page.tags) == ("2", ("3",))
 
 
 def test_a_link_leads_to_its_page_whatever_its_name(make_project, folder):

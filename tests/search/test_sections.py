@@ -2,7 +2,7 @@
 
 import pytest
 
-from search.sections import MOST_WORDS, blocks, clean, plain, split
+from search.sections import _PARSER, MOST_CELLS, MOST_WORDS, blocks, clean, plain, split
 
 PAGE = """\
 # Title { #ignored }
@@ -210,6 +210,45 @@ def test_a_long_block_is_cut_where_it_may_be(body):
 def test_a_cut_table_stays_a_table():
     for part in split(LONG["table"]):
         assert part.body.startswith("| a | b |\n|---|---|\n| row")
+
+
+def table(columns: int, rows: int) -> str:
+    return "|" + "a|" * columns + "\n|" + "-|" * columns + "\n" + ("|" + "x|" * columns + "\n") * rows
+
+
+def test_cells_without_blanks_count_as_words():
+    parts = split(table(20, 200))
+    assert len(parts) > 8
+    assert max(part.body.count("|") for part in parts) < MOST_WORDS * 1.5
+    assert sum(part.text.count("x") for part in parts) == 4000
+
+
+@pytest.mark.parametrize("within", ["", "> ", "- "])
+@pytest.mark.parametrize(("columns", "rows"), [(3000, 30), (10, MOST_CELLS // 10), (1000, 0)])
+def test_a_huge_table_has_no_token_for_each_cell(columns, rows, within):
+    lines = table(columns, rows).splitlines()
+    source = "\n".join(
+        (within if not at or within == "> " else " " * len(within)) + row for at, row in enumerate(lines)
+    )
+    tokens = _PARSER.parse(source + "\n\nAfter.")
+    assert len(tokens) < 10
+    assert plain(source).count("x") == columns * rows
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(3000, 30), (10, MOST_CELLS // 10)])
+def test_a_huge_table_is_split(columns, rows):
+    parts = split("## H\n\nBefore.\n" + table(columns, rows) + "\nAfter.")
+    assert len(parts) >= columns * rows // MOST_WORDS
+    assert max(len(part.body) for part in parts) < MOST_WORDS * 5
+    assert sum(part.text.count("x") for part in parts) == columns * rows
+    assert (parts[0].text.split()[0], parts[-1].text.split()[-1]) == ("Before.", "After.")
+    for part in parts:
+        assert plain(part.body).split() == part.text.split()
+
+
+def test_a_long_head_is_not_repeated_for_every_few_rows():
+    source = "| " + "head " * 20_000 + "| b |\n|---|---|\n" + "| x | y |\n" * 5000
+    assert sum(len(part.body) for part in split(source)) < len(source) * 6
 
 
 @pytest.mark.parametrize("markdown", [PAGE, *(source for source, _ in CLEANED.values())])
