@@ -1,6 +1,6 @@
 """The stretch of a text to show under a result, and where the words that matched stand in it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
 
 from search import analysis
@@ -15,6 +15,14 @@ Spot = tuple[int, int, frozenset[str]]  # start, end, and the wanted terms there
 @lru_cache(maxsize=50_000)
 def _terms(word: str, language: str) -> frozenset[str]:
     return frozenset(analysis.terms(word, language))
+
+
+@lru_cache(maxsize=20_000)
+def _stems(word: str, language: str) -> tuple[frozenset[str], tuple[tuple[int, int, str], ...]]:
+    """The terms of a word's joined forms, and of its parts with their places."""
+    _, joined = analysis.split_name(word)
+    pieces = [(start, end, analysis.stem(word[start:end].lower(), language)) for start, end in analysis.pieces_of(word)]
+    return frozenset(analysis.stem(form, language) for form in joined), tuple(pieces)
 
 
 class Marker:
@@ -40,23 +48,19 @@ class Marker:
 
     def inside(self, word: str, at: int) -> list[Spot]:
         """The parts of a word that stand for a wanted term, joined where they touch; all of it where it is named so."""
-        names = self.wanted.intersection(_stems(analysis.split_name(word)[1], self.language))
-        if names:
-            return [(at, at + len(word), names)]
+        names, pieces = _stems(word, self.language)
+        if found := self.wanted & names:
+            return [(at, at + len(word), found)]
         spots: list[Spot] = []
-        for start, end in analysis.pieces_of(word):
-            if terms := self.wanted.intersection(_stems([word[start:end].lower()], self.language)):
+        for start, end, term in pieces:
+            if term in self.wanted:
                 if spots and spots[-1][1] >= at + start:
-                    spots[-1] = (spots[-1][0], at + end, spots[-1][2] | terms)
+                    spots[-1] = (spots[-1][0], at + end, spots[-1][2] | {term})
                 else:
-                    spots.append((at + start, at + end, terms))
+                    spots.append((at + start, at + end, frozenset([term])))
         if not spots and (whole := self.wanted.intersection(analysis.terms(word, self.language))):
             return [(at, at + len(word), whole)]  # in signs that mean others, as ｚｅｂｒａ does
         return spots
-
-
-def _stems(forms: Iterable[str], language: str) -> list[str]:
-    return [analysis.stem(form, language) for form in forms]
 
 
 def excerpt(text: str, marker: Marker) -> tuple[str, tuple[tuple[int, int], ...]]:

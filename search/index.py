@@ -85,8 +85,7 @@ def ask(
     version = known.latest if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else known.languages
     query = parsing.parse(text, known.vocabulary, languages, _facets(filters, version), context)
-    here = Document.objects.filter(project=project, path=current_path).values_list("language", "version")
-    language_here, version_here = (here.first() if current_path else None) or ("", "")
+    language_here, version_here = _facets_of(project, current_path) if current_path else ("", "")
     preferred = ranking.Preferred(
         (filters.language or language_here or known.home).lower(),
         "" if version else (version_here or known.latest).lower(),
@@ -153,6 +152,11 @@ def _fold(found: Sequence[Found], limit: int, most: int) -> list[Found]:
     if most > 1:
         return best
     return [replace(one, others=pages[one.candidate.document_id][1 : 1 + OTHERS]) for one in best]
+
+
+def _facets_of(project: Project, path: str) -> tuple[str, str]:
+    """Language and version of a page; both empty when there is no such page."""
+    return Document.objects.filter(project=project, path=path).values_list("language", "version").first() or ("", "")
 
 
 def _facets(filters: Filters, version: str | None) -> list[list[str]]:
