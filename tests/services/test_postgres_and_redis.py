@@ -15,7 +15,7 @@ def test_the_quick_suite_passes_on_postgresql_and_redis(postgres: str, redis: st
     stores = {"TEST_DATABASE_URL": postgres, "TEST_REDIS_URL": redis}
     # Model servers and readers who fail do so whatever the stores are; the others read Markdown, or have their own.
     elsewhere = ("assistant/test_faults", "assistant/test_readers", "search/test_mdx", "search/test_sections",
-                 "search/test_training", "bench")  # fmt: skip
+                 "search/test_training", "search/test_parsing", "bench")  # fmt: skip
     run = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-m", "not browser and not node and not services"),
