@@ -130,11 +130,6 @@ def stem(form: str, language: str = "en") -> str:
     return _stem_of(form[:_LONGEST_TERM], language)
 
 
-def terms_of(word: str, language: str = "en") -> list[str]:
-    """Index terms of one word or code name."""
-    return [stem(form, language) for form in forms_of(word)]
-
-
 def forms(text: str) -> list[str]:
     """All forms of a text, in order, with repetitions."""
     return [form for word in words(text) for form in _forms_of(word[:_LONGEST_WORD])]
