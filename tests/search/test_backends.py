@@ -3,7 +3,6 @@
 import fcntl
 import random
 
-import pytest
 from django.conf import settings
 
 from search import index, state
@@ -53,7 +52,6 @@ def overlap(ones: list[list[str]], others: list[list[str]]) -> float:
     return sum(shares) / len(shares)
 
 
-@pytest.mark.skipif(not local.INSTALLED, reason="tantivy is not installed")
 def test_a_copy_answers_as_the_database_does_and_goes_with_its_state(make_project, monkeypatch):
     project = make_project().project
     ingest(project, many_pages())
