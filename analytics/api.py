@@ -1,5 +1,9 @@
 """Visitors out, page views in."""
 
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
@@ -9,10 +13,13 @@ from ninja import Query, Router
 from analytics import collect, dates, exports, reports
 from analytics.collect import Observation
 from analytics.observe import not_a_reader, observation
-from analytics.schemas import CollectIn, CollectOut, ViewIn, VisitorsByPageResponse, VisitorsQuery
+from analytics.reports import Counts
+from analytics.schemas import CollectIn, CollectOut, RangeQuery, ViewIn, ViewsByPageResponse, VisitorsByPageResponse
+from analytics.writer import Full, Receipt
 from docsite.db import in_db
-from docsite.http.errors import BadRequest
+from docsite.http.errors import BadRequest, Unavailable
 from docsite.http.schemas import responses
+from docsite.projects.auth import Caller
 from docsite.projects.guards import (
     AdminKey,
     AllowedOrigin,
@@ -21,13 +28,16 @@ from docsite.projects.guards import (
     analytics_charges,
     collect_charges,
 )
+from docsite.projects.models import Project
 
 router = Router()
 collect_router = Router()
 view_router = Router()
 
 _PRECISION = (
-    "Exact to the instant. A visitor seen both as a person and as an AI client counts once in `total`. "
+    "Exact to the instant while single views are kept (30 days); before that on whole hours: an end within an hour is "
+    "rounded down. Holds every view that was acknowledged before. In a range longer than 400 days a visitor who was "
+    "away for as long counts again. "
     "A request with offset 0 pins the rows that later offsets of the same key and dates read for ten minutes."
 )
 
@@ -36,21 +46,39 @@ _PRECISION = (
     "/{projectId}/visitors",
     auth=AdminKey(analytics_charges),
     summary="Get unique visitors",
-    description=_PRECISION,
+    description=f"{_PRECISION} A visitor seen both as a person and as an AI client counts once in `total`.",
     response=responses(VisitorsByPageResponse, bodyless=True),
 )
-async def visitors(request: CallerRequest, projectId: str, params: Query[VisitorsQuery]) -> Any:
+async def visitors(request: CallerRequest, projectId: str, params: Query[RangeQuery]) -> Any:
     """Unique visitors of a range, site-wide and for each page."""
+    totals, rows, has_more = await _page(request.auth, "visitors", params, reports.visitors)
+    return {"totals": totals, "visitors": rows, "hasMore": has_more}
+
+
+@router.get(
+    "/{projectId}/views",
+    auth=AdminKey(analytics_charges),
+    summary="Get page views",
+    description=f"{_PRECISION} `total` is `human` and `ai` together.",
+    response=responses(ViewsByPageResponse, bodyless=True),
+)
+async def views(request: CallerRequest, projectId: str, params: Query[RangeQuery]) -> Any:
+    """Page views of a range, site-wide and for each page."""
+    totals, rows, has_more = await _page(request.auth, "views", params, reports.views)
+    return {"totals": totals, "views": rows, "hasMore": has_more}
+
+
+async def _page(
+    caller: Caller, name: str, params: RangeQuery, report: Callable[[Project, datetime, datetime], Counts]
+) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
     try:
         start, end = dates.window(params.dateFrom, params.dateTo, timezone.now())
     except ValueError as wrong:
         raise BadRequest(f"dateFrom: {wrong}") from None
-    caller = request.auth
-    asked = f"visitors {params.dateFrom} {params.dateTo} {caller.project.ai_scope}"
-    totals, rows, has_more = await in_db(exports.page)(
-        caller, asked, params.limit, params.offset, lambda: reports.visitors(caller.project, start, end)
+    asked = f"{name} {params.dateFrom} {params.dateTo} {caller.project.ai_scope}"
+    return await in_db(exports.page)(
+        caller, asked, params.limit, params.offset, lambda: report(caller.project, start, end)
     )
-    return {"totals": totals, "visitors": rows, "hasMore": has_more}
 
 
 @collect_router.post(
@@ -73,7 +101,7 @@ async def collect_views(request: CallerRequest, projectId: str, payload: Collect
         )
         for view in payload.views
     ]
-    receipt = await in_db(collect.record)(request.auth.project, seen)
+    receipt = await _stored(collect.send(request.auth.project, seen))
     return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
 
 
@@ -88,7 +116,14 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
     if reason := not_a_reader(request):
         return HttpResponse(status=202, headers={"X-View": reason})
     seen = observation(request, payload.id, payload.path, payload.referrer or "")
-    await in_db(collect.record)(request.auth, [seen])
+    await _stored(collect.send(request.auth, [seen]))
     if not collect.counts(seen):
         return HttpResponse(status=202, headers={"X-View": "bot: recorded, but in no count"})
     return HttpResponse(status=204)
+
+
+async def _stored(future: "Future[Receipt]") -> Receipt:
+    try:
+        return await asyncio.wrap_future(future)
+    except Full as failure:
+        raise Unavailable(str(failure)) from None

@@ -1,25 +1,33 @@
-"""Rows read page by page: pinned when the first page is read, so that none repeats and none is missed."""
+"""Reports as rows: page by page, pinned so that none repeats and none is missed, and streamed whole."""
 
+import csv
+import io
+import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from analytics.models import Snapshot
-from analytics.reports import Visitors
+from analytics.reports import NAMES, Counts
 from docsite.projects.auth import Caller
 
 logger = logging.getLogger(__name__)
 
+Format = Literal["csv", "jsonl"]
+
 PINNED = timedelta(minutes=10)
+SITE = "(site)"  # the path of the line that holds the totals
+_LINES = 500  # of one chunk
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def page(
-    caller: Caller, dates: str, limit: int, offset: int, count: Callable[[], Visitors]
+    caller: Caller, dates: str, limit: int, offset: int, count: Callable[[], Counts]
 ) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
     """Totals, one page of rows, and whether more follow.
 
@@ -30,31 +38,50 @@ def page(
     mine = Snapshot.objects.filter(key=caller.key, project=caller.project, dates=dates)
     pinned = mine.filter(taken_at__gt=now - PINNED).first() if offset else None
     if pinned:
-        totals, rows = pinned.totals, pinned.rows
+        counts = Counts.unpack(caller.project.pk, bytes(pinned.counts))
     else:
-        counted = count()
-        totals, rows = counted.totals, counted.rows
-        _pin(mine, now, caller, dates, totals, rows if len(rows) > limit or offset else [])
-    return totals, rows[offset : offset + limit], len(rows) > offset + limit
+        counts = count()
+        _pin(mine, now, caller, dates, counts if len(counts) > limit or offset else None)
+    return counts.totals, counts.rows(offset, offset + limit), len(counts) > offset + limit
 
 
-def _pin(
-    mine: "QuerySet[Snapshot]",
-    now: datetime,
-    caller: Caller,
-    dates: str,
-    totals: dict[str, int],
-    rows: list[dict[str, Any]],
-) -> None:
+def _pin(mine: "QuerySet[Snapshot]", now: datetime, caller: Caller, dates: str, counts: Counts | None) -> None:
     """Keep the rows for the pages after this one; a disk that is full costs only that."""
-    facts = {"taken_at": now, "totals": totals, "rows": rows}
     identity = {"key": caller.key, "project": caller.project, "dates": dates}
     try:
         with transaction.atomic():
             Snapshot.objects.filter(taken_at__lte=now - PINNED).delete()
-            if rows:
+            if counts:
+                facts = {"taken_at": now, "counts": counts.pack()}
                 mine.update_or_create(defaults=facts, create_defaults={**identity, **facts})
             else:
                 mine.delete()
     except DatabaseError:
         logger.exception("The rows of an export could not be kept.")
+
+
+def lines(counts: Counts, form: Format) -> Iterator[str]:
+    """A report whole, in chunks of text: first the site, as path `(site)`, then every page.
+
+    CSV (RFC 4180) with a header, or JSON lines with the same names. A CSV cell that
+    a spreadsheet would take for a formula is written after an apostrophe.
+    """
+    write = _csv if form == "csv" else _jsonl
+    if form == "csv":
+        yield ",".join(["path", *NAMES]) + "\r\n"
+    yield write([{"path": SITE, **counts.totals}])
+    for start in range(0, len(counts), _LINES):
+        yield write(counts.rows(start, start + _LINES))
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    for row in rows:
+        path = row["path"]
+        writer.writerow([f"'{path}" if path.startswith(_FORMULA) else path, *(row[name] for name in NAMES)])
+    return text.getvalue()
+
+
+def _jsonl(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

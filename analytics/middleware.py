@@ -31,11 +31,11 @@ class RecordViews:
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, then count; a reader gets the page even when it cannot be counted."""
+        """Answer, and have it counted. A reader waits for no commit, and gets the page even when none comes."""
         response = await self.get_response(request)
         try:
             if self._is_page(request, response):
-                await in_db(self._record)(request)
+                await in_db(self._send)(request)
         except DatabaseError:
             logger.exception("A page view could not be stored.")
         return response
@@ -53,9 +53,9 @@ class RecordViews:
         )
 
     @staticmethod
-    def _record(request: HttpRequest) -> None:
+    def _send(request: HttpRequest) -> None:
         if getattr(request, "user", None) and request.user.is_staff:
             return
         if project := project_by_domain(settings.ENV.site_domain):
             referrer = request.headers.get("Referer", "")
-            collect.record(project, [observation(request, uuid.uuid4().hex, request.path_info, referrer)])
+            collect.send(project, [observation(request, uuid.uuid4().hex, request.path_info, referrer)])

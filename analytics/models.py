@@ -1,14 +1,37 @@
-"""Raw page views, and the pinned rows of an export that is being read page by page."""
+"""Raw views, the cells that they are counted in, and the pinned rows of an export that is read page by page."""
 
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from django.db import models
 
 from docsite.projects.models import ApiKey, Project
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Page(models.Model):
+    """A page that was viewed, and its number within the project. Page 0, the whole site, has no row."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    number = models.PositiveIntegerField()
+    path = models.CharField(max_length=400)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "path"], name="a_page_has_one_number"),
+            models.UniqueConstraint(fields=["project", "number"], name="a_number_is_one_page"),
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
 
 class PageView(models.Model):
-    """One view of one page. Holds no address, and a user agent only of clients that are not people."""
+    """One view of one page. Holds no address, and a user agent only of clients that are not people.
+
+    Written by `analytics.writer` alone, and kept for `RAW_VIEW_DAYS`.
+    """
 
     class Class(models.TextChoices):
         """What kind of client it was."""
@@ -22,10 +45,10 @@ class PageView(models.Model):
         OTHER_BOT = "other_bot", "Other bot"
         HTTP_CLIENT = "http_client", "HTTP client"
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="views")
-    view_id = models.CharField(max_length=64, help_text="Made by the client: a repeated view counts once.")
-    at = models.DateTimeField()
-    path = models.CharField(max_length=400)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="views", db_index=False)
+    key = models.BigIntegerField(help_text="Keyed hash of the id that the client made: a repeated view counts once.")
+    at = models.BigIntegerField(help_text="Microseconds since 1970, UTC.")
+    page = models.PositiveIntegerField(help_text="The page's number.")
     client_class = models.CharField("class", max_length=14, choices=Class.choices)
     markdown = models.BooleanField(default=False, help_text="A Markdown fetch by a client that is no known crawler.")
     visitor = models.BigIntegerField(help_text="Keyed hash, 64 bits.")
@@ -38,11 +61,61 @@ class PageView(models.Model):
     sample = models.BooleanField(default=False, help_text="Made up for the demo.")
 
     class Meta:
-        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "view_id"], name="a_view_counts_once")]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "key"], name="a_view_counts_once")]
         indexes: ClassVar = [models.Index(fields=["project", "at"])]
 
     def __str__(self) -> str:
-        return f"{self.at:%Y-%m-%d %H:%M} {self.path}"
+        return f"{self.seen_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def seen_at(self) -> datetime:
+        """When the page was read."""
+        return EPOCH + timedelta(microseconds=self.at)
+
+
+class Seal(models.Model):
+    """How far the views of a shard of visitors are counted, and who is at it. As many rows as there are shards."""
+
+    shard = models.PositiveSmallIntegerField(primary_key=True)
+    sealed_to = models.BigIntegerField(default=0, help_text="Views up to this id are in the cells.")
+    closed = models.BigIntegerField(default=0, help_text="Buckets that end by this hour are merged into longer ones.")
+    swept_at = models.DateTimeField(null=True, help_text="When old views were last removed.")
+    token = models.BigIntegerField(default=0, help_text="Rises with each lease: who holds an older one writes nothing.")
+    leased_until = models.FloatField(default=0, help_text="Unix time.")
+
+    def __str__(self) -> str:
+        return f"shard {self.shard}"
+
+
+class Cells(models.Model):
+    """The packed cells of one bucket of time. See `analytics.cells`."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    span = models.PositiveSmallIntegerField(help_text="Hours.")
+    start = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
+    shard = models.PositiveSmallIntegerField()
+    blob = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "span", "start", "shard"], name="one_bucket_of_cells")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.span} hours from {EPOCH + timedelta(hours=self.start):%Y-%m-%d %H:%M}"
+
+
+class Trail(models.Model):
+    """When one visitor was seen on which page, packed. See `analytics.trails`."""
+
+    pk = models.CompositePrimaryKey("project", "visitor")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    visitor = models.BigIntegerField()
+    trimmed = models.PositiveIntegerField(help_text="Hour before which only the latest sightings are kept.")
+    sightings = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{len(self.sightings) // 8} sightings"
 
 
 class Snapshot(models.Model):
@@ -52,8 +125,7 @@ class Snapshot(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     dates = models.CharField(max_length=200, help_text="Report and dates as the caller gave them.")
     taken_at = models.DateTimeField()
-    totals = models.JSONField()
-    rows = models.JSONField()
+    counts = models.BinaryField(help_text="Packed: see `analytics.reports.Counts`.")
 
     class Meta:
         constraints: ClassVar = [

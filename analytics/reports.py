@@ -1,64 +1,172 @@
 """Questions about the views of a project, over a half-open range of time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+import numpy as np
+from django.db.models import Count, Max, Min
 
-from analytics.models import PageView
+from analytics import cells, pages, sealer, trails
+from analytics.cells import Ints
+from analytics.models import EPOCH, PageView, Seal
 from docsite.db import snapshot
 from docsite.projects.models import Project
 
-HUMAN = Q(client_class="human", markdown=False)
+NAMES = ("human", "ai", "total")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts of the whole site, and of each page by total descending, then path. Either visitors or views.
+
+    `table` has a row for the site, which comes first, then one for each page:
+    number, human, ai, total.
+    """
+
+    project_id: int
+    table: Ints
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Of the whole site."""
+        return dict(zip(NAMES, self.table[0, 1:].tolist(), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.table) - 1
+
+    def rows(self, start: int = 0, end: int | None = None) -> list[dict[str, Any]]:
+        """The rows of pages from `start` up to `end`."""
+        some = self.table[1:][start:end].tolist()
+        paths = pages.paths_of(self.project_id, [row[0] for row in some])
+        return [{"path": path, **dict(zip(NAMES, row[1:], strict=True))} for path, row in zip(paths, some, strict=True)]
+
+    def pack(self) -> bytes:
+        """The table as little-endian 64-bit numbers."""
+        return self.table.astype("<i8").tobytes()
+
+    @classmethod
+    def unpack(cls, project_id: int, packed: bytes) -> "Counts":
+        """What `pack` made."""
+        return cls(project_id, np.frombuffer(packed, "<i8").reshape(-1, 4))
+
+
+@dataclass(frozen=True)
+class Window:
+    """A range of time, as it is counted: whole hours from cells, and what sticks out on both sides from raw views.
+
+    All instants in microseconds since 1970; an end within an hour from which raw
+    views are no longer kept is rounded down.
+    """
+
+    lo: int
+    hi: int
+
+    @classmethod
+    def of(cls, start: datetime, end: datetime) -> "Window":
+        """The window of a report's range."""
+        kept_from = sealer.boundary() * sealer.HOUR
+        lo, hi = ((instant - EPOCH) // timedelta(microseconds=1) for instant in (start, end))
+        return cls(*(max(0, at if at >= kept_from else at - at % sealer.HOUR) for at in (lo, hi)))
+
+    @cached_property
+    def hours(self) -> tuple[int, int]:
+        """The whole hours within, half-open; none when the first is not before the second."""
+        return -(-self.lo // sealer.HOUR), self.hi // sealer.HOUR
+
+    @cached_property
+    def edges(self) -> list[tuple[int, int]]:
+        """What is not whole hours."""
+        first, end = (hour * sealer.HOUR for hour in self.hours)
+        if first >= end:
+            return [(self.lo, self.hi)] if self.lo < self.hi else []
+        return [(lo, hi) for lo, hi in ((self.lo, first), (end, self.hi)) if lo < hi]
+
+
+def visitors(project: Project, start: datetime, end: datetime) -> Counts:
+    """Unique visitors with `start <= view < end`; `total` counts one seen as both human and AI once."""
+    return _count(project, Window.of(start, end), _distinct)
+
+
+def views(project: Project, start: datetime, end: datetime) -> Counts:
+    """Views with `start <= view < end`; `total` is human and AI."""
+    return _count(project, Window.of(start, end), _views_by_page)
+
+
+def _count(project: Project, window: Window, count: Any) -> Counts:
+    sealer.seal()
+    with snapshot():
+        buckets = _buckets(project.pk, *window.hours)
+        edge = _edge(project.pk, window.edges)
+        known = pages.of(project.pk)
+        known.load()
+        by_layer = count(project.pk, window, buckets, edge, len(known.paths))
+    counts = cells.of_scope(by_layer, crawlers=project.ai_scope == Project.AiScope.ALL)
+    seen = np.flatnonzero(counts[1:, 2]) + 1
+    order = np.lexsort((known.rank()[seen], -counts[seen, 2]))
+    numbers = np.concatenate([[0], seen[order]])
+    return Counts(project.pk, np.column_stack([numbers, counts[numbers]]))
+
+
+def _buckets(project_id: int, first: int, end: int) -> list[cells.Bucket]:
+    closed = Seal.objects.aggregate(least=Min("closed"))["least"] or 0
+    return list(sealer.read_cells(project_id, cells.cover(first, end, closed)))
+
+
+def _edge(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:
+    """The raw views at the edges of a window: hour, page, visitor and kind, one row each."""
+    found: list[tuple[int, int, int, int]] = []
+    for lo, hi in edges:
+        rows = PageView.objects.filter(project=project_id, at__gte=lo, at__lt=hi)
+        for at, page, visitor, client_class, markdown in rows.values_list(
+            "at", "page", "visitor", "client_class", "markdown"
+        ):
+            kind = sealer.kind_of(client_class, markdown)
+            if kind is not None:
+                found.append((at // sealer.HOUR, page, visitor, kind))
+    return np.array(found, np.int64).reshape(-1, 4)
+
+
+def _views_by_page(project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int) -> Ints:
+    by_page = cells.views(buckets, count)
+    np.add.at(by_page, (edge[:, 1], edge[:, 3]), 1)
+    by_page[cells.SITE] = by_page.sum(axis=0)
+    return by_page
+
+
+def _distinct(project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int) -> Ints:
+    """Whole hours by the formula of `analytics.cells`; then those at the edges who were not seen within them."""
+    first, end = window.hours
+    by_page = cells.distinct(buckets, first, count)
+    if len(edge):
+        hour, page, visitor, kind = edge.T
+        visitors, who = np.unique(visitor, return_inverse=True)
+        _, blobs = sealer.read_trails(project_id, visitors.tolist())
+        known = trails.decode(blobs)
+        known = known[(known.hour >= first) & (known.hour < end)]
+        by_page += trails.newcomers(known, trails.sightings(who, page, kind, hour), count)
+    return by_page
+
+
+def agents(project: Project, start: datetime, end: datetime) -> list[dict[str, Any]]:
+    """The 100 clients that are no people and read most, by name and class, with the rule that decided.
+
+    From raw views, so of no more than the days for which these are kept.
+    """
+    lo, hi = ((instant - EPOCH) // timedelta(microseconds=1) for instant in (start, end))
+    rows = (
+        PageView.objects.filter(project=project, at__gte=lo, at__lt=hi)
+        .exclude(client_class=PageView.Class.HUMAN, markdown=False)
+        .values("agent", "operator", "client_class", "markdown", "rule")
+        .annotate(views=Count("pk"), visitors=Count("visitor", distinct=True), last_seen=Max("at"))
+        .order_by("-views", "agent", "rule")[:100]
+    )
+    return [{**row, "last_seen": EPOCH + timedelta(microseconds=row["last_seen"])} for row in rows]
 
 
 def ai_classes(project: Project) -> list[str]:
     """The classes that count as AI, as the project's owner has it."""
     readers = ["ai_user", "ai_agent"]
     return readers if project.ai_scope == Project.AiScope.READERS else [*readers, "ai_search", "ai_training"]
-
-
-def ai(project: Project) -> Q:
-    """The views that count as AI: those classes, and Markdown fetches always."""
-    return Q(markdown=True) | Q(client_class__in=ai_classes(project))
-
-
-@dataclass(frozen=True)
-class Visitors:
-    """Unique visitors: `totals` of the whole site, and a row for each page, by total descending, then path."""
-
-    totals: dict[str, int]
-    rows: list[dict[str, Any]]
-
-
-def visitors(project: Project, start: datetime, end: datetime) -> Visitors:
-    """Unique visitors with `start <= view < end`; `total` counts one seen as both human and AI once."""
-    views = _views(project, start, end)
-    counts = _distinct(ai(project))
-    with snapshot():
-        totals = views.aggregate(**counts)
-        rows = list(views.values("path").annotate(**counts).order_by("-total", "path"))
-    return Visitors(totals, [row for row in rows if row["total"]])
-
-
-def agents(project: Project, start: datetime, end: datetime) -> list[dict[str, Any]]:
-    """The 100 clients that are no people and read most, by name and class, with the rule that decided."""
-    views = _views(project, start, end).exclude(HUMAN)
-    return list(
-        views.values("agent", "operator", "client_class", "markdown", "rule")
-        .annotate(views=Count("pk"), visitors=Count("visitor", distinct=True), last_seen=Max("at"))
-        .order_by("-views", "agent", "rule")[:100]
-    )
-
-
-def _views(project: Project, start: datetime, end: datetime) -> "QuerySet[PageView]":
-    return PageView.objects.filter(project=project, at__gte=start, at__lt=end)
-
-
-def _distinct(is_ai: Q) -> dict[str, Count]:
-    return {
-        "human": Count("visitor", distinct=True, filter=HUMAN),
-        "ai": Count("visitor", distinct=True, filter=is_ai),
-        "total": Count("visitor", distinct=True, filter=HUMAN | is_ai),
-    }

@@ -10,6 +10,8 @@ from pydantic import BaseModel, BeforeValidator, Field, StrictStr, field_validat
 from analytics import dates
 from docsite.http import client_ip
 
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+
 
 def _once(value: Any) -> Any:
     if isinstance(value, list):
@@ -36,7 +38,7 @@ def _instant(value: Any) -> Any:
 Instant = Annotated[datetime | None, BeforeValidator(_instant)]
 
 
-class VisitorsQuery(BaseModel):
+class RangeQuery(BaseModel):
     """The range and the page of an export."""
 
     dateFrom: Instant = Field(
@@ -73,6 +75,31 @@ class VisitorsByPageResponse(Schema):
     hasMore: bool = Field(description="Whether rows follow this page.")
 
 
+class ViewsTrafficTotals(Schema):
+    """Site-wide page views."""
+
+    human: int = Field(description="By people.")
+    ai: int = Field(description="By AI clients.")
+    total: int = Field(description="Both together.")
+
+
+class ViewsByPageRow(Schema):
+    """Views of one page."""
+
+    path: str
+    human: int
+    ai: int
+    total: int
+
+
+class ViewsByPageResponse(Schema):
+    """Page views of the range: site-wide, and one page of rows."""
+
+    totals: ViewsTrafficTotals
+    views: list[ViewsByPageRow]
+    hasMore: bool = Field(description="Whether rows follow this page.")
+
+
 class ViewIn(BaseModel):
     """A view reported by a reader's browser."""
 
@@ -99,6 +126,8 @@ class CollectedView(BaseModel):
     def _not_ahead(cls, value: datetime) -> datetime:
         if value > datetime.now(UTC) + timedelta(minutes=5):
             raise ValueError("is more than 5 minutes ahead")
+        if value < EARLIEST:
+            raise ValueError("is before the year 2000")
         return value
 
     @field_validator("ip")

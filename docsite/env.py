@@ -112,6 +112,19 @@ class Env(BaseSettings):
     search_retention_days: int = Field(
         default=400, ge=1, le=3650, description="Days for which searches and clicks on results are kept."
     )
+    raw_view_days: int = Field(
+        default=30,
+        ge=1,
+        le=400,
+        description="Days for which single page views are kept. So long counts are exact to the instant, "
+        "and a view may come late; older ranges are exact on whole hours.",
+    )
+    visitor_horizon_days: int = Field(
+        default=400,
+        ge=31,
+        le=2600,
+        description="Days after which a visitor who was not seen again is forgotten, and counts anew.",
+    )
     limit_analytics_org: Rate = Field(
         default="100/h", description="Analytics requests per organization, as number/window (s, m, h, d)."
     )

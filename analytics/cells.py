@@ -1,0 +1,199 @@
+"""Counting by addition: how many visitors of a bucket of time had which previous bucket.
+
+Let a page's visitors be sorted into buckets of time, and let `prev` be the last
+hour before the bucket in which a visitor of it had been seen on that page. In a
+window of whole buckets `[lo, hi)` each visitor has exactly one first bucket, and
+of all its buckets in the window only that one has `prev < lo`: the visitor was
+seen in the window, so there is a first one, and every later one has a previous
+sighting that is at or after `lo`. Therefore
+
+    distinct(page, lo, hi) = SUM(n) WHERE lo <= bucket < hi AND prev < lo
+
+where `n` is the number of visitors with that page, bucket and `prev`. This is
+exact, needs no visitor's name, and adds up over shards of visitors.
+
+`prev` is an hour whatever the bucket's span, so buckets of different spans may
+stand side by side in one window. A longer bucket is made from shorter ones by
+addition, too: of the cells within it those with `prev` before its start are the
+visitors' first ones, and the others drop out. Counts are signed: a late view
+takes back what it changes.
+
+Cells are kept in layers. Three are the kinds of views: human, reader (an AI
+client that fetches for somebody, or anything that fetches Markdown) and crawler.
+A visitor seen as two kinds counts once in their union, so three more layers
+hold, for each union that is asked for, what its kinds' sum is too much or too
+little: they are nearly empty, and unions cost no second copy.
+
+Hours are counted from 1970-01-01T00:00 UTC. Pages are numbers of a project; page
+0 is the whole site. A slot is `page << 3 | layer`.
+"""
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+AnyInts = npt.NDArray[np.integer[Any]]
+
+HUMAN, READER, CRAWLER = 0, 1, 2  # kinds of views, each a layer
+AI, READING, ANY = 3, 4, 5  # layers of unions
+UNIONS = {AI: (READER, CRAWLER), READING: (HUMAN, READER), ANY: (HUMAN, READER, CRAWLER)}
+LAYERS = 8  # as many fit into a slot
+SITE = 0
+MOST_PAGES = 1 << 23
+
+SPANS = (1536, 192, 24, 1)  # hours of a bucket; each holds whole buckets of the next
+NEVER = 0  # as `prev`: not seen before, or too long ago
+_NEVER = 0xFFFF  # the same as an age
+LONGEST_AGE = _NEVER - 1 - SPANS[0]
+
+# Version, widths in bytes of slots, n, slots of views, numbers of views; then how many cells and view counts.
+_HEADER = struct.Struct("<5BxxxII")
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The cells and view counts of one bucket of time of one project.
+
+    `age` (hours from `prev` to `start`; `_NEVER` when there is none), `slot` and
+    `n` are parallel, sorted by age, then slot. `viewed` (slots) and `views` are
+    parallel, too: how many views of each kind a page had.
+    """
+
+    start: int
+    age: AnyInts
+    slot: AnyInts
+    n: AnyInts
+    viewed: AnyInts
+    views: AnyInts
+
+    @classmethod
+    def of(cls, start: int, prev: Ints, slot: Ints, n: Ints, viewed: Ints, views: Ints) -> "Bucket":
+        """A bucket from distinct cells sorted by `prev`, latest first and `NEVER` last, then slot."""
+        return cls(start, np.where(prev == NEVER, _NEVER, start - prev), slot, n, viewed, views)
+
+    @classmethod
+    def decode(cls, start: int, blob: bytes) -> "Bucket":
+        """A bucket as `encode` wrote it; the arrays read from the blob itself."""
+        version, *widths, cells, pages = _HEADER.unpack_from(blob)
+        if version != _VERSION:
+            raise ValueError(f"cells of version {version}, not {_VERSION}")
+        at = _HEADER.size
+        arrays = []
+        sizes = (2, *widths)
+        for width, sign, count in zip(sizes, "uuiui", (cells, cells, cells, pages, pages), strict=True):
+            arrays.append(np.frombuffer(blob, f"<{sign}{width}", count, at))
+            at += width * count
+        return cls(start, *arrays)
+
+    def encode(self) -> bytes:
+        """Little-endian: a header, then the five arrays one after the other, each as narrow as its numbers allow."""
+        columns = [
+            self.age.astype("<u2"),
+            _narrow(self.slot, "u"),
+            _narrow(self.n, "i"),
+            _narrow(self.viewed, "u"),
+            _narrow(self.views, "i"),
+        ]
+        widths = [column.itemsize for column in columns[1:]]
+        return _HEADER.pack(_VERSION, *widths, len(self.age), len(self.viewed)) + b"".join(
+            column.tobytes() for column in columns
+        )
+
+    def __bool__(self) -> bool:
+        return bool(len(self.age) or len(self.viewed))
+
+
+def merge(start: int, buckets: Iterable[Bucket]) -> Bucket:
+    """One bucket that starts at `start` and holds what several at or after it hold."""
+    ages, slots, ns, viewed, views = [], [], [], [], []
+    for bucket in buckets:
+        later = bucket.start - start
+        first = slice(int(np.searchsorted(bucket.age, later, "right")), None)  # prev before `start`
+        age = bucket.age[first].astype(np.int64)
+        ages.append(np.where(age == _NEVER, _NEVER, age - later))
+        slots.append(bucket.slot[first])
+        ns.append(bucket.n[first])
+        viewed.append(bucket.viewed)
+        views.append(bucket.views)
+    age, slot, n = add_up(_join(ages), _join(slots), n=_join(ns))
+    return Bucket(start, age, slot, n, *add_up(_join(viewed), n=_join(views)))
+
+
+def distinct(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
+    """Visitors by page and layer of a window of buckets that starts at hour `lo`: shape (`pages`, 8), row 0 the site.
+
+    The formula of this module. Add up the layers with `of_scope`.
+    """
+    slots, ns = [], []
+    for bucket in buckets:
+        first = int(np.searchsorted(bucket.age, bucket.start - lo, "right"))
+        slots.append(bucket.slot[first:])
+        ns.append(bucket.n[first:])
+    return _by_page(slots, ns, pages)
+
+
+def views(buckets: Iterable[Bucket], pages: int) -> Ints:
+    """Views by page and kind, in the same shape."""
+    buckets = list(buckets)
+    return _by_page([bucket.viewed for bucket in buckets], [bucket.views for bucket in buckets], pages)
+
+
+def of_scope(counts: Ints, *, crawlers: bool) -> Ints:
+    """Human, AI and total of each page, shape (pages, 3): AI with or without the crawlers."""
+    human, reader, crawler = counts[:, HUMAN], counts[:, READER], counts[:, CRAWLER]
+    if crawlers:
+        return np.stack([human, reader + crawler + counts[:, AI], human + reader + crawler + counts[:, ANY]], axis=1)
+    return np.stack([human, reader, human + reader + counts[:, READING]], axis=1)
+
+
+def cover(lo: int, hi: int, closed: int, spans: Sequence[int] = SPANS) -> list[tuple[int, int, int]]:
+    """The fewest buckets that make up `[lo, hi)`, as ranges (span, first start, end).
+
+    Buckets longer than an hour are there only when they end by hour `closed`.
+    """
+    span, *shorter = spans
+    if not shorter:
+        return [(span, lo, hi)] if lo < hi else []
+    first, end = -(-lo // span) * span, min(hi, closed) // span * span
+    if first >= end:
+        return cover(lo, hi, closed, shorter)
+    return [*cover(lo, first, closed, shorter), (span, first, end), *cover(end, hi, closed, shorter)]
+
+
+def add_up(*keys: AnyInts, n: AnyInts) -> list[Any]:
+    """The distinct keys, sorted by the first, then the next, and the sum of `n` of each, without zeros."""
+    if not len(n):
+        return [*(np.empty(0, np.int64) for _ in keys), np.empty(0, np.int64)]
+    order = np.lexsort(keys[::-1])
+    sorted_keys = [key[order] for key in keys]
+    starts = np.flatnonzero(
+        np.concatenate([[True], np.logical_or.reduce([key[1:] != key[:-1] for key in sorted_keys])])
+    )
+    sums = np.add.reduceat(n[order].astype(np.int64), starts)
+    kept = sums != 0
+    return [*(key[starts][kept] for key in sorted_keys), sums[kept]]
+
+
+def _by_page(slots: list[AnyInts], ns: list[AnyInts], pages: int) -> Ints:
+    slot, n = _join(slots), _join(ns)
+    sums = np.bincount(slot, weights=n, minlength=pages * LAYERS)
+    return np.rint(sums).astype(np.int64).reshape(-1, LAYERS)
+
+
+def _join(arrays: list[Any]) -> Any:
+    return np.concatenate(arrays) if arrays else np.empty(0, np.int64)
+
+
+def _narrow(values: AnyInts, sign: str) -> AnyInts:
+    """The same numbers in the fewest bytes of 1, 2 and 4."""
+    for width in (1, 2, 4):
+        limits = np.iinfo(f"{sign}{width}")
+        if not len(values) or (values.min() >= limits.min and values.max() <= limits.max):
+            return values.astype(f"<{sign}{width}")
+    raise OverflowError("a count of a bucket does not fit in 32 bits")

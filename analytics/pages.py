@@ -1,0 +1,142 @@
+"""Paths as numbers: cells and trails hold the number that a page has within its project."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from django.db import transaction
+
+from analytics.cells import MOST_PAGES, Ints
+from analytics.models import Page, PageView
+from docsite.projects.models import Project
+from search.models import Document
+
+OTHER = "(other)"  # the path of views beyond the day's most
+MOST_UNINDEXED = 10_000  # paths that are no page of the index, of a project in a day
+DAY = 86_400_000_000  # microseconds
+_DAYS_KEPT = 64
+
+
+class Pages:
+    """The pages of one project, as far as this process knows them. They are only ever added to."""
+
+    def __init__(self, project_id: int) -> None:
+        self.project_id = project_id
+        self.numbers: dict[str, int] = {}
+        self.paths: list[str] = [""]  # by number; 0 is the site
+        self._by_path: list[str] = []
+        self._rank: Ints = np.zeros(1, np.int64)
+        self._days: OrderedDict[int, _Day] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def load(self) -> None:
+        """Learn the pages that were added since."""
+        with self._turn:
+            known = Page.objects.filter(project_id=self.project_id, number__gte=len(self.paths))
+            for number, path in known.order_by("number").values_list("number", "path"):
+                assert number == len(self.paths)
+                self.paths.append(path)
+                self.numbers[path] = number
+
+    def rank(self) -> Ints:
+        """The place of each number's path in the order of paths."""
+        with self._turn:
+            if len(self._rank) != len(self.paths):
+                self._by_path += self.paths[len(self._by_path) :]
+                self._by_path.sort()  # mostly sorted already
+                places = {path: place for place, path in enumerate(self._by_path)}
+                self._rank = np.fromiter((places[path] for path in self.paths), np.int64, len(self.paths))
+            return self._rank
+
+    def admit(self, views: Iterable[tuple[str, int]]) -> list[int]:
+        """The numbers under which views (path, microseconds) are kept; new pages are given one.
+
+        Beyond the 10,000 paths of a day that are no page of the index, further ones
+        share one, so that scanners cannot make millions of pages. Each process counts
+        for itself what came since it first saw a view of that day.
+        """
+        found = [(path, self._day(at // DAY)) for path, at in views]
+        if new := {path for path, day in found if path not in day.admitted}:
+            self._admit(new, [(path, day) for path, day in found if path in new])
+        return [self.numbers[path if path in day.admitted else OTHER] for path, day in found]
+
+    def _admit(self, new: set[str], found: list[tuple[str, "_Day"]]) -> None:
+        indexed = indexed_paths(self.project_id)
+        wanted: set[str] = set()
+        for path, day in found:
+            if path in day.admitted:
+                continue
+            if path in indexed or day.unindexed < MOST_UNINDEXED:
+                day.unindexed += path not in indexed
+                day.admitted.add(path)
+                wanted.add(path)
+            else:
+                wanted.add(OTHER)
+        try:
+            self._number(sorted(wanted - self.numbers.keys()))
+        except BaseException:
+            self._days.clear()  # to be counted again
+            raise
+
+    def _day(self, number: int) -> "_Day":
+        day = self._days.get(number)
+        if day is None:
+            self.load()
+            day = self._days[number] = _Day(self, number)
+            if len(self._days) > _DAYS_KEPT:
+                self._days.popitem(last=False)
+        return day
+
+    def _number(self, paths: list[str]) -> None:
+        """Give numbers to paths that have none; committed when this returns."""
+        if not paths:
+            return
+        with transaction.atomic():
+            # One process at a time.
+            Project.objects.select_for_update(no_key=True).get(pk=self.project_id)
+            self.load()
+            new = [path for path in paths if path not in self.numbers]
+            first = len(self.paths)
+            if first + len(new) > MOST_PAGES:
+                raise OverflowError("This project has too many pages.")
+            Page.objects.bulk_create(
+                Page(project_id=self.project_id, number=number, path=path) for number, path in enumerate(new, first)
+            )
+        self.load()
+
+
+class _Day:
+    """The paths that were viewed on one day."""
+
+    def __init__(self, pages: Pages, number: int) -> None:
+        views = PageView.objects.filter(project_id=pages.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
+        self.admitted = {pages.paths[number] for number in set(views.values_list("page", flat=True).distinct())}
+        self.unindexed = len(self.admitted - indexed_paths(pages.project_id) - {OTHER})
+
+
+def indexed_paths(project_id: int) -> set[str]:
+    """The paths of the project's index."""
+    return set(Document.objects.filter(project_id=project_id).values_list("path", flat=True))
+
+
+_known: dict[int, Pages] = {}
+_opening = threading.Lock()
+
+
+def of(project_id: int) -> Pages:
+    """The pages of a project."""
+    pages = _known.get(project_id)
+    if pages is None:
+        with _opening:
+            pages = _known.setdefault(project_id, Pages(project_id))
+    return pages
+
+
+def paths_of(project_id: int, numbers: Iterable[int]) -> Sequence[str]:
+    """The paths of numbers that cells, views or snapshots hold."""
+    pages = of(project_id)
+    numbers = list(numbers)
+    if numbers and max(numbers) >= len(pages.paths):
+        pages.load()
+    return [pages.paths[number] for number in numbers]

@@ -1,0 +1,392 @@
+"""Raw views into cells, and what is old out of the database.
+
+Visitors are split into shards by their hash. A shard is sealed in steps: take
+its lease, read the views that came since its watermark, and change cells, trails
+and watermark in one transaction, which checks that the lease is still held. A
+crash anywhere repeats the step and skips nothing; of two sealers that both think
+they hold the lease, one writes nothing.
+
+Every process that serves has a sealer in a thread of its own, which wakes when
+enough views came. A report seals what is left before it counts, so that it holds
+every view that was acknowledged before it was asked for.
+"""
+
+import contextlib
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import cast
+
+import numpy as np
+from django.conf import settings
+from django.db import close_old_connections, connection, transaction
+from django.db.models import Max, Min
+from django.utils import timezone
+
+from analytics import trails
+from analytics.cells import CRAWLER, HUMAN, READER, SPANS, Bucket, Ints, add_up, merge
+from analytics.models import Cells, PageView, Seal, Trail
+from docsite.db import insert
+
+logger = logging.getLogger(__name__)
+
+STEP = 20_000  # views of one transaction
+LEASE_SECONDS = 3.0
+PATIENCE_SECONDS = 5.0  # of a report, while another process seals
+NUDGE_VIEWS = 5_000
+NUDGE_SECONDS = 60.0
+SWEEP = timedelta(days=1)
+HOUR = 3_600_000_000  # microseconds
+_LOCK = 0x5EA1  # of PostgreSQL's advisory locks
+
+_KINDS = {"human": HUMAN, "ai_user": READER, "ai_agent": READER, "ai_search": CRAWLER, "ai_training": CRAWLER}
+
+Progress = Callable[[int], None]
+
+
+class Lost(Exception):
+    """The lease went to somebody else meanwhile; nothing was written."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to write a shard, and how far it is sealed."""
+
+    shard: int
+    shards: int
+    token: int
+    sealed_to: int
+    closed: int
+
+
+def kind_of(client_class: str, markdown: bool) -> int | None:
+    """The kind that a view counts as; None for those that are in no count."""
+    return READER if markdown else _KINDS.get(client_class)
+
+
+def announce() -> None:
+    """Call in each transaction that inserts views, before it does.
+
+    PostgreSQL gives out ids in one order and commits them in another. A sealer
+    waits for those who announced themselves, so that no lower id comes after it.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_LOCK])
+
+
+def newest() -> int:
+    """The highest id of a view; none that is lower will still be committed."""
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        return PageView.objects.aggregate(newest=Max("pk"))["newest"] or 0
+
+
+def seal(patience: float = PATIENCE_SECONDS, progress: Progress | None = None) -> bool:
+    """Bring every shard up to the views that are committed now.
+
+    Returns whether that took no longer than `patience`, in seconds. Steps that another thread or
+    process makes are waited for. `progress` is told after each step how many views it sealed.
+    """
+    until = time.monotonic() + patience
+    if not _behind(PageView.objects.aggregate(newest=Max("pk"))["newest"] or 0):
+        return True
+    upto = newest()
+    while shards := _behind(upto):
+        steps = [_step(shard, upto, progress) for shard in shards]
+        if not any(steps):
+            time.sleep(0.01)
+        if time.monotonic() > until:
+            return not _behind(upto)
+    return True
+
+
+def _behind(upto: int) -> list[int]:
+    return list(Seal.objects.filter(sealed_to__lt=upto).values_list("shard", flat=True))
+
+
+def _step(shard: int, upto: int, progress: Progress | None) -> bool:
+    """Seal the next views of a shard, unless another holds its lease. Returns whether that was done."""
+    lease = take(shard)
+    if lease is None:
+        return False
+    try:
+        views = _seal_views(lease, upto)
+    except Lost:
+        return False
+    if progress:
+        progress(views)
+    return True
+
+
+def take(shard: int) -> Lease | None:
+    """The lease of a shard for some seconds; None while another holds it."""
+    now = time.time()
+    shards = Seal.objects.count()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE analytics_seal SET token = token + 1, leased_until = %s "
+            "WHERE shard = %s AND (leased_until <= %s OR leased_until > %s) RETURNING token, sealed_to, closed",
+            [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],  # the last: a clock was wrong
+        )
+        row = cursor.fetchone()
+    return Lease(shard, shards, *row) if row else None
+
+
+def release(lease: Lease, **facts: object) -> None:
+    """Give the lease back, with what has changed. In the transaction of what it covers; raises `Lost`."""
+    mine = Seal.objects.filter(shard=lease.shard, token=lease.token)
+    if not mine.update(leased_until=0, **facts):
+        raise Lost
+
+
+def _seal_views(lease: Lease, upto: int) -> int:
+    """Seal the next views of a shard. Returns how many."""
+    rows = _views(lease, upto)
+    reached = rows[-1][0] if len(rows) == STEP else upto
+    closed = max(lease.closed, int(time.time()) // 3600)
+    by_project = defaultdict(list)
+    for _, project_id, at, page, visitor, client_class, markdown in rows:
+        kind = kind_of(client_class, markdown)
+        if kind is not None:
+            by_project[project_id].append((at // HOUR, page, visitor, kind))
+    changes = {
+        project_id: _change(project_id, np.array(seen, np.int64).reshape(-1, 4))
+        for project_id, seen in sorted(by_project.items())
+    }
+    with transaction.atomic():
+        release(lease, sealed_to=reached, closed=closed)
+        for project_id, (buckets, followed) in changes.items():
+            _store_trails(project_id, followed)
+            _store_cells(project_id, lease.shard, buckets)
+        _close(lease, closed, {(project_id, b.start) for project_id, (bs, _) in changes.items() for b in bs})
+    return len(rows)
+
+
+def _views(lease: Lease, upto: int) -> list[tuple[int, int, int, int, int, str, bool]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, project_id, at, page, visitor, client_class, markdown FROM analytics_pageview "
+            "WHERE id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
+            [lease.sealed_to, upto, lease.shards - 1, lease.shard, STEP],
+        )
+        return cast("list[tuple[int, int, int, int, int, str, bool]]", cursor.fetchall())
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Visitors of one project with their trails as they are now."""
+
+    visitors: list[int]
+    trimmed: list[int]
+    sightings: list[bytes]
+
+
+def _change(project_id: int, seen: Ints) -> tuple[list[Bucket], Followed]:
+    """What views (hour, page, visitor, kind) change: buckets to be merged into the hours' cells, and trails."""
+    hour, page, visitor, kind = seen.T
+    visitors, who = np.unique(visitor, return_inverse=True)
+    trimmed, blobs = read_trails(project_id, visitors.tolist())
+    horizon = settings.ENV.visitor_horizon_days * 24
+    change = trails.change(trails.decode(blobs), trails.sightings(who, page, kind, hour), trimmed, horizon)
+    long = trails.long_ones(change.trails, len(visitors))
+    kept = trails.trim(change.trails, long, horizon) if long.any() else change.trails
+    trimmed = np.maximum(trimmed, long)
+    viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
+    buckets = []
+    for start in np.union1d(hour, change.hour).tolist():
+        of, of_views = _run(change.hour, start), _run(viewed_hour, start)
+        buckets.append(
+            Bucket.of(start, change.prev[of], change.slot[of], change.n[of], viewed[of_views], views[of_views])
+        )
+    return buckets, Followed(visitors.tolist(), trimmed.tolist(), trails.encode(kept, len(visitors)))
+
+
+def _run(values: Ints, value: int) -> slice:
+    """Where a value stands in sorted ones."""
+    return slice(*np.searchsorted(values, [value, value + 1]).tolist())
+
+
+def read_trails(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
+    """The trails of visitors, in their order: the hour each is trimmed to, and the packed sightings."""
+    found: dict[int, tuple[int, bytes]] = {}
+    with connection.cursor() as cursor:
+        for start in range(0, len(visitors), 5000):
+            some = visitors[start : start + 5000]
+            marks = ", ".join(["%s"] * len(some))
+            cursor.execute(
+                "SELECT visitor, trimmed, sightings FROM analytics_trail "
+                f"WHERE project_id = %s AND visitor IN ({marks})",
+                [project_id, *some],
+            )
+            found.update((visitor, (trimmed, bytes(blob))) for visitor, trimmed, blob in cursor.fetchall())
+    rows = [found.get(visitor, (0, b"")) for visitor in visitors]
+    return np.array([trimmed for trimmed, _ in rows], np.int64), [blob for _, blob in rows]
+
+
+def _store_trails(project_id: int, followed: Followed) -> None:
+    rows = zip(followed.visitors, followed.trimmed, followed.sightings, strict=True)
+    insert(
+        Trail._meta.db_table,
+        ("project_id", "visitor", "trimmed", "sightings"),
+        [(project_id, *row) for row in rows],
+        "(project_id, visitor) DO UPDATE SET trimmed = excluded.trimmed, sightings = excluded.sightings",
+    )
+
+
+def _store_cells(project_id: int, shard: int, buckets: list[Bucket]) -> None:
+    """Merge buckets into the hours' cells."""
+    for bucket in buckets:
+        known = read_cells(project_id, [(1, bucket.start, bucket.start + 1)], shard)
+        _put(project_id, shard, 1, merge(bucket.start, [*known, bucket]))
+
+
+def read_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None) -> Iterator[Bucket]:
+    """The buckets of ranges (span, first start, end), of one shard or of all."""
+    if not ranges:
+        return
+    parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
+    of_shard = "" if shard is None else "AND shard = %s"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT start, blob FROM analytics_cells WHERE project_id = %s AND ({parts}) {of_shard}",
+            [project_id, *(value for limits in ranges for value in limits), *([] if shard is None else [shard])],
+        )
+        for start, blob in cursor.fetchall():
+            yield Bucket.decode(start, bytes(blob))
+
+
+def _put(project_id: int, shard: int, span: int, bucket: Bucket) -> None:
+    if bucket:
+        insert(
+            Cells._meta.db_table,
+            ("project_id", "span", "start", "shard", "blob"),
+            [(project_id, span, bucket.start, shard, bucket.encode())],
+            "(project_id, span, start, shard) DO UPDATE SET blob = excluded.blob",
+        )
+    else:
+        Cells.objects.filter(project=project_id, span=span, start=bucket.start, shard=shard).delete()
+
+
+def _close(lease: Lease, closed: int, touched: set[tuple[int, int]]) -> None:
+    """Merge hours into the longer buckets that have ended: those with a touched hour, and those that end just now."""
+    for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
+        due = {(project_id, hour // span * span) for project_id, hour in touched}
+        first, end = lease.closed // span * span, closed // span * span
+        if lease.closed and first < end:
+            new = Cells.objects.filter(shard=lease.shard, span=shorter, start__gte=first, start__lt=end)
+            due |= {(project_id, start // span * span) for project_id, start in new.values_list("project_id", "start")}
+        for project_id, start in sorted(due):
+            if start + span <= closed:
+                parts = read_cells(project_id, [(shorter, start, start + span)], lease.shard)
+                _put(project_id, lease.shard, span, merge(start, parts))
+
+
+def boundary() -> int:
+    """The hour from which on raw views are kept, and counts are exact to the instant."""
+    return int((timezone.now() - timedelta(days=settings.ENV.raw_view_days)).timestamp()) // 3600
+
+
+def sweep(*, force: bool = False) -> int:
+    """Once a day: trim the trails, and remove the raw views that are sealed and older than they are kept.
+
+    Returns how many views were removed.
+    """
+    removed = 0
+    for seal in Seal.objects.all():
+        if not force and seal.swept_at and timezone.now() - seal.swept_at < SWEEP:
+            continue
+        _trim_shard(seal.shard)
+        Seal.objects.filter(shard=seal.shard).update(swept_at=timezone.now())
+    oldest = (boundary() - 24) * HOUR  # a day later, so that nobody needs them who has just begun to count
+    while True:
+        sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
+        old = PageView.objects.filter(at__lt=oldest, pk__lte=sealed_to).values_list("pk", flat=True)[:STEP]
+        gone, _ = PageView.objects.filter(pk__in=list(old)).delete()
+        if not gone:
+            return removed
+        removed += gone
+
+
+def _trim_shard(shard: int) -> None:
+    before, horizon = boundary() - 24, settings.ENV.visitor_horizon_days * 24
+    last = (0, -(1 << 63))
+    while rows := _trails_after(last):
+        last = rows[-1]
+        by_project = defaultdict(list)
+        for project_id, visitor in rows:
+            if visitor & (Seal.objects.count() - 1) == shard:
+                by_project[project_id].append(visitor)
+        while (lease := take(shard)) is None:
+            time.sleep(0.05)
+        with contextlib.suppress(Lost), transaction.atomic():  # lost: until tomorrow
+            release(lease)
+            for project_id, visitors in by_project.items():
+                _trim(project_id, visitors, before, horizon)
+
+
+def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT project_id, visitor FROM analytics_trail WHERE (project_id, visitor) > (%s, %s) "
+            "ORDER BY project_id, visitor LIMIT %s",
+            [*last, STEP],
+        )
+        return cast("list[tuple[int, int]]", cursor.fetchall())
+
+
+def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> None:
+    trimmed, blobs = read_trails(project_id, visitors)
+    limit = np.maximum(trimmed, before)
+    kept = trails.encode(trails.trim(trails.decode(blobs), limit, horizon), len(blobs))
+    changed = [place for place, blob in enumerate(blobs) if len(kept[place]) != len(blob)]
+    Trail.objects.filter(project=project_id, visitor__in=[visitors[n] for n in changed if not kept[n]]).delete()
+    left = [n for n in changed if kept[n]]
+    if left:
+        _store_trails(
+            project_id, Followed([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left])
+        )
+
+
+class _Sealer:
+    """A thread that seals when enough views came, or some waited a minute, and sweeps once a day."""
+
+    def __init__(self) -> None:
+        self.views = 0
+        self.due = threading.Event()
+        self.thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, once."""
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._run, name="sealer", daemon=True)
+            self.thread.start()
+
+    def nudge(self, views: int) -> None:
+        """So many views were just committed here."""
+        self.views += views
+        if self.views >= NUDGE_VIEWS:
+            self.views = 0
+            self.due.set()
+
+    def _run(self) -> None:
+        while True:
+            self.due.wait(NUDGE_SECONDS)
+            self.due.clear()
+            close_old_connections()
+            try:
+                seal(patience=3600)
+                sweep()
+            except Exception:  # the thread lives as long as the process
+                logger.exception("Views could not be sealed.")
+            close_old_connections()
+
+
+_sealer = _Sealer()
+start, nudge = _sealer.start, _sealer.nudge

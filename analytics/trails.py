@@ -1,0 +1,241 @@
+"""Trails: when each visitor was seen on which page, and what new sightings change in the cells.
+
+A sighting is one (visitor, page, kind, hour), however many views it had. The
+trail of a visitor holds those of the period in which raw views are kept, so that
+a late view finds its place, and of the time before only the latest of each page
+and kind. It is packed as sorted little-endian 64-bit numbers,
+`page << 34 | kind << 32 | hour`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analytics.cells import LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
+
+MOST_SIGHTINGS = 50_000  # of one visitor; beyond, older ones are kept as if they were older still
+
+_DTYPE = "<i8"
+_HOUR = (1 << 32) - 1
+_LAYER = 7
+
+
+@dataclass(frozen=True)
+class Sightings:
+    """Parallel arrays: `who` numbers the visitors at hand, `entry` is packed as in a trail."""
+
+    who: Ints
+    entry: Ints
+
+    @property
+    def page(self) -> Ints:
+        """The page's number; 0 is the site."""
+        return self.entry >> 34
+
+    @property
+    def kind(self) -> Ints:
+        """Human, reader or crawler."""
+        return (self.entry >> 32) & 3
+
+    @property
+    def hour(self) -> Ints:
+        """Hours since 1970."""
+        return self.entry & _HOUR
+
+    def __len__(self) -> int:
+        return len(self.who)
+
+    def __getitem__(self, chosen: AnyInts | npt.NDArray[np.bool_] | slice) -> "Sightings":
+        return Sightings(self.who[chosen], self.entry[chosen])
+
+    def __add__(self, other: "Sightings") -> "Sightings":
+        return Sightings(np.concatenate([self.who, other.who]), np.concatenate([self.entry, other.entry]))
+
+    def sorted(self) -> "Sightings":
+        """By visitor, page, kind and hour, each once."""
+        ordered = self[np.lexsort((self.entry, self.who))]
+        new = (ordered.who[1:] != ordered.who[:-1]) | (ordered.entry[1:] != ordered.entry[:-1])
+        return ordered[np.concatenate([[True], new])] if len(ordered) else ordered
+
+    def pairs(self) -> Ints:
+        """One number for each visitor and page."""
+        return self.who << 23 | self.page
+
+
+@dataclass(frozen=True)
+class Change:
+    """What new sightings do: cells that are added or taken back, and the trails as they are now.
+
+    The cells are sorted by hour, then as in a bucket: latest `prev` first, then slot.
+    """
+
+    hour: Ints
+    slot: Ints
+    prev: Ints
+    n: Ints
+    trails: Sightings
+
+
+def sightings(who: Ints, page: Ints, kind: Ints, hour: Ints) -> Sightings:
+    """Sightings of pages and of the site from views, each once."""
+    entry = kind << 32 | hour
+    both = Sightings(np.concatenate([who, who]), np.concatenate([page << 34 | entry, entry]))
+    return both.sorted()
+
+
+def decode(blobs: Sequence[bytes]) -> Sightings:
+    """The sightings of several trails; `who` is the place of a trail in the sequence."""
+    lengths = np.fromiter((len(blob) // 8 for blob in blobs), np.int64, len(blobs))
+    return Sightings(np.repeat(np.arange(len(blobs)), lengths), np.frombuffer(b"".join(blobs), _DTYPE))
+
+
+def encode(trails: Sightings, count: int) -> list[bytes]:
+    """The packed trails of visitors 0 to `count` - 1, from sorted sightings."""
+    packed = trails.entry.astype(_DTYPE).tobytes()
+    ends = (np.searchsorted(trails.who, np.arange(count), "right") * 8).tolist()
+    return [packed[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Change:
+    """Put sightings into trails, wherever in time they belong, and return what that changes in the cells.
+
+    The change is the cells of the trails after, less the cells of the trails
+    before: a sighting in order adds one cell; one that comes late adds its own and
+    moves the next one's `prev`; one that is known adds nothing. `trimmed` is the
+    hour before which each visitor's trail holds only the latest sightings. One that
+    is older than those has lost its place: it counts as a new visitor's and is not
+    kept. `horizon` is the number of hours after which an absence is forgotten.
+    """
+    near = _of_pairs(known, seen)
+    fresh = _without(seen, near)
+    lost = _lost(fresh, near, trimmed)
+    orphans, fresh = fresh[lost], fresh[~lost]
+    near = _that_matter(near, fresh)
+    before = _cells(near, horizon)
+    after = _cells((near + fresh).sorted(), horizon)
+    hour, slot, prev, n = (np.concatenate(columns) for columns in zip(after, before, strict=True))
+    n[len(after[0]) :] *= -1
+    if len(orphans):
+        hour = np.concatenate([hour, orphans.hour])
+        slot = np.concatenate([slot, orphans.page << 3 | orphans.kind])
+        prev = np.concatenate([prev, np.full(len(orphans), NEVER)])
+        n = np.concatenate([n, np.ones(len(orphans), np.int64)])
+    hour, ago, slot, n = add_up(hour, -prev, slot, n=n)
+    return Change(hour, slot, -ago, n, (known + fresh).sorted())
+
+
+def newcomers(known: Sightings, seen: Sightings, pages: int) -> Ints:
+    """How many visitors of `seen` are not in `known`, by page and layer, in the shape of `cells.distinct`.
+
+    What matters is whether, not when: both are taken as of one window.
+    """
+    near, seen = (Sightings(some.who, some.entry >> 32 << 32 | 1) for some in (_of_pairs(known, seen), seen))
+    counts = np.zeros(pages * LAYERS, np.int64)
+    for some, sign in ((near + seen, 1), (near, -1)):
+        _, slot, _, n = _cells(some.sorted(), 0)
+        np.add.at(counts, slot, sign * n)
+    return counts.reshape(-1, LAYERS)
+
+
+def trim(trails: Sightings, before: Ints, horizon: int) -> Sightings:
+    """Of what is before each visitor's hour `before`, keep the latest of each page and kind, within the horizon."""
+    limit = before[trails.who]
+    return trails[~_superseded(trails, limit) & (trails.hour >= limit - horizon)]
+
+
+def _superseded(trails: Sightings, limit: Ints) -> npt.NDArray[np.bool_]:
+    """Which sightings have a later one of the same page and kind that is before its hour `limit`, too."""
+    older: npt.NDArray[np.bool_] = trails.hour < limit
+    same = (trails.who[1:] == trails.who[:-1]) & (trails.entry[1:] >> 32 == trails.entry[:-1] >> 32)
+    older[:-1] &= same & older[1:]
+    older[-1:] = False
+    return older
+
+
+def _of_pairs(known: Sightings, seen: Sightings) -> Sightings:
+    """What is known of the visitors and pages of `seen`."""
+    return known[np.isin(known.pairs(), np.unique(seen.pairs()))]
+
+
+def _that_matter(near: Sightings, fresh: Sightings) -> Sightings:
+    """Leave out what comes before the sighting before the first fresh one: it makes the same cells as before."""
+    if not len(fresh):
+        return near[:0]
+    pairs, place = np.unique(fresh.pairs(), return_inverse=True)
+    first = np.full(len(pairs), _HOUR)
+    np.minimum.at(first, place, fresh.hour)
+    at = np.minimum(np.searchsorted(pairs, near.pairs()), len(pairs) - 1)
+    near, at = near[found := pairs[at] == near.pairs()], at[found]
+    return near[~_superseded(near, first[at])]
+
+
+def long_ones(trails: Sightings, count: int) -> Ints:
+    """For each visitor the hour before which to trim so that about `MOST_SIGHTINGS` are left; 0 for nearly all."""
+    before = np.zeros(count, np.int64)
+    for who in np.flatnonzero(np.bincount(trails.who, minlength=count) > MOST_SIGHTINGS):
+        hours = np.sort(trails.hour[trails.who == who])
+        before[who] = hours[-MOST_SIGHTINGS // 2]
+    return before
+
+
+def _without(seen: Sightings, known: Sightings) -> Sightings:
+    """Those of `seen`, which is sorted, that are not known."""
+    both = seen + known
+    order = np.lexsort((np.arange(len(both)) < len(seen), both.entry, both.who))  # the known one first
+    repeated = np.zeros(len(both), bool)
+    who, entry = both.who[order], both.entry[order]
+    repeated[order[1:]] = (who[1:] == who[:-1]) & (entry[1:] == entry[:-1])
+    return seen[~repeated[: len(seen)]]
+
+
+def _lost(fresh: Sightings, near: Sightings, trimmed: Ints) -> npt.NDArray[np.bool_]:
+    """Which sightings are older than the latest one known of that visitor and page from before the trail's detail."""
+    old = fresh.hour < trimmed[fresh.who]
+    kept = near[near.hour < trimmed[near.who]]
+    if not old.any() or not len(kept):
+        return np.zeros(len(fresh), bool)
+    pairs, place = np.unique(kept.pairs(), return_inverse=True)
+    latest = np.zeros(len(pairs), np.int64)
+    np.maximum.at(latest, place, kept.hour)
+    at = np.minimum(np.searchsorted(pairs, fresh.pairs()), len(pairs) - 1)
+    lost: npt.NDArray[np.bool_] = old & (pairs[at] == fresh.pairs()) & (latest[at] >= fresh.hour)
+    return lost
+
+
+def _cells(trails: Sightings, horizon: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """The cells that sorted sightings make: hour, slot, prev and n, in all layers."""
+    page, kind, hour = trails.page, trails.kind, trails.hour
+    parts = [(*_chain(trails.who, page << 3 | kind, hour, horizon), 1)]
+    pairs = trails.pairs()
+    mixed = np.isin(pairs, _with_several(pairs, kind))
+    if mixed.any():
+        who, page, kind, hour = trails.who[mixed], page[mixed], kind[mixed], hour[mixed]
+        for layer, kinds in UNIONS.items():
+            of = np.isin(kind, kinds)
+            apart = _chain(who[of], page[of] << 3 | kind[of], hour[of], horizon)
+            of = of[order := np.lexsort((hour, page, who))]
+            union = _chain(who[order][of], page[order][of] << 3 | layer, hour[order][of], horizon)
+            parts += [(*union, 1), (apart[0], apart[1] & ~_LAYER | layer, apart[2], -1)]
+    hours, slots, prevs = (np.concatenate([part[column] for part in parts]) for column in range(3))
+    return hours, slots, prevs, np.concatenate([np.full(len(part[0]), part[3]) for part in parts])
+
+
+def _with_several(pairs: Ints, kind: Ints) -> Ints:
+    """The pairs that have sightings of more than one kind; both arrays are sorted by pair, then kind."""
+    other = (pairs[1:] == pairs[:-1]) & (kind[1:] != kind[:-1])
+    return pairs[1:][other]
+
+
+def _chain(who: Ints, slot: Ints, hour: Ints, horizon: int) -> tuple[Ints, Ints, Ints]:
+    """Hour, slot and previous hour of each distinct sighting; `NEVER` when there is none within the horizon.
+
+    The arrays are sorted by visitor, slot and hour.
+    """
+    same = (who[1:] == who[:-1]) & (slot[1:] == slot[:-1])
+    prev = np.full(len(who), NEVER)
+    prev[1:][same] = hour[:-1][same]
+    once = prev != hour
+    prev[hour - prev > horizon] = NEVER
+    return hour[once], slot[once], prev[once]

@@ -1,0 +1,51 @@
+"""Counting against brute force: whatever the history, the order it arrives in, and what crashes meanwhile."""
+
+import random
+from datetime import UTC, datetime
+
+import pytest
+
+from analytics import collect, reports, sealer
+from tests.analytics.history import brute, history, windows
+
+
+def check(project, views, ranges):
+    """The reports of a project agree with brute force on every range, for both meanings of AI."""
+    for scope in ("all", "readers"):
+        project.ai_scope = scope
+        for start, end in ranges:
+            for report, distinct in ((reports.visitors, True), (reports.views, False)):
+                counts = report(project, start, end)
+                totals, rows = brute(views, start, end, crawlers=scope == "all", distinct=distinct)
+                assert (counts.totals, counts.rows()) == (totals, rows), (scope, start, end, report.__name__)
+                if distinct:
+                    for row in [totals, *rows]:
+                        assert max(row["human"], row["ai"]) <= row["total"] <= row["human"] + row["ai"]
+
+
+def arrive(dice, project, views):
+    """Send the views in batches, sealed now and then, some twice."""
+    rest = list(views)
+    while rest:
+        size = dice.choice([1, 3, 20, 200])
+        batch, rest = rest[:size], rest[size:]
+        again = dice.sample(views, min(len(views), 3)) if dice.random() < 0.3 else []
+        collect.record(project, [seen.observation for seen in batch + (again if again and not rest else [])])
+        if dice.random() < 0.5:
+            sealer.seal()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_counts_are_exact_whatever_comes_in_whichever_order(make_project, seed):
+    dice = random.Random(seed)
+    project, now = make_project().project, datetime.now(UTC)
+    days = dice.choice([0.2, 3, 29, 380])
+    views = history(dice, dice.choice([5, 60, 400]), days, now)
+    arriving = list(views)
+    match seed % 3:
+        case 1:
+            dice.shuffle(arriving)
+        case 2:  # several sources, each in order
+            arriving.sort(key=lambda seen: (seen.who, seen.at))
+    arrive(dice, project, arriving)
+    check(project, views, windows(dice, now, days, 12))
