@@ -46,23 +46,24 @@ LAYERS = 8  # as many fit into a slot
 SITE = 0
 MOST_PAGES = 1 << 23
 
-SPANS = (1536, 192, 24, 1)  # hours of a bucket; each holds whole buckets of the next
-NEVER = 0  # as `prev`: not seen before, or too long ago
-_NEVER = 0xFFFF  # the same as an age
-LONGEST_AGE = _NEVER - 1 - SPANS[0]
+SPANS = (192, 24, 1)  # hours of a bucket; each holds whole buckets of the next
+NEVER = 0  # as `prev`: not seen before, or longer ago than an age of two bytes can tell
+_NEVER = 0xFFFF  # the same as an age, while cells are added up
 
-# Version, widths in bytes of slots, n, slots of views, numbers of views; then how many cells and view counts.
-_HEADER = struct.Struct("<5BxxxII")
+_HEADER = struct.Struct("<BBxxIII")  # version, bytes of a slot; how many ages, cells and view counts
 _VERSION = 1
+_MOST = 127  # of a packed number; larger ones are packed as several
 
 
 @dataclass(frozen=True)
 class Bucket:
     """The cells and view counts of one bucket of time of one project.
 
-    `age` (hours from `prev` to `start`; `_NEVER` when there is none), `slot` and
-    `n` are parallel, sorted by age, then slot. `viewed` (slots) and `views` are
-    parallel, too: how many views of each kind a page had.
+    `slot` and `n` are parallel; so is `age`, the hours from `prev` to `start`,
+    but for the cells without `prev`, which come last and have none. They are
+    sorted by age, then slot. `viewed` (slots) and `views` are parallel, too: how many
+    views of each kind a page had. A slot may stand more than once with an age: the
+    numbers add up.
     """
 
     start: int
@@ -75,54 +76,61 @@ class Bucket:
     @classmethod
     def of(cls, start: int, prev: Ints, slot: Ints, n: Ints, viewed: Ints, views: Ints) -> "Bucket":
         """A bucket from distinct cells sorted by `prev`, latest first and `NEVER` last, then slot."""
-        return cls(start, np.where(prev == NEVER, _NEVER, start - prev), slot, n, viewed, views)
+        return cls(start, start - prev[prev != NEVER], slot, n, viewed, views)
 
     @classmethod
     def decode(cls, start: int, blob: bytes) -> "Bucket":
         """A bucket as `encode` wrote it; the arrays read from the blob itself."""
-        version, *widths, cells, pages = _HEADER.unpack_from(blob)
+        version, width, ages, cells, pages = _HEADER.unpack_from(blob)
         if version != _VERSION:
             raise ValueError(f"cells of version {version}, not {_VERSION}")
         at = _HEADER.size
         arrays = []
-        sizes = (2, *widths)
-        for width, sign, count in zip(sizes, "uuiui", (cells, cells, cells, pages, pages), strict=True):
-            arrays.append(np.frombuffer(blob, f"<{sign}{width}", count, at))
-            at += width * count
+        for kind, count in (("<u2", ages), (f"<u{width}", cells), ("i1", cells), (f"<u{width}", pages), ("i1", pages)):
+            arrays.append(np.frombuffer(blob, kind, count, at))
+            at += arrays[-1].nbytes
         return cls(start, *arrays)
 
     def encode(self) -> bytes:
-        """Little-endian: a header, then the five arrays one after the other, each as narrow as its numbers allow."""
-        columns = [
-            self.age.astype("<u2"),
-            _narrow(self.slot, "u"),
-            _narrow(self.n, "i"),
-            _narrow(self.viewed, "u"),
-            _narrow(self.views, "i"),
-        ]
-        widths = [column.itemsize for column in columns[1:]]
-        return _HEADER.pack(_VERSION, *widths, len(self.age), len(self.viewed)) + b"".join(
-            column.tobytes() for column in columns
-        )
+        """Little-endian: a header, then the five arrays one after the other; numbers in one byte."""
+        slot, n, times = _pieces(self.slot, self.n)
+        viewed, views, _ = _pieces(self.viewed, self.views)
+        age = np.repeat(self.age, times[: len(self.age)])
+        width = 4 if max(slot.max(initial=0), viewed.max(initial=0)) > 0xFFFF else 2
+        arrays = [age.astype("<u2"), slot.astype(f"<u{width}"), n, viewed.astype(f"<u{width}"), views]
+        header = _HEADER.pack(_VERSION, width, len(age), len(slot), len(viewed))
+        return header + b"".join(array.tobytes() for array in arrays)
 
     def __bool__(self) -> bool:
-        return bool(len(self.age) or len(self.viewed))
+        return bool(len(self.slot) or len(self.viewed))
+
+    def first(self, hour: int) -> slice:
+        """The cells with `prev` before an hour that is not after `start`."""
+        return slice(int(np.searchsorted(self.age, self.start - hour, "right")), None)
+
+
+def _pieces(slot: AnyInts, n: AnyInts) -> tuple[AnyInts, AnyInts, AnyInts]:
+    """Numbers with their slots, in pieces of one byte; and into how many each fell."""
+    times = np.maximum(-(-np.abs(n) // _MOST), 1)
+    ends = np.cumsum(times)
+    pieces = np.repeat(np.sign(n) * _MOST, times)
+    pieces[ends - 1] = n - np.sign(n) * _MOST * (times - 1)
+    return np.repeat(slot, times), pieces.astype(np.int8), times
 
 
 def merge(start: int, buckets: Iterable[Bucket]) -> Bucket:
     """One bucket that starts at `start` and holds what several at or after it hold."""
     ages, slots, ns, viewed, views = [], [], [], [], []
     for bucket in buckets:
-        later = bucket.start - start
-        first = slice(int(np.searchsorted(bucket.age, later, "right")), None)  # prev before `start`
-        age = bucket.age[first].astype(np.int64)
-        ages.append(np.where(age == _NEVER, _NEVER, age - later))
+        first = bucket.first(start)
+        age = bucket.age[first].astype(np.int64) - (bucket.start - start)
         slots.append(bucket.slot[first])
         ns.append(bucket.n[first])
+        ages.append(np.concatenate([age, np.full(len(slots[-1]) - len(age), _NEVER)]))
         viewed.append(bucket.viewed)
         views.append(bucket.views)
     age, slot, n = add_up(_join(ages), _join(slots), n=_join(ns))
-    return Bucket(start, age, slot, n, *add_up(_join(viewed), n=_join(views)))
+    return Bucket(start, age[age != _NEVER], slot, n, *add_up(_join(viewed), n=_join(views)))
 
 
 def distinct(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
@@ -132,9 +140,9 @@ def distinct(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
     """
     slots, ns = [], []
     for bucket in buckets:
-        first = int(np.searchsorted(bucket.age, bucket.start - lo, "right"))
-        slots.append(bucket.slot[first:])
-        ns.append(bucket.n[first:])
+        first = bucket.first(lo)
+        slots.append(bucket.slot[first])
+        ns.append(bucket.n[first])
     return _by_page(slots, ns, pages)
 
 
@@ -188,12 +196,3 @@ def _by_page(slots: list[AnyInts], ns: list[AnyInts], pages: int) -> Ints:
 
 def _join(arrays: list[Any]) -> Any:
     return np.concatenate(arrays) if arrays else np.empty(0, np.int64)
-
-
-def _narrow(values: AnyInts, sign: str) -> AnyInts:
-    """The same numbers in the fewest bytes of 1, 2 and 4."""
-    for width in (1, 2, 4):
-        limits = np.iinfo(f"{sign}{width}")
-        if not len(values) or (values.min() >= limits.min and values.max() <= limits.max):
-            return values.astype(f"<{sign}{width}")
-    raise OverflowError("a count of a bucket does not fit in 32 bits")

@@ -117,7 +117,7 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
     if lease is None:
         return False
     try:
-        views = _seal_views(lease, upto)
+        views = seal_views(lease, upto)
     except Lost:
         return False
     if progress:
@@ -128,7 +128,6 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
 def take(shard: int) -> Lease | None:
     """The lease of a shard for some seconds; None while another holds it."""
     now = time.time()
-    shards = Seal.objects.count()
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE analytics_seal SET token = token + 1, leased_until = %s "
@@ -136,7 +135,8 @@ def take(shard: int) -> Lease | None:
             [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],  # the last: a clock was wrong
         )
         row = cursor.fetchone()
-    return Lease(shard, shards, *row) if row else None
+    # Counted with the lease in hand: from now on, whoever changes the number takes it away.
+    return Lease(shard, Seal.objects.count(), *row) if row else None
 
 
 def release(lease: Lease, **facts: object) -> None:
@@ -146,10 +146,11 @@ def release(lease: Lease, **facts: object) -> None:
         raise Lost
 
 
-def _seal_views(lease: Lease, upto: int) -> int:
-    """Seal the next views of a shard. Returns how many."""
+def seal_views(lease: Lease, upto: int) -> int:
+    """Seal the next views of a shard, and give the lease back. Returns how many."""
     rows = _views(lease, upto)
-    reached = rows[-1][0] if len(rows) == STEP else upto
+    # Another may have sealed beyond `upto` before the lease was taken; the watermark never goes back.
+    reached = rows[-1][0] if len(rows) == STEP else max(upto, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
     by_project = defaultdict(list)
     for _, project_id, at, page, visitor, client_class, markdown in rows:
@@ -275,17 +276,25 @@ def _put(project_id: int, shard: int, span: int, bucket: Bucket) -> None:
 
 
 def _close(lease: Lease, closed: int, touched: set[tuple[int, int]]) -> None:
-    """Merge hours into the longer buckets that have ended: those with a touched hour, and those that end just now."""
+    """Merge hours into the longer buckets that have ended: those with a touched hour, and those that end just now.
+
+    Cells stay with the shard that wrote them. When there are fewer shards now, those of one that is gone fall to
+    the shard in which its visitors are.
+    """
     for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
-        due = {(project_id, hour // span * span) for project_id, hour in touched}
+        due = {(project_id, lease.shard, hour // span * span) for project_id, hour in touched}
         first, end = lease.closed // span * span, closed // span * span
         if lease.closed and first < end:
-            new = Cells.objects.filter(shard=lease.shard, span=shorter, start__gte=first, start__lt=end)
-            due |= {(project_id, start // span * span) for project_id, start in new.values_list("project_id", "start")}
-        for project_id, start in sorted(due):
+            new = Cells.objects.filter(span=shorter, start__gte=first, start__lt=end)
+            due |= {
+                (project_id, shard, start // span * span)
+                for project_id, shard, start in new.values_list("project_id", "shard", "start")
+                if shard & (lease.shards - 1) == lease.shard
+            }
+        for project_id, shard, start in sorted(due):
             if start + span <= closed:
-                parts = read_cells(project_id, [(shorter, start, start + span)], lease.shard)
-                _put(project_id, lease.shard, span, merge(start, parts))
+                parts = read_cells(project_id, [(shorter, start, start + span)], shard)
+                _put(project_id, shard, span, merge(start, parts))
 
 
 def boundary() -> int:
@@ -319,12 +328,14 @@ def _trim_shard(shard: int) -> None:
     last = (0, -(1 << 63))
     while rows := _trails_after(last):
         last = rows[-1]
+        while (lease := take(shard)) is None:
+            if not Seal.objects.filter(shard=shard).exists():
+                return  # there are fewer shards now
+            time.sleep(0.05)
         by_project = defaultdict(list)
         for project_id, visitor in rows:
-            if visitor & (Seal.objects.count() - 1) == shard:
+            if visitor & (lease.shards - 1) == shard:
                 by_project[project_id].append(visitor)
-        while (lease := take(shard)) is None:
-            time.sleep(0.05)
         with contextlib.suppress(Lost), transaction.atomic():  # lost: until tomorrow
             release(lease)
             for project_id, visitors in by_project.items():

@@ -224,8 +224,8 @@ def _cells(trails: Sightings, horizon: int) -> tuple[Ints, Ints, Ints, Ints]:
 
 def _with_several(pairs: Ints, kind: Ints) -> Ints:
     """The pairs that have sightings of more than one kind; both arrays are sorted by pair, then kind."""
-    other = (pairs[1:] == pairs[:-1]) & (kind[1:] != kind[:-1])
-    return pairs[1:][other]
+    several: Ints = pairs[1:][(pairs[1:] == pairs[:-1]) & (kind[1:] != kind[:-1])]
+    return several
 
 
 def _chain(who: Ints, slot: Ints, hour: Ints, horizon: int) -> tuple[Ints, Ints, Ints]:
