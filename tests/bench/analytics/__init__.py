@@ -1,0 +1,1 @@
+"""Counting unique visitors: ours beside its peers (`make bench-analytics`)."""

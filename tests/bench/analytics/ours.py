@@ -1,0 +1,144 @@
+"""Our library as a worker, in process: `python -m tests.bench.analytics.ours`.
+
+DATA_DIR names the folder of its database, DATABASE_URL another database.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import django
+import numpy as np
+from django.core.management import call_command
+
+django.setup()
+
+from django.db import connection  # noqa: E402  # Django comes first
+from django.db.models import Count, Sum  # noqa: E402
+from django.db.models.functions import Length  # noqa: E402
+
+from analytics import pages, reports, sealer, writer  # noqa: E402
+from analytics.models import Cells, Trail  # noqa: E402
+from docsite.projects.management.commands.createproject import create_project  # noqa: E402
+from tests.bench.analytics.engine import Engine, Row  # noqa: E402
+from tests.bench.analytics.history import CRAWLER, HUMAN, READER, History, hashed  # noqa: E402
+from tests.bench.analytics.over_http import ORIGIN  # noqa: E402
+
+DOMAIN = "bench"
+BATCH = 1_000  # views that one caller brings
+WAITING = 100  # callers at once
+PATIENCE = 1_800.0  # seconds
+FIRST = 50  # rows that the export gives if it is asked for no more
+PATH = "/page/"
+FACTS = {  # the columns of a view after its page's number; a visitor goes in between
+    kind: ((client_class, False), (agent, "", "bench", 1, "", "", False))
+    for kind, client_class, agent in (
+        (HUMAN, "human", ""),
+        (READER, "ai_user", "Reader"),
+        (CRAWLER, "ai_training", "Crawler"),
+    )
+}
+
+
+class Clock:
+    """Seconds by step: on the wall, and under `STEP cpu` of this process, whose cores other processes may share."""
+
+    def __init__(self) -> None:
+        self.seconds: Counter[str] = Counter()
+
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield
+        self.seconds[step] += time.perf_counter() - wall
+        self.seconds[f"{step} cpu"] += time.process_time() - cpu
+
+
+class Ours(Engine):
+    """Views go through the writer, in batches that wait for their acknowledgement, and then through the sealer."""
+
+    def __init__(self) -> None:
+        self.project, _, self.key = create_project(DOMAIN, "Bench", ORIGIN, [])
+        self.views = 0
+
+    def load(self, views: History) -> dict[str, float]:
+        """Write a part of the history, then seal it. Making the batches is not timed, committing them is."""
+        clock = Clock()
+        for batches in self._batches(views):
+            with clock("durable"):
+                for waiting in [writer.put(self.project.pk, batch) for batch in batches]:
+                    assert waiting.result().accepted
+        with clock("sealing"):
+            assert sealer.seal(patience=PATIENCE)
+        return dict(clock.seconds)
+
+    def _batches(self, views: History) -> Iterator[list[list[writer.View]]]:
+        for start in range(0, len(views), BATCH * WAITING):
+            part = slice(start, start + BATCH * WAITING)
+            first = self.views
+            self.views += len(views.at[part])
+            rows = zip(
+                hashed(np.arange(first, self.views)).tolist(), (views.at[part] * 1000).tolist(),
+                views.page[part].tolist(), views.kind[part].tolist(), hashed(views.visitor[part]).tolist(),
+                strict=True,
+            )  # fmt: skip
+            made = [
+                writer.View(key, at, f"{PATH}{page}", True, (*FACTS[kind][0], visitor, *FACTS[kind][1]))
+                for key, at, page, kind, visitor in rows
+            ]
+            yield [made[at : at + BATCH] for at in range(0, len(made), BATCH)]
+
+    def query(self, days: int) -> list[Row]:
+        """By our own numbers of pages."""
+        return self._counts(days).table.tolist()
+
+    def first(self, days: int) -> list[dict[str, Any]]:
+        """With their paths."""
+        counts = self._counts(days)
+        return [counts.totals, *counts.rows(0, FIRST)]
+
+    def _counts(self, days: int) -> reports.Counts:
+        start, end = (datetime.fromtimestamp(self.history.start(last) / 1000, UTC) for last in (days, 0))
+        return reports.visitors(self.project, start, end)
+
+    def rows(self, answer: list[Row]) -> Iterator[Row]:
+        paths = pages.paths_of(self.project.pk, [number for number, *_ in answer])
+        for path, (_, *counts) in zip(paths, answer, strict=True):
+            yield int(path.removeprefix(PATH) or 0), *counts
+
+    def size(self) -> dict[str, int]:
+        spans = dict(Cells.objects.values_list("span").annotate(bytes=Sum(Length("blob"))))
+        trails = Trail.objects.aggregate(count=Count("visitor"), bytes=Sum(Length("sightings")))
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_database_size(current_database())"
+                if connection.vendor == "postgresql"
+                else "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+            )
+            everything = cursor.fetchone()[0]
+        hours = spans.pop(1, 0)
+        return {
+            "history": hours + sum(spans.values()),
+            "hours": hours,
+            "days": sum(spans.values()),
+            "trails": trails["bytes"] + 20 * trails["count"],  # with the visitor, the project and where it was trimmed
+            "everything": everything,
+        }
+
+    def sweep(self) -> dict[str, float]:
+        """What happens each night: old views go, trails are shortened."""
+        clock = Clock()
+        with clock("sweeping"):
+            sealer.sweep(force=True)
+        return dict(clock.seconds)
+
+    def about(self) -> dict[str, Any]:
+        return {"access": {"project_id": self.project.project_id, "domain": DOMAIN, "key": self.key}}
+
+
+if __name__ == "__main__":
+    call_command("migrate", verbosity=0)
+    Ours().serve()
