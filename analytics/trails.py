@@ -59,6 +59,27 @@ class Sightings:
         new = (ordered.who[1:] != ordered.who[:-1]) | (ordered.entry[1:] != ordered.entry[:-1])
         return ordered[np.concatenate([[True], new])] if len(ordered) else ordered
 
+    def places(self, others: "Sightings") -> Ints:
+        """Where each of other sightings stands, or would stand, among these, which are sorted: a binary search."""
+        low, high = (np.searchsorted(self.who, others.who, side) for side in ("left", "right"))
+        while (open_ := low < high).any():
+            middle = np.minimum((low + high) // 2, len(self) - 1)
+            before = self.entry[middle] < others.entry
+            low, high = np.where(open_ & before, middle + 1, low), np.where(open_ & ~before, middle, high)
+        return low
+
+    def hold(self, others: "Sightings", places: Ints) -> npt.NDArray[np.bool_]:
+        """Which of other sightings are among these."""
+        if not len(self):
+            return np.zeros(len(others), bool)
+        at = np.minimum(places, len(self) - 1)
+        found: npt.NDArray[np.bool_] = (self.who[at] == others.who) & (self.entry[at] == others.entry)
+        return found
+
+    def merged(self, others: "Sightings", places: Ints) -> "Sightings":
+        """With other sightings at their places."""
+        return Sightings(np.insert(self.who, places, others.who), np.insert(self.entry, places, others.entry))
+
     def pairs(self) -> Ints:
         """One number for each visitor and page."""
         return self.who << 23 | self.page
@@ -108,13 +129,15 @@ def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Ch
     is older than those has lost its place: it counts as a new visitor's and is not
     kept. `horizon` is the number of hours after which an absence is forgotten.
     """
-    near = _of_pairs(known, seen)
-    fresh = _without(seen, near)
+    places = known.places(seen)
+    new = ~known.hold(seen, places)
+    fresh, places = seen[new], places[new]
+    near = _of_pairs(known, fresh)
     lost = _lost(fresh, near, trimmed)
-    orphans, fresh = fresh[lost], fresh[~lost]
+    orphans, fresh, places = fresh[lost], fresh[~lost], places[~lost]
     near = _that_matter(near, fresh)
     before = _cells(near, horizon)
-    after = _cells((near + fresh).sorted(), horizon)
+    after = _cells(near.merged(fresh, near.places(fresh)), horizon)
     hour, slot, prev, n = (np.concatenate(columns) for columns in zip(after, before, strict=True))
     n[len(after[0]) :] *= -1
     if len(orphans):
@@ -123,7 +146,7 @@ def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Ch
         prev = np.concatenate([prev, np.full(len(orphans), NEVER)])
         n = np.concatenate([n, np.ones(len(orphans), np.int64)])
     hour, ago, slot, n = add_up(hour, -prev, slot, n=n)
-    return Change(hour, slot, -ago, n, (known + fresh).sorted())
+    return Change(hour, slot, -ago, n, known.merged(fresh, places))
 
 
 def newcomers(known: Sightings, seen: Sightings, pages: int) -> Ints:
@@ -178,16 +201,6 @@ def long_ones(trails: Sightings, count: int) -> Ints:
         hours = np.sort(trails.hour[trails.who == who])
         before[who] = hours[-MOST_SIGHTINGS // 2]
     return before
-
-
-def _without(seen: Sightings, known: Sightings) -> Sightings:
-    """Those of `seen`, which is sorted, that are not known."""
-    both = seen + known
-    order = np.lexsort((np.arange(len(both)) < len(seen), both.entry, both.who))  # the known one first
-    repeated = np.zeros(len(both), bool)
-    who, entry = both.who[order], both.entry[order]
-    repeated[order[1:]] = (who[1:] == who[:-1]) & (entry[1:] == entry[:-1])
-    return seen[~repeated[: len(seen)]]
 
 
 def _lost(fresh: Sightings, near: Sightings, trimmed: Ints) -> npt.NDArray[np.bool_]:
