@@ -14,7 +14,15 @@ from analytics import collect, dates, exports, reports
 from analytics.collect import Observation
 from analytics.observe import not_a_reader, observation
 from analytics.reports import Counts
-from analytics.schemas import CollectIn, CollectOut, RangeQuery, ViewIn, ViewsByPageResponse, VisitorsByPageResponse
+from analytics.schemas import (
+    CollectIn,
+    CollectOut,
+    RangeQuery,
+    ViewIn,
+    ViewsByPageResponse,
+    VisitorsByPageResponse,
+    checked,
+)
 from analytics.writer import Full, Receipt
 from docsite.db import in_db
 from docsite.http.errors import BadRequest, Unavailable
@@ -36,8 +44,8 @@ view_router = Router()
 
 _PRECISION = (
     "Exact to the instant while single views are kept (30 days); before that on whole hours: an end within an hour is "
-    "rounded down. Holds every view that was acknowledged before. In a range longer than 400 days a visitor who was "
-    "away for as long counts again. "
+    "rounded down. Holds the views that were acknowledged before, but for what takes longer than 5 s to count. In a "
+    "range longer than 400 days a visitor who was away for as long counts again. "
     "A request with offset 0 pins the rows that later offsets of the same key and dates read for ten minutes."
 )
 
@@ -89,20 +97,24 @@ async def _page(
 )
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> Any:
     """Take 1 to 1,000 views that a server saw; answered after they are committed."""
+    receipt = await _stored(_send(request.auth.project, payload))
+    return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
+
+
+def _send(project: Project, payload: CollectIn) -> "Future[Receipt]":
     seen = [
         Observation(
             view_id=view.id,
             raw_path=view.path,
             at=view.timestamp,
-            address=view.address,
+            address=view.ip,
             user_agent=view.userAgent,
             accept=view.accept or "",
             referrer=view.referrer or "",
         )
-        for view in payload.views
+        for view in checked(payload)
     ]
-    receipt = await _stored(collect.send(request.auth.project, seen))
-    return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
+    return collect.send(project, seen)
 
 
 @view_router.post(

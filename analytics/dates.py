@@ -14,7 +14,7 @@ DEFAULT_SPAN = timedelta(days=30)
 def parse(text: str) -> datetime:
     """An instant: a date alone is 00:00 UTC, a date-time without offset is UTC. Raises ValueError."""
     if not _DATE.fullmatch(text) and not _DATE_TIME.fullmatch(text):
-        raise ValueError("must be YYYY-MM-DD or an ISO 8601 date-time (write + as %2B)")
+        raise ValueError("must be YYYY-MM-DD or an ISO 8601 date-time")
     try:
         instant = datetime.fromisoformat(text.upper())
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)

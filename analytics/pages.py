@@ -15,7 +15,7 @@ from search.models import Document
 OTHER = "(other)"  # the path of views beyond the day's most
 MOST_UNINDEXED = 10_000  # paths that are no page of the index, of a project in a day
 DAY = 86_400_000_000  # microseconds
-_DAYS_KEPT = 64
+_DAYS_KEPT = 400  # that an import may mix
 
 
 class Pages:

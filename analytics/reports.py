@@ -1,12 +1,14 @@
 """Questions about the views of a project, over a half-open range of time."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from django.db import DatabaseError
 from django.db.models import Count, Max, Min
 
 from analytics import cells, pages, sealer, trails
@@ -14,6 +16,8 @@ from analytics.cells import Ints
 from analytics.models import EPOCH, PageView, Seal
 from docsite.db import snapshot
 from docsite.projects.models import Project
+
+logger = logging.getLogger(__name__)
 
 NAMES = ("human", "ai", "total")
 
@@ -95,8 +99,11 @@ def views(project: Project, start: datetime, end: datetime) -> Counts:
     return _count(project, Window.of(start, end), _views_by_page)
 
 
-def _count(project: Project, window: Window, count: Any) -> Counts:
-    sealer.seal()
+def _count(project: Project, window: Window, count: Callable[..., Ints]) -> Counts:
+    try:
+        sealer.seal()
+    except DatabaseError:  # full, say; what is sealed can still be read
+        logger.exception("A report was made without the latest views.")
     with snapshot():
         buckets = _buckets(project.pk, *window.hours)
         edge = _edge(project.pk, window.edges)

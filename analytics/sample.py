@@ -48,6 +48,7 @@ def make_sample_views(project: Project, paths: Sequence[str]) -> int:
                 markdown = dice.random() < (0.4 if agent else 0.02)
                 raw = f"{path}.md" if markdown and path != "/" else path
                 seen.append(Observation(uuid.uuid4().hex, raw, min(at, now), address, user_agent, sample=True))
+    seen.sort(key=lambda view: view.at)
     for start in range(0, len(seen), 500):
         record(project, seen[start : start + 500])
     return len(seen)

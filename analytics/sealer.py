@@ -23,7 +23,7 @@ from typing import cast
 
 import numpy as np
 from django.conf import settings
-from django.db import close_old_connections, connection, transaction
+from django.db import IntegrityError, close_old_connections, connection, transaction
 from django.db.models import Max, Min
 from django.utils import timezone
 
@@ -34,7 +34,7 @@ from docsite.db import insert
 
 logger = logging.getLogger(__name__)
 
-STEP = 20_000  # views of one transaction
+STEP = 50_000  # views of one transaction
 LEASE_SECONDS = 3.0
 PATIENCE_SECONDS = 5.0  # of a report, while another process seals
 NUDGE_VIEWS = 5_000
@@ -81,11 +81,15 @@ def announce() -> None:
 
 def newest() -> int:
     """The highest id of a view; none that is lower will still be committed."""
-    with transaction.atomic():
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        return PageView.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    if connection.vendor != "postgresql":
+        return _highest()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        return _highest()
+
+
+def _highest() -> int:
+    return PageView.objects.aggregate(highest=Max("pk"))["highest"] or 0
 
 
 def seal(patience: float = PATIENCE_SECONDS, progress: Progress | None = None) -> bool:
@@ -95,7 +99,7 @@ def seal(patience: float = PATIENCE_SECONDS, progress: Progress | None = None) -
     process makes are waited for. `progress` is told after each step how many views it sealed.
     """
     until = time.monotonic() + patience
-    if not _behind(PageView.objects.aggregate(newest=Max("pk"))["newest"] or 0):
+    if not _behind(_highest()):
         return True
     upto = newest()
     while shards := _behind(upto):
@@ -118,7 +122,7 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
         return False
     try:
         views = seal_views(lease, upto)
-    except Lost:
+    except (Lost, IntegrityError):  # the latter: a project was deleted meanwhile, and its views with it
         return False
     if progress:
         progress(views)
@@ -307,20 +311,29 @@ def sweep(*, force: bool = False) -> int:
 
     Returns how many views were removed.
     """
-    removed = 0
-    for seal in Seal.objects.all():
-        if not force and seal.swept_at and timezone.now() - seal.swept_at < SWEEP:
-            continue
-        _trim_shard(seal.shard)
-        Seal.objects.filter(shard=seal.shard).update(swept_at=timezone.now())
+    now = timezone.now()
+    due = [row.shard for row in Seal.objects.all() if force or row.swept_at is None or now - row.swept_at >= SWEEP]
+    for shard in due:
+        _trim_shard(shard)
+    removed = _remove_old() if due else 0
+    Seal.objects.filter(shard__in=due).update(swept_at=now)
+    return removed
+
+
+def _remove_old() -> int:
     oldest = (boundary() - 24) * HOUR  # a day later, so that nobody needs them who has just begun to count
-    while True:
-        sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
-        old = PageView.objects.filter(at__lt=oldest, pk__lte=sealed_to).values_list("pk", flat=True)[:STEP]
-        gone, _ = PageView.objects.filter(pk__in=list(old)).delete()
-        if not gone:
-            return removed
-        removed += gone
+    sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
+    removed = 0
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(
+                "DELETE FROM analytics_pageview WHERE id IN "
+                "(SELECT id FROM analytics_pageview WHERE at < %s AND id <= %s LIMIT %s)",
+                [oldest, sealed_to, STEP],
+            )
+            if not cursor.rowcount:
+                return removed
+            removed += cursor.rowcount
 
 
 def _trim_shard(shard: int) -> None:

@@ -15,7 +15,10 @@ CHANGELOG = Path(settings.BASE_DIR) / "CHANGELOG.md"
 
 _ORDER = {
     "Start": ("index", "quickstart", "embed"),
-    "Reference": ("search-api", "how-search-works", "assistant-api", "streaming", "analytics-api", "errors-and-limits"),
+    "Reference": (
+        *("search-api", "how-search-works", "assistant-api", "streaming"),
+        *("analytics-api", "how-visitors-are-counted", "errors-and-limits"),
+    ),
     "Operate": ("dashboard", "commands", "configuration", "privacy", "changelog"),
 }
 

@@ -1,1 +1,1 @@
-"""How the weights of `search.ranking` are made from judged queries. Needs numpy; searching does not."""
+"""How the weights of `search.ranking` are made from judged queries."""

@@ -34,13 +34,25 @@ class Seen:
         return self.observation.raw_path.removesuffix(".md")
 
 
-def view(at: datetime, path: str, who: int, kind: str) -> Seen:
+def view(at: datetime, path: str, who: int, kind: str, view_id: str = "") -> Seen:
     """A view of a kind. A reader of Markdown is the same visitor as a person at that address."""
     address = ipaddress.ip_address(f"198.51.100.{who}")
     markdown = kind == "markdown"
     agent = "human" if markdown else kind
-    observation = Observation(uuid.uuid4().hex, path + ".md" * markdown, at, address, AGENTS[agent])
+    observation = Observation(view_id or uuid.uuid4().hex, path + ".md" * markdown, at, address, AGENTS[agent])
     return Seen(observation, "reader" if markdown else kind, (str(address), agent))
+
+
+def as_reported(seen: Seen) -> dict[str, str]:
+    """The view as a server reports it over HTTP."""
+    view = seen.observation
+    return {
+        "id": view.view_id,
+        "path": view.raw_path,
+        "timestamp": view.at.isoformat(),
+        "ip": str(view.address),
+        "userAgent": view.user_agent,
+    }
 
 
 def history(dice: random.Random, size: int, days: float, end: datetime) -> list[Seen]:

@@ -111,7 +111,12 @@ def test_a_visit_shows_in_the_export_and_in_the_admin(demo: dict[str, str], page
     page.click("input[type=submit]")
     page.locator(".own-projects").get_by_role("link", name="Visitors").click()
     tiles = page.locator(".tiles dd:first-of-type").all_inner_texts()
-    assert [int(tile) for tile in tiles] == list(after["totals"].values())
+    assert tiles[:3] == [f"{total:,}" for total in after["totals"].values()]
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Visitors, CSV").click()
+    assert download.value.suggested_filename == f"{demo['domain']}-visitors.csv"
+    site = ",".join(str(total) for total in after["totals"].values())
+    assert download.value.path().read_text().split("\n")[1] == f"(site),{site}"
     page.goto(f"{demo['base_url']}/streaming")
     assert visitors(demo)["totals"] == after["totals"], "staff are not counted"
 

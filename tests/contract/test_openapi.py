@@ -20,6 +20,7 @@ def test_the_operations_are_those_of_the_specification(document):
     operations = {(method, path) for path, methods in document["paths"].items() for method in methods}
     assert operations == {
         ("get", "/v1/analytics/{projectId}/visitors"),
+        ("get", "/v1/analytics/{projectId}/views"),
         ("post", "/v1/collect/{projectId}/views"),
         ("post", "/discovery/v1/assistant/{domain}/message"),
         ("post", "/discovery/v1/assistant/{domain}/forget"),

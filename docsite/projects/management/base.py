@@ -8,6 +8,8 @@ from django.db.utils import OperationalError, ProgrammingError
 
 from docsite.projects.models import Project
 
+MOST_NAMED = 10  # projects, where there is none of a name
+
 
 class ServiceCommand(BaseCommand):
     """A command whose database errors are told like any other mistake."""
@@ -26,10 +28,14 @@ class ServiceCommand(BaseCommand):
 
 
 def project_named(domain: str) -> Project:
-    """The project of a domain, or a sentence that says how to make it."""
+    """The project of a domain, or a sentence that says which there are, or how to make one."""
     project = Project.objects.select_related("organization").filter(domain=domain).first()
     if project is None:
-        raise CommandError(f"There is no project {domain}. Make it with: manage.py createproject")
+        known = list(Project.objects.order_by("domain").values_list("domain", flat=True))
+        if not known:
+            raise CommandError(f"There is no project {domain}. Make it with: manage.py createproject")
+        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+        raise CommandError(f"There is no project {domain}. There are: {', '.join(known[:MOST_NAMED])}{more}.")
     return project
 
 

@@ -53,10 +53,6 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Train."""
-        try:
-            import numpy  # noqa: F401  # the training needs it, nothing else does
-        except ImportError:
-            raise CommandError("Training needs numpy: pip install numpy") from None
         source: Path = options["data"]
         if not (source / "queries.jsonl").is_file():
             raise CommandError(f"{source} has no queries.jsonl.")

@@ -1,0 +1,91 @@
+"""`manage.py exportvisitors DOMAIN`: a report whole, as CSV or JSON lines."""
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+
+from analytics import dates, exports, reports
+from docsite.projects.management.base import ServiceCommand, project_named
+
+
+class Command(ServiceCommand):
+    """Writes the rows of the export, all of them, to standard output or into a file."""
+
+    help = (
+        "Write the unique visitors of a project, site-wide and for each page, as CSV or JSON lines. "
+        "Dates are those of the API: YYYY-MM-DD (00:00 UTC) or an ISO 8601 date-time."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The project, the range, and what becomes of the rows."""
+        parser.add_argument("domain", help="domain of the project")
+        parser.add_argument(
+            "--from", dest="start", metavar="DATE", help="start, inclusive; default: 30 days before the end"
+        )
+        parser.add_argument("--to", dest="end", metavar="DATE", help="end, exclusive; default: tomorrow 00:00 UTC")
+        parser.add_argument("--views", action="store_true", help="count page views instead of visitors")
+        parser.add_argument("--format", choices=("csv", "jsonl"), default="csv", help="default: csv")
+        parser.add_argument("--output", type=Path, metavar="FILE", help="write into this file, whole or not at all")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Count and write."""
+        project = project_named(options["domain"])
+        start, end = _date("--from", options["start"]), _date("--to", options["end"])
+        try:
+            start, end = dates.window(start, end, timezone.now())
+        except ValueError:
+            raise CommandError("--from: must be before --to.") from None
+        output: Path | None = options["output"]
+        if output and output.exists() and not output.is_file():
+            raise CommandError(f"--output: {output} is not a file.")
+        counts = (reports.views if options["views"] else reports.visitors)(project, start, end)
+        lines = exports.lines(counts, options["format"])
+        try:
+            if output is None:
+                self.stream(lines)
+                return
+            _replace(output.resolve(), lines)
+        except OSError as failure:
+            raise CommandError(f"{output or 'standard output'}: {failure.strerror}.") from None
+        what = "views" if options["views"] else "visitors"
+        self.stdout.write(
+            f"{output}: {len(counts) + 1} rows, {what} of the site and of {len(counts)} pages, "
+            f"{start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
+        )
+
+    def stream(self, lines: Iterator[str]) -> None:
+        """Print chunk by chunk, in UTF-8 whatever the locale. Who reads may stop when they have enough."""
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")
+        try:
+            for chunk in lines:
+                self.stdout.write(chunk, ending="")
+            self.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end of the process
+
+
+def _date(option: str, text: str | None) -> datetime | None:
+    """The instant that an option names."""
+    try:
+        return None if text is None else dates.parse(text)
+    except ValueError as wrong:
+        raise CommandError(f"{option}: {wrong}.") from None
+
+
+def _replace(file: Path, lines: Iterator[str]) -> None:
+    """Write a draft beside the file, then put it in the file's place."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}.draft")
+    try:
+        with draft.open("w", encoding="utf-8", newline="") as out:
+            out.writelines(lines)
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)

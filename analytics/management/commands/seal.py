@@ -1,0 +1,120 @@
+"""`manage.py seal`: count the views that came since, now or all the time; and split that work."""
+
+import signal
+import time
+from types import FrameType
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db import InterfaceError, OperationalError, close_old_connections
+
+from analytics import sealer, shards
+from analytics.models import Seal
+from docsite.projects.management.base import ServiceCommand
+
+WATCH_SECONDS = 2.0
+SHOW_SECONDS = 1.0
+
+
+class Stopped(Exception):
+    """SIGINT or SIGTERM came, and the step at hand is done."""
+
+
+class Command(ServiceCommand):
+    """Seals as the service itself does beside serving, for owners who want a process of its own for it."""
+
+    help = (
+        "Seal the views that came since: put them into the cells that reports read. Every process that serves does "
+        "so by itself; this does it now, or in processes of its own."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Whether to go on, and how many may work at once."""
+        parser.add_argument("--watch", action="store_true", help="go on, and sweep once a day, until SIGINT or SIGTERM")
+        parser.add_argument(
+            "--shards",
+            type=int,
+            choices=shards.NUMBERS,
+            help="into how many shards to split visitors: as many processes can seal at once",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Seal, and say what was done."""
+        self.began = self.shown = time.monotonic()
+        self.views = 0
+        self.stopped = False
+        if options["watch"]:
+            signal.signal(signal.SIGINT, self.stop)
+            signal.signal(signal.SIGTERM, self.stop)
+        try:
+            sealer.seal(patience=float("inf"), progress=self.progress)
+            self.show(f"Sealed {self.told()}.")
+            if options["shards"]:
+                self.split(options["shards"])
+            elif not options["watch"]:
+                self.show("Keep it so: manage.py seal --watch")
+            if options["watch"]:
+                self.watch()
+        except Stopped:
+            self.show(f"Stopped. {self.views:,} views were sealed.")
+
+    def split(self, number: int) -> None:
+        """Change the number of shards."""
+        before = shards.change(number, self.progress)
+        if before == number:
+            self.show(f"Visitors are in {_shards(number)} already.")
+        else:
+            self.show(f"Visitors are in {_shards(number)} now, before in {before}. Counts are the same.")
+        if number > 1:
+            self.show(f"Seal in up to {number} processes at once, each: manage.py seal --watch")
+        else:
+            self.show("One process seals at a time. Nothing else to do: those that serve do it by themselves.")
+
+    def watch(self) -> None:
+        """Seal and sweep until told to stop."""
+        number = Seal.objects.count()
+        self.show(f"Sealing {_shards(number)} every {WATCH_SECONDS:g} s until Ctrl-C or SIGTERM.")
+        self.shown = float("inf")  # a log of years needs no line for each step
+        while True:
+            self.rest()
+            close_old_connections()
+            try:
+                sealer.seal(patience=WATCH_SECONDS, progress=self.progress)
+                sealer.sweep()
+            except (OperationalError, InterfaceError) as failure:  # it restarts, say
+                self.stderr.write(self.style.WARNING(f"The database cannot be used: {' '.join(str(failure).split())}"))
+
+    def rest(self) -> None:
+        """Wait until it is time again."""
+        until = time.monotonic() + WATCH_SECONDS
+        while time.monotonic() < until:
+            if self.stopped:
+                raise Stopped
+            time.sleep(0.1)
+
+    def progress(self, views: int) -> None:
+        """After each step: tell how it goes, and end here when told to."""
+        self.views += views
+        if self.stopped:
+            raise Stopped
+        if time.monotonic() > self.shown + SHOW_SECONDS:
+            self.shown = time.monotonic()
+            self.show(f"  {self.told()}")
+
+    def told(self) -> str:
+        """How many views so far, and how fast."""
+        seconds = time.monotonic() - self.began
+        return f"{self.views:,} views in {seconds:.1f} s ({self.views / seconds:,.0f} views/s)"
+
+    def stop(self, number: int, frame: FrameType | None) -> None:
+        """End after the step at hand."""
+        self.stopped = True
+
+    def show(self, line: str) -> None:
+        """A line, at once even where it is not a terminal that reads it."""
+        self.stdout.write(line)
+        self.stdout.flush()
+
+
+def _shards(number: int) -> str:
+    return "one shard" if number == 1 else f"{number} shards"

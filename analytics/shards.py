@@ -1,0 +1,46 @@
+"""How many shards visitors are split into, changed while views come in and reports are read.
+
+Trails belong to a visitor and cells add up over shards, so neither moves: only
+the rows that say how far each shard is sealed are written anew. That takes one
+watermark for all of them, which is reached and put down in one transaction.
+"""
+
+from django.db import transaction
+from django.db.models import Max, Min
+
+from analytics import sealer
+from analytics.models import Seal
+from analytics.sealer import Lease, Progress
+
+NUMBERS = (1, 2, 4, 8, 16)  # powers of two: a shard is the lowest bits of a visitor
+
+
+def change(number: int, progress: Progress | None = None) -> int:
+    """Have `number` shards; returns how many there were. Counts are the same before, meanwhile and after.
+
+    Of two processes that do this at once the later one wins. Whoever is sealing
+    a shard meanwhile loses its lease, and goes on with the shards as they are then.
+    """
+    if number not in NUMBERS:
+        raise ValueError(f"the number of shards must be one of {', '.join(map(str, NUMBERS))}")
+    sealer.seal(patience=float("inf"), progress=progress)  # so that little is left to do while everybody waits
+    with transaction.atomic():
+        # Row 0 is always there. Who waits for it sees in the next query the rows that the one before left.
+        Seal.objects.select_for_update().get(shard=0)
+        seals = list(Seal.objects.select_for_update().order_by("shard"))
+        token = max(seal.token for seal in seals) + 1  # above every lease that there ever was, of shards now gone, too
+        Seal.objects.update(token=token)
+        upto = max(seal.sealed_to for seal in seals)
+        for seal in seals:
+            _catch_up(seal, len(seals), token, upto)
+        facts = Seal.objects.aggregate(sealed_to=Max("sealed_to"), closed=Min("closed"), swept_at=Min("swept_at"))
+        Seal.objects.filter(shard__gte=number).delete()
+        for shard in range(number):
+            Seal.objects.update_or_create(shard=shard, defaults={**facts, "token": token, "leased_until": 0})
+    return len(seals)
+
+
+def _catch_up(seal: Seal, shards: int, token: int, upto: int) -> None:
+    while seal.sealed_to < upto:
+        sealer.seal_views(Lease(seal.shard, shards, token, seal.sealed_to, seal.closed), upto)
+        seal.refresh_from_db()
