@@ -176,10 +176,11 @@ def is_markdown_fetch(verdict: Verdict, raw_path: str, accept: str) -> bool:
     """Whether a client that is no known crawler read a page as Markdown, which only machines do."""
     if verdict.client_class in KNOWN_CRAWLERS:
         return False
-    path = re.split(r"[?#]", raw_path, maxsplit=1)[0].lower()
+    path = raw_path.partition("?")[0].partition("#")[0].lower()
     return path.endswith((".md", ".mdx", "/llms.txt", "/llms-full.txt")) or prefers_markdown(accept)
 
 
+@functools.lru_cache(maxsize=1_000)
 def prefers_markdown(accept: str) -> bool:
     """Whether an Accept header asks for Markdown at least as much as for HTML."""
     weights: dict[str, float] = {}

@@ -97,7 +97,7 @@ async def _page(
 )
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> Any:
     """Take 1 to 1,000 views that a server saw; answered after they are committed."""
-    receipt = await _stored(_send(request.auth.project, payload))
+    receipt = await _stored(await in_db(_send)(request.auth.project, payload))
     return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
 
 

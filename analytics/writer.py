@@ -12,6 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
 
@@ -28,8 +29,7 @@ MOST_WAITING = 200_000
 COLUMNS = tuple(field.column for field in PageView._meta.concrete_fields if not field.primary_key)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """A view that is ready to be stored. `facts` are the columns after the page's number."""
 
     key: int

@@ -152,7 +152,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return False
         if not origin or origin in (f"http://{host}", f"https://{host}"):
             return True
-        return await in_db(auth.lists_origin)(self.domain, origin)
+        return await auth.lists_origin(self.domain, origin)
 
 
 Body = TypeVar("Body", bound=BaseModel)

@@ -61,6 +61,10 @@ class PageHandler(Handler):
 class ApiHandler(Handler):
     """For API paths, whose database work has threads of its own (`docsite.db`)."""
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; Django would start a thread for each, and use it only to close the answer."""
+        await self.handle(scope, receive, send)
+
 
 # Django's synchronous receivers would give each open stream a thread that does nothing else.
 for signal, receivers in (

@@ -1,6 +1,7 @@
 """Who asks, and may they: bearer tokens, kinds, addresses, scopes and tenants."""
 
 import ipaddress
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from docsite import ids
+from docsite.db import in_db
 from docsite.http.client_ip import Address
 from docsite.http.errors import Forbidden, NotFound, Unauthorized
 from docsite.projects.models import ApiKey, Project, digest
@@ -36,9 +38,9 @@ class _Recent:
 
     def get(self, key: Any, read: Callable[[], Any]) -> Any:
         now = time.monotonic()
-        kept = self._values.get(key)
-        if kept and now - kept[0] < KEY_CACHE_SECONDS:
-            return kept[1]
+        value = self.peek(key)
+        if value is not None:
+            return value
         value = read()
         with self._lock:
             if len(self._values) > 10_000:
@@ -46,6 +48,11 @@ class _Recent:
             if value is not None:
                 self._values[key] = (now, value)
         return value
+
+    def peek(self, key: Any) -> Any:
+        """The value, if it was read lately; None otherwise."""
+        read_at, value = self._values.get(key, (-math.inf, None))
+        return value if time.monotonic() - read_at < KEY_CACHE_SECONDS else None
 
     def clear(self) -> None:
         self._values.clear()
@@ -72,9 +79,9 @@ def project_by_id(project_id: str) -> Project | None:
     return project
 
 
-def lists_origin(domain: str, origin: str) -> bool:
+async def lists_origin(domain: str, origin: str) -> bool:
     """Whether pages of that origin may speak to the domain's project; of no project, none may."""
-    project = project_by_domain(domain)
+    project = recent.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
     return project is not None and origin in project.origins
 
 

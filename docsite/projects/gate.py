@@ -17,7 +17,6 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.decorators import async_only_middleware
 
-from docsite.db import in_db
 from docsite.http import ratelimit
 from docsite.http.errors import ApiError, BadRequest, Forbidden, Unavailable
 from docsite.projects import auth
@@ -77,7 +76,7 @@ class Gate:
         path = _BROWSER_PATH.match(request.path_info)
         if origin is None or path is None:
             return {}
-        if origin != own_origin(request) and not await in_db(auth.lists_origin)(path["domain"], origin):
+        if origin != own_origin(request) and not await auth.lists_origin(path["domain"], origin):
             raise Forbidden("This origin is not on the project's list of allowed origins.")
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
 

@@ -96,12 +96,11 @@ class _KeyGuard(AuthBase):
         def admit() -> Caller:
             caller = self.caller(token, named, address, write=post)
             request.uses = self.use(*self.charges(caller))
+            if post:
+                request.json = body.read_json(request)  # here, since two megabytes would hold up all streams
             return caller
 
-        caller = await in_db(admit)()
-        if post:
-            request.json = body.read_json(request)
-        return caller
+        return await in_db(admit)()
 
 
 class AssistantKey(_KeyGuard):
@@ -142,8 +141,7 @@ class AllowedOrigin:
             if project is None:
                 raise NotFound("No such domain.")
             request.uses = ratelimit.spend((ratelimit.COLLECT_IP, network_of(address)))
+            request.json = body.read_json(request, from_page=True)
             return project
 
-        project = await in_db(admit)()
-        request.json = body.read_json(request, from_page=True)
-        return project
+        return await in_db(admit)()

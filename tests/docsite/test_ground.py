@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from docsite import ids
-from docsite.http import client_ip, ratelimit
-from docsite.http.errors import TooMany, Unavailable
+from docsite.http import body, client_ip, ratelimit
+from docsite.http.errors import BadRequest, TooMany, Unavailable
 from docsite.paths import normalize
 from docsite.projects.models import origin_of
 from tests.conftest import ROOT
@@ -92,6 +92,44 @@ def test_the_client_is_the_last_hop_that_is_not_ours(settings, peer, forwarded, 
 def test_ipv6_clients_count_by_their_64():
     one, two = ipaddress.ip_address("2001:db8:1:2::1"), ipaddress.ip_address("2001:db8:1:2:ffff::9")
     assert client_ip.network_of(one) == client_ip.network_of(two) == "2001:db8:1:2::"
+
+
+@pytest.mark.parametrize(
+    ("text", "network"),
+    [
+        ("198.51.100.1", "198.51.100.1"),
+        (" [2001:db8:0:1::5] ", "2001:db8:0:1::"),
+        ("2001:db8::1", "2001:db8::"),
+        ("2001:0:0:4:5:6:7:8", "2001:0:0:4::"),
+        ("fe80::1%eth0", "fe80::"),
+        ("::1", "::"),
+        ("::ffff:198.51.100.1", "198.51.100.1"),
+        *(
+            (text, None)
+            for text in ("", "1.2.3", "01.2.3.4", "1.2.3.256", "1.2.3.4:80", "1.2.3.4/24", "0x1.2.3.4", "1")
+        ),
+        *(
+            (text, None)
+            for text in ("::g", "1::2::3", "::1/64", "1:2:3:4:5:6:7:8:9", "1.2.3.4\x00", "٣.1.1.1", "\ud800")
+        ),
+    ],
+)
+def test_an_address_is_one_and_has_one_spelling(text, network):
+    address = client_ip.parse(text)
+    assert (address and client_ip.network_of(address)) == network
+
+
+@pytest.mark.parametrize("siblings", [b"", b'"]", {}, "\\\\", [], "\\"[[", '])
+def test_a_body_nests_64_levels_and_no_more(siblings):
+    def nested(levels):
+        value = b"1"
+        for level in range(levels):
+            value = b"[" + siblings + value + b"]" if level % 2 else b'{"{": ' + value + b"}"
+        return b'{"}": [0' + b', ["]"]' * 70 + b'], "x": ' + value + b"}"
+
+    assert body.parse_object(nested(63))
+    with pytest.raises(BadRequest, match="not valid"):
+        body.parse_object(nested(64))
 
 
 def test_data_may_lie_anywhere(tmp_path):

@@ -1,0 +1,95 @@
+"""Views in quickly: in batches, beside other requests, and still the same views."""
+
+import threading
+import uuid
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from django.db import IntegrityError, transaction
+
+from analytics.collect import Observation, record
+from analytics.identity import keyed, visitor
+from analytics.models import Page
+from analytics.writer import Receipt
+from docsite.db import insert
+from docsite.http.client_ip import parse
+from tests.analytics.conftest import CHROME, CURL, NOON, view
+from tests.conftest import assert_error
+
+
+def observations(count, agent=CHROME):
+    return [Observation(uuid.uuid4().hex, f"/{n % 7}", NOON, parse("198.51.100.1"), agent) for n in range(count)]
+
+
+def test_a_receipt_is_exact_however_many_rows_go_into_a_statement(make_project):
+    project = make_project().project
+    known, ignored = observations(130), observations(65, CURL)
+    assert record(project, known[:1]) == Receipt(1, 0, 0)
+    assert record(project, known) == Receipt(129, 1, 0)
+    assert record(project, [*ignored, *known, *observations(70), *ignored]) == Receipt(70, 195, 65)
+
+
+def test_rows_are_inserted_all_or_none(make_project):
+    project = make_project().project
+    rows = [(project.pk, number, f"/{number}") for number in range(1, 1001)]
+    columns, on_conflict = ("project_id", "number", "path"), "(project_id, number) DO NOTHING"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert(Page._meta.db_table, columns, [*rows[:-1], (project.pk, 1000, None)], on_conflict)
+    assert not Page.objects.filter(project=project).exists()
+    with transaction.atomic():
+        assert insert(Page._meta.db_table, columns, rows[500:], on_conflict) == 500
+        assert insert(Page._meta.db_table, columns, rows, on_conflict) == 500
+    assert Page.objects.filter(project=project).count() == 1000
+
+
+def test_a_visitor_stays_the_same_from_release_to_release():
+    secret = "ab" * 32
+    assert visitor(secret, parse("198.51.100.1"), "x") == -7192441861986992673
+    assert visitor(secret, parse("2001:db8:1:2::9"), "x") == 7865485429385226556
+    assert (
+        visitor(secret, parse("198.51.100.1"), "x", daily_at=datetime(2026, 3, 10, tzinfo=UTC)) == 6969347773703033142
+    )
+    assert keyed(secret, "one", b"view") == -7683461721490173556
+
+
+def test_every_bad_view_of_a_batch_is_named(collect):
+    views = [view(), view(ip="x", timestamp=None), view(), view(path="")]
+    assert_error(collect(*views, status=400), 400, "views.1.timestamp: must", "views.1.ip: is not", "views.3.path: ")
+    assert_error(collect("x", status=400), 400, "views.0: must be an object")
+
+
+@pytest.fixture
+async def client():
+    """Requests to the application in this process."""
+    from docsite.asgi import application
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://127.0.0.1") as client:
+        yield client
+
+
+async def test_a_batch_is_read_beside_the_loop(client, make_project, monkeypatch):
+    from analytics import api
+    from docsite.http import body
+
+    def noting(function):
+        return lambda *args: threads.append(threading.current_thread()) or function(*args)
+
+    threads: list[threading.Thread] = []
+    monkeypatch.setattr(api, "checked", noting(api.checked))
+    monkeypatch.setattr(body, "parse_object", noting(body.parse_object))
+    tenant = make_project()
+    url = f"/v1/collect/{tenant.project_id}/views"
+    response = await client.post(url, json={"views": [view(), view()]}, headers=tenant.admin)
+    assert response.json() == {"accepted": 2, "duplicates": 0, "ignored": 0}
+    assert len(threads) == 2
+    assert threading.current_thread() not in threads
+
+
+async def test_no_thread_is_started_for_an_api_request(client, monkeypatch):
+    await client.get("/health")
+    started: list[str] = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: started.append(thread.name) or start(thread))
+    assert (await client.get("/health")).status_code == 200
+    assert not started
