@@ -34,7 +34,7 @@ from docsite.db import insert
 
 logger = logging.getLogger(__name__)
 
-STEP = 50_000  # views of one transaction
+STEP = 30_000  # views of one transaction
 LEASE_SECONDS = 3.0
 PATIENCE_SECONDS = 5.0  # of a report, while another process seals
 NUDGE_VIEWS = 5_000

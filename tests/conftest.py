@@ -20,6 +20,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 _numbers = itertools.count(1)
+NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
+_held: list[socket.socket] = []
 
 PAGES = {
     "index": "---\ntitle: Acme\n---\n# Acme\n\nAcme keeps parcels in order.\n",
@@ -35,10 +37,16 @@ PAGES = {
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody listens on now. It is held on another address, so that no other worker picks it, too."""
+    held = socket.socket()
+    held.bind(("127.0.0.2", 0))
+    _held.append(held)
+    return int(held.getsockname()[1])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test first, so that it does not run alone at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("services") is None)
 
 
 @dataclass
@@ -106,6 +114,14 @@ def wait_for(condition: Any, seconds: float, what: str) -> None:
 
 
 @pytest.fixture(scope="session")
+def own_database(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A SQLite database for tests that need one to themselves: the environment of those who use it."""
+    from tests.analytics import crashes
+
+    return crashes.migrate({"DATA_DIR": str(tmp_path_factory.mktemp("data"))})
+
+
+@pytest.fixture(scope="session")
 def service(start: Any, django_db_setup: None) -> Service:
     """The service without a model: answers are quoted."""
     return start()
@@ -124,7 +140,7 @@ class Upstream:
 
     def asked(self, marker: str) -> list[dict[str, Any]]:
         """The requests whose question holds the marker, oldest first."""
-        return httpx.get(f"{self.url}/log", params={"of": marker}, trust_env=False).json()
+        return httpx.get(f"{self.url}/log", params={"of": marker}, trust_env=False, verify=NO_TLS).json()
 
     def last(self, marker: str) -> dict[str, Any]:
         """The latest of them."""
@@ -169,9 +185,15 @@ class Tenant:
 
 
 @pytest.fixture
-def make_project() -> Any:
+def make_project() -> Iterator[Any]:
     """Make a tenant, without documentation."""
+    from django.db import connection
+
     from docsite.projects.management.commands.createproject import create_project
+    from docsite.projects.models import Project
+    from search.backends import sqlite
+
+    made: list[int] = []
 
     def make(docs_url: str = "https://docs.acme.example", **options: Any) -> Tenant:
         number = f"{os.getpid()}-{next(_numbers)}"
@@ -179,9 +201,13 @@ def make_project() -> Any:
         project, assistant_key, admin_key = create_project(
             domain, f"Acme {number}", docs_url, **{"origins": [], **options}
         )
+        made.append(project.pk)
         return Tenant(project, assistant_key, admin_key, domain, project.project_id)
 
-    return make
+    yield make
+    if connection.vendor == "sqlite":  # whose every change of tables takes longer the more there are
+        for pk in made:
+            sqlite.drop(Project(pk=pk))
 
 
 @pytest.fixture
@@ -202,7 +228,7 @@ def project(make_project: Any, tmp_path: Path) -> Tenant:
 @pytest.fixture
 def http() -> Iterator[httpx.Client]:
     """A plain client."""
-    with httpx.Client(timeout=20, trust_env=False) as client:
+    with httpx.Client(timeout=20, trust_env=False, verify=NO_TLS) as client:
         yield client
 
 

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from analytics import sealer, shards
-from analytics.models import Seal
+from analytics.models import Seal, Trail
 from tests.analytics import crashes
-from tests.analytics.crashes import record
+from tests.analytics.crashes import new_project, record
 from tests.analytics.history import history, windows
 from tests.analytics.test_counting import check
 from tests.conftest import ROOT, wait_for
@@ -63,16 +63,32 @@ def test_who_held_a_lease_before_the_change_writes_nothing(make_project, one_aga
     check(project, views, windows(random.Random(11), now, 3, 2))
 
 
-def test_a_lease_knows_the_number_of_shards_although_it_changes_while_it_is_taken(one_again):
-    def change_before(proceed, sql, params, many, context):
-        if "leased_until = %s" in sql and Seal.objects.count() == 1:
-            shards.change(4)
-        return proceed(sql, params, many, context)
+def four_just_before_the_lease(proceed, sql, params, many, context):
+    """What another process may do at the worst moment."""
+    if "leased_until = %s" in sql and Seal.objects.count() == 1:
+        shards.change(4)
+    return proceed(sql, params, many, context)
 
+
+def test_a_lease_knows_the_number_of_shards_although_it_changes_while_it_is_taken(one_again):
     sealer.seal()
-    with connection.execute_wrapper(change_before):
+    with connection.execute_wrapper(four_just_before_the_lease):
         lease = sealer.take(0)
     assert (lease.shard, lease.shards) == (0, 4)
+
+
+def test_a_sweep_trims_only_the_visitors_of_the_lease_it_has(one_again):
+    project, now = new_project("17" * 32), datetime.now(UTC)
+    views = history(random.Random(17), 200, 90, now)
+    record(project, views)
+    sealer.seal()
+    with connection.execute_wrapper(four_just_before_the_lease):
+        sealer._trim_shard(0)
+    trimmed = Trail.objects.filter(project=project, trimmed__gt=0).values_list("visitor", flat=True)
+    assert {visitor & 3 for visitor in trimmed} == {0}
+    sealer.sweep(force=True)
+    assert {visitor & 3 for visitor in trimmed.all()} == {0, 1, 2, 3}
+    check(project, views, [(now - timedelta(days=95), now)])
 
 
 def test_a_sweep_does_not_wait_for_a_shard_that_is_gone(make_project):
@@ -115,24 +131,37 @@ def test_seal_takes_only_powers_of_two_up_to_16(number):
         seal(f"--shards={number}")
 
 
-def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_told_to_stop(own_database):
+@pytest.fixture
+def start_seal(own_database):
+    """Start `manage.py seal`; whoever still runs ends with the test."""
+    started: list[subprocess.Popen[str]] = []
+
     def start(*arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "manage.py", "seal", *arguments],
             cwd=ROOT, env=crashes.environment(own_database), stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
+        started.append(process)
+        return process
 
+    yield start
+    for process in started:
+        process.kill()
+        process.wait(10)
+
+
+def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_told_to_stop(own_database, start_seal):
     def is_sealed() -> bool:
         with sqlite3.connect(Path(own_database["DATA_DIR"]) / "db.sqlite3") as database:
             (newest,) = database.execute("SELECT MAX(id) FROM analytics_pageview").fetchone()
             (least,) = database.execute("SELECT MIN(sealed_to) FROM analytics_seal").fetchone()
         return newest == least > 0
 
-    watching = [start("--watch"), start("--watch")]
+    watching = [start_seal("--watch"), start_seal("--watch")]
     for process in watching:
         assert process.stdout.readline().startswith("Sealed ")
         assert "until Ctrl-C or SIGTERM" in process.stdout.readline()
-    for process in [start("--shards", "4"), start("--shards", "2")]:
+    for process in [start_seal("--shards", "4"), start_seal("--shards", "2")]:
         told, _ = process.communicate(timeout=30)
         assert process.returncode == 0, told
     crashes.run(crashes.views_come_in, own_database)

@@ -11,10 +11,13 @@ from tests.conftest import ROOT
 pytestmark = pytest.mark.services
 
 
-def test_the_quick_suite_passes_on_postgresql_and_redis(postgres: str, redis: str) -> None:
+@pytest.mark.parametrize("which", ["not alone", pytest.param("alone", marks=pytest.mark.alone)])
+def test_the_quick_suite_passes_on_postgresql_and_redis(postgres: str, redis: str, which: str) -> None:
     stores = {"TEST_DATABASE_URL": postgres, "TEST_REDIS_URL": redis}
     # What they show does not depend on the stores: faults of model servers and readers, signals, reading Markdown.
+    # Crashes and shards have databases of their own, and are on PostgreSQL in test_analytics.
     elsewhere = (
+        *("analytics/test_durability", "analytics/test_shards"),
         *("assistant/test_faults", "assistant/test_readers", "assistant/test_pieces", "assistant/test_process"),
         *("docsite/test_cors", "docsite/test_errors", "docsite/test_ground", "docsite/test_pages"),
         *(
@@ -28,7 +31,7 @@ def test_the_quick_suite_passes_on_postgresql_and_redis(postgres: str, redis: st
     )
     run = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "-m", "not browser and not node and not services"),
+            *(sys.executable, "-m", "pytest", "-q", "-m", f"{which} and not browser and not node and not services"),
             *(f"--ignore-glob=tests/{name}*" for name in elsewhere),
         ],
         cwd=ROOT, env={**os.environ, **stores}, capture_output=True, text=True,

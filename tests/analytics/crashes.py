@@ -1,0 +1,406 @@
+"""What may happen to those who write and seal. Each scenario runs in a process and a database of its own.
+
+Sealing goes over all projects, so beside other tests nobody could say which statement comes next.
+"""
+
+import os
+import random
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import time_machine
+from django.core.management import call_command
+from django.db import connection, connections, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from analytics import collect, sealer, shards, writer
+from analytics.cells import SPANS, Bucket, merge
+from analytics.models import Cells, Page, PageView, Seal, Trail
+from docsite.projects.management.commands.createproject import create_project
+from docsite.projects.models import Organization, Project
+from tests.analytics.history import Seen, history, view, windows
+from tests.analytics.test_counting import arrive, check
+from tests.conftest import ROOT
+
+
+def run(scenario: Callable[..., None], database: dict[str, str], *arguments: object) -> str:
+    """Run a scenario in a process of its own, on a database given by environment. Returns what it printed."""
+    code = (
+        "import sys, django; django.setup()\n"
+        f"from {scenario.__module__} import {scenario.__name__}\n"
+        f"{scenario.__name__}(*sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=ROOT, env=environment(database), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
+    return done.stdout
+
+
+def environment(database: dict[str, str]) -> dict[str, str]:
+    """The environment of a process that uses another database than the tests do."""
+    return {**os.environ, "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "docsite.settings", **database}
+
+
+def migrate(database: dict[str, str]) -> dict[str, str]:
+    """Make the tables."""
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity=0"], cwd=ROOT, env=environment(database), check=True
+    )
+    return database
+
+
+def new_project(secret: str = "") -> Project:
+    """A project; two with the same secret know their visitors by the same hashes."""
+    domain = f"crash-{secrets.token_hex(6)}"
+    project, *_ = create_project(domain, domain, "https://docs.example", [])
+    if secret:
+        project.visitor_secret = secret
+        project.save(update_fields=["visitor_secret"])
+    return project
+
+
+def twin(project: Project) -> Project:
+    """A project that stores the same views as the same bytes."""
+    other = new_project(project.visitor_secret)
+    for page in Page.objects.filter(project=project).order_by("number"):
+        Page.objects.create(project=other, number=page.number, path=page.path)
+    return other
+
+
+def record(project: Project, views: list[Seen]) -> None:
+    """Have views stored."""
+    collect.record(project, [seen.observation for seen in views])
+
+
+def stored(project: Project) -> tuple[list[Any], list[Any]]:
+    """The cells and trails of a project, byte for byte."""
+    cells = Cells.objects.filter(project=project).order_by("span", "start", "shard")
+    trails = Trail.objects.filter(project=project).order_by("visitor")
+    return (
+        [(*row[:-1], bytes(row[-1])) for row in cells.values_list("span", "start", "shard", "blob")],
+        [(*row[:-1], bytes(row[-1])) for row in trails.values_list("visitor", "trimmed", "sightings")],
+    )
+
+
+class Crash(BaseException):
+    """The process ends here. No `Exception`, so that nothing tidies up after it."""
+
+
+@contextmanager
+def crash_after(number: int) -> Iterator[list[str]]:
+    """A process that ends when it has made so many statements. Yields them."""
+    made: list[str] = []
+
+    def execute(proceed: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        result = proceed(sql, params, many, context)
+        made.append(sql)
+        if len(made) == number:
+            raise Crash
+        return result
+
+    try:
+        with connection.execute_wrapper(execute):
+            yield made
+    except Crash:
+        connection.close()  # as the database sees it: what was not committed is gone
+        Seal.objects.update(leased_until=0)  # and its lease has run out
+
+
+def crashes_in_steps() -> None:
+    """Crash after the first statement of a sealing, seal, crash after the second of the next, and so on."""
+    dice, project, now = random.Random(1), new_project(), datetime.now(UTC)
+    sealer.STEP = 4  # several steps for each sealing
+    views: list[Seen] = []
+    for number in count(1):
+        new = history(dice, 6, 2, now)
+        views += new
+        record(project, new)
+        with crash_after(number) as made:
+            sealer.seal()
+        assert sealer.seal()
+        done = len(made) < number
+        if number % 10 == 0 or done:
+            check(project, views, windows(dice, now, 5, 3))
+        if done:
+            break
+    assert number > 25, "several steps, each with cells, trails and longer buckets"
+    assert {seal.sealed_to for seal in Seal.objects.all()} == {PageView.objects.latest("pk").pk}
+    spared = twin(project)
+    record(spared, views)
+    assert sealer.seal()
+    assert stored(project) == stored(spared)
+
+
+def crashes_in_sweeps() -> None:
+    """The same while trails are trimmed and old views removed."""
+    Organization.objects.all().delete()  # a sweep goes over all that is there, once for each statement
+    dice, project, now = random.Random(2), new_project(), datetime.now(UTC)
+    views = history(dice, 150, 70, now)
+    record(project, views)
+    ranges = [*windows(dice, now, 70, 6), (now - timedelta(days=80), now)]
+    sealer.seal()
+    sealer.STEP = 5
+    for number in count(1):
+        with crash_after(number):
+            sealer.sweep(force=True)
+            break
+        check(project, views, ranges[number % 7 :][:1])
+    assert number > 12, "several pages of trails, several lots of views"
+    long_ago = (now - timedelta(days=32)).timestamp() * 1e6
+    assert not PageView.objects.filter(project=project, at__lt=long_ago).exists()
+    assert Trail.objects.filter(project=project, trimmed__gt=0).exists()
+    sealer.STEP = 20_000
+    late = history(dice, 30, 25, now)  # finds its place in what is left of the trails
+    record(project, late)
+    check(project, views + late, ranges)
+
+
+def whole_buckets(project: Project) -> dict[tuple[int, int], bytes]:
+    """The cells of each bucket, of all shards together."""
+    parts: dict[tuple[int, int], list[Bucket]] = defaultdict(list)
+    for span, start, _, blob in stored(project)[0]:
+        parts[span, start].append(Bucket.decode(start, blob))
+    sums = {(span, start): merge(start, buckets) for (span, start), buckets in parts.items()}
+    return {key: bucket.encode() for key, bucket in sums.items() if bucket}
+
+
+def shards_change() -> None:
+    """Views come in over three months, many of them late, while the number of shards changes and time goes on."""
+    dice, project = random.Random(8), new_project("08" * 32)
+    now = datetime.now(UTC) - timedelta(days=400)
+    views: list[Seen] = []
+    for number in (1, 4, 1, 16, 2, 8, 8, 1, 2, 4):
+        now += timedelta(hours=dice.choice([1, 20, 30, 200, 700]))
+        with time_machine.travel(now, tick=True):
+            for days in (0.2, 20):
+                new = history(dice, 25, days, now)
+                dice.shuffle(new)
+                record(project, new)
+                views += new
+                sealer.seal()
+            record(project, new := history(dice, 5, 1, now))  # not sealed yet
+            views += new
+            before = Seal.objects.count()
+            assert shards.change(number) == before
+            assert {*Seal.objects.values_list("shard", flat=True)} == {*range(number)}
+            assert len({(seal.sealed_to, seal.closed) for seal in Seal.objects.all()}) == 1
+            check(project, views, windows(dice, now, 60, 3))
+    assert len({shard for _, _, shard, _ in stored(project)[0]}) > 8
+    with time_machine.travel(now + timedelta(days=70), tick=True):
+        spared = twin(project)
+        record(spared, views)
+        sealer.seal()  # closes what is left of the other, too
+        shards.change(1)
+        assert whole_buckets(project) == whole_buckets(spared)
+        assert {span for span, _ in whole_buckets(project)} == {*SPANS}
+        assert stored(project)[1] == stored(spared)[1]
+
+
+def crashes_in_changes() -> None:
+    """Crash after any statement that changes the number of shards."""
+    dice, project, now = random.Random(9), new_project(), datetime.now(UTC)
+    views: list[Seen] = []
+    shards.change(1)
+    for number in count(1):
+        made = 0
+        for wanted in (4, 1):
+            new = history(dice, 5, 3, now)
+            views += new
+            record(project, new)
+            with crash_after(number) as statements:
+                shards.change(wanted)
+            made = max(made, len(statements))
+            assert Seal.objects.count() in (1, 4), "all or nothing"
+            if not number % 10:
+                check(project, views, windows(dice, now, 3, 1))
+            shards.change(wanted)
+        if made < number:
+            break
+    check(project, views, windows(dice, now, 3, 3))
+
+
+def kills(many: str, crowd: str, number: str) -> None:
+    """Kill processes with -9 while they write and seal, and start others in their place. Then look what is there.
+
+    `number` is that of the shards; with 0 some of the processes change it.
+    """
+    project, now, dice = new_project(), datetime.now(UTC), random.Random(5)
+    shards.change(int(number) or 1)
+    sealer.STEP = 40  # so that a kill often hits between two
+    sealer.LEASE_SECONDS = 0.01  # and that one overtakes another
+    connections.close_all()  # each child opens its own
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "acknowledged"
+        born = count()
+        restless = number == "0"
+        alive = [_fork(project, now, next(born), told, restless) for _ in range(int(crowd))]
+        for _ in range(int(many)):
+            time.sleep(dice.uniform(0.02, 0.2))
+            place = dice.randrange(len(alive))
+            _kill(alive[place])
+            alive[place] = _fork(project, now, next(born), told, restless)
+        for pid in alive:
+            _kill(pid)
+        lines = told.read_text().splitlines()
+    strange = [line for line in lines if not line.replace(" ", "").isdigit()]
+    assert not strange, strange[:3]
+    acknowledged = [(int(child), int(place)) for child, place in map(str.split, lines)]
+    assert len(acknowledged) == len(set(acknowledged))
+    last = dict.fromkeys(range(next(born)), -1)
+    for child, place in acknowledged:
+        last[child] = max(last[child], place)
+    keys = set(PageView.objects.filter(project=project).values_list("key", flat=True))
+    candidates = {
+        (child, place): _made_view(now, child, place)
+        for child, until in last.items()
+        for place in range(until + 1 + _BATCH)
+    }
+    committed = {
+        name: seen for name, seen in candidates.items() if collect._view(project, seen.observation).key in keys
+    }
+    assert set(acknowledged) <= committed.keys(), "an acknowledged view is lost"
+    assert len(keys) == len(committed) == PageView.objects.filter(project=project).count()
+    assert len(acknowledged) > int(many), "they were busy"
+    assert [*Seal.objects.order_by("shard").values_list("shard", flat=True)] == [*range(Seal.objects.count())]
+    assert Seal.objects.count() in (shards.NUMBERS if restless else [int(number)])
+    assert sealer.seal(patience=20)
+    check(project, list(committed.values()), [(now - timedelta(days=4), now), *windows(dice, now, 3, 4)])
+    sys.stdout.write(f"{len(acknowledged)} acknowledged, {len(committed)} committed\n")
+
+
+_BATCH = 5
+
+
+def _made_view(now: datetime, child: int, number: int) -> Seen:
+    """A view that follows from who made it, so that it need not be told to anybody."""
+    dice = random.Random(child << 32 | number)
+    kind = dice.choices(["human", "markdown", "reader", "crawler"], [5, 2, 2, 1])[0]
+    at = now - timedelta(hours=dice.choice([0.1, 1, 2, 30, 31, 60]), seconds=dice.randrange(1800))
+    return view(at, f"/page-{dice.randrange(5)}", dice.randrange(1, 15), kind, f"{child}.{number}")
+
+
+def _fork(project: Project, now: datetime, child: int, told: Path, restless: bool) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    file = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        if child % 3:  # two of three write, two of three seal
+            threading.Thread(target=_write, args=(project, now, child, file), daemon=True).start()
+        while child % 3 == 1:
+            time.sleep(1)
+        while True:
+            if restless and child % 2:
+                shards.change(random.choice(shards.NUMBERS))
+            sealer.seal()
+    except BaseException as failure:
+        os.write(file, f"{child} {failure!r}\n".encode())
+    finally:
+        os._exit(1)
+
+
+def _write(project: Project, now: datetime, child: int, file: int) -> None:
+    """Record views, and only then tell which."""
+    done = 0
+    while True:
+        size = 1 + done % _BATCH
+        record(project, [_made_view(now, child, number) for number in range(done, done + size)])
+        os.write(file, "".join(f"{child} {number}\n" for number in range(done, done + size)).encode())
+        done += size
+
+
+def _kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def commits_out_of_order() -> None:
+    """One view has its number first and is committed last, while another process seals (PostgreSQL)."""
+    writer.close_old_connections = lambda: None  # it would end the transaction that is held open here
+    project, now = new_project(), datetime.now(UTC) - timedelta(hours=1)
+    first, slow, quick = (view(now, "/page", who, "human") for who in (1, 2, 3))
+    record(project, [first])
+    sealer.seal()
+    held, go_on = threading.Event(), threading.Event()
+
+    def write_slowly() -> None:
+        with transaction.atomic():
+            writer._commit([writer._Batch(project.pk, [collect._view(project, slow.observation)])])
+            held.set()
+            go_on.wait(20)
+
+    slowly, hurried = threading.Thread(target=write_slowly), threading.Thread(target=sealer.seal)
+    slowly.start()
+    assert held.wait(20)
+    record(project, [quick])
+    hurried.start()
+    hurried.join(0.5)  # one who does not wait is through by then
+    go_on.set()
+    slowly.join(20)
+    hurried.join(20)
+    check(project, [first, slow, quick], [(now - timedelta(hours=2), now + timedelta(hours=2))])
+
+
+def views_come_in() -> None:
+    """Some views, not sealed."""
+    record(new_project(), history(random.Random(10), 50, 3, datetime.now(UTC)))
+
+
+def histories(now: str) -> None:
+    """Random histories, as `test_counting` has them, with days that pass between; prints what they are stored as."""
+    moment = datetime.fromisoformat(now)
+    shards.change(4)
+    for seed in range(6):
+        dice, project = random.Random(seed), new_project(f"{seed:064x}")
+        days = dice.choice([0.2, 3, 29, 380])
+        views = history(dice, dice.choice([60, 400]), days, moment)
+        arriving = dice.sample(views, len(views)) if seed % 2 else views
+        half = len(views) // 2
+        with time_machine.travel(moment, tick=True):
+            arrive(dice, project, arriving[:half])
+        with time_machine.travel(moment + timedelta(days=9), tick=True):
+            arrive(dice, project, arriving[half:])
+            check(project, views, windows(dice, moment, min(days, 20), 4))
+        sys.stdout.write(f"{seed} {stored(project)!r}\n")
+
+
+def an_older_database() -> None:
+    """Views that were stored before there were cells are kept, counted, and known when they come again."""
+    executor = MigrationExecutor(connection)
+    executor.migrate([("analytics", "0001_initial")])
+    executor.loader.build_graph()
+    dice, project, now = random.Random(15), new_project(), datetime.now(UTC)
+    views = history(dice, 2100, 25, now)  # more than are copied at once
+    odd = view(now - timedelta(hours=3), "/ünï/\U0001f600", 1, "human", "id with ' and \U0001f600")
+    views.append(odd)
+    before = [("analytics", "0001_initial"), *executor.loader.graph.leaf_nodes("projects")]
+    old = executor.loader.project_state(before).apps.get_model("analytics", "PageView")
+    names = [field.name for field in PageView._meta.concrete_fields]
+    names = names[names.index("page") + 1 :]
+    rows = []
+    for seen in views:
+        made = collect._view(project, seen.observation)
+        facts = dict(zip(names, made.facts, strict=True))
+        rows.append(old(project_id=project.pk, view_id=seen.observation.view_id, at=seen.at, path=made.path, **facts))
+    old.objects.bulk_create(rows)
+    call_command("migrate", verbosity=0)
+    check(project, views, [(now - timedelta(days=30), now), *windows(dice, now, 25, 6)])
+    again = collect.record(project, [seen.observation for seen in views])
+    assert (again.accepted, again.duplicates) == (0, len(views))
+    more = history(dice, 20, 25, now)
+    record(project, more)
+    check(project, views + more, windows(dice, now, 25, 6))

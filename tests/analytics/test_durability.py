@@ -1,0 +1,154 @@
+"""Crashes: after any statement of a sealing step, by kill -9, and of a whole server under load."""
+
+import random
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from analytics import sealer
+from analytics.models import PageView, Seal
+from tests.analytics import crashes
+from tests.analytics.crashes import record, stored
+from tests.analytics.history import AGENTS, Seen, as_reported, brute, history, view, windows
+from tests.analytics.test_counting import check
+
+
+def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(own_database):
+    crashes.run(crashes.crashes_in_steps, own_database)
+
+
+def test_a_crash_after_any_statement_of_a_sweep_changes_no_count(own_database):
+    crashes.run(crashes.crashes_in_sweeps, own_database)
+
+
+@pytest.mark.parametrize(("shards", "kills"), [(1, 20), (4, 15), (0, 15)])
+def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database, shards, kills):
+    crashes.run(crashes.kills, own_database, kills, 4, shards)
+
+
+def test_the_views_of_an_older_database_are_kept(tmp_path):
+    crashes.run(crashes.an_older_database, {"DATA_DIR": str(tmp_path)})
+
+
+def lease() -> sealer.Lease:
+    """The lease of the only shard, as if the time of any other were over."""
+    Seal.objects.update(leased_until=0)
+    taken = sealer.take(0)
+    assert taken
+    return taken
+
+
+def test_who_was_overtaken_writes_nothing(make_project):
+    project, now = make_project().project, datetime.now(UTC)
+    sealer.seal()
+    views = history(random.Random(3), 40, 3, now)
+    record(project, views)
+    upto = sealer.newest()
+    slow = lease()
+    assert sealer.take(0) is None, "it is held"
+    quick = lease()
+    for _ in range(2):  # before and after the other one has sealed
+        before = stored(project), list(Seal.objects.values())
+        with pytest.raises(sealer.Lost):
+            sealer.seal_views(slow, upto)
+        assert (stored(project), list(Seal.objects.values())) == before
+        if Seal.objects.get().leased_until:
+            sealer.seal_views(quick, upto)
+    check(project, views, windows(random.Random(3), now, 3, 4))
+
+
+def test_the_watermark_never_goes_back(make_project):
+    project, now = make_project().project, datetime.now(UTC)
+    views = history(random.Random(4), 40, 3, now)
+    record(project, views[:20])
+    earlier = sealer.newest()
+    record(project, views[20:])
+    sealer.seal()
+    sealer.seal_views(lease(), earlier)  # by one who looked before the second half came
+    check(project, views, windows(random.Random(4), now, 3, 4))
+
+
+def test_a_sweep_removes_no_view_that_is_not_counted_yet(make_project):
+    project, now = make_project().project, datetime.now(UTC)
+    sealer.seal()
+    views = history(random.Random(6), 30, 60, now)
+    record(project, views)
+    sealer.sweep(force=True)
+    assert PageView.objects.filter(project=project).count() == len(views)
+    check(project, views, [(now - timedelta(days=80), now)])
+    sealer.sweep(force=True)
+    assert PageView.objects.filter(project=project).count() < len(views)
+    check(project, views, [(now - timedelta(days=80), now)])
+
+
+def test_a_server_that_is_killed_under_load_has_every_batch_once(start, make_project):
+    tenant, now = make_project(), datetime.now(UTC) - timedelta(hours=3)
+    kills, size = 3, 40
+    server, killed = start(), threading.Event()
+    sent: list[Seen] = []
+    receipts: list[dict[str, int]] = []
+    repeated = 0
+
+    def restart() -> None:
+        nonlocal server
+        for _ in range(kills):
+            time.sleep(0.7)
+            server.process.kill()
+            server.process.wait(10)
+            server = start()
+        killed.set()
+
+    def post(client: httpx.Client, batch: list[Seen]) -> dict[str, int]:
+        nonlocal repeated
+        while True:
+            try:
+                answer = client.post(
+                    f"{server.url}/v1/collect/{tenant.project_id}/views",
+                    json={"views": [as_reported(seen) for seen in batch]},
+                    headers=tenant.admin,
+                )
+            except httpx.TransportError:  # nobody can know whether it was stored
+                repeated += 1
+                time.sleep(0.2)
+                continue
+            answer.raise_for_status()
+            return answer.json()
+
+    def load(client: httpx.Client, seed: int) -> None:
+        dice = random.Random(seed)
+        while not killed.is_set():
+            batch = [
+                view(
+                    now - timedelta(hours=dice.randrange(50), seconds=dice.randrange(3000)),
+                    f"/page-{dice.randrange(6)}", dice.randrange(1, 40), dice.choice(list(AGENTS)),
+                )
+                for _ in range(size)
+            ]  # fmt: skip
+            sent.extend(batch)
+            if dice.random() < 0.2:
+                post(client, batch)  # as if the answer were lost
+            receipts.append(post(client, batch))
+
+    with httpx.Client(timeout=20, trust_env=False) as client:
+        threads = [threading.Thread(target=load, args=(client, seed)) for seed in range(4)]
+        for thread in [*threads, killer := threading.Thread(target=restart)]:
+            thread.start()
+        for thread in [*threads, killer]:
+            thread.join()
+        assert len(receipts) * size == len(sent)
+        assert all(sum(receipt.values()) == size for receipt in receipts)
+        counted = sum(seen.kind != "nobody" for seen in sent)
+        accepted, twice = (sum(receipt[name] for receipt in receipts) for name in ("accepted", "duplicates"))
+        assert repeated >= kills
+        assert twice > 0
+        assert counted - twice <= accepted <= counted
+        assert PageView.objects.filter(project=tenant.project).count() == len(sent)
+        window = now - timedelta(days=3), now + timedelta(hours=1)
+        dates = {"dateFrom": window[0].isoformat(), "dateTo": window[1].isoformat(), "limit": 100}
+        for report, distinct in (("visitors", True), ("views", False)):
+            url = f"{server.url}/v1/analytics/{tenant.project_id}/{report}"
+            answer = client.get(url, params=dates, headers=tenant.admin).json()
+            assert (answer["totals"], answer[report]) == brute(sent, *window, distinct=distinct)

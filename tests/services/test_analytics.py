@@ -1,0 +1,93 @@
+"""Counting on PostgreSQL: the same as on SQLite, by several processes at once."""
+
+import json
+import random
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+
+from tests.analytics import crashes
+from tests.analytics.history import as_reported, brute, history
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.services
+
+
+def new_database(server: str, name: str) -> dict[str, str]:
+    """The environment of an empty database."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return {"DATABASE_URL": f"{server.rpartition('/')[0]}/{name}"}
+
+
+@pytest.fixture(scope="module")
+def database(postgres: str) -> dict[str, str]:
+    """A database for these tests."""
+    return crashes.migrate(new_database(postgres, "analytics"))
+
+
+def test_the_same_history_is_stored_byte_for_byte_as_on_sqlite(own_database, database):
+    now = datetime.now(UTC).replace(minute=0)  # so that neither comes into the next hour
+    ours, theirs = (crashes.run(crashes.histories, each, now.isoformat()) for each in (database, own_database))
+    assert ours == theirs
+
+
+def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(database):
+    crashes.run(crashes.crashes_in_steps, database)
+
+
+@pytest.mark.parametrize(("shards", "kills"), [(4, 20), (0, 15)])
+def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database, shards, kills):
+    crashes.run(crashes.kills, database, kills, 6, shards)
+
+
+def test_a_view_that_is_committed_after_one_with_a_higher_number_is_counted(database):
+    crashes.run(crashes.commits_out_of_order, database)
+
+
+@pytest.fixture
+def processes(database, start):
+    """Two processes of one service. They end here: the database server waits for those who are connected."""
+    both = start(**database), start(**database)
+    yield both
+    for service in both:
+        service.process.terminate()
+        service.process.wait(20)
+
+
+def test_a_report_of_another_process_has_what_was_just_acknowledged(database, processes, http):
+    made = subprocess.run(
+        [sys.executable, "manage.py", "createproject", "fresh", "--organization", "Fresh", "--docs-url",
+         "https://docs.example", "--json"],
+        cwd=ROOT, env=crashes.environment(database), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    project = json.loads(made.stdout)
+    headers = {"Authorization": f"Bearer {project['admin_key']}"}
+    dice, now, views = random.Random(16), datetime.now(UTC), []
+    dates = {"dateFrom": (now - timedelta(days=3)).isoformat(), "limit": 100}
+    for number in range(15):
+        one, other = processes if number % 2 else reversed(processes)
+        new = history(dice, dice.choice([1, 10]), 2, now)
+        views += new
+        sent = http.post(
+            f"{one.url}/v1/collect/{project['project_id']}/views",
+            json={"views": [as_reported(seen) for seen in new]},
+            headers=headers,
+        )
+        assert sent.status_code == 200, sent.text
+        for report, distinct in (("visitors", True), ("views", False)):
+            url = f"{other.url}/v1/analytics/{project['project_id']}/{report}"
+            answer = http.get(url, params=dates, headers=headers).json()
+            window = now - timedelta(days=3), now + timedelta(days=1)
+            assert (answer["totals"], answer[report]) == brute(views, *window, distinct=distinct)
+
+
+def test_cells_are_the_same_however_often_the_number_of_shards_changes(database):
+    crashes.run(crashes.shards_change, database)
+
+
+def test_the_views_of_an_older_database_are_kept(postgres):
+    crashes.run(crashes.an_older_database, new_database(postgres, "older"))
