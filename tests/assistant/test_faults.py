@@ -36,6 +36,8 @@ NO_BREAKER = {"OPENAI_BREAKER_FAILURES": "100000"}  # the tests of one service f
 TOO_LONG = "the model server took too long"
 UNREACHABLE = "the model server cannot be reached"
 
+pytestmark = pytest.mark.alone
+
 
 # ---- Services. Each has its own settings, so each is a process.
 

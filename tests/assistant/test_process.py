@@ -19,6 +19,8 @@ from tests.conftest import ROOT, assert_error, fake, wait_for
 
 RESTARTING = "The service is restarting. Please ask again."
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def serve(start, upstream):

@@ -148,6 +148,7 @@ async def test_random_cuts_lose_and_double_nothing(model_service, project):
     await asyncio.gather(*(unlucky(seed) for seed in range(20)))
 
 
+@pytest.mark.alone  # what one moment sends must not come in one piece with what the next one does
 async def test_random_cuts_over_http_lose_and_double_nothing(client, model_service, project):
     """A GET begins anew each time, so each reading must be a beginning of the one answer, and the last one all of it.
 
@@ -240,6 +241,7 @@ async def test_an_answer_that_is_not_resumable_ends_with_its_reader(client, mode
     marker = f"gone-{project.domain}"
     await asked_and_left(client, model_service, project, 12, resumable=False, context=fake("endless", marker))
     await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed", 1)
+    await until(lambda: Message.objects.filter(thread__project=project.project, state="aborted").exists(), "the record")
     assert (await client.get(chat(model_service, project), headers=project.assistant)).status_code == 204
 
 
@@ -324,7 +326,8 @@ async def test_a_reader_who_left_before_having_read_everything_is_given_it_again
     """The whole answer is on its way, and the connection ends with bytes that nobody read."""
     port = int(model_service.url.rsplit(":", 1)[1])
     body = json.dumps(question(resumable=True))
-    for pause in (0.05, 0.3, 0.8):
+    answers = Message.objects.filter(thread__project=project.project, role="assistant")
+    for begun, pause in enumerate((0.05, 0.3, 0.8), 1):
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=256)
         writer.write(
             f"POST /discovery/v2/assistant/{project.domain}/message HTTP/1.1\r\nHost: {model_service.url[7:]}\r\n"
@@ -332,6 +335,7 @@ async def test_a_reader_who_left_before_having_read_everything_is_given_it_again
             f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
         )
         reader._transport.pause_reading()  # the kernel takes the answer, the reader does not
+        await until(lambda begun=begun: answers.count() == begun, "the answer to begin")
         await asyncio.sleep(pause)
         writer.transport.abort()
         async with httpx.AsyncClient(timeout=20, trust_env=False) as client:

@@ -77,6 +77,7 @@ async function obey({ command, page: number, ...options }) {
   } else {
     begin(page, options);
     await client[command](page, options);
+    while (page.chat.status === "streaming") await pause(A_DRAWING); // a busy machine draws the end later
   }
   await pause(A_DRAWING);
   const { requests, ids, lengths, data, tools, finished = null } = page.turn;

@@ -288,6 +288,7 @@ def ingest_in_thread(project) -> Iterator[None]:
     assert not thread.is_alive()
 
 
+@pytest.mark.alone
 def test_writers_elsewhere_are_not_held_up(make_project):
     project = make_project().project
     waits: list[float] = []

@@ -235,7 +235,8 @@ def seconds(page: str) -> float:
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_hostile_page_costs_time_in_proportion(piece):
     small, large = (piece * (size // len(piece)) for size in (6_000, 48_000))
-    assert seconds(large) < 25 * max(seconds(small), 0.02)  # eight times the length; squared would be 64
+    # Eight times the length; squared would be 64. Whatever else the machine does may spoil one measurement, not three.
+    assert any(seconds(large) < 25 * max(seconds(small), 0.02) for _ in range(3))
 
 
 def test_no_mixture_of_marks_raises():

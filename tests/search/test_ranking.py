@@ -272,6 +272,7 @@ def test_a_threshold_keeps_exactly_the_scores_at_or_above_it(zoo):
         assert [hit.path for hit in above] == [hit.path for hit in hits if hit.score > threshold]
 
 
+@pytest.mark.alone
 def test_unknown_words_are_nothing_and_soon(zoo):
     began = time.monotonic()
     assert index.find(zoo.project, "qwxyzvk vkqzxw ") == []
