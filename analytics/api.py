@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import Any
 
+from django.db import IntegrityError
 from django.http import HttpResponse
 from django.utils import timezone
 from ninja import Query, Router
@@ -25,7 +26,7 @@ from analytics.schemas import (
 )
 from analytics.writer import Full, Receipt
 from docsite.db import in_db
-from docsite.http.errors import BadRequest, Unavailable
+from docsite.http.errors import BadRequest, NotFound, Unavailable
 from docsite.http.schemas import responses
 from docsite.projects.auth import Caller
 from docsite.projects.guards import (
@@ -83,7 +84,7 @@ async def _page(
         start, end = dates.window(params.dateFrom, params.dateTo, timezone.now())
     except ValueError as wrong:
         raise BadRequest(f"dateFrom: {wrong}") from None
-    asked = f"{name} {params.dateFrom} {params.dateTo} {caller.project.ai_scope}"
+    asked = f"{name} {params.dateFrom} {params.dateTo}"
     return await in_db(exports.page)(
         caller, asked, params.limit, params.offset, lambda: report(caller.project, start, end)
     )
@@ -139,3 +140,5 @@ async def _stored(future: "Future[Receipt]") -> Receipt:
         return await asyncio.wrap_future(future)
     except Full as failure:
         raise Unavailable(str(failure)) from None
+    except IntegrityError:  # it was deleted this moment
+        raise NotFound("No such project.") from None

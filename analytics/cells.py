@@ -101,9 +101,6 @@ class Bucket:
         header = _HEADER.pack(_VERSION, width, len(age), len(slot), len(viewed))
         return header + b"".join(array.tobytes() for array in arrays)
 
-    def __bool__(self) -> bool:
-        return bool(len(self.slot) or len(self.viewed))
-
     def first(self, hour: int) -> slice:
         """The cells with `prev` before an hour that is not after `start`."""
         return slice(int(np.searchsorted(self.age, self.start - hour, "right")), None)

@@ -34,7 +34,9 @@ from docsite.db import insert
 
 logger = logging.getLogger(__name__)
 
-STEP = 30_000  # views of one transaction
+STEP_SECONDS = 0.5  # that a step should take, well below a lease
+TRIM_VISITORS = 5_000  # of one transaction
+REMOVE_VIEWS = 20_000
 LEASE_SECONDS = 3.0
 PATIENCE_SECONDS = 5.0  # of a report, while another process seals
 NUDGE_VIEWS = 5_000
@@ -92,6 +94,9 @@ def _highest() -> int:
     return PageView.objects.aggregate(highest=Max("pk"))["highest"] or 0
 
 
+_turn = threading.Lock()  # one thread of a process seals; others wait for what it does
+
+
 def seal(patience: float = PATIENCE_SECONDS, progress: Progress | None = None) -> bool:
     """Bring every shard up to the views that are committed now.
 
@@ -103,16 +108,20 @@ def seal(patience: float = PATIENCE_SECONDS, progress: Progress | None = None) -
         return True
     upto = newest()
     while shards := _behind(upto):
-        steps = [_step(shard, upto, progress) for shard in shards]
-        if not any(steps):
-            time.sleep(0.01)
         if time.monotonic() > until:
-            return not _behind(upto)
+            return False
+        if _turn.acquire(timeout=0.02):
+            try:
+                moved = any(_step(shard, upto, progress) for shard in shards)
+            finally:
+                _turn.release()
+            if not moved:
+                time.sleep(0.01)
     return True
 
 
 def _behind(upto: int) -> list[int]:
-    return list(Seal.objects.filter(sealed_to__lt=upto).values_list("shard", flat=True))
+    return list(Seal.objects.filter(sealed_to__lt=upto).order_by("sealed_to").values_list("shard", flat=True))
 
 
 def _step(shard: int, upto: int, progress: Progress | None) -> bool:
@@ -122,11 +131,31 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
         return False
     try:
         views = seal_views(lease, upto)
-    except (Lost, IntegrityError):  # the latter: a project was deleted meanwhile, and its views with it
+    except Lost:
+        pace.learn(LEASE_SECONDS)
+        return False
+    except IntegrityError as failure:  # a project was deleted meanwhile, and its views with it
+        logger.warning("A step of sealing is made again: %s", failure)
         return False
     if progress:
         progress(views)
     return True
+
+
+class Pace:
+    """How many views a step takes. How long that is depends on their visitors' trails and on the hours they touch."""
+
+    def __init__(self, least: int = 100, most: int = 30_000) -> None:
+        self.least, self.most = least, most
+        self.views = max(least, min(most, 5_000))
+
+    def learn(self, seconds: float) -> None:
+        """A step of so many views took so long."""
+        factor = max(0.25, min(2.0, STEP_SECONDS / seconds))
+        self.views = max(self.least, min(self.most, int(self.views * factor)))
+
+
+pace = Pace()
 
 
 def take(shard: int) -> Lease | None:
@@ -151,35 +180,41 @@ def release(lease: Lease, **facts: object) -> None:
 
 
 def seal_views(lease: Lease, upto: int) -> int:
-    """Seal the next views of a shard, and give the lease back. Returns how many."""
-    rows = _views(lease, upto)
+    """Seal the next views of a shard, and give the lease back. Returns how many.
+
+    All is worked out before the transaction that writes it: while the lease is held, nobody else changes the shard.
+    """
+    began, most = time.monotonic(), pace.views
+    rows = _views(lease, upto, most)
     # Another may have sealed beyond `upto` before the lease was taken; the watermark never goes back.
-    reached = rows[-1][0] if len(rows) == STEP else max(upto, lease.sealed_to)
+    reached = rows[-1][0] if len(rows) == most else max(upto, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
     by_project = defaultdict(list)
     for _, project_id, at, page, visitor, client_class, markdown in rows:
         kind = kind_of(client_class, markdown)
         if kind is not None:
             by_project[project_id].append((at // HOUR, page, visitor, kind))
-    changes = {
-        project_id: _change(project_id, np.array(seen, np.int64).reshape(-1, 4))
-        for project_id, seen in sorted(by_project.items())
-    }
+    changes = []
+    for project_id, seen in sorted(by_project.items()):
+        deltas, followed = _change(project_id, np.array(seen, np.int64).reshape(-1, 4))
+        changes.append((project_id, followed, _updated(project_id, lease, deltas)))
     with transaction.atomic():
         release(lease, sealed_to=reached, closed=closed)
-        for project_id, (buckets, followed) in changes.items():
+        for project_id, followed, buckets in changes:
             _store_trails(project_id, followed)
             _store_cells(project_id, lease.shard, buckets)
-        _close(lease, closed, {(project_id, b.start) for project_id, (bs, _) in changes.items() for b in bs})
+        _close(lease, closed)
+    if len(rows) == most:
+        pace.learn(time.monotonic() - began)
     return len(rows)
 
 
-def _views(lease: Lease, upto: int) -> list[tuple[int, int, int, int, int, str, bool]]:
+def _views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int, int, str, bool]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, project_id, at, page, visitor, client_class, markdown FROM analytics_pageview "
             "WHERE id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
-            [lease.sealed_to, upto, lease.shards - 1, lease.shard, STEP],
+            [lease.sealed_to, upto, lease.shards - 1, lease.shard, most],
         )
         return cast("list[tuple[int, int, int, int, int, str, bool]]", cursor.fetchall())
 
@@ -194,7 +229,7 @@ class Followed:
 
 
 def _change(project_id: int, seen: Ints) -> tuple[list[Bucket], Followed]:
-    """What views (hour, page, visitor, kind) change: buckets to be merged into the hours' cells, and trails."""
+    """What views (hour, page, visitor, kind) change: buckets to be added to the hours' cells, and trails."""
     hour, page, visitor, kind = seen.T
     visitors, who = np.unique(visitor, return_inverse=True)
     trimmed, blobs = read_trails(project_id, visitors.tolist())
@@ -237,19 +272,55 @@ def read_trails(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[by
 
 def _store_trails(project_id: int, followed: Followed) -> None:
     rows = zip(followed.visitors, followed.trimmed, followed.sightings, strict=True)
-    insert(
-        Trail._meta.db_table,
-        ("project_id", "visitor", "trimmed", "sightings"),
-        [(project_id, *row) for row in rows],
-        "(project_id, visitor) DO UPDATE SET trimmed = excluded.trimmed, sightings = excluded.sightings",
-    )
+    if followed.visitors:
+        insert(
+            Trail._meta.db_table,
+            ("project_id", "visitor", "trimmed", "sightings"),
+            [(project_id, *row) for row in rows],
+            "(project_id, visitor) DO UPDATE SET trimmed = excluded.trimmed, sightings = excluded.sightings",
+        )
 
 
-def _store_cells(project_id: int, shard: int, buckets: list[Bucket]) -> None:
-    """Merge buckets into the hours' cells."""
-    for bucket in buckets:
-        known = read_cells(project_id, [(1, bucket.start, bucket.start + 1)], shard)
-        _put(project_id, shard, 1, merge(bucket.start, [*known, bucket]))
+def _updated(project_id: int, lease: Lease, deltas: list[Bucket]) -> list[tuple[int, Bucket]]:
+    """The hours that change, and the longer buckets over them that had ended before: (span, bucket) as they are now.
+
+    Merging is adding up, so a longer bucket takes what is added to its hours, and they need not be read.
+    """
+    updated = []
+    for span in SPANS:
+        parts = defaultdict(list)
+        for delta in deltas:
+            start = delta.start // span * span
+            if span == 1 or start + span <= lease.closed:
+                parts[start].append(delta)
+        for known in _read(project_id, span, list(parts), lease.shard):
+            parts[known.start].append(known)
+        updated += [(span, merge(start, buckets)) for start, buckets in parts.items()]
+    return updated
+
+
+def _read(project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
+    with connection.cursor() as cursor:
+        for first in range(0, len(starts), 5000):
+            some = starts[first : first + 5000]
+            marks = ", ".join(["%s"] * len(some))
+            cursor.execute(
+                "SELECT start, blob FROM analytics_cells "
+                f"WHERE project_id = %s AND span = %s AND shard = %s AND start IN ({marks})",
+                [project_id, span, shard, *some],
+            )
+            for start, blob in cursor.fetchall():
+                yield Bucket.decode(start, bytes(blob))
+
+
+def _store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
+    if buckets:
+        insert(
+            Cells._meta.db_table,
+            ("project_id", "span", "start", "shard", "blob"),
+            [(project_id, span, bucket.start, shard, bucket.encode()) for span, bucket in buckets],
+            "(project_id, span, start, shard) DO UPDATE SET blob = excluded.blob",
+        )
 
 
 def read_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None) -> Iterator[Bucket]:
@@ -267,38 +338,26 @@ def read_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: i
             yield Bucket.decode(start, bytes(blob))
 
 
-def _put(project_id: int, shard: int, span: int, bucket: Bucket) -> None:
-    if bucket:
-        insert(
-            Cells._meta.db_table,
-            ("project_id", "span", "start", "shard", "blob"),
-            [(project_id, span, bucket.start, shard, bucket.encode())],
-            "(project_id, span, start, shard) DO UPDATE SET blob = excluded.blob",
-        )
-    else:
-        Cells.objects.filter(project=project_id, span=span, start=bucket.start, shard=shard).delete()
-
-
-def _close(lease: Lease, closed: int, touched: set[tuple[int, int]]) -> None:
-    """Merge hours into the longer buckets that have ended: those with a touched hour, and those that end just now.
+def _close(lease: Lease, closed: int) -> None:
+    """Merge hours into the longer buckets that have ended since the shard was last sealed.
 
     Cells stay with the shard that wrote them. When there are fewer shards now, those of one that is gone fall to
     the shard in which its visitors are.
     """
     for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
-        due = {(project_id, lease.shard, hour // span * span) for project_id, hour in touched}
         first, end = lease.closed // span * span, closed // span * span
-        if lease.closed and first < end:
-            new = Cells.objects.filter(span=shorter, start__gte=first, start__lt=end)
-            due |= {
+        if first >= end:
+            continue
+        parts = Cells.objects.filter(span=shorter, start__gte=first, start__lt=end)
+        for project_id, shard, start in sorted(
+            {
                 (project_id, shard, start // span * span)
-                for project_id, shard, start in new.values_list("project_id", "shard", "start")
+                for project_id, shard, start in parts.values_list("project_id", "shard", "start")
                 if shard & (lease.shards - 1) == lease.shard
             }
-        for project_id, shard, start in sorted(due):
-            if start + span <= closed:
-                parts = read_cells(project_id, [(shorter, start, start + span)], shard)
-                _put(project_id, shard, span, merge(start, parts))
+        ):
+            bucket = merge(start, read_cells(project_id, [(shorter, start, start + span)], shard))
+            _store_cells(project_id, shard, [(span, bucket)])
 
 
 def boundary() -> int:
@@ -312,7 +371,9 @@ def sweep(*, force: bool = False) -> int:
     Returns how many views were removed.
     """
     now = timezone.now()
-    due = [row.shard for row in Seal.objects.all() if force or row.swept_at is None or now - row.swept_at >= SWEEP]
+    # Not at once: a new service may be given its old logs, and while trails are whole their order does not matter.
+    Seal.objects.filter(swept_at=None).update(swept_at=now)
+    due = [row.shard for row in Seal.objects.all() if force or now - (row.swept_at or now) >= SWEEP]
     for shard in due:
         _trim_shard(shard)
     removed = _remove_old() if due else 0
@@ -329,7 +390,7 @@ def _remove_old() -> int:
             cursor.execute(
                 "DELETE FROM analytics_pageview WHERE id IN "
                 "(SELECT id FROM analytics_pageview WHERE at < %s AND id <= %s LIMIT %s)",
-                [oldest, sealed_to, STEP],
+                [oldest, sealed_to, REMOVE_VIEWS],
             )
             if not cursor.rowcount:
                 return removed
@@ -349,10 +410,12 @@ def _trim_shard(shard: int) -> None:
         for project_id, visitor in rows:
             if visitor & (lease.shards - 1) == shard:
                 by_project[project_id].append(visitor)
+        trimmed = [(project_id, *_trimmed(project_id, of, before, horizon)) for project_id, of in by_project.items()]
         with contextlib.suppress(Lost), transaction.atomic():  # lost: until tomorrow
             release(lease)
-            for project_id, visitors in by_project.items():
-                _trim(project_id, visitors, before, horizon)
+            for project_id, followed, gone in trimmed:
+                Trail.objects.filter(project=project_id, visitor__in=gone).delete()
+                _store_trails(project_id, followed)
 
 
 def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
@@ -360,22 +423,19 @@ def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
         cursor.execute(
             "SELECT project_id, visitor FROM analytics_trail WHERE (project_id, visitor) > (%s, %s) "
             "ORDER BY project_id, visitor LIMIT %s",
-            [*last, STEP],
+            [*last, TRIM_VISITORS],
         )
         return cast("list[tuple[int, int]]", cursor.fetchall())
 
 
-def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> None:
+def _trimmed(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[Followed, list[int]]:
+    """The trails that get shorter, and the visitors of whom nothing is left."""
     trimmed, blobs = read_trails(project_id, visitors)
     limit = np.maximum(trimmed, before)
     kept = trails.encode(trails.trim(trails.decode(blobs), limit, horizon), len(blobs))
-    changed = [place for place, blob in enumerate(blobs) if len(kept[place]) != len(blob)]
-    Trail.objects.filter(project=project_id, visitor__in=[visitors[n] for n in changed if not kept[n]]).delete()
-    left = [n for n in changed if kept[n]]
-    if left:
-        _store_trails(
-            project_id, Followed([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left])
-        )
+    gone = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
+    left = [n for n, blob in enumerate(blobs) if kept[n] and len(kept[n]) != len(blob)]
+    return Followed([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]), gone
 
 
 class _Sealer:

@@ -45,7 +45,7 @@ def prepare(project: Project, stale: Sequence[int], claim: Callable[[], None]) -
         cursor.execute(f"SELECT id FROM {live}_docsize")
         stay = [rowid for (rowid,) in cursor.fetchall() if rowid not in gone]
         staged = _count(_next(project))
-    if stay and max(len(stale), staged) < LARGE:
+    if max(len(stale), staged) < LARGE:
         return False
     for batch in _batches(stay):
         with transaction.atomic(), connection.cursor() as cursor:

@@ -123,7 +123,7 @@ def crash_after(number: int) -> Iterator[list[str]]:
 def crashes_in_steps() -> None:
     """Crash after the first statement of a sealing, seal, crash after the second of the next, and so on."""
     dice, project, now = random.Random(1), new_project(), datetime.now(UTC)
-    sealer.STEP = 4  # several steps for each sealing
+    sealer.pace = sealer.Pace(4, 4)  # several steps for each sealing
     views: list[Seen] = []
     for number in count(1):
         new = history(dice, 6, 2, now)
@@ -153,7 +153,7 @@ def crashes_in_sweeps() -> None:
     record(project, views)
     ranges = [*windows(dice, now, 70, 6), (now - timedelta(days=80), now)]
     sealer.seal()
-    sealer.STEP = 5
+    sealer.TRIM_VISITORS = sealer.REMOVE_VIEWS = 5
     for number in count(1):
         with crash_after(number):
             sealer.sweep(force=True)
@@ -163,10 +163,49 @@ def crashes_in_sweeps() -> None:
     long_ago = (now - timedelta(days=32)).timestamp() * 1e6
     assert not PageView.objects.filter(project=project, at__lt=long_ago).exists()
     assert Trail.objects.filter(project=project, trimmed__gt=0).exists()
-    sealer.STEP = 20_000
+    sealer.TRIM_VISITORS = sealer.REMOVE_VIEWS = 20_000
     late = history(dice, 30, 25, now)  # finds its place in what is left of the trails
     record(project, late)
     check(project, views + late, ranges)
+
+
+def steps_that_outlast_their_lease() -> None:
+    """One who takes the lease whenever it runs out must not keep a slow sealer from ever ending a step."""
+    dice, project, now = random.Random(5), new_project(), datetime.now(UTC)
+    views = history(dice, 400, 3, now)
+    record(project, views)
+    change, stop = sealer._change, threading.Event()
+
+    def slow_change(project_id: int, seen: Any) -> Any:
+        time.sleep(len(seen) * 0.002)
+        return change(project_id, seen)
+
+    def covet() -> None:
+        while not stop.wait(0.02):
+            sealer.take(0)
+        connections.close_all()
+
+    sealer.LEASE_SECONDS, sealer.STEP_SECONDS = 0.3, 0.05
+    sealer.pace, sealer._change = sealer.Pace(10, 400), slow_change
+    other = threading.Thread(target=covet)
+    other.start()
+    try:
+        assert sealer.seal(patience=30)
+    finally:
+        stop.set()
+        other.join()
+    check(project, views, windows(dice, now, 3, 6))
+
+
+def old_logs_into_a_new_service() -> None:
+    """Months of logs, the newest first, while the sealer's thread looks whether it is time to sweep."""
+    dice, project, now = random.Random(6), new_project(), datetime.now(UTC)
+    views = history(dice, 300, 380, now)
+    for first in range(0, len(views), 30):
+        record(project, views[::-1][first : first + 30])
+        sealer.seal()
+        assert not sealer.sweep()
+    check(project, views, windows(dice, now, 380, 10))
 
 
 def whole_buckets(project: Project) -> dict[tuple[int, int], bytes]:
@@ -240,7 +279,7 @@ def kills(many: str, crowd: str, number: str) -> None:
     """
     project, now, dice = new_project(), datetime.now(UTC), random.Random(5)
     shards.change(int(number) or 1)
-    sealer.STEP = 40  # so that a kill often hits between two
+    sealer.pace = sealer.Pace(40, 40)  # so that a kill often hits between two
     sealer.LEASE_SECONDS = 0.01  # and that one overtakes another
     connections.close_all()  # each child opens its own
     with tempfile.TemporaryDirectory() as folder:

@@ -24,6 +24,14 @@ def test_a_crash_after_any_statement_of_a_sweep_changes_no_count(own_database):
     crashes.run(crashes.crashes_in_sweeps, own_database)
 
 
+def test_steps_get_shorter_until_they_end_before_their_lease(own_database):
+    crashes.run(crashes.steps_that_outlast_their_lease, own_database)
+
+
+def test_a_new_service_takes_old_logs_in_any_order(own_database):
+    crashes.run(crashes.old_logs_into_a_new_service, own_database)
+
+
 @pytest.mark.parametrize(("shards", "kills"), [(1, 20), (4, 15), (0, 15)])
 def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database, shards, kills):
     crashes.run(crashes.kills, own_database, kills, 4, shards)
