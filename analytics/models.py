@@ -30,7 +30,8 @@ class Page(models.Model):
 class PageView(models.Model):
     """One view of one page. Holds no address, and a user agent only of clients that are not people.
 
-    Written by `analytics.writer` alone, and kept for `RAW_VIEW_DAYS`.
+    Written by `analytics.writer` alone, and kept for `RAW_VIEW_DAYS` after it was read and came in: so long its id
+    counts once.
     """
 
     class Class(models.TextChoices):
@@ -59,6 +60,7 @@ class PageView(models.Model):
     referrer = models.CharField(max_length=200, blank=True, help_text="Origin only.")
     user_agent = models.CharField(max_length=512, blank=True)
     sample = models.BooleanField(default=False, help_text="Made up for the demo.")
+    received = models.PositiveIntegerField(default=0, help_text="Hour since 1970 in which it came in.")
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["project", "key"], name="a_view_counts_once")]

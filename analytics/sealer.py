@@ -382,15 +382,15 @@ def sweep(*, force: bool = False) -> int:
 
 
 def _remove_old() -> int:
-    oldest = (boundary() - 24) * HOUR  # a day later, so that nobody needs them who has just begun to count
+    oldest = boundary() - 24  # a day later, so that nobody needs them who has just begun to count
     sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
     removed = 0
     with connection.cursor() as cursor:
         while True:
             cursor.execute(
                 "DELETE FROM analytics_pageview WHERE id IN "
-                "(SELECT id FROM analytics_pageview WHERE at < %s AND id <= %s LIMIT %s)",
-                [oldest, sealed_to, REMOVE_VIEWS],
+                "(SELECT id FROM analytics_pageview WHERE at < %s AND received < %s AND id <= %s LIMIT %s)",
+                [oldest * HOUR, oldest, sealed_to, REMOVE_VIEWS],
             )
             if not cursor.rowcount:
                 return removed

@@ -126,15 +126,16 @@ def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Ch
     before: a sighting in order adds one cell; one that comes late adds its own and
     moves the next one's `prev`; one that is known adds nothing. `trimmed` is the
     hour before which each visitor's trail holds only the latest sightings. One that
-    is older than those has lost its place: it counts as a new visitor's and is not
-    kept. `horizon` is the number of hours after which an absence is forgotten.
+    is older than those has lost its place: it counts as a new visitor's, once for its
+    hour. `horizon` is the number of hours after which an absence is forgotten.
     """
     places = known.places(seen)
     new = ~known.hold(seen, places)
     fresh, places = seen[new], places[new]
     near = _of_pairs(known, fresh)
+    trails = known.merged(fresh, places)
     lost = _lost(fresh, near, trimmed)
-    orphans, fresh, places = fresh[lost], fresh[~lost], places[~lost]
+    orphans, fresh = fresh[lost], fresh[~lost]
     near = _that_matter(near, fresh)
     before = _cells(near, horizon)
     after = _cells(near.merged(fresh, near.places(fresh)), horizon)
@@ -146,7 +147,7 @@ def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Ch
         prev = np.concatenate([prev, np.full(len(orphans), NEVER)])
         n = np.concatenate([n, np.ones(len(orphans), np.int64)])
     hour, ago, slot, n = add_up(hour, -prev, slot, n=n)
-    return Change(hour, slot, -ago, n, known.merged(fresh, places))
+    return Change(hour, slot, -ago, n, trails)
 
 
 def newcomers(known: Sightings, seen: Sightings, pages: int) -> Ints:

@@ -30,7 +30,7 @@ COLUMNS = tuple(field.column for field in PageView._meta.concrete_fields if not 
 
 
 class View(NamedTuple):
-    """A view that is ready to be stored. `facts` are the columns after the page's number."""
+    """A view that is ready to be stored. `facts` are the columns from `client_class` to `sample`."""
 
     key: int
     at: int  # microseconds since 1970
@@ -79,8 +79,9 @@ class _Batch:
         for view, number in zip(self.views, numbers, strict=True):
             first.setdefault(view.key, (view, number))
         rows: dict[bool, list[tuple[Value, ...]]] = {True: [], False: []}
+        received = int(time.time()) // 3600
         for view, number in first.values():
-            rows[view.counts].append((self.project_id, view.key, view.at, number, *view.facts))
+            rows[view.counts].append((self.project_id, view.key, view.at, number, *view.facts, received))
         accepted, ignored = (_insert(rows[counted]) for counted in (True, False))
         return Receipt(accepted, len(self.views) - accepted - ignored, ignored)
 

@@ -149,7 +149,8 @@ def test_a_sighting_older_than_the_trail_counts_as_new_and_takes_nothing_back():
     store.add([(1, 1, 0, HOUR_0 + 10)])
     store.add([(1, 1, 0, HOUR_0 + 50)])
     store.trim(HOUR_0 + 100)
-    store.add([(1, 1, 0, HOUR_0 + 20)])
+    for _ in range(2):
+        store.add([(1, 1, 0, HOUR_0 + 20)])
     assert store.count(HOUR_0, HOUR_0 + 30, 2)[1, 0] == 2  # the first one is known no more
     assert store.count(HOUR_0 + 40, HOUR_0 + 60, 2)[1, 0] == 1
     assert store.count(HOUR_0 + 20, HOUR_0 + 21, 2)[1, 0] == 1
