@@ -1,6 +1,7 @@
 """Organizations, projects and keys in the admin. Staff see only their organizations."""
 
 import re
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -205,6 +206,20 @@ class ProjectAdmin(ScopedAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Superusers: everything of the project goes with it."""
         return request.user.is_superuser
+
+    def get_deleted_objects(
+        self, objs: Iterable[Project], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """What goes with projects, counted in SQL: Django would read every view, and hold up all who collect."""
+        projects = list(objs)
+        counted = {
+            str(relation.field.model._meta.verbose_name_plural): relation.field.model._base_manager.filter(
+                **{f"{relation.field.name}__in": projects}
+            ).count()
+            for relation in Project._meta.related_objects
+        }
+        told = [f"{number:,} {name}" for name, number in counted.items() if number]
+        return [*map(str, projects), *told], {"projects": len(projects), **counted}, set(), []
 
     def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
         """A project stays in its organization, since its keys do."""

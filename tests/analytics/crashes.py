@@ -430,7 +430,7 @@ def an_older_database() -> None:
     before = [("analytics", "0001_initial"), *executor.loader.graph.leaf_nodes("projects")]
     old = executor.loader.project_state(before).apps.get_model("analytics", "PageView")
     names = [field.name for field in PageView._meta.concrete_fields]
-    names = names[names.index("page") + 1 :]
+    names = names[names.index("client_class") : names.index("received")]
     rows = []
     for seen in views:
         made = collect._view(project, seen.observation)

@@ -1,8 +1,14 @@
 """The admin as an owner, a teammate of another organization and a stranger see it."""
 
+import random
+import re
+from datetime import UTC, datetime
+
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from assistant.models import Message, Thread
 from docsite.projects.models import ApiKey
@@ -155,3 +161,26 @@ def test_pages_guard_their_readers(owner, mine):
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Referrer-Policy"] == "strict-origin-when-cross-origin"
     assert "no-store" in answer["Cache-Control"]
+
+
+def test_a_superuser_deletes_a_project_with_all_that_belongs_to_it(mine):
+    from analytics import collect, sealer
+    from analytics.models import Cells, PageView, Trail
+    from docsite.projects.models import Project
+    from tests.analytics.history import history
+
+    views = history(random.Random(1), 40, 3, datetime.now(UTC))
+    collect.record(mine.project, [seen.observation for seen in views])
+    sealer.seal()
+    root, _ = User.objects.get_or_create(username="root", defaults={"is_staff": True, "is_superuser": True})
+    client = Client()
+    client.force_login(root)
+    url = f"/admin/projects/project/{mine.project.pk}/delete/"
+    with CaptureQueriesContext(connection) as asked:
+        asking = client.get(url).content.decode()
+    assert "40 page views" in asking
+    assert not [query for query in asked if re.match(r'SELECT "analytics_pageview"."id"', query["sql"])]
+    assert client.post(url, {"post": "yes"}).status_code == 302
+    assert not Project.objects.filter(pk=mine.project.pk).exists()
+    for model in (PageView, Cells, Trail, Thread):
+        assert not model.objects.filter(project=mine.project.pk).exists()
