@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
 
-from analytics import dates, exports, reports, sealer
+from analytics import dates, exports, reports, sweeper
 from analytics.models import EPOCH, Page, PageView
 from analytics.reports import Counts
 from docsite.db import in_db
@@ -89,7 +89,7 @@ class PageViewAdmin(ScopedAdmin):
         project = project_of(request, domain)
         chosen, start, end = _range(request)
         visitors, views = (report(project, start, end) for report in REPORTS.values())
-        kept_from = EPOCH + timedelta(hours=sealer.boundary())
+        kept_from = EPOCH + timedelta(hours=sweeper.boundary())
         context = {
             **self.admin_site.each_context(request),
             "title": f"Visitors of {project.name}",

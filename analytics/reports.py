@@ -11,7 +11,7 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Count, Max, Min
 
-from analytics import cells, pages, sealer, trails
+from analytics import cells, pages, sealer, sweeper, trails
 from analytics.cells import Ints
 from analytics.models import EPOCH, PageView, Seal
 from docsite.db import snapshot
@@ -71,7 +71,7 @@ class Window:
     @classmethod
     def of(cls, start: datetime, end: datetime) -> "Window":
         """The window of a report's range."""
-        kept_from = sealer.boundary() * sealer.HOUR
+        kept_from = sweeper.boundary() * sealer.HOUR
         lo, hi = ((instant - EPOCH) // timedelta(microseconds=1) for instant in (start, end))
         return cls(*(max(0, at if at >= kept_from else at - at % sealer.HOUR) for at in (lo, hi)))
 

@@ -1,4 +1,4 @@
-"""Raw views into cells, and what is old out of the database.
+"""Raw views into cells.
 
 Visitors are split into shards by their hash. A shard is sealed in steps: take
 its lease, read the views that came since its watermark, and change cells, trails
@@ -6,26 +6,23 @@ and watermark in one transaction, which checks that the lease is still held. A
 crash anywhere repeats the step and skips nothing; of two sealers that both think
 they hold the lease, one writes nothing.
 
-Every process that serves has a sealer in a thread of its own, which wakes when
-enough views came. A report seals what is left before it counts, so that it holds
+Every process that serves seals in a thread of its own (`analytics.background`)
+when enough views came. A report seals what is left before it counts, so that it holds
 every view that was acknowledged before it was asked for.
 """
 
-import contextlib
 import logging
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import cast
 
 import numpy as np
 from django.conf import settings
-from django.db import IntegrityError, close_old_connections, connection, transaction
-from django.db.models import Max, Min
-from django.utils import timezone
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Max
 
 from analytics import trails
 from analytics.cells import CRAWLER, HUMAN, READER, SPANS, Bucket, Ints, add_up, merge
@@ -35,13 +32,8 @@ from docsite.db import insert
 logger = logging.getLogger(__name__)
 
 STEP_SECONDS = 0.5  # that a step should take, well below a lease
-TRIM_VISITORS = 5_000  # of one transaction
-REMOVE_VIEWS = 20_000
 LEASE_SECONDS = 3.0
 PATIENCE_SECONDS = 5.0  # of a report, while another process seals
-NUDGE_VIEWS = 5_000
-NUDGE_SECONDS = 60.0
-SWEEP = timedelta(days=1)
 HOUR = 3_600_000_000  # microseconds
 _LOCK = 0x5EA1  # of PostgreSQL's advisory locks
 
@@ -201,7 +193,7 @@ def seal_views(lease: Lease, upto: int) -> int:
     with transaction.atomic():
         release(lease, sealed_to=reached, closed=closed)
         for project_id, followed, buckets in changes:
-            _store_trails(project_id, followed)
+            store_trails(project_id, followed)
             _store_cells(project_id, lease.shard, buckets)
         _close(lease, closed)
     if len(rows) == most:
@@ -270,7 +262,8 @@ def read_trails(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[by
     return np.array([trimmed for trimmed, _ in rows], np.int64), [blob for _, blob in rows]
 
 
-def _store_trails(project_id: int, followed: Followed) -> None:
+def store_trails(project_id: int, followed: Followed) -> None:
+    """Write trails as they are now; in the transaction that gives the lease back."""
     rows = zip(followed.visitors, followed.trimmed, followed.sightings, strict=True)
     if followed.visitors:
         insert(
@@ -358,119 +351,3 @@ def _close(lease: Lease, closed: int) -> None:
         ):
             bucket = merge(start, read_cells(project_id, [(shorter, start, start + span)], shard))
             _store_cells(project_id, shard, [(span, bucket)])
-
-
-def boundary() -> int:
-    """The hour from which on raw views are kept, and counts are exact to the instant."""
-    return int((timezone.now() - timedelta(days=settings.ENV.raw_view_days)).timestamp()) // 3600
-
-
-def sweep(*, force: bool = False) -> int:
-    """Once a day: trim the trails, and remove the raw views that are sealed and older than they are kept.
-
-    Returns how many views were removed.
-    """
-    now = timezone.now()
-    # Not at once: a new service may be given its old logs, and while trails are whole their order does not matter.
-    Seal.objects.filter(swept_at=None).update(swept_at=now)
-    due = [row.shard for row in Seal.objects.all() if force or now - (row.swept_at or now) >= SWEEP]
-    for shard in due:
-        _trim_shard(shard)
-    removed = _remove_old() if due else 0
-    Seal.objects.filter(shard__in=due).update(swept_at=now)
-    return removed
-
-
-def _remove_old() -> int:
-    oldest = boundary() - 24  # a day later, so that nobody needs them who has just begun to count
-    sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
-    removed = 0
-    with connection.cursor() as cursor:
-        while True:
-            cursor.execute(
-                "DELETE FROM analytics_pageview WHERE id IN "
-                "(SELECT id FROM analytics_pageview WHERE at < %s AND received < %s AND id <= %s LIMIT %s)",
-                [oldest * HOUR, oldest, sealed_to, REMOVE_VIEWS],
-            )
-            if not cursor.rowcount:
-                return removed
-            removed += cursor.rowcount
-
-
-def _trim_shard(shard: int) -> None:
-    before, horizon = boundary() - 24, settings.ENV.visitor_horizon_days * 24
-    last = (0, -(1 << 63))
-    while rows := _trails_after(last):
-        last = rows[-1]
-        while (lease := take(shard)) is None:
-            if not Seal.objects.filter(shard=shard).exists():
-                return  # there are fewer shards now
-            time.sleep(0.05)
-        by_project = defaultdict(list)
-        for project_id, visitor in rows:
-            if visitor & (lease.shards - 1) == shard:
-                by_project[project_id].append(visitor)
-        trimmed = [(project_id, *_trimmed(project_id, of, before, horizon)) for project_id, of in by_project.items()]
-        with contextlib.suppress(Lost), transaction.atomic():  # lost: until tomorrow
-            release(lease)
-            for project_id, followed, gone in trimmed:
-                Trail.objects.filter(project=project_id, visitor__in=gone).delete()
-                _store_trails(project_id, followed)
-
-
-def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT project_id, visitor FROM analytics_trail WHERE (project_id, visitor) > (%s, %s) "
-            "ORDER BY project_id, visitor LIMIT %s",
-            [*last, TRIM_VISITORS],
-        )
-        return cast("list[tuple[int, int]]", cursor.fetchall())
-
-
-def _trimmed(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[Followed, list[int]]:
-    """The trails that get shorter, and the visitors of whom nothing is left."""
-    trimmed, blobs = read_trails(project_id, visitors)
-    limit = np.maximum(trimmed, before)
-    kept = trails.encode(trails.trim(trails.decode(blobs), limit, horizon), len(blobs))
-    gone = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
-    left = [n for n, blob in enumerate(blobs) if kept[n] and len(kept[n]) != len(blob)]
-    return Followed([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]), gone
-
-
-class _Sealer:
-    """A thread that seals when enough views came, or some waited a minute, and sweeps once a day."""
-
-    def __init__(self) -> None:
-        self.views = 0
-        self.due = threading.Event()
-        self.thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Begin, once."""
-        if self.thread is None:
-            self.thread = threading.Thread(target=self._run, name="sealer", daemon=True)
-            self.thread.start()
-
-    def nudge(self, views: int) -> None:
-        """So many views were just committed here."""
-        self.views += views
-        if self.views >= NUDGE_VIEWS:
-            self.views = 0
-            self.due.set()
-
-    def _run(self) -> None:
-        while True:
-            self.due.wait(NUDGE_SECONDS)
-            self.due.clear()
-            close_old_connections()
-            try:
-                seal(patience=3600)
-                sweep()
-            except Exception:  # the thread lives as long as the process
-                logger.exception("Views could not be sealed.")
-            close_old_connections()
-
-
-_sealer = _Sealer()
-start, nudge = _sealer.start, _sealer.nudge

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
 
-from analytics import pages, sealer
+from analytics import background, pages, sealer
 from analytics.models import PageView
 from docsite.db import Value, insert
 
@@ -157,7 +157,7 @@ def _store(group: list[_Batch]) -> None:
         for batch, receipt in zip(group, receipts, strict=True):
             if batch.future.set_running_or_notify_cancel():
                 batch.future.set_result(receipt)
-        sealer.nudge(sum(receipt.accepted for receipt in receipts))
+        background.nudge(sum(receipt.accepted for receipt in receipts))
 
 
 def _fail(group: list[_Batch], failure: Exception) -> None:

@@ -22,7 +22,7 @@ from django.db import close_old_connections, reset_queries
 from django.urls import re_path
 from django.utils.module_loading import import_string
 
-from analytics import sealer, writer
+from analytics import background, writer
 from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.db import in_db
@@ -98,7 +98,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
         if message["type"] == "lifespan.startup":
             await in_db(mark_orphans)()
-            sealer.start()
+            background.start()
         else:
             await drain()
             await in_db(queries.flush)()

@@ -25,7 +25,7 @@ from django.core.management import call_command
 from django.db import connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 
-from analytics import collect, sealer, shards, writer
+from analytics import collect, sealer, shards, sweeper, writer
 from analytics.cells import SPANS, Bucket, merge
 from analytics.models import Cells, Page, PageView, Seal, Trail
 from docsite.projects.management.commands.createproject import create_project
@@ -154,17 +154,17 @@ def crashes_in_sweeps() -> None:
     ranges = [*windows(dice, now, 70, 6), (now - timedelta(days=80), now)]
     sealer.seal()
     PageView.objects.update(received=0)  # long ago
-    sealer.TRIM_VISITORS = sealer.REMOVE_VIEWS = 5
+    sweeper.TRIM_VISITORS = sweeper.REMOVE_VIEWS = 5
     for number in count(1):
         with crash_after(number):
-            sealer.sweep(force=True)
+            sweeper.sweep(force=True)
             break
         check(project, views, ranges[number % 7 :][:1])
     assert number > 12, "several pages of trails, several lots of views"
     long_ago = (now - timedelta(days=32)).timestamp() * 1e6
     assert not PageView.objects.filter(project=project, at__lt=long_ago).exists()
     assert Trail.objects.filter(project=project, trimmed__gt=0).exists()
-    sealer.TRIM_VISITORS = sealer.REMOVE_VIEWS = 20_000
+    sweeper.TRIM_VISITORS = sweeper.REMOVE_VIEWS = 20_000
     late = history(dice, 30, 25, now)  # finds its place in what is left of the trails
     record(project, late)
     check(project, views + late, ranges)
@@ -205,7 +205,7 @@ def old_logs_into_a_new_service() -> None:
     for first in range(0, len(views), 30):
         record(project, views[::-1][first : first + 30])
         sealer.seal()
-        assert not sealer.sweep()
+        assert not sweeper.sweep()
     check(project, views, windows(dice, now, 380, 10))
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from analytics import sealer
+from analytics import sealer, sweeper
 from analytics.models import PageView, Seal
 from tests.analytics import crashes
 from tests.analytics.crashes import record, stored
@@ -86,10 +86,10 @@ def test_a_sweep_removes_no_view_that_is_not_counted_yet(make_project):
     record(project, views)
     mine = PageView.objects.filter(project=project)
     mine.update(received=0)
-    sealer.sweep(force=True)
+    sweeper.sweep(force=True)
     assert mine.count() == len(views)
     check(project, views, [(now - timedelta(days=80), now)])
-    sealer.sweep(force=True)
+    sweeper.sweep(force=True)
     assert mine.count() < len(views)
     check(project, views, [(now - timedelta(days=80), now)])
 
@@ -100,7 +100,7 @@ def test_an_old_view_that_is_sent_again_counts_once_for_as_long_as_any(make_proj
     whole = [(now - timedelta(days=120), now)]
     record(project, views)
     check(project, views, whole)
-    sealer.sweep(force=True)
+    sweeper.sweep(force=True)
     record(project, views)
     check(project, views, whole)
 

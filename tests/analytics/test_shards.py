@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from analytics import sealer, shards
+from analytics import sealer, shards, sweeper
 from analytics.models import Seal, Trail
 from tests.analytics import crashes
 from tests.analytics.crashes import new_project, record
@@ -83,10 +83,10 @@ def test_a_sweep_trims_only_the_visitors_of_the_lease_it_has(one_again):
     record(project, views)
     sealer.seal()
     with connection.execute_wrapper(four_just_before_the_lease):
-        sealer._trim_shard(0)
+        sweeper._trim_shard(0)
     trimmed = Trail.objects.filter(project=project, trimmed__gt=0).values_list("visitor", flat=True)
     assert {visitor & 3 for visitor in trimmed} == {0}
-    sealer.sweep(force=True)
+    sweeper.sweep(force=True)
     assert {visitor & 3 for visitor in trimmed.all()} == {0, 1, 2, 3}
     check(project, views, [(now - timedelta(days=95), now)])
 
@@ -94,7 +94,7 @@ def test_a_sweep_trims_only_the_visitors_of_the_lease_it_has(one_again):
 def test_a_sweep_does_not_wait_for_a_shard_that_is_gone(make_project):
     record(make_project().project, history(random.Random(12), 10, 3, datetime.now(UTC)))
     sealer.seal()
-    sweep = threading.Thread(target=sealer._trim_shard, args=(7,), daemon=True)
+    sweep = threading.Thread(target=sweeper._trim_shard, args=(7,), daemon=True)
     sweep.start()
     sweep.join(10)
     assert not sweep.is_alive()

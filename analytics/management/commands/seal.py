@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import InterfaceError, OperationalError, close_old_connections
 
-from analytics import sealer, shards
+from analytics import sealer, shards, sweeper
 from analytics.models import Seal
 from docsite.projects.management.base import ServiceCommand
 
@@ -80,7 +80,7 @@ class Command(ServiceCommand):
             close_old_connections()
             try:
                 sealer.seal(patience=WATCH_SECONDS, progress=self.progress)
-                sealer.sweep()
+                sweeper.sweep()
             except (OperationalError, InterfaceError) as failure:  # it restarts, say
                 self.stderr.write(self.style.WARNING(f"The database cannot be used: {' '.join(str(failure).split())}"))
 

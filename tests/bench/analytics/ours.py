@@ -20,7 +20,7 @@ from django.db import connection  # noqa: E402  # Django comes first
 from django.db.models import Count, Sum  # noqa: E402
 from django.db.models.functions import Length  # noqa: E402
 
-from analytics import pages, reports, sealer, writer  # noqa: E402
+from analytics import pages, reports, sealer, sweeper, writer  # noqa: E402
 from analytics.models import Cells, Trail  # noqa: E402
 from docsite.projects.management.commands.createproject import create_project  # noqa: E402
 from tests.bench.analytics.engine import Engine, Row  # noqa: E402
@@ -132,7 +132,7 @@ class Ours(Engine):
         """What happens each night: old views go, trails are shortened."""
         clock = Clock()
         with clock("sweeping"):
-            sealer.sweep(force=True)
+            sweeper.sweep(force=True)
         return dict(clock.seconds)
 
     def about(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 
-from analytics import sealer
+from analytics import background
 from analytics.sample import make_sample_views
 from assistant.doors import drain
 from assistant.threads import mark_orphans
@@ -67,7 +67,7 @@ class Command(ServiceCommand):
             made = make_sample_views(project, [document.path for document in project.documents.all()])
             self.stdout.write(f"  {made} views of the last 30 days")
         settings.ENV.site_assistant_key = demo["assistant_key"]
-        sealer.start()
+        background.start()
         serve(host, port, lambda: self._tell(demo), drain)
         self.stdout.write("Stopped.")
 

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from analytics import sealer
+from analytics import background
 from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.projects.management.base import ServiceCommand, port
@@ -35,7 +35,7 @@ class Command(ServiceCommand):
         except OSError as taken:
             raise CommandError(f"{host}:{port}: {taken.strerror}. Choose another --port.") from None
         mark_orphans()
-        sealer.start()
+        background.start()
         serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"), drain)
 
     def _tell(self, line: str) -> None:

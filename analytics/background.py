@@ -1,0 +1,52 @@
+"""The thread in which every process that serves seals what came in, and sweeps once a day."""
+
+import logging
+import threading
+
+from django.db import close_old_connections
+
+from analytics.sealer import seal
+from analytics.sweeper import sweep
+
+logger = logging.getLogger(__name__)
+
+NUDGE_VIEWS = 5_000
+NUDGE_SECONDS = 60.0
+
+
+class _Background:
+    """A thread that seals when enough views came, or some waited a minute, and sweeps once a day."""
+
+    def __init__(self) -> None:
+        self.views = 0
+        self.due = threading.Event()
+        self.thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, once."""
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._run, name="sealer", daemon=True)
+            self.thread.start()
+
+    def nudge(self, views: int) -> None:
+        """So many views were just committed here."""
+        self.views += views
+        if self.views >= NUDGE_VIEWS:
+            self.views = 0
+            self.due.set()
+
+    def _run(self) -> None:
+        while True:
+            self.due.wait(NUDGE_SECONDS)
+            self.due.clear()
+            close_old_connections()
+            try:
+                seal(patience=3600)
+                sweep()
+            except Exception:  # the thread lives as long as the process
+                logger.exception("Views could not be sealed.")
+            close_old_connections()
+
+
+_background = _Background()
+start, nudge = _background.start, _background.nudge

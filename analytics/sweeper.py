@@ -1,0 +1,99 @@
+"""Once a day: what is too old out of the trails and the raw views."""
+
+import contextlib
+import time
+from collections import defaultdict
+from datetime import timedelta
+from typing import cast
+
+import numpy as np
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Min
+from django.utils import timezone
+
+from analytics import trails
+from analytics.models import Seal, Trail
+from analytics.sealer import HOUR, Followed, Lost, read_trails, release, store_trails, take
+
+EVERY = timedelta(days=1)
+TRIM_VISITORS = 5_000  # of one transaction
+REMOVE_VIEWS = 20_000
+
+
+def boundary() -> int:
+    """The hour from which on raw views are kept, and counts are exact to the instant."""
+    return int((timezone.now() - timedelta(days=settings.ENV.raw_view_days)).timestamp()) // 3600
+
+
+def sweep(*, force: bool = False) -> int:
+    """Once a day: trim the trails, and remove the raw views that are sealed and older than they are kept.
+
+    Returns how many views were removed.
+    """
+    now = timezone.now()
+    # Not at once: a new service may be given its old logs, and while trails are whole their order does not matter.
+    Seal.objects.filter(swept_at=None).update(swept_at=now)
+    due = [row.shard for row in Seal.objects.all() if force or now - (row.swept_at or now) >= EVERY]
+    for shard in due:
+        _trim_shard(shard)
+    removed = _remove_old() if due else 0
+    Seal.objects.filter(shard__in=due).update(swept_at=now)
+    return removed
+
+
+def _remove_old() -> int:
+    oldest = boundary() - 24  # a day later, so that nobody needs them who has just begun to count
+    sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
+    removed = 0
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(
+                "DELETE FROM analytics_pageview WHERE id IN "
+                "(SELECT id FROM analytics_pageview WHERE at < %s AND received < %s AND id <= %s LIMIT %s)",
+                [oldest * HOUR, oldest, sealed_to, REMOVE_VIEWS],
+            )
+            if not cursor.rowcount:
+                return removed
+            removed += cursor.rowcount
+
+
+def _trim_shard(shard: int) -> None:
+    before, horizon = boundary() - 24, settings.ENV.visitor_horizon_days * 24
+    last = (0, -(1 << 63))
+    while rows := _trails_after(last):
+        last = rows[-1]
+        while (lease := take(shard)) is None:
+            if not Seal.objects.filter(shard=shard).exists():
+                return  # there are fewer shards now
+            time.sleep(0.05)
+        by_project = defaultdict(list)
+        for project_id, visitor in rows:
+            if visitor & (lease.shards - 1) == shard:
+                by_project[project_id].append(visitor)
+        trimmed = [(project_id, *_trimmed(project_id, of, before, horizon)) for project_id, of in by_project.items()]
+        with contextlib.suppress(Lost), transaction.atomic():  # lost: until tomorrow
+            release(lease)
+            for project_id, followed, gone in trimmed:
+                Trail.objects.filter(project=project_id, visitor__in=gone).delete()
+                store_trails(project_id, followed)
+
+
+def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT project_id, visitor FROM analytics_trail WHERE (project_id, visitor) > (%s, %s) "
+            "ORDER BY project_id, visitor LIMIT %s",
+            [*last, TRIM_VISITORS],
+        )
+        return cast("list[tuple[int, int]]", cursor.fetchall())
+
+
+def _trimmed(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[Followed, list[int]]:
+    """The trails that get shorter, and the visitors of whom nothing is left."""
+    trimmed, blobs = read_trails(project_id, visitors)
+    limit = np.maximum(trimmed, before)
+    kept = trails.encode(trails.trim(trails.decode(blobs), limit, horizon), len(blobs))
+    gone = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
+    left = [n for n, blob in enumerate(blobs) if kept[n] and len(kept[n]) != len(blob)]
+    return Followed([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]), gone
