@@ -293,17 +293,10 @@ def _updated(project_id: int, lease: Lease, deltas: list[Bucket]) -> list[tuple[
 
 
 def _read(project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
-    with connection.cursor() as cursor:
-        for first in range(0, len(starts), 5000):
-            some = starts[first : first + 5000]
-            marks = ", ".join(["%s"] * len(some))
-            cursor.execute(
-                "SELECT start, blob FROM analytics_cells "
-                f"WHERE project_id = %s AND span = %s AND shard = %s AND start IN ({marks})",
-                [project_id, span, shard, *some],
-            )
-            for start, blob in cursor.fetchall():
-                yield Bucket.decode(start, bytes(blob))
+    for first in range(0, len(starts), 5000):
+        some = starts[first : first + 5000]
+        marks = ", ".join(["%s"] * len(some))
+        yield from _buckets(project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
 
 
 def _store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
@@ -321,11 +314,17 @@ def read_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: i
     if not ranges:
         return
     parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
-    of_shard = "" if shard is None else "AND shard = %s"
+    limits = [value for limits in ranges for value in limits]
+    if shard is None:
+        yield from _buckets(project_id, parts, limits)
+    else:
+        yield from _buckets(project_id, f"({parts}) AND shard = %s", [*limits, shard])
+
+
+def _buckets(project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT start, blob FROM analytics_cells WHERE project_id = %s AND ({parts}) {of_shard}",
-            [project_id, *(value for limits in ranges for value in limits), *([] if shard is None else [shard])],
+            f"SELECT start, blob FROM analytics_cells WHERE project_id = %s AND ({condition})", [project_id, *values]
         )
         for start, blob in cursor.fetchall():
             yield Bucket.decode(start, bytes(blob))
