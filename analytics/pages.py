@@ -56,10 +56,11 @@ class Pages:
         share one, so that scanners cannot make millions of pages. Each process counts
         for itself what came since it first saw a view of that day.
         """
-        found = [(path, self._day(at // DAY)) for path, at in views]
-        if new := {path for path, day in found if path not in day.admitted}:
-            self._admit(new, [(path, day) for path, day in found if path in new])
-        return [self.numbers[path if path in day.admitted else OTHER] for path, day in found]
+        found = [(path, at // DAY) for path, at in views]
+        days = {number: self._day(number) for number in {day for _, day in found}}
+        if new := {path for path, day in found if path not in days[day].admitted}:
+            self._admit(new, [(path, days[day]) for path, day in found if path in new])
+        return [self.numbers[path if path in days[day].admitted else OTHER] for path, day in found]
 
     def _admit(self, new: set[str], found: list[tuple[str, "_Day"]]) -> None:
         indexed = indexed_paths(self.project_id)
