@@ -101,7 +101,8 @@ def views(project: Project, start: datetime, end: datetime) -> Counts:
 
 def _count(project: Project, window: Window, count: Callable[..., Ints]) -> Counts:
     try:
-        sealer.seal()
+        if not sealer.seal():
+            logger.warning("A report was made while views were still being counted.")
     except DatabaseError:  # full, say; what is sealed can still be read
         logger.exception("A report was made without the latest views.")
     with snapshot():
