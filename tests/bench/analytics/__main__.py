@@ -24,9 +24,7 @@ import argparse
 import json
 import os
 import platform
-import signal
 import sys
-import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -37,6 +35,7 @@ from tests.bench.analytics import engines, table
 from tests.bench.analytics.engines import OURS, PACKAGES, SMALL, SMALL_POSTGRES
 from tests.bench.analytics.measure import TENTH, Figures, Run
 from tests.bench.relays import Trouble, say
+from tests.bench.run import run
 
 PARTS = ("queries", "growth", "http")
 POSTGRES = "postgresql"
@@ -119,19 +118,9 @@ def raw(figures: Figures) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run; every process ends with this one."""
+    """Run."""
     options = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that `finally` runs
-    signal.signal(signal.SIGALRM, lambda *_: sys.exit(f"The run took more than {MOST_SECONDS} s."))
-    signal.alarm(MOST_SECONDS)
-    with tempfile.TemporaryDirectory(prefix="bench-analytics-") as folder:
-        try:
-            shown = bench(options, Path(folder))
-        except Trouble as trouble:
-            say(str(trouble))
-            return 1
-    sys.stdout.write(shown + "\n")
-    return 0
+    return run("analytics", MOST_SECONDS, lambda folder: bench(options, folder))
 
 
 if __name__ == "__main__":

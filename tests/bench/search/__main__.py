@@ -23,9 +23,7 @@ import argparse
 import json
 import os
 import platform
-import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -33,6 +31,7 @@ from typing import Any
 from search.training import data
 from tests.bench import relays
 from tests.bench.relays import Trouble, say
+from tests.bench.run import run
 from tests.bench.search import table
 from tests.bench.search.engines import LARGE_PEERS, PEERS
 from tests.bench.search.measure import Figures, Run
@@ -134,19 +133,9 @@ def raw(figures: Figures) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run; every process ends with this one."""
+    """Run."""
     options = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that `finally` runs
-    signal.signal(signal.SIGALRM, lambda *_: sys.exit(f"The run took more than {MOST_SECONDS} s."))
-    signal.alarm(MOST_SECONDS)
-    with tempfile.TemporaryDirectory(prefix="bench-search-") as folder:
-        try:
-            shown = bench(options, Path(folder))
-        except Trouble as trouble:
-            say(str(trouble))
-            return 1
-    sys.stdout.write(shown + "\n")
-    return 0
+    return run("search", MOST_SECONDS, lambda folder: bench(options, folder))
 
 
 if __name__ == "__main__":
