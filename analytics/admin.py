@@ -1,28 +1,49 @@
-"""Raw views and the visitors report in the admin."""
+"""Single page views in the admin, and the way to the reports over all of them."""
 
-from collections.abc import AsyncIterator, Iterator
-from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import OuterRef, QuerySet, Subquery
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.template.response import TemplateResponse
-from django.urls import path, reverse
-from django.utils import timezone
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
 
-from analytics import dates, exports, reports, sweeper
-from analytics.models import EPOCH, Page, PageView
-from analytics.reports import Counts
-from docsite.db import in_db
-from docsite.projects.admin import ScopedAdmin, project_of
+from analytics import agents, pages, report_page, reports
+from analytics.models import PageView
+from docsite.projects.admin import ScopedAdmin, organizations_of
 from docsite.projects.models import Project
 
-RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
-MOST_ROWS = 100
-REPORTS = {"visitors": reports.visitors, "views": reports.views}
-FORMATS = {"csv": ("CSV", "text/csv; charset=utf-8"), "jsonl": ("JSON lines", "application/jsonl; charset=utf-8")}
+
+class ProjectFilter(admin.SimpleListFilter):
+    """Projects that the user may see, by domain."""
+
+    title = parameter_name = "project"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Up to fifty of them."""
+        mine = Project.objects.filter(organization__in=organizations_of(request))
+        return [(project.domain, project.name) for project in mine[:50]]
+
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[PageView]") -> "QuerySet[PageView]":
+        """The views of the chosen one."""
+        domain = self.value()
+        return queryset.filter(project__domain=domain.replace("\0", "")) if domain else queryset
+
+
+class AgentFilter(admin.SimpleListFilter):
+    """One agent by its name: the report of visitors links to its views. There are too many names to offer."""
+
+    title = parameter_name = "agent"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """The chosen one, so that the list says that it is filtered."""
+        chosen = request.GET.get("agent")
+        return [] if chosen is None else [(chosen, chosen[:80] or "(no name)")]
+
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[PageView]") -> "QuerySet[PageView]":
+        """Its views."""
+        name = self.value()
+        return queryset if name is None else queryset.filter(agent=name.replace("\0", ""))
 
 
 @admin.register(PageView)
@@ -30,11 +51,11 @@ class PageViewAdmin(ScopedAdmin):
     """Single views, and the reports over all of them."""
 
     organization = "project__organization"
-    list_display = ("seen_at", "path", "project", "client_class", "agent", "counts_as")
-    list_filter = ("client_class", "sample")
+    list_display = ("seen_at", "path", "project", "client_class", "agent", "surface", "counts_as")
+    list_filter = (ProjectFilter, AgentFilter, "client_class", "surface", "verified", "sample")
     list_select_related = ("project",)
     fields = (
-        *("seen_at", "path", "project", "client_class", "markdown", "counts_as", "agent", "operator"),
+        *("seen_at", "path", "project", "client_class", "surface", "counts_as", "agent", "operator", "verified"),
         *("rule", "rules_version", "referrer", "user_agent", "sample"),
     )
     readonly_fields = ("seen_at", "path", "counts_as")
@@ -46,10 +67,18 @@ class PageViewAdmin(ScopedAdmin):
         css: ClassVar = {"all": ("admin/reports.css",)}
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[PageView]":
-        """The views with their pages' paths."""
-        page = Page.objects.filter(project=OuterRef("project"), number=OuterRef("page"))
-        views: QuerySet[PageView] = super().get_queryset(request)
-        return views.annotate(path=Subquery(page.values("path")))
+        """The views of one's own projects. No join as in other lists, which would have to drop duplicates."""
+        if request.user.is_superuser:
+            return PageView.objects.all()
+        mine = Project.objects.filter(organization__in=organizations_of(request))
+        return PageView.objects.filter(project__in=list(mine.values_list("pk", flat=True)))
+
+    def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
+        """The latest first, where an index has them so: in one project. Elsewhere those that came in last."""
+        if request.GET.get("project"):
+            return ("-at",)
+        mine = Project.objects.filter(organization__in=organizations_of(request))
+        return () if request.user.is_superuser or mine.count() > 1 else ("-at",)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list, latest first, with a word on how far back it goes."""
@@ -65,19 +94,19 @@ class PageViewAdmin(ScopedAdmin):
     @admin.display
     def path(self, view: PageView) -> str:
         """The page's path."""
-        return str(view.path)  # type: ignore[attr-defined]  # annotated
+        return pages.paths_of(view.project_id, [view.page])[0]
 
     @admin.display(description="Counts as")
     def counts_as(self, view: PageView) -> str:
         """Which of the numbers it is in, as the project's owner has it."""
-        if view.markdown or view.client_class in reports.ai_classes(view.project):
+        if agents.reads(view.client_class, view.surface) or view.client_class in reports.ai_classes(view.project):
             return "AI"
         return "human" if view.client_class == PageView.Class.HUMAN else "–"
 
     def get_urls(self) -> list[Any]:
-        """The report of each project."""
+        """The report of each project, and its files."""
         page = self.admin_site.admin_view(self.visitors_report)
-        rows = self.admin_site.admin_view(self.export)
+        rows = self.admin_site.admin_view(report_page.download)
         return [
             path("visitors/<slug:domain>", page, name="analytics_visitors"),
             path("visitors/<slug:domain>/<str:name>", rows, name="analytics_export"),
@@ -85,92 +114,5 @@ class PageViewAdmin(ScopedAdmin):
         ]
 
     def visitors_report(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """Unique visitors of a range: human, AI and both, by page, and who the agents were."""
-        project = project_of(request, domain)
-        chosen, start, end = _range(request)
-        visitors, views = (report(project, start, end) for report in REPORTS.values())
-        kept_from = EPOCH + timedelta(hours=sweeper.boundary())
-        context = {
-            **self.admin_site.each_context(request),
-            "title": f"Visitors of {project.name}",
-            "opts": self.opts,
-            "project": project,
-            "ranges": RANGES.items(),
-            "chosen": chosen,
-            "start": start,
-            "end": end,
-            "visitors": visitors.totals,
-            "views": views.totals,
-            "overlap": visitors.totals["human"] + visitors.totals["ai"] - visitors.totals["total"],
-            "rows": _with_views(visitors, views),
-            "more": max(0, len(visitors) - MOST_ROWS),
-            "exports": _exports(domain, chosen),
-            "kept_from": kept_from if start < kept_from else None,
-            "kept_days": settings.ENV.raw_view_days,
-            "agents": _labelled(project, reports.agents(project, start, end)),
-            "sample": project.views.order_by("at").values_list("sample", flat=True).first(),  # they are the oldest
-            "base_url": f"{request.scheme}://{request.get_host()}",
-        }
-        return TemplateResponse(request, "admin/reports/visitors.html", context)
-
-    def export(self, request: HttpRequest, domain: str, name: str) -> StreamingHttpResponse:
-        """A report as a file: `visitors.csv`, `views.jsonl` and so on."""
-        project = project_of(request, domain)
-        what, _, form = name.partition(".")
-        if what not in REPORTS or form not in FORMATS:
-            raise Http404
-        _, start, end = _range(request)
-        counts = REPORTS[what](project, start, end)
-        return StreamingHttpResponse(
-            _streamed(exports.lines(counts, "csv" if form == "csv" else "jsonl")),
-            content_type=FORMATS[form][1],
-            headers={"Content-Disposition": f'attachment; filename="{domain}-{name}"'},
-        )
-
-
-async def _streamed(chunks: Iterator[str]) -> AsyncIterator[str]:
-    """Chunk by chunk; of a plain iterator Django would gather them all before it sends the first."""
-    take = in_db(lambda: next(chunks, None))
-    while (chunk := await take()) is not None:
-        yield chunk
-
-
-def _range(request: HttpRequest) -> tuple[str, datetime, datetime]:
-    """The range that was chosen, by its name and in UTC."""
-    chosen = request.GET.get("range", "30d")
-    if chosen not in RANGES:
-        chosen = "30d"
-    now = timezone.now()
-    if chosen == "24h":
-        return chosen, now - timedelta(hours=24), now
-    _, end = dates.window(None, None, now)
-    return chosen, end - timedelta(days=int(chosen.removesuffix("d"))), end
-
-
-def _with_views(visitors: Counts, views: Counts) -> list[dict[str, Any]]:
-    """The first rows of pages by visitors, each with its views."""
-    viewed = dict(views.table[1:, [0, 3]].tolist())
-    numbers = visitors.table[1 : MOST_ROWS + 1, 0].tolist()
-    rows = visitors.rows(0, MOST_ROWS)
-    return [{**row, "views": viewed.get(number, 0)} for row, number in zip(rows, numbers, strict=True)]
-
-
-def _exports(domain: str, chosen: str) -> list[tuple[str, str]]:
-    """What can be downloaded: labels and links."""
-    return [
-        (
-            f"{what.capitalize()}, {label}",
-            f"{reverse('admin:analytics_export', args=[domain, f'{what}.{form}'])}?range={chosen}",
-        )
-        for what in REPORTS
-        for form, (label, _) in FORMATS.items()
-    ]
-
-
-def _labelled(project: Project, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Agents with the label of their class, and whether they count as AI here."""
-    classes = reports.ai_classes(project)
-    for row in rows:
-        row["class_label"] = PageView.Class(row["client_class"]).label
-        row["counts"] = row["markdown"] or row["client_class"] in classes
-    return rows
+        """The visitors report."""
+        return report_page.show(request, self.admin_site, domain)

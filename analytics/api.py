@@ -128,8 +128,9 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
     """Count a reader's view: 204 once it is committed, 202 with `X-View` saying why it is not counted."""
     if reason := not_a_reader(request):
         return HttpResponse(status=202, headers={"X-View": reason})
-    seen = observation(request, payload.id, payload.path, payload.referrer or "")
-    await _stored(collect.send(request.auth, [seen]))
+    seen = observation(request, payload.id, payload.path, payload.referrer or "", payload.visitor or "")
+    at_hand = collect.at_hand(request.auth, seen)
+    await _stored(collect.send(request.auth, [seen]) if at_hand else await in_db(collect.send)(request.auth, [seen]))
     if not collect.counts(seen):
         return HttpResponse(status=202, headers={"X-View": "bot: recorded, but in no count"})
     return HttpResponse(status=204)

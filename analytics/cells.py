@@ -149,6 +149,18 @@ def views(buckets: Iterable[Bucket], pages: int) -> Ints:
     return _by_page([bucket.viewed for bucket in buckets], [bucket.views for bucket in buckets], pages)
 
 
+def of_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
+    """Visitors of the whole site by layer, and views by kind, of a window of buckets that starts at hour `lo`."""
+    seen, viewed = np.zeros(LAYERS), np.zeros(LAYERS)
+    for bucket in buckets:
+        first = bucket.first(lo)
+        slot, n = bucket.slot[first], bucket.n[first]
+        site = slot < LAYERS
+        seen += np.bincount(slot[site], weights=n[site], minlength=LAYERS)
+        viewed += np.bincount(bucket.viewed & (LAYERS - 1), weights=bucket.views, minlength=LAYERS)
+    return np.rint(seen).astype(np.int64), np.rint(viewed).astype(np.int64)
+
+
 def of_scope(counts: Ints, *, crawlers: bool) -> Ints:
     """Human, AI and total of each page, shape (pages, 3): AI with or without the crawlers."""
     human, reader, crawler = counts[:, HUMAN], counts[:, READER], counts[:, CRAWLER]

@@ -7,24 +7,23 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from analytics import agents, writer
+from analytics import agents, periods, verification, writer
 from analytics.identity import keyed, visitor
 from analytics.models import EPOCH
 from analytics.writer import Receipt, View
 from docsite.http.client_ip import Address
-from docsite.paths import normalize
 from docsite.projects.models import Project
 
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
 
 _MICROSECOND = timedelta(microseconds=1)
-_normalize = functools.lru_cache(20_000)(normalize)
 
 
 class Observation(NamedTuple):
     """A view as it was seen, before anything is thrown away.
 
-    `private` is a reader's wish not to be followed (`Sec-GPC`, `DNT`).
+    `private` is a reader's wish not to be followed (`Sec-GPC`, `DNT`). `reader_id` is
+    the random id that the view script keeps in a browser, where it was told to.
     """
 
     view_id: str
@@ -35,6 +34,7 @@ class Observation(NamedTuple):
     accept: str = ""
     referrer: str = ""
     private: bool = False
+    reader_id: str = ""
     sample: bool = False
 
 
@@ -48,29 +48,42 @@ def record(project: Project, observations: Sequence[Observation]) -> Receipt:
     return send(project, observations).result()
 
 
+def at_hand(project: Project, seen: Observation) -> bool:
+    """Whether `send` can do with what is in memory, and so be called where nobody may wait for the database."""
+    verdict = agents.classify(seen.user_agent)
+    secret = periods.peek(project, seen.at, private=seen.private and verdict.client_class == "human")
+    return secret is not None and (not verdict.agent or verification.is_at_hand())
+
+
 def counts(seen: Observation) -> bool:
     """Whether a view is in `human` or `ai`, or only kept for the report."""
-    verdict = agents.classify(seen.user_agent)
-    return verdict.client_class not in NOT_COUNTED or agents.is_markdown_fetch(verdict, seen.raw_path, seen.accept)
+    client_class = agents.classify(seen.user_agent).client_class
+    surface = agents.surface_of(seen.raw_path, seen.accept)
+    return client_class not in NOT_COUNTED or agents.reads(client_class, surface)
 
 
 def _view(project: Project, seen: Observation) -> View:
     verdict = agents.classify(seen.user_agent)
     human = verdict.client_class == "human"
-    markdown = agents.is_markdown_fetch(verdict, seen.raw_path, seen.accept)
-    client = verdict.agent if verdict.client_class in agents.AI_CLASSES else seen.user_agent[: agents.LONGEST]
-    who = visitor(project.visitor_secret, seen.address, client, daily_at=seen.at if seen.private and human else None)
+    surface = agents.surface_of(seen.raw_path, seen.accept)
+    secret = periods.secret_of(project, seen.at, private=seen.private and human)
+    if human and seen.reader_id and project.first_party_ids and not seen.private:
+        who = keyed(secret, seen.reader_id, b"reader")
+    else:
+        client = verdict.agent if verdict.client_class in agents.AI_CLASSES else seen.user_agent[: agents.LONGEST]
+        who = visitor(secret, seen.address, client)
     return View(
         key=keyed(project.visitor_secret, seen.view_id, b"view"),  # half the size of the id, and nothing that it tells
         at=(seen.at - EPOCH) // _MICROSECOND,
-        path=_normalize(seen.raw_path),
-        counts=markdown or verdict.client_class not in NOT_COUNTED,
+        path=project.path_of(seen.raw_path),
+        counts=verdict.client_class not in NOT_COUNTED or agents.reads(verdict.client_class, surface),
         facts=(
             verdict.client_class,
-            markdown,
+            surface,
             who,
             verdict.agent,
             verdict.operator,
+            verification.verified(verdict.agent, seen.address) if verdict.agent else "",
             verdict.rule,
             agents.VERSION,
             _origin(seen.referrer),

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ Format = Literal["csv", "jsonl"]
 
 PINNED = timedelta(minutes=10)
 SITE = "(site)"  # the path of the line that holds the totals
-_LINES = 500  # of one chunk
+LINES = 500  # of one chunk
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -66,22 +66,24 @@ def lines(counts: Counts, form: Format) -> Iterator[str]:
     CSV (RFC 4180) with a header, or JSON lines with the same names. A CSV cell that
     a spreadsheet would take for a formula is written after an apostrophe.
     """
-    write = _csv if form == "csv" else _jsonl
     if form == "csv":
         yield ",".join(["path", *NAMES]) + "\r\n"
-    yield write([{"path": SITE, **counts.totals}])
-    for start in range(0, len(counts), _LINES):
-        yield write(counts.rows(start, start + _LINES))
+    yield written([{"path": SITE, **counts.totals}], form)
+    for start in range(0, len(counts), LINES):
+        yield written(counts.rows(start, start + LINES), form)
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
+def written(rows: Sequence[Mapping[str, Any]], form: Format) -> str:
+    """Rows with the same names, as lines: of CSV without a header, or of JSON."""
+    if form == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     text = io.StringIO()
     writer = csv.writer(text)
     for row in rows:
-        path = row["path"]
-        writer.writerow([f"'{path}" if path.startswith(_FORMULA) else path, *(row[name] for name in NAMES)])
+        writer.writerow(map(_cell, row.values()))
     return text.getvalue()
 
 
-def _jsonl(rows: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+def _cell(value: Any) -> Any:
+    text = "; ".join(value) if isinstance(value, list) else value
+    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text

@@ -1,25 +1,20 @@
 """Who is one visitor: a keyed hash, made the same way for people and agents."""
 
 import functools
-from datetime import datetime
 from hashlib import blake2b
 
 from docsite.http.client_ip import Address, network_of
 
 
-def visitor(secret: str, address: Address, client: str, *, daily_at: datetime | None = None) -> int:
+def visitor(secret: str, address: Address, client: str) -> int:
     """64 bits for one client of one site, signed as SQL stores them.
 
-    `secret` is the project's own, so that sites cannot be joined; `client` is
-    the user agent of a person, or the name of an agent that names itself
-    (versions change, the agent does not). The address counts as its /64 under
-    IPv6. With `daily_at` the key changes every day: a reader who asked not to
-    be tracked is counted, never followed. Nothing can be turned back without
-    the secret, which is never logged or exported.
+    `secret` is the project's own, so that sites cannot be joined, and may be that of
+    a period (`analytics.periods`); `client` is the user agent of a person, or the
+    name of an agent that names itself (versions change, the agent does not). The
+    address counts as its /64 under IPv6. Nothing can be turned back without the
+    secret, which is never logged or exported.
     """
-    if daily_at:
-        day = daily_at.strftime("%Y-%m-%d").encode()
-        secret = blake2b(day, key=bytes.fromhex(secret), digest_size=32).hexdigest()
     return keyed(secret, f"{network_of(address)}\n{client}")
 
 

@@ -46,15 +46,30 @@ class PageView(models.Model):
         OTHER_BOT = "other_bot", "Other bot"
         HTTP_CLIENT = "http_client", "HTTP client"
 
+    class Surface(models.TextChoices):
+        """In which form a page was read."""
+
+        HTML = "html", "HTML"
+        MARKDOWN = "md", "Markdown"
+        LLMS = "llms", "llms.txt"
+
+    class Verified(models.TextChoices):
+        """Whether an agent's address is among those that its operator publishes."""
+
+        UNKNOWN = "", "not checked"
+        YES = "yes", "verified"
+        NO = "no", "claimed only"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="views", db_index=False)
     key = models.BigIntegerField(help_text="Keyed hash of the id that the client made: a repeated view counts once.")
     at = models.BigIntegerField(help_text="Microseconds since 1970, UTC.")
     page = models.PositiveIntegerField(help_text="The page's number.")
     client_class = models.CharField("class", max_length=14, choices=Class.choices)
-    markdown = models.BooleanField(default=False, help_text="A Markdown fetch by a client that is no known crawler.")
+    surface = models.CharField(max_length=4, choices=Surface.choices, default=Surface.HTML)
     visitor = models.BigIntegerField(help_text="Keyed hash, 64 bits.")
     agent = models.CharField(max_length=80, blank=True)
     operator = models.CharField(max_length=80, blank=True)
+    verified = models.CharField(max_length=3, choices=Verified.choices, blank=True)
     rule = models.CharField(max_length=80, help_text="What decided the class.")
     rules_version = models.PositiveSmallIntegerField()
     referrer = models.CharField(max_length=200, blank=True, help_text="Origin only.")
@@ -118,6 +133,81 @@ class Trail(models.Model):
 
     def __str__(self) -> str:
         return f"{len(self.sightings) // 8} sightings"
+
+
+class AgentViews(models.Model):
+    """How much one client that is no person read in one hour. Counted by the sealer, and kept as long as cells."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    hour = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
+    client_class = models.CharField(max_length=14, choices=PageView.Class.choices)
+    agent = models.CharField(max_length=80, blank=True)
+    rule = models.CharField(max_length=80)
+    surface = models.CharField(max_length=4, choices=PageView.Surface.choices)
+    verified = models.CharField(max_length=3, choices=PageView.Verified.choices, blank=True)
+    operator = models.CharField(max_length=80, blank=True)
+    views = models.BigIntegerField()
+    last_at = models.BigIntegerField(help_text="Microseconds since 1970, UTC.")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["project", "hour", "client_class", "agent", "rule", "surface", "verified"],
+                name="one_row_an_agent_and_hour",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent or self.client_class}: {self.views}"
+
+
+class AgentAddresses(models.Model):
+    """The addresses from which an agent comes, as its operator publishes them."""
+
+    agent = models.CharField(max_length=80, unique=True, help_text="The agent's name, as the rules spell it.")
+    networks = models.JSONField(help_text="CIDR ranges.")
+    source = models.CharField(max_length=400, help_text="File or address that they were read from.")
+    read_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name_plural = "agent addresses"
+        ordering: ClassVar = ["agent"]
+
+    def __str__(self) -> str:
+        return self.agent
+
+
+class VisitorSecret(models.Model):
+    """The key of a project's visitor hashes for one period. When it is gone, nobody can make its hashes again."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    period = models.CharField(max_length=12)
+    secret = models.CharField(max_length=64)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "period"], name="one_visitor_secret_a_period")
+        ]
+
+    def __str__(self) -> str:
+        return self.period
+
+
+class LogImport(models.Model):
+    """How far a log was imported, so that it can be resumed, and is not imported twice after its views are gone."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    first_line = models.CharField(max_length=64, help_text="Keyed hash of the log's first line: what tells logs apart.")
+    offset = models.BigIntegerField(default=0, help_text="Bytes of the unpacked log that are imported.")
+    last_line = models.CharField(max_length=64, blank=True, help_text="Keyed hash of the line that ends there.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "first_line"], name="one_import_a_log")]
+
+    def __str__(self) -> str:
+        return f"{self.offset:,} bytes"
 
 
 class Snapshot(models.Model):

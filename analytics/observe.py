@@ -7,7 +7,7 @@ from analytics.collect import Observation
 from docsite.http.client_ip import client_ip
 
 
-def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str) -> Observation:
+def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str, reader_id: str = "") -> Observation:
     """A view as this request shows it, now."""
     return Observation(
         view_id=view_id,
@@ -18,6 +18,7 @@ def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str
         accept=request.headers.get("Accept", ""),
         referrer=referrer,
         private=request.headers.get("Sec-GPC") == "1" or request.headers.get("DNT") == "1",
+        reader_id=reader_id,
     )
 
 

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from django.db import DatabaseError
-from django.db.models import Count, Max, Min
+from django.db.models import Min
 
 from analytics import cells, pages, sealer, sweeper, trails
 from analytics.cells import Ints
@@ -99,28 +100,77 @@ def views(project: Project, start: datetime, end: datetime) -> Counts:
     return _count(project, Window.of(start, end), _views_by_page)
 
 
+@dataclass(frozen=True)
+class Bin:
+    """One step of a report's range, half-open: unique visitors and views of the whole site within it."""
+
+    start: datetime
+    end: datetime
+    visitors: dict[str, int]
+    views: dict[str, int]
+
+
+def series(project: Project, start: datetime, end: datetime, step: int) -> list[Bin]:
+    """The range in steps of `step` hours. Those of 1 and 24 begin at whole multiples (24: at 00:00 UTC), longer ones
+    where the range does.
+
+    Visitors of the steps do not add up to those of the range: who comes twice counts in two.
+    """
+    _seal()
+    window = Window.of(start, end)
+    if window.lo >= window.hi:
+        return []
+    size = step * sealer.HOUR
+    first = window.lo if step > 24 else window.lo // size * size
+    edges = [window.lo, *range(first + size, window.hi, size), window.hi]
+    spans, closed = [span for span in cells.SPANS if span <= step], _closed()
+    return [_bin(project, lo, hi, spans, closed) for lo, hi in pairwise(edges)]
+
+
+def _bin(project: Project, lo: int, hi: int, spans: Sequence[int], closed: int) -> Bin:
+    start, end = (EPOCH + timedelta(microseconds=at) for at in (lo, hi))
+    if lo % sealer.HOUR or hi % sealer.HOUR:  # an end within an hour takes single views
+        return Bin(start, end, visitors(project, start, end).totals, views(project, start, end).totals)
+    first = lo // sealer.HOUR
+    ranges = cells.cover(first, hi // sealer.HOUR, closed, spans)
+    seen, viewed = cells.of_site(sealer.read_cells(project.pk, ranges), first)
+    counts = cells.of_scope(np.stack([seen, viewed]), crawlers=_crawlers(project))
+    return Bin(start, end, *(dict(zip(NAMES, row, strict=True)) for row in counts.tolist()))
+
+
 def _count(project: Project, window: Window, count: Callable[..., Ints]) -> Counts:
-    try:
-        if not sealer.seal():
-            logger.warning("A report was made while views were still being counted.")
-    except DatabaseError:  # full, say; what is sealed can still be read
-        logger.exception("A report was made without the latest views.")
+    _seal()
     with snapshot():
         buckets = _buckets(project.pk, *window.hours)
         edge = _edge(project.pk, window.edges)
         known = pages.of(project.pk)
         known.load()
         by_layer = count(project.pk, window, buckets, edge, len(known.paths))
-    counts = cells.of_scope(by_layer, crawlers=project.ai_scope == Project.AiScope.ALL)
+    counts = cells.of_scope(by_layer, crawlers=_crawlers(project))
     seen = np.flatnonzero(counts[1:, 2]) + 1
     order = np.lexsort((known.rank()[seen], -counts[seen, 2]))
     numbers = np.concatenate([[0], seen[order]])
     return Counts(project.pk, np.column_stack([numbers, counts[numbers]]))
 
 
+def _seal() -> None:
+    try:
+        if not sealer.seal():
+            logger.warning("A report was made while views were still being counted.")
+    except DatabaseError:  # full, say; what is sealed can still be read
+        logger.exception("A report was made without the latest views.")
+
+
+def _crawlers(project: Project) -> bool:
+    return project.ai_scope == Project.AiScope.ALL
+
+
+def _closed() -> int:
+    return Seal.objects.aggregate(least=Min("closed"))["least"] or 0
+
+
 def _buckets(project_id: int, first: int, end: int) -> list[cells.Bucket]:
-    closed = Seal.objects.aggregate(least=Min("closed"))["least"] or 0
-    return list(sealer.read_cells(project_id, cells.cover(first, end, closed)))
+    return list(sealer.read_cells(project_id, cells.cover(first, end, _closed())))
 
 
 def _edge(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:
@@ -128,10 +178,10 @@ def _edge(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:
     found: list[tuple[int, int, int, int]] = []
     for lo, hi in edges:
         rows = PageView.objects.filter(project=project_id, at__gte=lo, at__lt=hi)
-        for at, page, visitor, client_class, markdown in rows.values_list(
-            "at", "page", "visitor", "client_class", "markdown"
+        for at, page, visitor, client_class, surface in rows.values_list(
+            "at", "page", "visitor", "client_class", "surface"
         ):
-            kind = sealer.kind_of(client_class, markdown)
+            kind = sealer.kind_of(client_class, surface)
             if kind is not None:
                 found.append((at // sealer.HOUR, page, visitor, kind))
     return np.array(found, np.int64).reshape(-1, 4)
@@ -156,22 +206,6 @@ def _distinct(project_id: int, window: Window, buckets: list[cells.Bucket], edge
         known = known[(known.hour >= first) & (known.hour < end)]
         by_page += trails.newcomers(known, trails.sightings(who, page, kind, hour), count)
     return by_page
-
-
-def agents(project: Project, start: datetime, end: datetime) -> list[dict[str, Any]]:
-    """The 100 clients that are no people and read most, by name and class, with the rule that decided.
-
-    From raw views, so of no more than the days for which these are kept.
-    """
-    lo, hi = ((instant - EPOCH) // timedelta(microseconds=1) for instant in (start, end))
-    rows = (
-        PageView.objects.filter(project=project, at__gte=lo, at__lt=hi)
-        .exclude(client_class=PageView.Class.HUMAN, markdown=False)
-        .values("agent", "operator", "client_class", "markdown", "rule")
-        .annotate(views=Count("pk"), visitors=Count("visitor", distinct=True), last_seen=Max("at"))
-        .order_by("-views", "agent", "rule")[:100]
-    )
-    return [{**row, "last_seen": EPOCH + timedelta(microseconds=row["last_seen"])} for row in rows]
 
 
 def ai_classes(project: Project) -> list[str]:

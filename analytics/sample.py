@@ -1,17 +1,21 @@
-"""A month of made-up visitors for the demo, marked as sample."""
+"""Three months of made-up readers for the demo, marked as sample. They come in as every view does: `collect.record`."""
 
 import ipaddress
 import random
-import uuid
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 
 from analytics.collect import Observation, record
+from docsite.http.client_ip import Address
 from docsite.projects.models import Project
 
-_PEOPLE = (
+DAYS = 90
+_BATCH = 1_000
+
+_BROWSERS = (
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.6 Safari/605.1.15",
@@ -19,36 +23,88 @@ _PEOPLE = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.6 Mobile/15E148 Safari/604.1",
 )
+_REFERRERS = ("", "", "", "https://www.google.com/", "https://github.com/", "https://chatgpt.com/")
+
+
+@dataclass(frozen=True)
+class _Agent:
+    """A client that is no person: how many visits it makes a day, and how often it takes Markdown."""
+
+    user_agent: str
+    visits: float
+    markdown: float = 0.0
+    llms: float = 0.0
+
+
+_COMPATIBLE = "Mozilla/5.0 (compatible; %s)"
 _AGENTS = (
-    "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ChatGPT-User/1.0; +https://openai.com/bot)",
-    "Mozilla/5.0 (compatible; Claude-User/1.0; +Claude-User@anthropic.com)",
-    "Mozilla/5.0 (compatible; PerplexityBot/1.0; +https://perplexity.ai/perplexitybot)",
-    "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
-    "claude-code/2.0.31",
-    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-    "curl/8.5.0",
+    _Agent(_COMPATIBLE % "ChatGPT-User/1.0; +https://openai.com/bot", 5),
+    _Agent(_COMPATIBLE % "Claude-User/1.0; +Claude-User@anthropic.com", 3),
+    _Agent("claude-code/2.0.31", 4, markdown=0.8, llms=0.3),
+    _Agent(_COMPATIBLE % "PerplexityBot/1.0; +https://perplexity.ai/perplexitybot", 2),
+    _Agent(_COMPATIBLE % "OAI-SearchBot/1.3; +https://openai.com/searchbot", 1),
+    _Agent(_COMPATIBLE % "GPTBot/1.2; +https://openai.com/gptbot", 2),
+    _Agent(_COMPATIBLE % "ClaudeBot/1.0; +claudebot@anthropic.com", 1),
+    _Agent(_COMPATIBLE % "Googlebot/2.1; +http://www.google.com/bot.html", 4),
+    _Agent(_COMPATIBLE % "bingbot/2.0; +http://www.bing.com/bingbot.htm", 2),
+    _Agent(_COMPATIBLE % "AhrefsBot/7.0; +http://ahrefs.com/robot/", 1),
+    _Agent("curl/8.5.0", 1, markdown=0.5),
+    _Agent("python-requests/2.32.3", 1),
 )
-_DAYS, _VISITS_A_DAY = 30, 40
+_PEOPLE = 700
+_VISITS = 34  # of people, on a weekday at the end of the three months
 
 
 def make_sample_views(project: Project, paths: Sequence[str]) -> int:
-    """Record about a month of visits to the given pages; returns how many views. The same every time but for ids."""
+    """Record visits to the given pages; returns how many views. The same every time, but for the day it begins."""
     dice = random.Random(7)
-    weights = [1 / (rank + 1) for rank in range(len(paths))]
     now = timezone.now()
-    seen = []
-    for day in range(_DAYS):
-        for _ in range(dice.randint(_VISITS_A_DAY // 2, _VISITS_A_DAY)):
-            agent = dice.random() < 0.3
-            address = ipaddress.IPv4Address(int(ipaddress.IPv4Address("198.51.100.0")) + dice.randint(0, 255))
-            at = now - timedelta(days=day, minutes=dice.randint(1, 1400))
-            user_agent = dice.choice(_AGENTS if agent else _PEOPLE)
-            for path in dice.choices(paths, weights, k=dice.randint(1, 4)):
-                at += timedelta(seconds=dice.randint(5, 90))
-                markdown = dice.random() < (0.4 if agent else 0.02)
-                raw = f"{path}.md" if markdown and path != "/" else path
-                seen.append(Observation(uuid.uuid4().hex, raw, min(at, now), address, user_agent, sample=True))
-    seen.sort(key=lambda view: view.at)
-    for start in range(0, len(seen), 500):
-        record(project, seen[start : start + 500])
+    seen = sorted(
+        (view for day in range(DAYS) for view in _day(dice, paths, now, day) if view.at <= now),
+        key=lambda view: view.at,
+    )
+    for start in range(0, len(seen), _BATCH):
+        record(project, seen[start : start + _BATCH])
     return len(seen)
+
+
+def _day(dice: random.Random, paths: Sequence[str], now: datetime, ago: int) -> Iterator[Observation]:
+    """The views of the day that ends so many days before now: fewer at weekends, and of people fewer long ago."""
+    end = now - timedelta(days=ago)
+    share = 0.5 if end.weekday() > 4 else 1.0
+    for _ in range(round(_VISITS * share * (1 - ago / DAYS / 2) * dice.uniform(0.8, 1.2))):
+        person = int(_PEOPLE * dice.random() ** 2)  # some come often
+        at = end - timedelta(hours=min(24, abs(dice.gauss(10, 6))), seconds=dice.randint(0, 3600))
+        referrer = dice.choice(_REFERRERS)
+        for path in _read(dice, paths, dice.randint(1, 5)):
+            markdown = dice.random() < 0.02
+            yield _view(dice, f"{path}.md" if markdown and path != "/" else path, at, _home(person),
+                        _BROWSERS[person % len(_BROWSERS)], referrer)  # fmt: skip
+            at += timedelta(seconds=dice.randint(10, 240))
+            referrer = ""
+    for number, agent in enumerate(_AGENTS):
+        growth = 1 - ago / DAYS * 0.8 if agent.user_agent.startswith("claude-code") else 1.0
+        for _ in range(round(agent.visits * growth * dice.uniform(0.4, 1.6))):
+            at = end - timedelta(hours=dice.uniform(0, 24))
+            address = ipaddress.IPv4Address(f"198.51.100.{number * 20 + dice.randrange(20)}")
+            if dice.random() < agent.llms:
+                yield _view(dice, "/llms.txt", at, address, agent.user_agent)
+            for path in _read(dice, paths, dice.randint(1, 4)):
+                markdown = dice.random() < agent.markdown and path != "/"
+                at += timedelta(seconds=dice.randint(1, 20))
+                yield _view(dice, f"{path}.md" if markdown else path, at, address, agent.user_agent)
+
+
+def _read(dice: random.Random, paths: Sequence[str], count: int) -> list[str]:
+    return dice.choices(paths, [1 / (rank + 1) for rank in range(len(paths))], k=count)
+
+
+def _home(person: int) -> Address:
+    """An address of a person's own: a network of the documentation range."""
+    return ipaddress.IPv6Address(f"2001:db8:{person:x}::1")
+
+
+def _view(
+    dice: random.Random, path: str, at: datetime, address: Address, user_agent: str, referrer: str = ""
+) -> Observation:
+    return Observation(f"{dice.getrandbits(128):032x}", path, at, address, user_agent, referrer=referrer, sample=True)

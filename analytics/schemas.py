@@ -24,14 +24,16 @@ EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(minutes=5)  # that another server's clock may be
 
 
-def _once(value: Any) -> Any:
+def once(value: Any) -> Any:
+    """A parameter that was given once."""
     if isinstance(value, list):
         raise ValueError("is given more than once")
     return value
 
 
-def _digits(value: Any) -> Any:
-    value = _once(value)
+def digits(value: Any) -> Any:
+    """A whole number in ASCII digits, once."""
+    value = once(value)
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit() and len(value) <= 16):
             raise ValueError("must be a whole number in digits")
@@ -40,7 +42,7 @@ def _digits(value: Any) -> Any:
 
 
 def _instant(value: Any) -> Any:
-    value = _once(value)
+    value = once(value)
     if not isinstance(value, str):
         raise ValueError("must be YYYY-MM-DD or an ISO 8601 date-time")
     return dates.parse(value)
@@ -56,16 +58,21 @@ def _instant_of_query(value: Any) -> Any:
 Instant = Annotated[datetime | None, BeforeValidator(_instant_of_query)]
 
 
-class RangeQuery(BaseModel):
-    """The range and the page of an export."""
+class DatesQuery(BaseModel):
+    """The range of an export."""
 
     dateFrom: Instant = Field(
         None,
         description="Start, inclusive: YYYY-MM-DD (00:00 UTC) or ISO 8601 date-time. Default: 30 days before the end.",
     )
     dateTo: Instant = Field(None, description="End, exclusive, in the same forms. Default: tomorrow 00:00 UTC.")
-    limit: Annotated[int, BeforeValidator(_digits)] = Field(50, ge=1, le=250, description="Rows on this page.")
-    offset: Annotated[int, BeforeValidator(_digits)] = Field(0, ge=0, le=2**53, description="Rows to skip.")
+
+
+class RangeQuery(DatesQuery):
+    """The range and the page of an export."""
+
+    limit: Annotated[int, BeforeValidator(digits)] = Field(50, ge=1, le=250, description="Rows on this page.")
+    offset: Annotated[int, BeforeValidator(digits)] = Field(0, ge=0, le=2**53, description="Rows to skip.")
 
 
 class VisitorsTrafficTotals(Schema):
@@ -124,6 +131,13 @@ class ViewIn(BaseModel):
     id: StrictStr = Field(min_length=1, max_length=64, description="Made by the client: the same id counts once.")
     path: StrictStr = Field(min_length=1, max_length=2000)
     referrer: StrictStr | None = Field(None, max_length=2000)
+    visitor: StrictStr | None = Field(
+        None,
+        min_length=1,
+        max_length=64,
+        description="Random id that the page keeps in the reader's browser. Taken only where the project says so, and "
+        "not from a reader who sent `Sec-GPC` or `DNT`.",
+    )
 
 
 def _moment(value: Any) -> datetime:

@@ -24,7 +24,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 
-from analytics import trails
+from analytics import agent_views, agents, trails
 from analytics.cells import CRAWLER, HUMAN, READER, SPANS, Bucket, Ints, add_up, merge
 from analytics.models import Cells, PageView, Seal, Trail
 from docsite.db import insert
@@ -57,9 +57,9 @@ class Lease:
     closed: int
 
 
-def kind_of(client_class: str, markdown: bool) -> int | None:
+def kind_of(client_class: str, surface: str) -> int | None:
     """The kind that a view counts as; None for those that are in no count."""
-    return READER if markdown else _KINDS.get(client_class)
+    return READER if agents.reads(client_class, surface) else _KINDS.get(client_class)
 
 
 def announce() -> None:
@@ -182,33 +182,35 @@ def seal_views(lease: Lease, upto: int) -> int:
     reached = rows[-1][0] if len(rows) == most else max(upto, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
     by_project = defaultdict(list)
-    for _, project_id, at, page, visitor, client_class, markdown in rows:
-        kind = kind_of(client_class, markdown)
+    for _, project_id, at, page, visitor, client_class, surface in rows:
+        kind = kind_of(client_class, surface)
         if kind is not None:
             by_project[project_id].append((at // HOUR, page, visitor, kind))
     changes = []
     for project_id, seen in sorted(by_project.items()):
-        deltas, followed = _change(project_id, np.array(seen, np.int64).reshape(-1, 4))
-        changes.append((project_id, followed, _updated(project_id, lease, deltas)))
+        added, followed = _change(project_id, np.array(seen, np.int64).reshape(-1, 4))
+        changes.append((project_id, followed, updated(project_id, lease, added)))
+    read = agent_views.of_shard(lease.sealed_to, reached, lease.shard, lease.shards)
     with transaction.atomic():
         release(lease, sealed_to=reached, closed=closed)
         for project_id, followed, buckets in changes:
             store_trails(project_id, followed)
-            _store_cells(project_id, lease.shard, buckets)
+            store_cells(project_id, lease.shard, buckets)
+        agent_views.add(read)
         _close(lease, closed)
     if len(rows) == most:
         pace.learn(time.monotonic() - began)
     return len(rows)
 
 
-def _views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int, int, str, bool]]:
+def _views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int, int, str, str]]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT id, project_id, at, page, visitor, client_class, markdown FROM analytics_pageview "
+            "SELECT id, project_id, at, page, visitor, client_class, surface FROM analytics_pageview "
             "WHERE id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
             [lease.sealed_to, upto, lease.shards - 1, lease.shard, most],
         )
-        return cast("list[tuple[int, int, int, int, int, str, bool]]", cursor.fetchall())
+        return cast("list[tuple[int, int, int, int, int, str, str]]", cursor.fetchall())
 
 
 @dataclass(frozen=True)
@@ -231,13 +233,19 @@ def _change(project_id: int, seen: Ints) -> tuple[list[Bucket], Followed]:
     kept = trails.trim(change.trails, long, horizon) if long.any() else change.trails
     trimmed = np.maximum(trimmed, long)
     viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
+    followed = Followed(visitors.tolist(), trimmed.tolist(), trails.encode(kept, len(visitors)))
+    return deltas(change, viewed_hour, viewed, views), followed
+
+
+def deltas(change: trails.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
+    """What is added to the cells of each hour: of visitors, and of views (`viewed` are slots), sorted by `hour`."""
     buckets = []
     for start in np.union1d(hour, change.hour).tolist():
-        of, of_views = _run(change.hour, start), _run(viewed_hour, start)
+        of, of_views = _run(change.hour, start), _run(hour, start)
         buckets.append(
             Bucket.of(start, change.prev[of], change.slot[of], change.n[of], viewed[of_views], views[of_views])
         )
-    return buckets, Followed(visitors.tolist(), trimmed.tolist(), trails.encode(kept, len(visitors)))
+    return buckets
 
 
 def _run(values: Ints, value: int) -> slice:
@@ -274,7 +282,7 @@ def store_trails(project_id: int, followed: Followed) -> None:
         )
 
 
-def _updated(project_id: int, lease: Lease, deltas: list[Bucket]) -> list[tuple[int, Bucket]]:
+def updated(project_id: int, lease: Lease, added: list[Bucket]) -> list[tuple[int, Bucket]]:
     """The hours that change, and the longer buckets over them that had ended before: (span, bucket) as they are now.
 
     Merging is adding up, so a longer bucket takes what is added to its hours, and they need not be read.
@@ -282,7 +290,7 @@ def _updated(project_id: int, lease: Lease, deltas: list[Bucket]) -> list[tuple[
     updated = []
     for span in SPANS:
         parts = defaultdict(list)
-        for delta in deltas:
+        for delta in added:
             start = delta.start // span * span
             if span == 1 or start + span <= lease.closed:
                 parts[start].append(delta)
@@ -299,7 +307,8 @@ def _read(project_id: int, span: int, starts: list[int], shard: int) -> Iterator
         yield from _buckets(project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
 
 
-def _store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
+def store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
+    """Write buckets (span, bucket) as they are now; in the transaction that gives the lease back."""
     if buckets:
         insert(
             Cells._meta.db_table,
@@ -349,4 +358,4 @@ def _close(lease: Lease, closed: int) -> None:
             }
         ):
             bucket = merge(start, read_cells(project_id, [(shorter, start, start + span)], shard))
-            _store_cells(project_id, shard, [(span, bucket)])
+            store_cells(project_id, shard, [(span, bucket)])

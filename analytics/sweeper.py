@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from analytics import trails
+from analytics import periods, trails
 from analytics.models import Seal, Trail
 from analytics.sealer import HOUR, Followed, Lost, read_trails, release, store_trails, take
 
@@ -38,19 +38,21 @@ def sweep(*, force: bool = False) -> int:
     for shard in due:
         _trim_shard(shard)
     removed = _remove_old() if due else 0
+    periods.sweep()
     Seal.objects.filter(shard__in=due).update(swept_at=now)
     return removed
 
 
 def _remove_old() -> int:
+    """Remove views that nobody needs any more. Sample views stay: to be taken back, they must be there."""
     oldest = boundary() - 24  # a day later, so that nobody needs them who has just begun to count
     sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
     removed = 0
     with connection.cursor() as cursor:
         while True:
             cursor.execute(
-                "DELETE FROM analytics_pageview WHERE id IN "
-                "(SELECT id FROM analytics_pageview WHERE at < %s AND received < %s AND id <= %s LIMIT %s)",
+                "DELETE FROM analytics_pageview WHERE id IN (SELECT id FROM analytics_pageview "
+                "WHERE at < %s AND received < %s AND id <= %s AND NOT sample LIMIT %s)",
                 [oldest * HOUR, oldest, sealed_to, REMOVE_VIEWS],
             )
             if not cursor.rowcount:

@@ -1,4 +1,4 @@
-"""Trails: when each visitor was seen on which page, and what new sightings change in the cells.
+"""Trails: when each visitor was seen on which page, and what sightings change in the cells.
 
 A sighting is one (visitor, page, kind, hour), however many views it had. The
 trail of a visitor holds those of the period in which raw views are kept, so that
@@ -16,6 +16,8 @@ import numpy.typing as npt
 from analytics.cells import LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
 
 MOST_SIGHTINGS = 50_000  # of one visitor; beyond, older ones are kept as if they were older still
+
+Columns = tuple[Ints, Ints, Ints, Ints]  # hour, slot, prev and n of cells
 
 _DTYPE = "<i8"
 _HOUR = (1 << 32) - 1
@@ -80,6 +82,10 @@ class Sightings:
         """With other sightings at their places."""
         return Sightings(np.insert(self.who, places, others.who), np.insert(self.entry, places, others.entry))
 
+    def without(self, others: "Sightings") -> "Sightings":
+        """Those that are not among others; both are sorted."""
+        return self[~others.hold(self, others.places(self))] if len(others) else self
+
     def pairs(self) -> Ints:
         """One number for each visitor and page."""
         return self.who << 23 | self.page
@@ -139,15 +145,15 @@ def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Ch
     near = _that_matter(near, fresh)
     before = _cells(near, horizon)
     after = _cells(near.merged(fresh, near.places(fresh)), horizon)
-    hour, slot, prev, n = (np.concatenate(columns) for columns in zip(after, before, strict=True))
-    n[len(after[0]) :] *= -1
     if len(orphans):
-        hour = np.concatenate([hour, orphans.hour])
-        slot = np.concatenate([slot, orphans.page << 3 | orphans.kind])
-        prev = np.concatenate([prev, np.full(len(orphans), NEVER)])
-        n = np.concatenate([n, np.ones(len(orphans), np.int64)])
-    hour, ago, slot, n = add_up(hour, -prev, slot, n=n)
-    return Change(hour, slot, -ago, n, trails)
+        never, one = np.full(len(orphans), NEVER), np.ones(len(orphans), np.int64)
+        after = _together(after, (orphans.hour, orphans.page << 3 | orphans.kind, never, one))
+    return Change(*_less(after, before), trails)
+
+
+def replace(before: Sightings, after: Sightings, horizon: int) -> Change:
+    """Put one set of sorted sightings in the place of another of the same visitors, and return what that changes."""
+    return Change(*_less(_cells(after, horizon), _cells(before, horizon)), after)
 
 
 def newcomers(known: Sightings, seen: Sightings, pages: int) -> Ints:
@@ -218,7 +224,7 @@ def _lost(fresh: Sightings, near: Sightings, trimmed: Ints) -> npt.NDArray[np.bo
     return lost
 
 
-def _cells(trails: Sightings, horizon: int) -> tuple[Ints, Ints, Ints, Ints]:
+def _cells(trails: Sightings, horizon: int) -> Columns:
     """The cells that sorted sightings make: hour, slot, prev and n, in all layers."""
     page, kind, hour = trails.page, trails.kind, trails.hour
     parts = [(*_chain(trails.who, page << 3 | kind, hour, horizon), 1)]
@@ -234,6 +240,18 @@ def _cells(trails: Sightings, horizon: int) -> tuple[Ints, Ints, Ints, Ints]:
             parts += [(*union, 1), (apart[0], apart[1] & ~_LAYER | layer, apart[2], -1)]
     hours, slots, prevs = (np.concatenate([part[column] for part in parts]) for column in range(3))
     return hours, slots, prevs, np.concatenate([np.full(len(part[0]), part[3]) for part in parts])
+
+
+def _together(*cells: Columns) -> Columns:
+    hour, slot, prev, n = (np.concatenate(columns) for columns in zip(*cells, strict=True))
+    return hour, slot, prev, n
+
+
+def _less(after: Columns, before: Columns) -> Columns:
+    """Cells added up: those after, less those before."""
+    hour, slot, prev, n = _together(after, (*before[:3], -before[3]))
+    hour, ago, slot, n = add_up(hour, -prev, slot, n=n)
+    return hour, slot, -ago, n
 
 
 def _with_several(pairs: Ints, kind: Ints) -> Ints:

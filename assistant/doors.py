@@ -65,7 +65,7 @@ def asker_of(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
 
 async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: Places) -> Live:
     try:
-        question = body.question(project.support_url)
+        question = body.question(project)
         asked = Asked(
             fp=body.fp,
             text=question.text,

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_
 
 from assistant.question import Context, Question, Turn
 from docsite.http.schemas import Floored, Whole
-from docsite.paths import normalize
+from docsite.projects.models import Project
 from search.hits import Filters
 from search.schemas import FilterIn
 
@@ -72,15 +72,17 @@ class Ask(BaseModel):
             raise ValueError(f"the last message has more than {LONGEST_TEXT} characters")
         return messages
 
-    def question(self, support_url: str) -> Question:
+    def question(self, project: Project) -> Question:
         """The question as the pipeline takes it."""
         return Question(
             text=self.messages[-1].text.strip(),
             page_size=min(self.retrievalPageSize, MOST_PASSAGES),
             filters=self.filter.filters() if self.filter else Filters(),
-            context=[Context(item.value, normalize(item.path) if item.path else "") for item in self.context or []],
-            current_path=normalize(self.currentPath) if self.currentPath else "",
-            support_url=support_url,
+            context=[
+                Context(item.value, project.path_of(item.path) if item.path else "") for item in self.context or []
+            ],
+            current_path=project.path_of(self.currentPath) if self.currentPath else "",
+            support_url=project.support_url,
             claimed=() if self.threadId else self._claimed(),
         )
 

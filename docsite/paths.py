@@ -23,3 +23,14 @@ def normalize(raw: str) -> str:
     path = re.sub(r"\.(md|mdx|markdown|html?)$", "", path, flags=re.IGNORECASE)
     path = re.sub(r"/index$", "", path, flags=re.IGNORECASE)
     return path[:MAX_LENGTH].rstrip("/") or "/"
+
+
+def within(path: str, folder: str) -> str:
+    """A normalized path as seen from a folder that is above it; elsewhere the path itself.
+
+    >>> within("/docs/a", "/docs")
+    '/a'
+    """
+    if folder != "/" and (path == folder or path.startswith(f"{folder}/")):
+        return path[len(folder) :] or "/"
+    return path

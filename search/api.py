@@ -9,7 +9,6 @@ from docsite.db import in_db
 from docsite.http.client_ip import client_ip
 from docsite.http.errors import NotFound
 from docsite.http.schemas import responses
-from docsite.paths import normalize
 from docsite.projects.guards import AllowedOrigin, AssistantKey, BrowserRequest, CallerRequest, search_charges
 from docsite.projects.models import Project
 from search import index, queries
@@ -50,7 +49,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
 async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpResponse:
     """Settle the reader's search on a result: 204 once it is committed. An unknown page is ignored."""
     project = request.auth
-    caller, path = caller_of(request, project), normalize(payload.path)
+    caller, path = caller_of(request, project), project.path_of(payload.path)
     await in_db(queries.record_click)(project, caller, payload.query, path, payload.position)
     return HttpResponse(status=204)
 
@@ -63,7 +62,8 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
 )
 async def page(request: CallerRequest, domain: str, payload: PageIn) -> Any:
     """The Markdown of a page as it was last ingested."""
-    found = await in_db(_page)(request.auth.project, normalize(payload.path))
+    project = request.auth.project
+    found = await in_db(_page)(project, project.path_of(payload.path))
     return JsonResponse({"path": found.path, "content": found.content})
 
 

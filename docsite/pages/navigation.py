@@ -17,7 +17,7 @@ _ORDER = {
     "Start": ("index", "quickstart", "embed"),
     "Reference": (
         *("search-api", "how-search-works", "assistant-api", "streaming"),
-        *("analytics-api", "how-visitors-are-counted", "errors-and-limits"),
+        *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
     ),
     "Operate": ("dashboard", "commands", "configuration", "privacy", "changelog"),
 }

@@ -199,7 +199,7 @@ class ProjectAdmin(ScopedAdmin):
     readonly_fields = ("project_id", "indexed_at")
     fields = (
         *("organization", "domain", "name", "project_id", "docs_url", "allowed_origins"),
-        *("support_url", "ai_scope", "indexed_at"),
+        *("support_url", "ai_scope", "secret_rotation", "first_party_ids", "indexed_at"),
     )
     view_on_site = False
 

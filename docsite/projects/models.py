@@ -1,5 +1,6 @@
 """Tenants: organizations, their members, their documentation projects and their API keys."""
 
+import functools
 import hashlib
 import ipaddress
 import re
@@ -15,6 +16,7 @@ from django.db import models
 from django.utils import timezone
 
 from docsite import ids
+from docsite.paths import normalize, within
 
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 NEW_KEYS_PER_HOUR = 10
@@ -113,6 +115,14 @@ class Project(models.Model):
         ALL = "all", "Assistants, agents, AI search and training crawlers, Markdown fetches"
         READERS = "readers", "Assistants, agents and Markdown fetches only"
 
+    class Rotation(models.TextChoices):
+        """How long a visitor is the same one."""
+
+        NEVER = "never", "Never: a visitor counts once over any range"
+        QUARTER = "90d", "Every 90 days"
+        MONTH = "month", "Every month"
+        DAY = "day", "Every day: nobody is followed from one day to the next"
+
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="projects")
     project_id = models.CharField("project ID", max_length=40, unique=True, default=ids.project_id, editable=False)
     domain = models.CharField(
@@ -137,6 +147,19 @@ class Project(models.Model):
         help_text="Link or mail address offered when the documentation has no answer.",
     )
     ai_scope = models.CharField(max_length=10, choices=AiScope.choices, default=AiScope.ALL)
+    secret_rotation = models.CharField(
+        "visitor secret changes",
+        max_length=5,
+        choices=Rotation.choices,
+        default=Rotation.NEVER,
+        help_text="With each new secret every visitor counts as a new one.",
+    )
+    first_party_ids = models.BooleanField(
+        "first-party visitor ids",
+        default=False,
+        help_text="Take the random id that the view script keeps in a reader's browser instead of address and user "
+        "agent. It sets storage, for which you may need consent.",
+    )
     visitor_secret = models.CharField(max_length=64, default=visitor_secret, editable=False)
     index_generation = models.PositiveIntegerField(default=0, editable=False)
     indexed_at = models.DateTimeField(null=True, editable=False)
@@ -161,6 +184,15 @@ class Project(models.Model):
         """The public address of a page of this project, with the section's anchor."""
         page = self.docs_url.rstrip("/") + quote(path, safe="/-._~!$&'*+,;=:@")
         return f"{page}#{quote(anchor, safe=_IN_FRAGMENT)}" if anchor else page
+
+    def path_of(self, raw: str) -> str:
+        """The path of the page at an address: normalized, and below the folder of the docs URL as seen from there."""
+        return _path_of(raw, self.docs_url)
+
+
+@functools.lru_cache(20_000)
+def _path_of(raw: str, docs_url: str) -> str:
+    return within(normalize(raw), normalize(docs_url))
 
 
 class ApiKey(models.Model):

@@ -24,10 +24,12 @@ import time_machine
 from django.core.management import call_command
 from django.db import connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Sum
 
-from analytics import collect, sealer, shards, sweeper, writer
+from analytics import collect, recount, sealer, shards, sweeper, verification, writer
 from analytics.cells import SPANS, Bucket, merge
-from analytics.models import Cells, Page, PageView, Seal, Trail
+from analytics.identity import keyed
+from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail
 from docsite.projects.management.commands.createproject import create_project
 from docsite.projects.models import Organization, Project
 from tests.analytics.history import Seen, history, view, windows
@@ -273,6 +275,30 @@ def crashes_in_changes() -> None:
     check(project, views, windows(dice, now, 3, 3))
 
 
+def crashes_in_recounts() -> None:
+    """Crash after any statement of taking sample views away: what is left is counted, and the rest goes later."""
+    dice, project, now = random.Random(11), new_project(), datetime.now(UTC)
+    shards.change(2)
+    real, sample = history(dice, 60, 20, now), {}
+    for seen in history(dice, 60, 20, now):
+        address = type(seen.observation.address)(int(seen.observation.address) + 100)
+        observation = seen.observation._replace(address=address, sample=True)
+        key = keyed(project.visitor_secret, observation.view_id, b"view")
+        sample[key] = Seen(observation, seen.kind, (str(address), seen.who[1]))
+    record(project, [*real, *sample.values()])
+    recount.STEP_VISITORS = 1
+    for number in count(1):
+        with crash_after(number):
+            recount.remove_sample(project)
+            break
+        left = PageView.objects.filter(project=project, sample=True).values_list("key", flat=True)
+        check(project, [*real, *(sample[key] for key in left)], windows(dice, now, 20, 2))
+    assert number > 15, "several steps"
+    check(project, real, windows(dice, now, 20, 12))
+    told = AgentViews.objects.filter(project=project).aggregate(views=Sum("views"))["views"]
+    assert told == sum(seen.kind != "human" for seen in real)
+
+
 def kills(many: str, crowd: str, number: str) -> None:
     """Kill processes with -9 while they write and seal, and start others in their place. Then look what is there.
 
@@ -421,13 +447,14 @@ def histories(now: str) -> None:
 def an_older_database() -> None:
     """Views that were stored before there were cells are kept, counted, and known when they come again."""
     executor = MigrationExecutor(connection)
-    executor.migrate([("analytics", "0001_initial")])
+    before = [("analytics", "0001_initial"), *executor.loader.graph.leaf_nodes("projects")]
+    executor.migrate(before)
     executor.loader.build_graph()
+    verification._known.read_at = float("inf")  # it has no table yet
     dice, project, now = random.Random(15), new_project(), datetime.now(UTC)
     views = history(dice, 2100, 25, now)  # more than are copied at once
     odd = view(now - timedelta(hours=3), "/ünï/\U0001f600", 1, "human", "id with ' and \U0001f600")
     views.append(odd)
-    before = [("analytics", "0001_initial"), *executor.loader.graph.leaf_nodes("projects")]
     old = executor.loader.project_state(before).apps.get_model("analytics", "PageView")
     names = [field.name for field in PageView._meta.concrete_fields]
     names = names[names.index("client_class") : names.index("received")]
@@ -435,12 +462,35 @@ def an_older_database() -> None:
     for seen in views:
         made = collect._view(project, seen.observation)
         facts = dict(zip(names, made.facts, strict=True))
+        facts["markdown"] = facts.pop("surface") != "html"
+        facts.pop("verified")
         rows.append(old(project_id=project.pk, view_id=seen.observation.view_id, at=seen.at, path=made.path, **facts))
     old.objects.bulk_create(rows)
     call_command("migrate", verbosity=0)
+    verification.read_again()
     check(project, views, [(now - timedelta(days=30), now), *windows(dice, now, 25, 6)])
     again = collect.record(project, [seen.observation for seen in views])
     assert (again.accepted, again.duplicates) == (0, len(views))
     more = history(dice, 20, 25, now)
     record(project, more)
     check(project, views + more, windows(dice, now, 25, 6))
+
+
+def agents_of_an_older_database() -> None:
+    """What agents read is summed up from the views that were sealed before there were sums."""
+    dice, project, now = random.Random(16), new_project(), datetime.now(UTC)
+    views = [seen for seen in history(dice, 900, 25, now) if not seen.observation.raw_path.endswith(".md")]
+    record(project, views[:600])
+    sealer.seal()
+    kept = list(AgentViews.objects.order_by("pk").values())
+    record(project, views[600:])
+    assert kept
+    call_command("migrate", "analytics", "0003", verbosity=0)
+    call_command("migrate", verbosity=0)
+    for row in kept:
+        row.pop("id")
+    found = AgentViews.objects.values(*kept[0])
+    assert sorted(map(str, found)) == sorted(map(str, kept))
+    check(project, views, windows(dice, now, 25, 6))
+    told = AgentViews.objects.aggregate(views=Sum("views"))["views"]
+    assert told == sum(seen.kind != "human" for seen in views)

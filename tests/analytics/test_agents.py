@@ -1,56 +1,104 @@
-"""Classes of clients, named and unnamed, each with the rule that decided."""
+"""Classes of clients, listed and unlisted, each with the rule that decided."""
 
+import io
+import json
+import random
+import string
 import time
 
 import pytest
+from django.core.management import call_command
 
-from analytics.agents import classify, prefers_markdown
+from analytics.agents import AI_CLASSES, LONGEST, VERSION, Verdict, classify, prefers_markdown, reads, surface_of
+from analytics.agents.rules import _classify
+from analytics.agents.words import MOST_PIECES, MOST_WORDS, parts, read
+from tests.analytics.user_agents import HUMANS, NAMED, ORDINARY, UNSEEN_AI
 
-WINDOWS = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)"
+
+def _labelled(labelled: dict[str, list[str]]) -> list[tuple[str, str]]:
+    return [(client_class, user_agent) for client_class, strings in labelled.items() for user_agent in strings]
+
+
+@pytest.mark.parametrize(("client_class", "user_agent"), _labelled(NAMED))
+def test_a_client_is_what_its_name_says(client_class: str, user_agent: str) -> None:
+    assert classify(user_agent).client_class == client_class
+
+
+@pytest.mark.parametrize(("client_class", "user_agent"), _labelled(UNSEEN_AI))
+def test_ai_that_nobody_has_listed_is_known_by_its_family(client_class: str, user_agent: str) -> None:
+    verdict = classify(user_agent)
+    assert not verdict.rule.startswith("name:"), "a listed name says nothing of the families"
+    assert verdict.client_class == client_class
+
+
+@pytest.mark.parametrize("user_agent", ORDINARY)
+def test_ordinary_bots_are_no_ai_and_no_people(user_agent: str) -> None:
+    assert classify(user_agent).client_class not in (*AI_CLASSES, "human")
+
+
+@pytest.mark.parametrize("user_agent", HUMANS)
+def test_people_stay_people(user_agent: str) -> None:
+    assert classify(user_agent) == Verdict("human", "looks like a browser")
 
 
 @pytest.mark.parametrize(
-    ("user_agent", "client_class", "agent"),
+    ("user_agent", "verdict"),
     [
-        (f"{WINDOWS} Chrome/142.0.0.0 Safari/537.36", "human", ""),
-        (
-            "Mozilla/5.0 (Linux; Android 13; CUBOT X70) AppleWebKit/537.36 Chrome/120.0 Mobile Safari",
-            "human",
-            "",
-        ),
-        ("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "human", ""),
-        ("Mozilla/5.0 (compatible; ChatGPT-User/1.0; +https://openai.com/bot)", "ai_user", "ChatGPT-User"),
-        ("Claude-User (claude-code/2.1; +https://support.anthropic.com/)", "ai_user", "Claude-User"),
-        ("claude-code/2.0.31", "ai_agent", "claude-code"),
-        ("Mozilla/5.0 (compatible; PerplexityBot/1.0; +https://perplexity.ai/bot)", "ai_search", "PerplexityBot"),
-        ("Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)", "ai_training", "GPTBot"),
-        ("CCBot/2.0 (https://commoncrawl.org/faq/)", "ai_training", "CCBot"),
-        ("Mozilla/5.0 (compatible; NewCorp-GPT-User/3.1)", "ai_user", "NewCorp-GPT-User"),
-        ("SomeLLMCrawler/0.1", "ai_training", "SomeLLMCrawler"),
-        ("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "search_crawler", "Googlebot"),
-        ("Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)", "other_bot", "AhrefsBot"),
-        ("curl/8.5.0", "http_client", "curl"),
-        ("python-requests/2.32.3", "http_client", "python"),
-        ("node", "http_client", "node"),
-        ("", "http_client", ""),
-        ("x" * 100_000, "http_client", "x" * 80),
+        ("GPTBot/1.0", Verdict("ai_training", "name: GPTBot", "GPTBot", "OpenAI")),
+        ("claude code", Verdict("ai_agent", "name: claude-code", "claude-code", "Anthropic")),
+        ("AcmeGPT-User/1.0", Verdict("ai_user", "fetches for a user: AcmeGPT-User", "AcmeGPT-User")),
+        ("AcmeLLM/1.0", Verdict("ai_agent", "AI family: AcmeLLM", "AcmeLLM")),
+        ("web-browser-agent/1", Verdict("ai_agent", "calls itself an agent: web-browser-agent", "web-browser-agent")),
+        ("AcmeAI/1.0", Verdict("ai_agent", "calls itself AI: AcmeAI", "AcmeAI")),
+        ("AcmeBot/1.0 (+https://acme.ai)", Verdict("ai_training", "at home under .ai: acme.ai", "AcmeBot")),
+        ("AcmeBot (info@cohere.com)", Verdict("ai_training", "at home with AI: cohere.com", "AcmeBot")),
+        ("AcmeBot (for AI training)", Verdict("ai_training", "says what it is for: AI training", "AcmeBot")),
+        ("curl/8.5.0", Verdict("http_client", "HTTP library", "curl")),
+        ("MyShopHttpClient/1.0", Verdict("http_client", "HTTP library", "MyShopHttpClient")),
+        ("AcmeCrawler/1.0", Verdict("other_bot", "mark of a bot: AcmeCrawler", "AcmeCrawler")),
+        ("Acme (+https://acme.example)", Verdict("other_bot", "mark of a bot: acme.example", "Acme")),
+        ("Mozilla/5.0 (compatible; Acme/2)", Verdict("other_bot", "mark of a bot: compatible; Acme", "Acme")),
+        ("AcmeSearchBot/1.0", Verdict("search_crawler", "mark of a bot: AcmeSearchBot", "AcmeSearchBot")),
+        ("WPScan v3", Verdict("other_bot", "name: WPScan", "WPScan")),
+        ("acme", Verdict("http_client", "not a browser", "acme")),
+        ("  ", Verdict("http_client", "no user agent")),
     ],
 )
-def test_a_client_is_what_its_name_says(user_agent, client_class, agent):
-    verdict = classify(user_agent)
-    assert (verdict.client_class, verdict.agent) == (client_class, agent)
-    assert verdict.rule
+def test_each_rule_says_why(user_agent: str, verdict: Verdict) -> None:
+    assert classify(user_agent) == verdict
 
 
-@pytest.mark.parametrize(
-    "piece", ["h", "a.", "a-", "ai", "bot", "Mozilla/5.0 (", "@a", "https://a.", "x ", "(", "-User", "code-", "+http"]
-)
-def test_no_string_takes_long(piece):
-    text = piece * 512
+def test_names_are_cut_and_only_the_beginning_counts() -> None:
+    assert classify("x" * 100_000) == Verdict("http_client", "not a browser", "x" * 80)
+    assert classify(" " * LONGEST + "GPTBot").rule == "no user agent"
+    verdict = classify("gpt" * 100)
+    assert (len(verdict.agent), len(verdict.rule)) == (80, 80)
+
+
+def test_a_name_is_read_in_words() -> None:
+    assert parts("SomeLLMCrawler") == ("some", "llm", "crawler")
+    assert parts("nerdybot") == ("nerdy", "bot")
+    assert parts("MailChimp") == ("mail", "chimp")
+    assert "ai" in parts("AIbot")
+    assert "ai" not in parts("AirmailBot")
+
+
+@pytest.mark.parametrize("text", ["a " * 256, "(a" * 256, "a;" * 256, "[a]" * 170, "a/1," * 128, "()" * 256])
+def test_only_so_much_of_a_string_is_looked_at(text: str) -> None:
+    assert len(read(text[:LONGEST]).words) <= MOST_WORDS
+    assert not read("()" * (MOST_PIECES // 2) + "GPTBot").words
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("alphabet", [string.printable, "aA-. ;(/@+:", "ai-bot ", "aB", "0.", ".a", "é (", "(["])
+def test_no_string_takes_long(alphabet: str) -> None:
+    pick = random.Random(1)
+    strings = ["".join(pick.choices(alphabet, k=LONGEST)) for _ in range(100)]
+    strings += [(piece * LONGEST)[:LONGEST] for piece in ("h", "a.", "a-", "-User", "https://a.", "@a", "x ", "+http")]
     began = time.process_time()
-    for number in range(50):
-        classify(f"{text[: 500 + number % 9]}{number}")
-    assert time.process_time() - began < 1.0, "50 strings: minutes, where a rule tries every split of one"
+    for text in strings:
+        _classify.__wrapped__(text)
+    assert (time.process_time() - began) / len(strings) < 0.001
 
 
 @pytest.mark.parametrize(
@@ -66,5 +114,69 @@ def test_no_string_takes_long(piece):
         ("text/markdown;q=nonsense", False),
     ],
 )
-def test_markdown_is_asked_for_by_name(accept, markdown):
+def test_markdown_is_asked_for_by_name(accept: str, markdown: bool) -> None:
     assert prefers_markdown(accept) is markdown
+    assert surface_of("/install", accept) == ("md" if markdown else "html")
+
+
+@pytest.mark.parametrize(
+    ("path", "surface"),
+    [
+        ("/install", "html"),
+        ("/install.md?x=1", "md"),
+        ("/Install.MDX", "md"),
+        ("/install.markdown#top", "md"),
+        ("/llms.txt", "llms"),
+        ("/docs/llms-full.txt?v=2", "llms"),
+        ("/my-llms.txt", "html"),
+        ("/md", "html"),
+        ("/?page=a.md", "html"),
+    ],
+)
+def test_what_was_asked_for(path: str, surface: str) -> None:
+    assert surface_of(path, "") == surface
+
+
+def test_a_markdown_fetch_is_by_no_known_crawler() -> None:
+    assert reads("human", "md")
+    assert reads("http_client", "llms")
+    assert not reads("http_client", "html")
+    assert not reads("other_bot", "md")
+    assert not reads("ai_training", "md")
+
+
+def _said(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command("classify", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_explains() -> None:
+    assert _said("GPTBot/1.2") == (
+        "class      ai_training: a crawler for AI training\n"
+        "agent      GPTBot\n"
+        "operator   OpenAI\n"
+        f"rule       name: GPTBot (rules {VERSION})\n"
+        "surface    html: the page\n"
+        "counts as  AI; in no count where the project counts only those who read for somebody\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "counted"),
+    [
+        ((HUMANS[0],), "human"),
+        ((HUMANS[0], "--path", "/install.md"), "ai"),
+        (("claude-code/2.1",), "ai"),
+        (("CCBot/2.0",), "ai"),
+        (("curl/8",), ""),
+        (("curl/8", "--accept", "text/markdown"), "ai"),
+        (("Googlebot/2.1", "--path", "/llms.txt"), ""),
+    ],
+)
+def test_the_command_says_what_counts(arguments: tuple[str, ...], counted: str) -> None:
+    told = json.loads(_said(*arguments, "--json"))
+    assert told["counts_as"] == counted
+    assert set(told) == {"class", "agent", "operator", "rule", "rules", "surface", "counts_as"}
+    human, ai, none = ("human\n", "AI", "in no count")
+    assert {"human": human, "ai": ai, "": none}[counted] in _said(*arguments).partition("counts as ")[2]

@@ -24,6 +24,10 @@ def test_a_crash_after_any_statement_of_a_sweep_changes_no_count(own_database):
     crashes.run(crashes.crashes_in_sweeps, own_database)
 
 
+def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(own_database):
+    crashes.run(crashes.crashes_in_recounts, own_database)
+
+
 def test_steps_get_shorter_until_they_end_before_their_lease(own_database):
     crashes.run(crashes.steps_that_outlast_their_lease, own_database)
 
@@ -39,6 +43,11 @@ def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database, shards,
 
 def test_the_views_of_an_older_database_are_kept(tmp_path):
     crashes.run(crashes.an_older_database, {"DATA_DIR": str(tmp_path)})
+
+
+def test_the_agents_of_an_older_database_are_summed_up(tmp_path):
+    database = crashes.migrate({"DATA_DIR": str(tmp_path)})
+    crashes.run(crashes.agents_of_an_older_database, database)
 
 
 def lease() -> sealer.Lease:

@@ -11,7 +11,7 @@ from docsite import ids
 from docsite.http import body, client_ip, ratelimit
 from docsite.http.errors import BadRequest, TooMany, Unavailable
 from docsite.paths import normalize
-from docsite.projects.models import origin_of
+from docsite.projects.models import Project, origin_of
 from tests.conftest import ROOT
 
 
@@ -43,6 +43,24 @@ from tests.conftest import ROOT
 def test_a_path_has_one_spelling(raw, path):
     assert normalize(raw) == path
     assert normalize(path) == path
+
+
+@pytest.mark.parametrize(
+    ("docs_url", "raw", "path"),
+    [
+        ("https://acme.example", "/docs/a", "/docs/a"),
+        ("https://acme.example/docs/", "/docs/a.md?x", "/a"),
+        ("https://acme.example/docs", "https://acme.example/docs", "/"),
+        ("https://acme.example/docs", "/docs/docs/a", "/docs/a"),
+        ("https://acme.example/docs", "/docsy", "/docsy"),
+        ("https://acme.example/docs", "/a", "/a"),
+        ("https://acme.example/d%C3%B6cs", "/d%C3%B6cs/a", "/a"),
+    ],
+)
+def test_a_page_has_the_path_that_its_address_was_made_of(docs_url, raw, path):
+    assert Project(docs_url=docs_url).path_of(raw) == path
+    project = Project(docs_url=docs_url)
+    assert project.path_of(project.url_of(path)) == path
 
 
 def test_a_token_ends_in_its_checksum():

@@ -39,6 +39,10 @@ def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(databas
     crashes.run(crashes.crashes_in_steps, database)
 
 
+def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(database):
+    crashes.run(crashes.crashes_in_recounts, database)
+
+
 @pytest.mark.parametrize(("shards", "kills"), [(4, 20), (0, 15)])
 def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database, shards, kills):
     crashes.run(crashes.kills, database, kills, 6, shards)
@@ -91,3 +95,7 @@ def test_cells_are_the_same_however_often_the_number_of_shards_changes(database)
 
 def test_the_views_of_an_older_database_are_kept(postgres):
     crashes.run(crashes.an_older_database, new_database(postgres, "older"))
+
+
+def test_the_agents_of_an_older_database_are_summed_up(postgres):
+    crashes.run(crashes.agents_of_an_older_database, crashes.migrate(new_database(postgres, "older_agents")))

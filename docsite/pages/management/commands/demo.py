@@ -53,19 +53,19 @@ class Command(ServiceCommand):
         mark_orphans()
         self._step("Demo project and keys")
         file: Path = settings.DATA_DIR / "demo.json"
-        demo = self._project(base_url, _read(file))
-        draft = file.with_suffix(".draft")
-        draft.touch(mode=0o600)
-        draft.write_text(json.dumps(demo, indent=2) + "\n")
-        draft.replace(file)
+        known = _read(file)
+        demo = self._project(base_url, known)
+        _write(file, {"sample_of": known.get("sample_of", ""), **demo})
         project = Project.objects.get(domain=demo["domain"])
         self._step("Documentation")
         summary = ingest(project, read_folder(CONTENT), lambda line: self.stdout.write(f"  {line}"))
         self.stdout.write(f"  {project.documents.count()} pages, {summary.added + summary.changed} read anew")
-        if not project.views.exists():
+        if known.get("sample_of") != project.project_id and not project.views.exists():
             self._step("Sample visitors, marked as sample")
             made = make_sample_views(project, [document.path for document in project.documents.all()])
-            self.stdout.write(f"  {made} views of the last 30 days")
+            self.stdout.write(f"  {made:,} views of three months")
+            self.stdout.write(f"  To take them away: manage.py removesample {project.domain}")
+        _write(file, {"sample_of": project.project_id, **demo})  # once taken away, they stay away
         settings.ENV.site_assistant_key = demo["assistant_key"]
         background.start()
         serve(host, port, lambda: self._tell(demo), drain)
@@ -143,6 +143,14 @@ def _opens(token: str, project: Project) -> bool:
         and key.organization_id == project.organization_id
         and (key.project_id in (None, project.pk))
     )
+
+
+def _write(file: Path, facts: dict[str, str]) -> None:
+    """Write the demo's facts down, for nobody else to read."""
+    draft = file.with_suffix(".draft")
+    draft.touch(mode=0o600)
+    draft.write_text(json.dumps(facts, indent=2) + "\n")
+    draft.replace(file)
 
 
 def _read(file: Path) -> dict[str, str]:

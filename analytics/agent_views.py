@@ -1,0 +1,142 @@
+"""What clients that are no people read, by the hour: sums that the sealer keeps, so that reports need no single views.
+
+One row is one hour, client, rule, form and mark. Names come from user agents, which
+anybody can make up: an hour has room for 300 rows of clients that the rules do not
+name, and what comes beyond is summed up under `(other)`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NamedTuple, cast
+
+from django.db import connection
+from django.db.models import Count, Max, Sum
+
+from analytics import agents
+from analytics.models import EPOCH, AgentViews
+from docsite.db import insert
+from docsite.projects.models import Project
+
+MOST = 300  # rows of clients without a known operator, of an hour of a project
+OTHER = "(other)"
+_HOUR = timedelta(hours=1)
+
+_KEY = ("project_id", "hour", "client_class", "agent", "rule", "surface", "verified")
+_COLUMNS = (*_KEY, "operator", "views", "last_at")
+_TABLE = AgentViews._meta.db_table
+
+
+class Read(NamedTuple):
+    """A row: what one client read in one hour. Less than no views take some back."""
+
+    project_id: int
+    hour: int
+    client_class: str
+    agent: str
+    rule: str
+    surface: str
+    verified: str
+    operator: str
+    views: int
+    last_at: int
+
+
+def of_shard(after: int, upto: int, shard: int, shards: int) -> list[Read]:
+    """What is read in the views of a shard with ids above `after` and up to `upto`."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT project_id, at / 3600000000 AS hour, client_class, agent, rule, surface, verified, MAX(operator), "
+            "COUNT(*), MAX(at) FROM analytics_pageview WHERE id > %s AND id <= %s AND visitor & %s = %s "
+            "AND NOT (client_class = 'human' AND surface = 'html') "
+            "GROUP BY project_id, at / 3600000000, client_class, agent, rule, surface, verified",
+            [after, upto, shards - 1, shard],
+        )
+        return [Read(*row) for row in cast("list[tuple[int, int, str, str, str, str, str, str, int, int]]", cursor)]
+
+
+def add(rows: Iterable[Read]) -> None:
+    """Add to the sums; in the transaction of what they are sums of."""
+    summed = _summed(_with_room(_summed(rows)))
+    if summed:
+        insert(
+            _TABLE,
+            _COLUMNS,
+            sorted(summed),  # in one order: on PostgreSQL two shards may be at the same rows
+            f"({', '.join(_KEY)}) DO UPDATE SET "
+            f"views = {_TABLE}.views + excluded.views, last_at = CASE WHEN excluded.last_at > {_TABLE}.last_at "
+            f"THEN excluded.last_at ELSE {_TABLE}.last_at END",
+        )
+    if any(row.views < 0 for row in summed):
+        AgentViews.objects.filter(project__in={row.project_id for row in summed}, views__lte=0).delete()
+
+
+def _summed(rows: Iterable[Read]) -> list[Read]:
+    """One row for each key; none where nothing is left."""
+    found: dict[tuple[object, ...], Read] = {}
+    for row in rows:
+        key = row[: len(_KEY)]
+        known = found.get(key)
+        if known:
+            row = row._replace(views=known.views + row.views, last_at=max(known.last_at, row.last_at))
+        found[key] = row
+    return [row for row in found.values() if row.views]
+
+
+@dataclass
+class Agent:
+    """One client of a report: how it was classed, and what it read. Views by form, and by mark of verification."""
+
+    client_class: str
+    name: str
+    operator: str
+    views: int = 0
+    reads: int = 0  # that count as AI because they are Markdown fetches
+    rules: list[str] = field(default_factory=list)
+    surfaces: Counter[str] = field(default_factory=Counter)
+    verified: Counter[str] = field(default_factory=Counter)
+    last_seen: datetime = EPOCH
+
+
+def of_range(project: Project, start: datetime, end: datetime) -> list[Agent]:
+    """The clients that are no people, those with most views first. Counted in whole hours: the ends are rounded out."""
+    lo, hi = (start - EPOCH) // _HOUR, -((EPOCH - end) // _HOUR)
+    rows = (
+        AgentViews.objects.filter(project=project, hour__gte=lo, hour__lt=hi)
+        .values_list("client_class", "agent", "operator", "rule", "surface", "verified")
+        .annotate(sum=Sum("views"), last=Max("last_at"))
+        .order_by("-sum")
+    )
+    found: dict[tuple[str, str, str], Agent] = {}
+    for client_class, name, operator, rule, surface, verified, views, last in rows:
+        agent = found.setdefault((client_class, name, operator), Agent(client_class, name, operator))
+        agent.views += views
+        agent.reads += views * agents.reads(client_class, surface)
+        agent.surfaces[surface] += views
+        agent.verified[verified] += views
+        agent.last_seen = max(agent.last_seen, EPOCH + timedelta(microseconds=last))
+        if rule not in agent.rules:
+            agent.rules.append(rule)
+    return sorted(found.values(), key=lambda agent: (-agent.views, agent.name, agent.client_class))
+
+
+def _with_room(rows: Sequence[Read]) -> list[Read]:
+    """The rows, with those under `(other)` for which their hour has no room left."""
+    there = AgentViews.objects.filter(
+        project__in={row.project_id for row in rows}, hour__in={row.hour for row in rows}, operator=""
+    ).exclude(agent=OTHER)
+    counted = there.values_list("project_id", "hour").annotate(rows=Count("pk"))
+    taken = Counter({(project_id, hour): count for project_id, hour, count in counted})
+    wanted = taken + Counter(row[:2] for row in rows if not row.operator)
+    if not any(count > MOST for count in wanted.values()):
+        return list(rows)
+    known = set(there.values_list(*_KEY))
+    kept = []
+    for row in sorted(rows, key=lambda row: -row.views):
+        if row[: len(_KEY)] not in known and not row.operator:
+            taken[row[:2]] += 1
+            if taken[row[:2]] > MOST:
+                row = row._replace(agent=OTHER, rule=OTHER)
+        kept.append(row)
+    return kept

@@ -1,0 +1,82 @@
+"""Clients whose names are no AI's: HTTP libraries, and bots by their marks."""
+
+from analytics.agents.browsers import is_old_browser
+from analytics.agents.words import Word, Words, each, parts
+
+# Libraries and tools for requests, as the first name of a string.
+_LIBRARIES = each(
+    """
+    aiohttp akkahttp alamofire apachebench apachehttpasyncclient apachehttpclient aria2 asynchttpclient axel axios
+    bruno bun cljhttp cohttp colly commonshttpclient cpphttplib crystal curl dart deno dotnet elixir faraday fasthttp
+    feign fetch finch go gohttpclient goresty got guzzle guzzlehttp hackney haskell hey hoppscotch http4s httpclient
+    httpcore httpie httpoison httprb httpunit httpx httr httr2 hyper insomnia jakarta jakartacommonshttpclient java
+    jetty jmeter jsoup julia k6 kotlin ktorclient ky lftp libcurl libsoup libwwwperl luaresty lualibresty lwp lwprequest
+    lwptrivial mechanize msxml needle neon newspaper newspaper3k node nodefetch nodejs nodesuperagent okhttp paw
+    pekkohttp perl php poco postmanruntime powershell pycurl python pythonaiohttp pythonhttpx pythonrequests
+    pythonurllib pythonurllib3 rapidapi rclone reactornetty req requests reqwest restclient restsharp resty ruby rust
+    scrapy serf siege simplepie snoopy sttp superagent swift symfonyhttpclient tesla thunderclient tornado trafilatura
+    treq twisted typhoeus undici unirest unirestjava ureq urllib urllib3 vegeta webclient wget windowspowershell
+    winhttp winhttprequest wininet wrk xh zendhttpclient
+    """
+)
+_LIBRARY_ENDINGS = ("httpclient", "requests", "libcurl", "urllib", "okhttp", "nodefetch", "httplib")
+
+# Words in a bot's name, and ends of names that are written as one.
+_MARKS = each(
+    """
+    aggregator analyser analyzer archive archiver archiving audit auditor autocite bot bots check checker checklink
+    copier crawl crawler crawlers crawling diagnostics downloader extractor favicon favicons feed feeds fetcher grabber
+    harvester headless healthcheck healthchecks indexer inspector lighthouse linkcheck linkverification measurement
+    mediapartners monitor monitoring monitors newsgathering nutch observatory onebox optimizer pinger preview previews
+    probe prober prospecting ripper robot robots rss scan scanner scans scraper scraping screenshot searchengine seo
+    sitechecker sitemap spider spyder subscribers synthetic synthetics tester thumbnail thumbnails transcoder unfurl
+    uptime validation validator verification verify webhook
+    """
+)
+_MARK_ENDINGS = ("bot", "crawler", "spider", "scraper", "crawl", "spyder", "monitor", "checker", "archiver", "sitemap")
+
+_ENGINE = each("khtml like gecko safari chrome version webkit")
+_LINKED_BY_BROWSERS = ("bsalsa.com", "opera.com", "obigo.com")
+
+
+def library(found: Words) -> str:
+    """The HTTP library that a string begins with, if it is one's."""
+    for word in found.words[:3]:
+        if (word.at.first and word.key in _LIBRARIES) or word.key.endswith(_LIBRARY_ENDINGS):
+            return word.name
+    return ""
+
+
+def bot_mark(text: str, found: Words) -> str:
+    """What gives a bot away, if anything does: a word in a name, an address, or `compatible;` before a name."""
+    for word in found.words:
+        if _marked(word):
+            return word.name
+    if text.startswith("Mozilla/") and "(" not in text and len(text.split()) < 3:
+        return "Mozilla without a platform"
+    for host in found.hosts:
+        if not host.endswith(_LINKED_BY_BROWSERS):
+            return host
+    declared = next((word.name for word in found.words if word.at.declared), "")
+    return f"compatible; {declared}" if declared and not is_old_browser(declared) else ""
+
+
+def _marked(word: Word) -> bool:
+    """Whether a name is a bot's. What is said of a device is not looked at: there are phones called Cubot."""
+    if word.name.startswith("Google-") or word.name.endswith("-Google"):
+        return True
+    if word.at.device or word.key == "useragent":  # some send the header's name, too
+        return False
+    if word.at.engine and word.key not in _ENGINE:
+        return True
+    said = parts(word.name)
+    return word.key.endswith(_MARK_ENDINGS) or said[-1:] == ("agent",) or not _MARKS.isdisjoint(said)
+
+
+def searches(found: Words) -> bool:
+    """Whether a bot's name says that it is a search engine's."""
+    names = [word.key for word in found.words if not word.at.device]
+    return any(("search" in name or "seek" in name) and not name.startswith(_NO_ENGINES) for name in names)
+
+
+_NO_ENGINES = ("searchatlas", "googlesearchconsole", "jobsearch", "research")

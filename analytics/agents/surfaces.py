@@ -1,0 +1,31 @@
+"""What was asked for: a page for people, or its Markdown."""
+
+import functools
+import re
+
+from analytics.agents.verdict import KNOWN_CRAWLERS
+
+
+def surface_of(raw_path: str, accept: str) -> str:
+    """What was asked for: `llms` (a list of pages for machines), `md` (a page as Markdown) or `html`."""
+    path = raw_path.partition("?")[0].partition("#")[0].lower()
+    if path.endswith(("/llms.txt", "/llms-full.txt")):
+        return "llms"
+    return "md" if path.endswith((".md", ".mdx", ".markdown")) or prefers_markdown(accept) else "html"
+
+
+def reads(client_class: str, surface: str) -> bool:
+    """Whether a view is a Markdown fetch: only machines read Markdown, and a known crawler reads for nobody."""
+    return surface != "html" and client_class not in KNOWN_CRAWLERS
+
+
+@functools.lru_cache(maxsize=1_000)
+def prefers_markdown(accept: str) -> bool:
+    """Whether an Accept header asks for Markdown at least as much as for HTML."""
+    weights: dict[str, float] = {}
+    for item in accept.lower().split(","):
+        kind, *parameters = [part.strip() for part in item.split(";")]
+        quality = next((p[2:] for p in parameters if p.startswith("q=")), "1")
+        weights[kind] = float(quality) if re.fullmatch(r"[01](\.\d{1,3})?", quality) else 0.0
+    markdown = weights.get("text/markdown", weights.get("text/x-markdown", 0.0))
+    return markdown > 0 and markdown >= weights.get("text/html", 0.0)

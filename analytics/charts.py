@@ -1,0 +1,126 @@
+"""Charts as shapes: numbers in, places in percent out. A template draws them as SVG.
+
+Places are in percent of the plot, so a chart is as wide as the page and its texts
+keep their size. A bar is as high as the total of a point. From its foot stands
+the first part, from its top hangs the second; what belongs to both is where they
+overlap.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_TICKS = 4  # lines above zero, at most
+_LABELS = 8  # texts below the plot, about
+_GAP = 0.18  # of a bar's place
+
+
+@dataclass(frozen=True)
+class Point:
+    """The numbers of one step of time: two parts, their union, and the total of the period before if there is one."""
+
+    name: str  # in full
+    short: str  # below the plot
+    first: int
+    second: int
+    total: int
+    before: int | None = None
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle, in percent from the top left."""
+
+    x: str
+    y: str
+    width: str
+    height: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A point with its shapes. `label` is empty where there is no room; every second label may give way, too."""
+
+    point: Point
+    first: Box
+    second: Box
+    middle: str
+    label: str
+    spare: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line across the plot and what stands beside it."""
+
+    y: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: its bars, its lines, and the period before as a path in a box of 100 by 100."""
+
+    bars: list[Bar]
+    lines: list[Line]
+    before: str
+
+
+def chart(points: Sequence[Point]) -> Chart:
+    """The chart of some points, from left to right."""
+    highest = max((max(point.total, point.before or 0) for point in points), default=0)
+    ticks = _ticks(highest)
+    top = ticks[-1]
+    place = 100 / max(1, len(points))
+    every = max(1, -(-len(points) // _LABELS))
+    bars = []
+    for number, point in enumerate(points):
+        x, width = _percent(number * place + place * _GAP / 2), _percent(place * (1 - _GAP))
+        bars.append(
+            Bar(
+                point,
+                Box(x, _percent(100 - 100 * point.first / top), width, _percent(100 * point.first / top)),
+                Box(x, _percent(100 - 100 * point.total / top), width, _percent(100 * point.second / top)),
+                _percent((number + 0.5) * place),
+                point.short if number % every == 0 else "",
+                number // every % 2 == 1,
+            )
+        )
+    return Chart(bars, [Line(_percent(100 - 100 * tick / top), compact(tick)) for tick in ticks], _line(points, top))
+
+
+def compact(number: int) -> str:
+    """A number for an axis: 950, 1.5k, 20k, 3M."""
+    for size, unit in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return str(number)
+
+
+def _ticks(highest: int) -> list[int]:
+    """Zero and a few round numbers above it, the last not below the highest value."""
+    size = 1
+    while True:
+        for step in (size, 2 * size, 5 * size):
+            if step * _TICKS >= highest:
+                return [step * number for number in range(max(1, -(-highest // step)) + 1)]
+        size *= 10
+
+
+def _line(points: Sequence[Point], top: int) -> str:
+    """The period before, as a path from the middle of each bar to the next; it is level at both ends of the plot."""
+    place = 100 / max(1, len(points))
+    at = [((number + 0.5) * place, point.before) for number, point in enumerate(points) if point.before is not None]
+    if not at:
+        return ""
+    last = 100.0 if len(at) == len(points) else at[-1][0]
+    return "M" + "L".join(
+        f"{_number(x)} {_number(100 - 100 * y / top)}" for x, y in [(0, at[0][1]), *at, (last, at[-1][1])]
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{_number(value)}%"
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,110 @@
+"""`manage.py agentaddresses`: the addresses that operators publish for their agents."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+from django.core.management.base import CommandError, CommandParser
+
+from analytics import agents, verification
+from analytics.models import AgentAddresses
+from docsite.projects.management.base import ServiceCommand
+
+_MOST_BYTES = 5_000_000
+_SECONDS = 20.0
+
+
+class Command(ServiceCommand):
+    """Keeps address files, by which views of agents are marked as verified or as claimed only."""
+
+    help = (
+        "Keep the addresses of an agent as its operator publishes them, a JSON file or its https address. From then on "
+        "views in its name are marked: verified when they come from there, else claimed only. No count changes. "
+        "Without arguments: what there is."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """An agent and its file, or what to do with those that are there."""
+        parser.add_argument("agent", nargs="?", help="name of the agent, such as GPTBot")
+        parser.add_argument("source", nargs="?", help="file or https address")
+        parser.add_argument("--refresh", action="store_true", help="read those from https addresses again")
+        parser.add_argument("--remove", action="store_true", help="forget the agent's addresses")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Keep, refresh, remove or list."""
+        agent, source = options["agent"], options["source"]
+        if options["refresh"]:
+            self._refresh()
+        elif agent and options["remove"]:
+            removed, _ = AgentAddresses.objects.filter(agent__iexact=agent).delete()
+            self.stdout.write(f"{agent}: {'forgotten' if removed else 'there were none'}.")
+        elif agent and source:
+            self._keep(_name(agent), source)
+        elif agent:
+            raise CommandError("Name the file or https address of its addresses, too, or say --remove.")
+        else:
+            self._list()
+        verification.read_again()
+
+    def _keep(self, agent: str, source: str) -> None:
+        networks = _read(source)
+        AgentAddresses.objects.update_or_create(agent=agent, defaults={"networks": networks, "source": source})
+        self.stdout.write(f"{agent}: {len(networks):,} ranges from {source}. Running processes follow within a minute.")
+
+    def _refresh(self) -> None:
+        failed = 0
+        for row in AgentAddresses.objects.filter(source__startswith="https://"):
+            try:
+                self._keep(row.agent, row.source)
+            except CommandError as failure:
+                failed += 1
+                self.stderr.write(self.style.WARNING(f"{row.agent}: {failure} The old ones stay."))
+        if failed:
+            raise CommandError(f"{failed} could not be read.")
+
+    def _list(self) -> None:
+        rows = list(AgentAddresses.objects.all())
+        for row in rows:
+            self.stdout.write(
+                f"{row.agent}: {len(row.networks):,} ranges, read {row.read_at:%Y-%m-%d} from {row.source}"
+            )
+        if not rows:
+            self.stdout.write(
+                "No addresses are known, so no agent is verified. Operators publish them as JSON; for example:\n"
+                "  manage.py agentaddresses GPTBot https://openai.com/gptbot.json"
+            )
+
+
+def _name(agent: str) -> str:
+    """The agent's name as the rules spell it."""
+    known = agents.classify(f"{agent}/1.0").agent
+    if known.lower() != agent.lower():
+        raise CommandError(f"The rules know no agent {agent}. See how they class it: manage.py classify '{agent}'")
+    return known
+
+
+def _read(source: str) -> list[str]:
+    try:
+        text = _fetch(source) if source.startswith("https://") else Path(source).read_text()
+        return verification.parse(text)
+    except OSError as failure:
+        raise CommandError(f"{source}: {failure.strerror}.") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{source} is no text.") from None
+    except ValueError as wrong:
+        raise CommandError(f"{source} {wrong}.") from None
+
+
+def _fetch(url: str) -> str:
+    body = b""
+    try:
+        with httpx.stream("GET", url, timeout=_SECONDS, follow_redirects=True) as response:
+            if response.status_code != 200 or response.url.scheme != "https":
+                raise CommandError(f"{url} answered {response.status_code}.")
+            for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > _MOST_BYTES:
+                    raise CommandError(f"{url} is longer than {_MOST_BYTES // 1_000_000} MB.")
+    except httpx.HTTPError as failure:
+        raise CommandError(f"{url} cannot be read ({type(failure).__name__}).") from None
+    return body.decode()

@@ -1,0 +1,78 @@
+"""`manage.py classify UA`: what a user agent is taken for, and why."""
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from analytics import agents
+from docsite.projects.management.base import ServiceCommand
+
+_CLASSES = {
+    "human": "a person",
+    "ai_user": "AI that fetches for somebody who asked",
+    "ai_agent": "an AI agent",
+    "ai_search": "a crawler for AI search",
+    "ai_training": "a crawler for AI training",
+    "search_crawler": "a search engine's crawler",
+    "other_bot": "another bot",
+    "http_client": "an HTTP library, or no browser that the rules know",
+}
+_SURFACES = {"html": "the page", "md": "the page as Markdown", "llms": "a list of pages for machines"}
+
+
+class Command(ServiceCommand):
+    """Says how a view by a client would be classed and counted. Needs no database."""
+
+    help = (
+        "Say what a user agent is taken for, which rule decided, and what its views count as. "
+        "What it asked for matters, too: give the path and the Accept header of a request."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The client, and what it asked for."""
+        parser.add_argument("user_agent", metavar="UA", help='the User-Agent header; "" for none')
+        parser.add_argument("--path", default="/", metavar="TEXT", help="path of the request; default: /")
+        parser.add_argument("--accept", default="", metavar="TEXT", help="Accept header of the request")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Class, and explain."""
+        verdict = agents.classify(options["user_agent"])
+        surface = agents.surface_of(options["path"], options["accept"])
+        counted, because = _counted(verdict.client_class, surface)
+        if options["json"]:
+            told = {
+                "class": verdict.client_class,
+                "agent": verdict.agent,
+                "operator": verdict.operator,
+                "rule": verdict.rule,
+                "rules": agents.VERSION,
+                "surface": surface,
+                "counts_as": counted,
+            }
+            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            return
+        for label, text in (
+            ("class", f"{verdict.client_class}: {_CLASSES[verdict.client_class]}"),
+            ("agent", verdict.agent or "-"),
+            ("operator", verdict.operator or "-"),
+            ("rule", f"{verdict.rule} (rules {agents.VERSION})"),
+            ("surface", f"{surface}: {_SURFACES[surface]}"),
+            ("counts as", because),
+        ):
+            self.stdout.write(f"{label:<10} {text}")
+
+
+def _counted(client_class: str, surface: str) -> tuple[str, str]:
+    """Which count a view is in, for scripts and in words."""
+    if client_class in ("ai_search", "ai_training"):
+        return "ai", "AI; in no count where the project counts only those who read for somebody"
+    if client_class in agents.AI_CLASSES:
+        return "ai", "AI"
+    if agents.reads(client_class, surface):
+        return "ai", "AI: a Markdown fetch by a client that is no known crawler"
+    if client_class == "human":
+        return "human", "human"
+    return "", "in no count; it is shown among the clients of the report"

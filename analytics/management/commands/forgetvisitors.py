@@ -1,0 +1,31 @@
+"""`manage.py forgetvisitors DOMAIN`: delete the keys of a project's visitor hashes."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from analytics import periods
+from docsite.projects.management.base import ServiceCommand, project_named
+
+
+class Command(ServiceCommand):
+    """Unlinks the past: without its key no hash can be made again, or held against an address."""
+
+    help = (
+        "Delete the keys of a project's visitor hashes, and make a new one. Reports stay as they are. Nobody can tell "
+        "any more who a visitor of the past was, not even with an address at hand; so whoever comes again counts as a "
+        "new visitor, and a view that is sent again counts again."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The project, and that it is meant."""
+        parser.add_argument("domain", help="domain of the project")
+        parser.add_argument("--yes", action="store_true", help="do it: it cannot be undone")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Forget."""
+        project = project_named(options["domain"])
+        if not options["yes"]:
+            raise CommandError(f"This cannot be undone. Do it with: manage.py forgetvisitors {project.domain} --yes")
+        periods.forget(project)
+        self.stdout.write(f"{project.domain}: the keys are gone. Running processes follow within seconds.")

@@ -1,0 +1,87 @@
+"""For how long a visitor is the same one: the secrets of a project's periods.
+
+A project whose secret never changes has the one that it was made with. Otherwise
+each period has a random secret of its own, which is deleted two days after the
+period's end: then nobody can make its hashes again, and nothing links them to
+those of another period. Readers who asked not to be tracked have periods of a
+day in any case: they are counted, never followed.
+"""
+
+import secrets
+from datetime import UTC, date, datetime, time, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from analytics.models import VisitorSecret
+from docsite.projects.auth import recent
+from docsite.projects.models import Project
+
+LATE = timedelta(days=2)  # for views that come in after their period
+_QUARTER = 90  # days
+_BYTES = 32
+
+Rotation = Project.Rotation
+
+
+def peek(project: Project, at: datetime, *, private: bool) -> str | None:
+    """The secret as `secret_of` returns it, if it is at hand without a look into the database."""
+    rotation = _rotation(project, private=private)
+    if rotation == Rotation.NEVER:
+        return project.visitor_secret
+    known: str | None = recent.peek(("visitor secret", project.pk, _period(rotation, at)[0]))
+    return known
+
+
+def secret_of(project: Project, at: datetime, *, private: bool) -> str:
+    """The secret, hexadecimal, for hashes of visitors at an instant. `private`: of one who asked not to be tracked."""
+    rotation = _rotation(project, private=private)
+    if rotation == Rotation.NEVER:
+        return project.visitor_secret
+    name, end = _period(rotation, at)
+    kept: str = recent.get(("visitor secret", project.pk, name), lambda: _kept(project.pk, name, end))
+    return kept
+
+
+def forget(project: Project) -> None:
+    """Replace every secret of a project. Who comes again is a new visitor; every process follows within seconds."""
+    with transaction.atomic():
+        VisitorSecret.objects.filter(project=project).delete()
+        project.visitor_secret = secrets.token_hex(_BYTES)
+        project.save(update_fields=["visitor_secret"])
+
+
+def sweep() -> None:
+    """Delete the secrets of periods that are over."""
+    VisitorSecret.objects.filter(expires_at__lte=timezone.now()).delete()
+
+
+def _rotation(project: Project, *, private: bool) -> str:
+    return Rotation.DAY if private else project.secret_rotation
+
+
+def _period(rotation: str, at: datetime) -> tuple[str, date]:
+    """The name of the period of an instant, and the day after it."""
+    day = at.astimezone(UTC).date()
+    if rotation == Rotation.DAY:
+        return day.isoformat(), day + timedelta(days=1)
+    if rotation == Rotation.MONTH:
+        return f"{day:%Y-%m}", (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+    number = day.toordinal() // _QUARTER
+    return f"90d {number}", date.fromordinal((number + 1) * _QUARTER)
+
+
+def _kept(project_id: int, period: str, end: date) -> str:
+    """The secret of a period, made by whoever needs it first. A view that comes too late has a new one made."""
+    now = timezone.now()
+    known = VisitorSecret.objects.filter(project=project_id, period=period)
+    if row := known.filter(expires_at__gt=now).first():
+        return row.secret
+    known.filter(expires_at__lte=now).delete()
+    expires_at = max(datetime.combine(end, time(), UTC), now) + LATE
+    row, _ = VisitorSecret.objects.get_or_create(
+        project_id=project_id,
+        period=period,
+        defaults={"secret": secrets.token_hex(_BYTES), "expires_at": expires_at},
+    )
+    return row.secret

@@ -1,0 +1,292 @@
+"""The visitors report in the admin. Its address tells its state, the reports are asked, a template shows the answer.
+
+The model of every report: state (`report_state`), numbers (`reports`, `agent_views`), tables (`report_tables`),
+chart (`report_chart`, `charts`) and links (`report_links`), then `templates/admin/reports`.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib.admin import AdminSite
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+
+from analytics import (
+    agent_exports,
+    agent_views,
+    charts,
+    exports,
+    report_chart,
+    report_links,
+    report_tables,
+    reports,
+    sweeper,
+)
+from analytics.agent_views import Agent
+from analytics.models import EPOCH, Cells, Page, PageView
+from analytics.report_links import Choice
+from analytics.report_state import DAY, HOUR, METRICS, State, before
+from analytics.report_tables import Change
+from analytics.reports import Counts
+from docsite.db import in_db
+from docsite.projects.admin import organizations_of, project_of
+from docsite.projects.models import Project
+
+FORMATS = {"csv": ("CSV", "text/csv; charset=utf-8"), "jsonl": ("JSON lines", "application/jsonl; charset=utf-8")}
+FILES = ("visitors", "views", "agents")
+FEW = 20  # visitors, of whom percentages say little
+MOST_PROJECTS = 50  # to switch to
+
+_STEPS = {HOUR: "by hour", DAY: "by day", 7 * DAY: "by 7 days", 28 * DAY: "by 4 weeks", 364 * DAY: "by 52 weeks"}
+_AGENTS = (  # columns: what they sort by, if they do, and their heading
+    *(("name", "Agent"), ("class", "Class"), ("", "Decided by"), ("", "Counts as AI"), ("", "Read as")),
+    *(("", "Address"), ("views", "Views"), ("seen", "Last seen, UTC")),
+)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number at the top."""
+
+    label: str
+    value: int
+    change: Change | None
+    note: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What is counted for a report: its range, and if it is compared the one before."""
+
+    start: datetime
+    end: datetime
+    visitors: Counts
+    views: Counts
+    earlier: tuple[datetime, datetime] | None
+    earlier_visitors: Counts | None
+    earlier_views: Counts | None
+
+    @classmethod
+    def of(cls, project: Project, state: State, start: datetime, end: datetime) -> "Numbers":
+        """Ask the reports."""
+        now = reports.visitors(project, start, end), reports.views(project, start, end)
+        earlier = before(start, end) if state.compare else None
+        past = (reports.visitors(project, *earlier), reports.views(project, *earlier)) if earlier else (None, None)
+        return cls(start, end, *now, earlier, *past)
+
+    @property
+    def dates(self) -> tuple[str, str]:
+        """Both ends as the API takes them."""
+        return self.start.isoformat().replace("+00:00", "Z"), self.end.isoformat().replace("+00:00", "Z")
+
+    @property
+    def overlap(self) -> int:
+        """Visitors seen both as people and as AI."""
+        totals = self.visitors.totals
+        return totals["human"] + totals["ai"] - totals["total"]
+
+
+def show(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
+    """Unique visitors of a range: human, AI and both, over time, by page, and who the agents were."""
+    project = project_of(request, domain)
+    now = timezone.now()
+    state, wrong = State.read(request.GET)
+    context: dict[str, Any] = {
+        **site.each_context(request),
+        "title": f"Visitors of {project.name}",
+        "opts": PageView._meta,
+        "project": project,
+        "state": state,
+        "wrong": wrong,
+        "base_url": f"{request.scheme}://{request.get_host()}",
+        **_choices(request, project, state),
+    }
+    try:
+        start, end = state.window(now)
+    except ValueError as problem:
+        wrong += problem.args
+        context["fields"] = report_links.fields(state, None, None)
+    else:
+        context["fields"] = report_links.fields(state, start, end)
+        context |= _report(project, state, Numbers.of(project, state, start, end), now)
+    return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if wrong else 200)
+
+
+def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
+    """A report as a file: `visitors.csv`, `agents.jsonl` and so on, of the range in the address."""
+    project = project_of(request, domain)
+    what, _, form = name.partition(".")
+    if what not in FILES or form not in FORMATS:
+        raise Http404
+    state, wrong = State.read(request.GET)
+    try:
+        start, end = state.window(timezone.now())
+    except ValueError as problem:
+        wrong += problem.args
+    if wrong:
+        return HttpResponseBadRequest("\n".join([*wrong, ""]), content_type="text/plain; charset=utf-8")
+    kind: exports.Format = "csv" if form == "csv" else "jsonl"
+    if what == "agents":
+        found = agent_views.of_range(project, start, end)
+        lines = agent_exports.lines(report_tables.agent_rows(project, found), kind)
+    else:
+        lines = exports.lines((reports.visitors if what == "visitors" else reports.views)(project, start, end), kind)
+    return StreamingHttpResponse(
+        _streamed(lines),
+        content_type=FORMATS[form][1],
+        headers={"Content-Disposition": f'attachment; filename="{domain}-{name}"'},
+    )
+
+
+async def _streamed(chunks: Iterator[str]) -> AsyncIterator[str]:
+    """Chunk by chunk; of a plain iterator Django would gather them all before it sends the first."""
+    take = in_db(lambda: next(chunks, None))
+    while (chunk := await take()) is not None:
+        yield chunk
+
+
+def _report(project: Project, state: State, numbers: Numbers, now: datetime) -> dict[str, Any]:
+    """What the template shows of a range."""
+    start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
+    points, step = report_chart.points(
+        project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now
+    )
+    agents = agent_views.of_range(project, start, end) if state.tab == "agents" or not total else []
+    shown = _agents(project, state, agents) if state.tab == "agents" else _pages(project, state, numbers)
+    kept_from = EPOCH + HOUR * sweeper.boundary()
+    return {
+        "numbers": numbers,
+        "tiles": _tiles(numbers),
+        "chart": charts.chart(points) if total else None,
+        "step": _STEPS[step],
+        "is_open": end > now,
+        "few": 0 < total < FEW,
+        "rounded": start < kept_from and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
+        "samples": _samples(project),
+        **shown,
+        "pager": report_links.pager(state, shown["table"]),
+        "agents_found": len(agents),
+        "agents_views": sum(agent.views for agent in agents),
+        **({} if total else _empty(project, state, start, now)),
+    }
+
+
+def _tiles(numbers: Numbers) -> list[Tile]:
+    seen, viewed = numbers.visitors.totals, numbers.views.totals
+    past_seen = numbers.earlier_visitors.totals if numbers.earlier_visitors is not None else None
+    past_viewed = numbers.earlier_views.totals if numbers.earlier_views is not None else None
+
+    def tile(label: str, name: str, note: str) -> Tile:
+        return Tile(label, seen[name], Change(seen[name], past_seen[name]) if past_seen else None, note)
+
+    overlap = numbers.overlap
+    both = f"{overlap:,} {'was' if overlap == 1 else 'were'} seen as both" if overlap else "none was seen as both"
+    return [
+        tile("Human visitors", "human", "" if seen["human"] else "no people in this range"),
+        tile("AI visitors", "ai", "" if seen["ai"] else "no AI clients in this range"),
+        tile("Unique across both", "total", both if seen["total"] else "nobody in this range"),
+        Tile(
+            "Page views",
+            viewed["total"],
+            Change(viewed["total"], past_viewed["total"]) if past_viewed else None,
+            f"{viewed['human']:,} human, {viewed['ai']:,} AI" if viewed["total"] else "no pages read",
+        ),
+    ]
+
+
+def _pages(project: Project, state: State, numbers: Numbers) -> dict[str, Any]:
+    shown, other, earlier = numbers.visitors, numbers.views, numbers.earlier_visitors
+    if state.metric == "views":
+        shown, other, earlier = other, shown, numbers.earlier_views
+    table = report_tables.of_pages(state, project, shown, other, earlier)
+    columns = [
+        *(("path", "Path"), ("human", "Human"), ("ai", "AI"), ("total", "Total")),
+        ("other", "Visitors" if state.metric == "views" else "Views"),
+        *([("change", "Change")] if earlier is not None else []),
+        ("share", "AI share"),
+    ]
+    return {"table": table, "columns": report_links.columns(state, columns)}
+
+
+def _agents(project: Project, state: State, found: list[Agent]) -> dict[str, Any]:
+    table = report_tables.of_agents(state, project, found)
+    single = reverse("admin:analytics_pageview_changelist")
+    wanted = [
+        {"project": project.domain, "client_class__exact": row.agent.client_class, "agent": row.agent.name}
+        for row in table.rows
+    ]
+    kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
+    kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
+    return {
+        "table": table,
+        "linked_rows": [(row, f"{single}?{urlencode(facts)}") for row, facts in zip(table.rows, wanted, strict=True)],
+        "columns": report_links.columns(state, _AGENTS),
+        "kinds": [
+            Choice(f"All {len(found):,}", state.link(kind=""), not state.kind),
+            *(
+                Choice(f"{PageView.Class(kind).label} {count:,}", state.link(kind=kind), kind == state.kind)
+                for kind, count in kinds.items()
+            ),
+        ],
+        "kept_days": settings.ENV.raw_view_days,
+        "narrowed": project.ai_scope == Project.AiScope.READERS,
+    }
+
+
+def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, Any]:
+    """Everything that can be switched, and the downloads."""
+    others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
+    other_site = state.link(q="", kind="")
+    exported = [
+        Choice(
+            f"{what.capitalize()}, {label}",
+            reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link,
+        )
+        for what in FILES
+        for form, (label, _) in FORMATS.items()
+    ]
+    return {
+        "ranges": report_links.ranges(state),
+        "compare": report_links.compare(state),
+        "metrics": [Choice(key.capitalize(), state.link(metric=key), key == state.metric) for key in METRICS],
+        "tabs": [
+            Choice(label, state.link(tab=key, sort="", q="", kind=""), key == state.tab)
+            for key, label in (("pages", "Pages"), ("agents", "Agents"))
+        ],
+        "projects": [
+            Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)
+            for other in others[:MOST_PROJECTS]
+        ],
+        "exports": exported,
+        "range_fields": state.hidden("range", "from", "to"),
+        "filter_fields": state.hidden("q"),
+        "unfiltered": state.link(q=""),
+    }
+
+
+def _empty(project: Project, state: State, start: datetime, now: datetime) -> dict[str, Any]:
+    """Why nothing is there, and where to look instead."""
+    latest = Cells.objects.filter(project=project, span=1).order_by("-start").values_list("start", flat=True).first()
+    day = None if latest is None else EPOCH + HOUR * (latest - latest % 24)
+    return {
+        "never": day is None and not Page.objects.filter(project=project).exists(),
+        "in_future": start > now,
+        "latest": day and Choice(f"{day:%Y-%m-%d}", state.link(start=f"{day:%Y-%m-%d}", end=f"{day + DAY:%Y-%m-%d}")),
+    }
+
+
+def _samples(project: Project) -> str:
+    """Whether a project's views are made up for the demo: `only` such, `some`, or none. Samples are the oldest."""
+    views = project.views.values_list("sample", flat=True)
+    if not views.order_by("at").first():
+        return ""
+    if not views.order_by("-at").first():  # as a rule, and then the search below would be long
+        return "some"
+    return "some" if project.views.filter(sample=False).exists() else "only"

@@ -1,0 +1,145 @@
+"""What a report shows, as its address says: parsed from a query string, and written back into every link."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from analytics import dates
+from analytics.models import EPOCH, PageView
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+LONGEST_FILTER = 400  # characters: of the longest path
+
+RANGES = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY, "90d": 90 * DAY}
+METRICS = ("visitors", "views")
+TABS = ("pages", "agents")
+SORTS = {
+    "pages": ("path", "human", "ai", "total", "other", "change", "share"),
+    "agents": ("name", "class", "views", "seen"),
+}
+USUAL_SORT = {"pages": "-total", "agents": "-views"}  # with a minus: the largest first
+TEXTS = ("path", "name", "class")  # sorted from A to Z when they are first chosen; numbers are not
+
+_NAMES = {"start": "from", "end": "to", "kind": "class"}  # in the address, where they differ
+
+
+@dataclass(frozen=True)
+class State:
+    """The state of a report. `start` and `end` are a custom range as it was typed; one of them is enough."""
+
+    range: str = "30d"
+    start: str = ""
+    end: str = ""
+    compare: str = ""
+    metric: str = "visitors"
+    tab: str = "pages"
+    sort: str = ""
+    kind: str = ""
+    q: str = ""
+    page: int = 1
+
+    @classmethod
+    def read(cls, query: QueryDict) -> tuple["State", list[str]]:
+        """The state that a query string asks for, and a sentence for each value that it cannot have.
+
+        What cannot be keeps its default, but for the dates: they are kept as typed, and `window` tells.
+        """
+        given = {field.name: query.getlist(_NAMES.get(field.name, field.name)) for field in fields(cls)}
+        wrong = [f"{_NAMES.get(name, name)}: was given twice." for name, values in given.items() if len(values) > 1]
+        typed = {name: values[-1].replace("\0", "") for name, values in given.items() if values and values[-1]}
+        tab = typed.get("tab", "pages")
+        sorts = [key for key in SORTS.get(tab, ()) if key != "change" or typed.get("compare") == "1"]
+        choices: Mapping[str, tuple[str, ...]] = {
+            "range": tuple(RANGES),
+            "compare": ("1",),
+            "metric": METRICS,
+            "tab": TABS,
+            "sort": tuple(sign + key for key in sorts for sign in ("", "-")),
+            "kind": tuple(PageView.Class.values),
+        }
+        for name, allowed in choices.items():
+            if name in typed and typed[name] not in allowed:
+                del typed[name]
+                names = dict.fromkeys(choice.removeprefix("-") for choice in allowed)
+                wrong.append(f"{_NAMES.get(name, name)}: must be one of {', '.join(names)}.")
+        if len(typed.get("q", "")) > LONGEST_FILTER:
+            wrong.append(f"q: must have at most {LONGEST_FILTER} characters.")
+            typed["q"] = typed["q"][:LONGEST_FILTER]
+        number = typed.pop("page", "1")
+        page = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
+        if not page:
+            wrong.append("page: must be a whole number from 1.")
+        return cls(**typed, page=max(1, page)), wrong
+
+    def window(self, now: datetime) -> tuple[datetime, datetime]:
+        """The half-open range, in UTC. Raises ValueError with a sentence for each date that is wrong."""
+        if not self.custom:
+            if self.range == "24h":  # agents are counted by the hour, so all is
+                end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
+            else:
+                _, end = dates.window(None, None, now)
+            return end - RANGES[self.range], end
+        ends: dict[str, datetime] = {}
+        wrong = []
+        for name, text in (("from", self.start), ("to", self.end)):
+            try:
+                if text:
+                    ends[name] = dates.parse(text)
+            except ValueError as problem:
+                wrong.append(f"{name}: {problem}.")
+        if wrong:
+            raise ValueError(*wrong)
+        try:
+            return dates.window(ends.get("from"), ends.get("to"), now)
+        except ValueError:
+            raise ValueError("from: must be before to.") from None
+
+    @property
+    def custom(self) -> bool:
+        """Whether the range has ends of its own, which then count alone."""
+        return bool(self.start or self.end)
+
+    @property
+    def sorted_by(self) -> tuple[str, bool]:
+        """The column that the table is sorted by, and whether its largest comes first."""
+        sort = self.sort or USUAL_SORT[self.tab]
+        return sort.removeprefix("-"), sort.startswith("-")
+
+    def link(self, **changes: str | int) -> str:
+        """The query string of this state with changes. Whatever changes, its table begins at page 1."""
+        changed = replace(self, **{"page": 1, **changes})  # type: ignore[arg-type]  # names and kinds of the fields
+        return "?" + urlencode(changed._given())
+
+    def sort_link(self, key: str) -> str:
+        """The link that sorts by a column, or turns its order round."""
+        by, falling = self.sorted_by
+        first = "" if key in TEXTS else "-"
+        return self.link(sort=f"{'' if falling else '-'}{key}" if key == by else f"{first}{key}")
+
+    def hidden(self, *without: str) -> list[tuple[str, str]]:
+        """Names and values that a form must send along, for it to change nothing but the fields `without`."""
+        return [(name, value) for name, value in replace(self, page=1)._given() if name not in without]
+
+    @property
+    def dates_link(self) -> str:
+        """The query string of the range alone, for downloads."""
+        return "?" + urlencode([pair for pair in self._given(usual=True) if pair[0] in ("range", "from", "to")])
+
+    def _given(self, *, usual: bool = False) -> list[tuple[str, str]]:
+        """What differs from the defaults; with `usual`, the range in any case."""
+        given = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "range" and self.custom:
+                continue
+            if value != field.default or (usual and field.name == "range"):
+                given.append((_NAMES.get(field.name, field.name), str(value)))
+        return given
+
+
+def before(start: datetime, end: datetime) -> tuple[datetime, datetime] | None:
+    """The period of the same length that a range follows; none when it would begin before 1970."""
+    return (start - (end - start), start) if start - EPOCH >= end - start else None

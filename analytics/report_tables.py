@@ -1,0 +1,201 @@
+"""The tables of reports: sorted, filtered, one page of rows. Quick for as many pages as a project can have."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from analytics import pages, reports
+from analytics.agent_views import Agent
+from analytics.cells import Ints
+from analytics.models import PageView
+from analytics.report_state import State
+from analytics.reports import Counts
+from docsite.projects.models import Project
+from search.models import Document
+
+T = TypeVar("T")
+PAGE_SIZE = 50
+_NUMBER, _HUMAN, _AI, _TOTAL = range(4)  # the columns of `Counts.table`
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number beside that of the period before."""
+
+    now: int
+    before: int
+
+    @property
+    def direction(self) -> str:
+        """`up`, `down` or `same`; `new` where there was nothing before."""
+        if self.now == self.before:
+            return "same"
+        if not self.before:
+            return "new"
+        return "up" if self.now > self.before else "down"
+
+    @property
+    def by(self) -> int:
+        """The difference, without its sign."""
+        return abs(self.now - self.before)
+
+    @property
+    def percent(self) -> str:
+        """The difference in percent of what was before; empty where that was nothing."""
+        if not self.before:
+            return ""
+        share = 100 * self.by / self.before
+        return f"{share:,.0f}%" if share >= 1 else f"{share:.1g}%"
+
+
+@dataclass(frozen=True)
+class Table(Generic[T]):
+    """One page of a table, and where it lies. `found` counts the rows that the filter leaves, `all` is without it."""
+
+    rows: list[T]
+    found: int
+    all: int
+    page: int
+
+    @property
+    def last_page(self) -> int:
+        """How many pages there are, at least one."""
+        return max(1, -(-self.found // PAGE_SIZE))
+
+    @property
+    def first_row(self) -> int:
+        """The number of the first row shown, from 1; 0 if there is none."""
+        return min(self.found, (self.page - 1) * PAGE_SIZE + 1)
+
+    @property
+    def last_row(self) -> int:
+        """The number of the last row shown."""
+        return min(self.found, self.page * PAGE_SIZE)
+
+
+@dataclass(frozen=True)
+class PageRow:
+    """A page: its counts in the chosen metric, its total in the other one, and what of the readers is AI."""
+
+    path: str
+    title: str
+    human: int
+    ai: int
+    total: int
+    other: int
+    share: int  # percent
+    change: Change | None
+
+
+@dataclass(frozen=True)
+class AgentRow:
+    """A client that is no person, as a row tells of it."""
+
+    agent: Agent
+    label: str  # of its class
+    counted: int  # views that count as AI
+    forms: list[tuple[str, int]]  # in which it read pages, and how many views each
+
+    @property
+    def verified(self) -> int:
+        """Views from an address that its operator publishes."""
+        return self.agent.verified[PageView.Verified.YES]
+
+    @property
+    def claimed(self) -> int:
+        """Views from other addresses, though its operator publishes some."""
+        return self.agent.verified[PageView.Verified.NO]
+
+
+def of_pages(state: State, project: Project, shown: Counts, other: Counts, earlier: Counts | None) -> Table[PageRow]:
+    """The pages of a report. With a period before, pages that were read only then are in it, too."""
+    known = pages.of(project.pk)
+    tables = [counts.table[1:] for counts in (shown, other, earlier) if counts is not None]
+    numbers = np.unique(np.concatenate([table[:, _NUMBER] for table in tables]))
+    human, ai, total = (_column(shown, column, numbers) for column in (_HUMAN, _AI, _TOTAL))
+    columns = {
+        "path": known.rank()[numbers],
+        "human": human,
+        "ai": ai,
+        "total": total,
+        "other": _column(other, _TOTAL, numbers),
+        "change": total - _column(earlier, _TOTAL, numbers) if earlier is not None else total,
+        "share": ai / np.maximum(total, 1),
+    }
+    order = _order(state, columns)
+    if state.q:
+        wanted = state.q.casefold()
+        order = order[[wanted in known.paths[number].casefold() for number in numbers[order].tolist()]]
+    page, part = _part(state, len(order))
+    chosen = order[part]
+    paths = [known.paths[number] for number in numbers[chosen].tolist()]
+    titles = dict(Document.objects.filter(project=project, path__in=paths).values_list("path", "title"))
+    picked = (columns[name][chosen].tolist() for name in ("human", "ai", "total", "other", "share", "change"))
+    rows = [
+        PageRow(
+            *(path, titles.get(path, ""), human, ai, total, other, round(100 * share)),
+            Change(total, total - change) if earlier is not None else None,
+        )
+        for path, human, ai, total, other, share, change in zip(paths, *picked, strict=True)
+    ]
+    return Table(rows, len(order), len(numbers), page)
+
+
+def of_agents(state: State, project: Project, found: Sequence[Agent]) -> Table[AgentRow]:
+    """The agents of a report."""
+    wanted = state.q.casefold()
+    left = [
+        agent
+        for agent in found
+        if state.kind in ("", agent.client_class)
+        and (wanted in agent.name.casefold() or wanted in agent.operator.casefold())
+    ]
+    keys: dict[str, Callable[[Agent], Any]] = {
+        "name": lambda agent: (agent.name.casefold(), agent.name),
+        "class": lambda agent: PageView.Class(agent.client_class).label,
+        "views": lambda agent: agent.views,
+        "seen": lambda agent: agent.last_seen,
+    }
+    by, falling = state.sorted_by
+    left.sort(key=keys["name"])
+    left.sort(key=keys[by], reverse=falling)
+    page, part = _part(state, len(left))
+    return Table(agent_rows(project, left[part]), len(left), len(found), page)
+
+
+def agent_rows(project: Project, found: Sequence[Agent]) -> list[AgentRow]:
+    """Agents with what the project makes of them."""
+    classes = reports.ai_classes(project)
+    forms = dict(PageView.Surface.choices)
+    return [
+        AgentRow(
+            agent,
+            PageView.Class(agent.client_class).label,
+            agent.views if agent.client_class in classes else agent.reads,
+            [(label, agent.surfaces[form]) for form, label in forms.items() if agent.surfaces[form]],
+        )
+        for agent in found
+    ]
+
+
+def _column(counts: Counts, column: int, numbers: Ints) -> Ints:
+    """A column of counts for the pages with these numbers, in their order."""
+    table = counts.table[1:]
+    values = np.zeros(max(numbers.max(initial=0), table[:, _NUMBER].max(initial=0)) + 1, np.int64)
+    values[table[:, _NUMBER]] = table[:, column]
+    return values[numbers]
+
+
+def _order(state: State, columns: dict[str, Any]) -> Ints:
+    """The places of the rows in the order of a column; ties by path."""
+    by, falling = state.sorted_by
+    key = -columns[by] if falling else columns[by]
+    return np.lexsort((columns["path"], key))
+
+
+def _part(state: State, rows: int) -> tuple[int, slice]:
+    """The page to show, which is the last one for numbers beyond it, and its rows."""
+    page = min(state.page, max(1, -(-rows // PAGE_SIZE)))
+    return page, slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)

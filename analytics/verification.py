@@ -1,0 +1,109 @@
+"""Whether an agent comes from where its operator says that it does.
+
+A user agent is easily forged. Operators publish the addresses of their agents as
+JSON: `{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]}`.
+`manage.py agentaddresses` keeps them; a view is marked when it comes in, since its
+address is not kept. The mark changes no count.
+"""
+
+import bisect
+import ipaddress
+import json
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from analytics.models import AgentAddresses, PageView
+from docsite.http.client_ip import Address
+
+KNOWN_SECONDS = 60.0  # for which a process goes on with the addresses that it has read
+Verified = PageView.Verified
+
+
+class Ranges:
+    """Addresses of one agent, as sorted ranges that do not overlap."""
+
+    def __init__(self, networks: Sequence[str]) -> None:
+        self._ends: dict[int, list[int]] = {4: [], 6: []}
+        self._starts: dict[int, list[int]] = {4: [], 6: []}
+        parsed = [ipaddress.ip_network(network) for network in networks]
+        for version in (4, 6):
+            of_version: Any = [network for network in parsed if network.version == version]
+            for network in ipaddress.collapse_addresses(of_version):
+                self._starts[version].append(int(network[0]))
+                self._ends[version].append(int(network[-1]))
+
+    def __contains__(self, address: Address) -> bool:
+        at = bisect.bisect_right(self._starts[address.version], int(address)) - 1
+        return at >= 0 and int(address) <= self._ends[address.version][at]
+
+
+class _Known:
+    """What is in the database, read once a minute."""
+
+    def __init__(self) -> None:
+        self.ranges: dict[str, Ranges] = {}
+        self.read_at = float("-inf")
+        self.turn = threading.Lock()
+
+    def is_fresh(self) -> bool:
+        return time.monotonic() - self.read_at < KNOWN_SECONDS
+
+    def of(self, agent: str) -> Ranges | None:
+        if not self.is_fresh():
+            with self.turn:
+                if not self.is_fresh():
+                    self.read()
+        return self.ranges.get(agent.lower())
+
+    def read(self) -> None:
+        rows = AgentAddresses.objects.values_list("agent", "networks")
+        self.ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
+        self.read_at = time.monotonic()
+
+
+_known = _Known()
+
+
+def is_at_hand() -> bool:
+    """Whether `verified` needs no look into the database."""
+    return _known.is_fresh()
+
+
+def verified(agent: str, address: Address) -> str:
+    """Whether the address is among those of the agent; of an agent without known addresses nothing is said."""
+    ranges = _known.of(agent)
+    if ranges is None:
+        return Verified.UNKNOWN
+    return Verified.YES if address in ranges else Verified.NO
+
+
+def read_again() -> None:
+    """Take new addresses into use; other processes follow within a minute."""
+    _known.read_at = float("-inf")
+
+
+def parse(text: str) -> list[str]:
+    """The CIDR ranges of an operator's JSON file. Raises ValueError that says what is wrong with it.
+
+    Takes `{"prefixes": [...]}` whose items have `ipv4Prefix` or `ipv6Prefix`, and a plain list of ranges.
+    """
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("is no JSON") from None
+    items = told.get("prefixes") if isinstance(told, dict) else told
+    if not isinstance(items, list) or not items:
+        raise ValueError('must hold a list "prefixes", which is not empty')
+    networks = []
+    for number, item in enumerate(items):
+        value = (item.get("ipv4Prefix") or item.get("ipv6Prefix")) if isinstance(item, dict) else item
+        try:
+            network = ipaddress.ip_network(value if isinstance(value, str) else "", strict=False)
+        except ValueError:
+            raise ValueError(f"prefixes[{number}] is no CIDR range") from None
+        if network.prefixlen == 0:
+            raise ValueError(f"prefixes[{number}] holds every address")
+        networks.append(str(network))
+    return networks

@@ -1,0 +1,123 @@
+"""For how long a visitor is the same one, and what becomes of the past when secrets go."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+
+from analytics import periods, reports, sweeper
+from analytics.collect import Observation, at_hand, record
+from analytics.models import PageView, VisitorSecret
+from docsite.http.client_ip import parse
+from docsite.projects.auth import recent
+from docsite.projects.models import Project
+from tests.analytics.conftest import CHROME
+from tests.docsite.test_commands import run
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def read(project, at, ip="198.51.100.1", **more):
+    """One view by a person."""
+    seen = Observation(uuid.uuid4().hex, "/a", at, parse(ip), CHROME, **more)
+    record(project, [seen])
+    return seen
+
+
+def humans(project, start, end):
+    return reports.visitors(project, start, end).totals["human"]
+
+
+@pytest.fixture
+def now():
+    """A noon at which the clock stands."""
+    with time_machine.travel(NOON, tick=False):
+        recent.clear()
+        yield NOON
+    recent.clear()
+
+
+@pytest.mark.parametrize(
+    ("rotation", "same", "new"),
+    [
+        ("never", 300 * DAY, None),
+        ("90d", timedelta(hours=11), 90 * DAY),
+        ("month", 9 * DAY, 10 * DAY),  # before the 10th of March
+        ("day", timedelta(hours=12), timedelta(hours=13)),
+    ],
+)
+def test_a_visitor_is_the_same_one_for_as_long_as_the_owner_chose(make_project, now, rotation, same, new):
+    project = make_project().project
+    project.secret_rotation = rotation
+    read(project, now)
+    read(project, now - same)
+    assert humans(project, now - 399 * DAY, now + DAY) == 1
+    if new:
+        read(project, now - new)
+        assert humans(project, now - 399 * DAY, now + DAY) == 2
+
+
+def test_who_asked_not_to_be_tracked_is_counted_and_not_followed(make_project, now):
+    project = make_project().project
+    for hours in (0, 1, 24, 25):
+        read(project, now - timedelta(hours=hours), private=True)
+    assert humans(project, now - 9 * DAY, now + DAY) == 2
+    assert humans(project, now - timedelta(hours=13), now + DAY) == 1
+
+
+def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_project, now):
+    project, other = make_project().project, make_project().project
+    made = {periods.secret_of(which, now - day * DAY, private=True) for which in (project, other) for day in range(3)}
+    assert len(made) == 6
+    assert project.visitor_secret not in made
+    assert VisitorSecret.objects.filter(project=project).count() == 3
+    with time_machine.travel(now + timedelta(days=2, hours=11), tick=False):
+        sweeper.sweep(force=True)
+        assert VisitorSecret.objects.filter(project=project).count() == 1, "that of the latest day is still needed"
+    with time_machine.travel(now + timedelta(days=2, hours=12), tick=False):
+        sweeper.sweep(force=True)
+        assert not VisitorSecret.objects.filter(project=project).exists()
+        recent.clear()
+        assert periods.secret_of(project, now, private=True) not in made, "what comes later still has one made anew"
+
+
+def test_a_secret_that_is_over_is_not_used_though_it_is_still_there(make_project, now):
+    project = make_project().project
+    before = periods.secret_of(project, now, private=True)
+    recent.clear()
+    assert periods.secret_of(project, now, private=True) == before, "every process finds the same one"
+    VisitorSecret.objects.filter(project=project).update(expires_at=now)
+    recent.clear()
+    assert periods.secret_of(project, now, private=True) != before
+
+
+def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project, now):
+    project = make_project().project
+    seen = read(project, now)
+    read(project, now, private=True, ip="198.51.100.2")
+    before = set(PageView.objects.filter(project=project).values_list("visitor", flat=True))
+    assert run("forgetvisitors", project.domain, "--yes").startswith(f"{project.domain}: the keys are gone.")
+    project = Project.objects.get(pk=project.pk)
+    assert humans(project, now - DAY, now + DAY) == 2
+    recent.clear()
+    read(project, now)
+    read(project, now, private=True, ip="198.51.100.2")
+    after = set(PageView.objects.filter(project=project).values_list("visitor", flat=True))
+    assert len(before) == 2
+    assert len(after) == 4
+    assert humans(project, now - DAY, now + DAY) == 4
+    assert record(project, [seen]).accepted == 1, "its id cannot be told any more, either"
+
+
+def test_a_view_waits_for_the_database_only_where_it_must(make_project, now):
+    project = make_project().project
+    open_, private = (
+        Observation("x", "/", now, parse("198.51.100.1"), CHROME, private=private) for private in (False, True)
+    )
+    record(project, [open_])
+    assert at_hand(project, open_)
+    assert not at_hand(project, private)
+    record(project, [private])
+    assert at_hand(project, private)

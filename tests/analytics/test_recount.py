@@ -1,0 +1,251 @@
+"""Counting anew against brute force: other rules, and sample views that go."""
+
+import dataclasses
+import itertools
+import random
+import uuid
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.management import CommandError
+
+from analytics import agent_views, agents, collect, recount, reports, sealer, shards, sweeper
+from analytics.agents import Verdict
+from analytics.models import AgentViews, PageView, Trail
+from tests.analytics.history import AGENTS, Seen, brute, history, hour, view, windows
+from tests.analytics.test_counting import arrive, check
+from tests.docsite.test_commands import run
+
+NEW_RULES = {
+    "human": ("human", "human"),
+    "reader": ("ai_training", "crawler"),
+    "crawler": ("other_bot", "nobody"),
+    "nobody": ("ai_agent", "reader"),
+}
+SAME_VISITOR = (AGENTS["human"], AGENTS["reader"])  # hashed by what the new rules do not change
+
+
+@pytest.fixture(autouse=True)
+def one_shard():
+    """As many shards afterwards as before."""
+    yield
+    shards.change(1)
+
+
+def use_new_rules(monkeypatch):
+    """Rules of a next version, which class every agent of the histories differently."""
+    before = agents.classify
+    known = {agent: NEW_RULES[kind][0] for kind, agent in AGENTS.items()}
+
+    def classify(user_agent):
+        client_class = known[user_agent]
+        if client_class == "human":
+            return before(user_agent)
+        return Verdict(client_class, "new rule", before(user_agent).agent, "Acme")
+
+    monkeypatch.setattr(agents, "classify", classify)
+    monkeypatch.setattr(agents, "VERSION", agents.VERSION + 1)
+
+
+def judged_anew(seen: Seen) -> Seen:
+    """The view as the new rules see it; a visitor stays the one that it was."""
+    markdown = seen.observation.raw_path.endswith(".md")
+    kind = next(kind for kind, agent in AGENTS.items() if agent == seen.observation.user_agent)
+    anew = NEW_RULES[kind][1]
+    known_crawler = NEW_RULES[kind][0] in agents.KNOWN_CRAWLERS
+    return dataclasses.replace(seen, kind="reader" if markdown and not known_crawler else anew)
+
+
+def check_agents(project, views: list[Seen]) -> None:
+    """What agents read, hour by hour, is what the single views say."""
+    told = Counter()
+    for row in AgentViews.objects.filter(project=project):
+        told[row.hour, row.client_class, row.agent, row.rule, row.surface, row.operator] += row.views
+    single = Counter(
+        (view.at // sealer.HOUR, view.client_class, view.agent, view.rule, view.surface, view.operator)
+        for view in PageView.objects.filter(project=project).exclude(client_class="human", surface="html")
+    )
+    assert told == single
+    assert sum(told.values()) == sum(1 for seen in views if seen.kind != "human")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_new_rules_count_as_if_they_had_always_been_there(make_project, monkeypatch, seed):
+    dice = random.Random(seed)
+    project, now = make_project().project, datetime.now(UTC)
+    views = history(dice, dice.choice([30, 300]), 29, now)
+    dice.shuffle(views)
+    late = [seen for seen in views if seen.observation.user_agent in SAME_VISITOR][: len(views) // 4]
+    early = [seen for seen in views if seen not in late]
+    arrive(dice, project, early)
+    if seed % 2:
+        shards.change(4)
+    use_new_rules(monkeypatch)
+    told = []
+    moved = recount.reclassify(project, lambda done, of: told.append((done, of)))
+    expected = [judged_anew(seen) for seen in early]
+    check(project, expected, windows(dice, now, 29, 8))
+    check_agents(project, expected)
+    assert told[-1][0] == told[-1][1]
+    assert not PageView.objects.filter(project=project).exclude(user_agent="").exclude(rules_version=agents.VERSION)
+    assert moved["ai_user", "ai_training"] == sum(seen.observation.user_agent == AGENTS["reader"] for seen in early)
+    assert not recount.reclassify(project), "a second time there is nothing to do"
+    arrive(dice, project, late)  # and meet the trails that were changed
+    check(project, expected + [judged_anew(seen) for seen in late], windows(dice, now, 29, 8))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sample_views_go_without_a_trace(make_project, seed):
+    dice = random.Random(seed)
+    project, now = make_project().project, datetime.now(UTC)
+    days = dice.choice([20, 300])
+    real, sample = history(dice, 200, days, now), []
+    for seen in history(dice, 200, days, now):
+        address = type(seen.observation.address)(int(seen.observation.address) + 100)
+        observation = seen.observation._replace(address=address, sample=True)
+        sample.append(Seen(observation, seen.kind, (str(address), seen.who[1])))
+    arriving = [*real, *sample]
+    dice.shuffle(arriving)
+    arrive(dice, project, arriving)
+    if seed % 2:
+        shards.change(2)
+    sealer.seal()
+    if seed % 3 == 0:
+        sweeper.sweep(force=True)
+    ranges = windows(dice, now, days, 8)
+    check(project, arriving, ranges)
+    assert recount.remove_sample(project) == len(sample)
+    check(project, real, ranges)
+    assert not PageView.objects.filter(project=project, sample=True).exists()
+    if seed % 3:
+        check_agents(project, real)
+        trails = {bytes(blob) for blob in Trail.objects.filter(project=project).values_list("sightings", flat=True)}
+        assert trails, "those of the others are still there"
+        assert Trail.objects.filter(project=project).count() == len(
+            {seen.who for seen in real if seen.kind != "nobody"}
+        )
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
+    dice = random.Random(7)
+    project, now = make_project().project, datetime.now(UTC)
+    views = history(dice, 300, 20, now)
+    late = [seen for seen in views if seen.observation.user_agent in SAME_VISITOR][:80]
+    early = [seen for seen in views if seen not in late]
+    arrive(dice, project, early)
+    use_new_rules(monkeypatch)
+    take, waiting = sealer.take, list(late)
+
+    def overtaken(shard):
+        collect.record(project, [seen.observation for seen in waiting])
+        if waiting and sealed:
+            waiting.clear()
+            sealer.seal()
+        waiting.clear()
+        return take(shard)
+
+    sealer.seal()
+    monkeypatch.setattr(sealer, "take", overtaken)
+    recount.reclassify(project)
+    monkeypatch.setattr(sealer, "take", take)
+    expected = [judged_anew(seen) for seen in views]
+    check(project, expected, windows(dice, now, 20, 12))
+    check_agents(project, expected)
+
+
+def test_who_loses_the_lease_begins_the_step_again(make_project, monkeypatch):
+    dice = random.Random(5)
+    project, now = make_project().project, datetime.now(UTC)
+    views = history(dice, 200, 20, now)
+    arrive(dice, project, views)
+    use_new_rules(monkeypatch)
+    release, lost = sealer.release, []
+
+    def overtaken(lease, **facts):
+        if len(lost) < 3:
+            lost.append(lease)
+            raise sealer.Lost
+        release(lease, **facts)
+
+    sealer.seal()
+    monkeypatch.setattr(sealer, "release", overtaken)
+    monkeypatch.setattr(sealer, "LEASE_SECONDS", 0)  # each can be taken at once
+    recount.reclassify(project)
+    assert len(lost) == 3
+    check(project, [judged_anew(seen) for seen in views], windows(dice, now, 20, 8))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_steps_of_a_range_are_each_counted_by_themselves(make_project, seed):
+    dice = random.Random(seed)
+    project, now = make_project().project, datetime.now(UTC)
+    views = history(dice, 300, 29, now)
+    arrive(dice, project, views)
+    for step in (1, 24):
+        for start, end in windows(dice, now, 2 if step == 1 else 29, 3):
+            project.ai_scope = dice.choice(["all", "readers"])
+            bins = reports.series(project, start, end, step)
+            assert (bins[0].start, bins[-1].end) == (start, end)
+            for one, next_one in itertools.pairwise(bins):
+                assert one.end == next_one.start == hour(next_one.start)
+                assert step == 1 or one.end.hour == 0
+            for one in bins:
+                scope = {"crawlers": project.ai_scope == "all"}
+                assert one.visitors == brute(views, one.start, one.end, **scope)[0]
+                assert one.views == brute(views, one.start, one.end, distinct=False, **scope)[0]
+    assert reports.series(project, now, now, 24) == []
+
+
+def test_agents_are_told_with_their_forms_rules_and_latest_view(make_project):
+    dice = random.Random(1)
+    project, now = make_project().project, datetime.now(UTC)
+    views = history(dice, 300, 20, now)
+    arrive(dice, project, views)
+    sealer.seal()
+    start, end = hour(now - timedelta(days=9)), hour(now)
+    found = agent_views.of_range(project, start, end)
+    seen = [one for one in views if start <= one.at < end and one.kind != "human"]
+    assert sum(agent.views for agent in found) == len(seen)
+    assert [agent.views for agent in found] == sorted((agent.views for agent in found), reverse=True)
+    for agent in found:
+        own = [one for one in seen if agents.classify(one.observation.user_agent).agent == agent.name]
+        assert agent.views == len(own)
+        assert agent.last_seen == max(one.at for one in own)
+        assert agent.rules == [agents.classify(own[0].observation.user_agent).rule]
+        markdown = sum(one.observation.raw_path.endswith(".md") for one in own)
+        assert (agent.surfaces["md"], agent.surfaces["html"]) == (markdown, len(own) - markdown)
+        assert agent.reads == markdown
+
+
+def test_an_hour_has_room_for_so_many_made_up_names(make_project, monkeypatch):
+    monkeypatch.setattr(agent_views, "MOST", 5)
+    project, now = make_project().project, datetime.now(UTC)
+    named = history(random.Random(1), 1, 0, now)[0].observation
+    made_up = [f"Madeup{n}bot/1.0" for n in range(20)]
+    for start in range(0, 20, 7):  # in several steps
+        some = made_up[start : start + 7]
+        for user_agent in [*some, *some, AGENTS["crawler"]]:
+            at = hour(now) - timedelta(minutes=5)
+            collect.record(project, [named._replace(user_agent=user_agent, at=at, view_id=uuid.uuid4().hex)])
+        sealer.seal()
+    found = {agent.name: agent.views for agent in agent_views.of_range(project, now - timedelta(hours=3), now)}
+    assert found["(other)"] == 30
+    assert found["GPTBot"] == 3, "those that the rules name always have room"
+    assert sum(found.values()) == 43
+
+
+def test_commands_say_what_they_did(make_project, monkeypatch):
+    project = make_project().project
+    views = [view(datetime.now(UTC), "/a", 1, "reader"), view(datetime.now(UTC), "/a", 2, "human")]
+    collect.record(project, [seen.observation for seen in views])
+    collect.record(project, [view(datetime.now(UTC), "/a", 3, "human").observation._replace(sample=True)])
+    use_new_rules(monkeypatch)
+    told = run("reclassify", project.domain)
+    assert f"{project.domain}: 1 views changed class (rules {agents.VERSION})" in told
+    assert "1 from AI assistant for a person to AI training crawler" in told
+    assert "1 sample views removed." in run("removesample", project.domain)
+    assert "There are no sample views." in run("removesample", project.domain)
+    with pytest.raises(CommandError, match="cannot be undone"):
+        run("forgetvisitors", project.domain)

@@ -1,0 +1,416 @@
+"""The visitors report in the admin: its state, who may see it, what it shows, and its files."""
+
+import csv
+import io
+import ipaddress
+import json
+import re
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import QueryDict
+from django.test import Client
+
+from analytics import charts, collect, report_chart, reports
+from analytics.charts import Point
+from analytics.collect import Observation
+from analytics.models import EPOCH, AgentViews
+from analytics.report_state import State, before
+from docsite.projects.models import Project
+from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
+
+MARCH = "from=2026-03-01&to=2026-04-01"
+DAY = timedelta(days=1)
+
+
+def seen(path="/", agent=CHROME, at=NOON, ip=1, sample=False):
+    address = ipaddress.ip_address("198.51.100.0") + ip
+    return Observation(uuid.uuid4().hex, path, at, address, agent, sample=sample)
+
+
+@pytest.fixture
+def site(make_project):
+    """A project, a member of its organization who is logged in, and a way to have it viewed."""
+    tenant = make_project()
+    tenant.client = logged_in(f"member-{tenant.project.pk}", tenant.project.organization)
+    tenant.view = lambda *views: collect.record(tenant.project, list(views))
+    tenant.get = lambda query="": tenant.client.get(address(tenant) + (f"?{query}" if query else ""))
+    tenant.read = lambda query="": tenant.get(query).content.decode()
+    return tenant
+
+
+def logged_in(name, *organizations, **facts) -> Client:
+    user, _ = User.objects.get_or_create(username=name, defaults={"is_staff": True, **facts})
+    for organization in organizations:
+        organization.memberships.get_or_create(user=user)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def address(tenant, file=""):
+    return f"/admin/analytics/pageview/visitors/{tenant.domain}{file and '/' + file}"
+
+
+def rows_of(html: str, caption: str) -> list[list[str]]:
+    """The texts of the rows of a table, by the id of its caption."""
+    body = html.partition(f'<caption id="{caption}">')[2].partition("<tbody>")[2].partition("</tbody>")[0]
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in body.split("</tr>") if "<t" in row]
+    return [[re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", cell)).strip() for cell in row] for row in cells]
+
+
+# State
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "range=7d&compare=1&metric=views&sort=-change&q=a%26b&page=3",
+        "from=2026-03-01&to=2026-03-02T05%3A00%3A00%2B02%3A00&tab=agents&sort=name&class=ai_agent",
+    ],
+)
+def test_a_link_holds_the_whole_state(query):
+    state, wrong = State.read(QueryDict(query))
+    assert wrong == []
+    again, _ = State.read(QueryDict(state.link(page=state.page)[1:]))
+    assert again == state
+    assert state.link(q="new") == State.read(QueryDict(state.link(q="new")[1:]))[0].link()
+
+
+def test_a_column_sorts_the_other_way_when_it_is_chosen_again():
+    state = State(tab="pages", q="x", page=4)
+    assert state.sort_link("human") == "?sort=-human&q=x"
+    assert State(sort="-human").sort_link("human") == "?sort=human"
+    assert State().sort_link("total") == "?sort=total"
+    assert State().sort_link("path") == "?sort=path"
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("from=yesterday", "from: must be YYYY-MM-DD or an ISO 8601 date-time."),
+        ("from=2026-02-30&to=x", "from: is not a date that exists or can be converted to UTC."),
+        ("from=2026-02-30&to=x", "to: must be YYYY-MM-DD or an ISO 8601 date-time."),
+        ("from=2026-03-02&to=2026-03-02", "from: must be before to."),
+        ("range=1y", "range: must be one of 24h, 7d, 30d, 90d."),
+        ("sort=size", "sort: must be one of path, human, ai, total, other, share."),
+        ("sort=change", "sort: must be one of path, human, ai, total, other, share."),
+        ("metric=clicks", "metric: must be one of visitors, views."),
+        ("tab=x&sort=x", "tab: must be one of pages, agents."),
+        ("class=robot&tab=agents", "class: must be one of human, ai_user,"),
+        ("page=0", "page: must be a whole number from 1."),
+        ("page=" + "9" * 5000, "page: must be a whole number from 1."),
+        ("page=٣", "page: must be a whole number from 1."),
+        ("q=" + "x" * 10_000, "q: must have at most 400 characters."),
+        ("range=7d&range=30d", "range: was given twice."),
+    ],
+)
+def test_a_bad_value_is_told_on_the_page_and_refused_by_downloads(site, query, says):
+    site.view(seen())
+    answer = site.get(query)
+    assert answer.status_code == 400
+    assert says in answer.content.decode()
+    file = site.client.get(f"{address(site, 'visitors.csv')}?{query}")
+    assert file.status_code == 400
+    assert says in file.content.decode().splitlines()[0] + file.content.decode()
+    assert file["Content-Type"] == "text/plain; charset=utf-8"
+
+
+def test_bad_dates_stay_as_they_were_typed(site):
+    page = site.read("from=2026-02-30&to=%22%3E%3Cb%3E&compare=1")
+    assert '<input type="text" name="from" value="2026-02-30"' in page
+    assert '<input type="text" name="to" value="&quot;&gt;&lt;b&gt;"' in page
+    assert '<input type="hidden" name="compare" value="1">' in page
+    assert "<dl" not in page
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "from=0001-01-01&compare=1",
+        "to=9999-12-31&compare=1",
+        "from=9999-01-01",
+        "from=1970-01-01&tab=agents",
+        "q=%00",
+        "from=%00&tab=agents",
+        "page=7",
+        "nonsense=1",
+    ],
+)
+def test_odd_values_are_no_error(site, query):
+    site.view(seen(), seen(agent=CURL))
+    assert site.get(query).status_code == 200
+
+
+def test_a_range_of_24_hours_ends_with_the_coming_full_hour():
+    start, end = State(range="24h").window(datetime(2026, 3, 10, 12, 30, 5, 7, UTC))
+    assert (start, end) == (datetime(2026, 3, 9, 13, tzinfo=UTC), datetime(2026, 3, 10, 13, tzinfo=UTC))
+    assert before(start, end) == (start - DAY, start)
+
+
+# Who sees it
+
+
+@pytest.mark.parametrize("file", ["", "visitors.csv", "views.jsonl", "agents.csv"])
+def test_only_members_and_superusers_see_it(site, make_project, file):
+    site.view(seen())
+    url = address(site, file)
+    superuser = logged_in("superuser", is_superuser=True)
+    stranger = logged_in(f"stranger-{site.project.pk}", make_project().project.organization)
+    reader = logged_in(f"reader-{site.project.pk}", site.project.organization, is_staff=False)
+    assert [client.get(url).status_code for client in (superuser, site.client, stranger)] == [200, 200, 404]
+    for client in (reader, Client()):
+        assert client.get(url)["Location"].startswith("/admin/login/")
+
+
+def test_only_ones_own_projects_are_offered(site, make_project):
+    foreign = make_project().project
+    mine = Project.objects.create(
+        organization=site.project.organization, domain=f"{site.domain}-b", name="Mine", docs_url="https://b.example"
+    )
+    page = site.read("range=7d&compare=1&q=x")
+    assert f'/visitors/{mine.domain}?range=7d&amp;compare=1"' in page
+    assert foreign.domain not in page
+
+
+# Pages
+
+
+@pytest.fixture
+def busy(site):
+    """Three pages in March, of which one is new, and one of February that nobody reads any more."""
+    february = NOON - timedelta(days=25)
+    site.view(*(seen("/a", ip=ip) for ip in range(1, 6)), seen("/a", CHATGPT, ip=9), seen("/a.md", ip=1))
+    site.view(*(seen("/b", ip=ip) for ip in range(1, 4)), seen("/b", CHATGPT, ip=9), seen("/new", GPTBOT, ip=7))
+    site.view(*(seen("/a", at=february, ip=ip) for ip in range(1, 4)), seen("/gone", at=february))
+    site.view(*(seen("/b", at=february, ip=ip) for ip in range(1, 6)), seen("/a", GOOGLEBOT), seen("/a", CURL))
+    return site
+
+
+def test_the_tiles_explain_the_overlap(busy):
+    page = busy.read(MARCH)
+    assert re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page) == [
+        ("Human visitors", "5"), ("AI visitors", "3"), ("Unique across both", "7"), ("Page views", "12"),
+    ]  # fmt: skip
+    assert "1 was seen as both" in page
+    assert "So human and AI add up to 1 more than the total." in page
+    assert "Few visitors" in page
+
+
+def test_a_period_is_compared_with_the_one_before(busy):
+    page = busy.read(f"{MARCH}&compare=1")
+    assert "Compared with 2026-01-29 00:00 to 2026-03-01 00:00." in page
+    assert [(row[0], row[3], row[5].replace(" ", "")) for row in rows_of(page, "pages")] == [
+        ("/a", "6", "+3(+100%)"),
+        ("/b", "4", "−1(−20%)"),
+        ("/new", "1", "new"),
+        ("/gone", "0", "−1(nonenow)"),
+    ]
+    assert "as many as before" in page
+    assert "new: none before" in page
+    assert "up 2 (40%) from 5" in page
+    rising = rows_of(busy.read(f"{MARCH}&compare=1&sort=change"), "pages")
+    assert [row[0] for row in rising] == ["/b", "/gone", "/new", "/a"]
+
+
+@pytest.mark.parametrize(
+    ("sort", "paths"),
+    [
+        ("path", ["/a", "/b", "/new"]),
+        ("-path", ["/new", "/b", "/a"]),
+        ("human", ["/new", "/b", "/a"]),
+        ("-ai", ["/a", "/b", "/new"]),
+        ("share", ["/b", "/a", "/new"]),
+        ("other", ["/new", "/b", "/a"]),
+    ],
+)
+def test_pages_sort_by_each_column(busy, sort, paths):
+    page = busy.read(f"{MARCH}&sort={sort}")
+    assert [row[0] for row in rows_of(page, "pages")] == paths
+    assert page.count("aria-sort") == 1
+    assert f'aria-sort="{"descending" if sort.startswith("-") else "ascending"}"' in page
+
+
+def test_the_table_is_the_export_page_by_page(site):
+    site.view(*(seen(f"/page-{n:03}", ip=ip) for n in range(120) for ip in range(1, 2 + n % 3)))
+    shown = [row for page in (1, 2, 3) for row in rows_of(site.read(f"{MARCH}&page={page}"), "pages")]
+    counts = reports.visitors(site.project, datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC))
+    assert [[row[0], int(row[3])] for row in shown] == [[row["path"], row["total"]] for row in counts.rows()]
+    assert "101–120 of 120 pages. There is no page 9; this is the last, 3." in site.read(f"{MARCH}&page=9")
+    found = site.read(f"{MARCH}&q=PAGE-11")
+    assert "1–10 of 10 pages that match, of 120" in found
+    assert "No page of this range has “&lt;x&gt;” in its path." in site.read(f"{MARCH}&q=%3Cx%3E")
+
+
+def test_a_path_is_only_text(site):
+    site.view(seen("/<script>alert(1)</script>"))
+    page = site.read(MARCH)
+    assert "<script>alert" not in page
+    assert "/&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+# Over time
+
+
+def test_a_bar_shows_what_belongs_to_both_parts_once():
+    chart = charts.chart([Point("one", "1", first=6, second=5, total=8, before=4), Point("two", "2", 0, 0, 0, 10)])
+    assert [line.label for line in chart.lines] == ["0", "5", "10"]
+    bar = chart.bars[0]
+    assert (bar.first.y, bar.first.height) == ("40%", "60%")
+    assert (bar.second.y, bar.second.height) == ("20%", "50%"), "it hangs from the top, over the first part"
+    assert chart.before == "M0 60L25 60L75 0L100 0"
+
+
+def test_a_chart_of_nothing_and_of_one_point():
+    assert charts.chart([]).bars == []
+    assert [line.label for line in charts.chart([Point("one", "1", 0, 0, 0)]).lines] == ["0", "1"]
+    assert [line.label for line in charts.chart([Point("one", "1", 1, 0, 1_234_567)]).lines] == [
+        "0",
+        "500k",
+        "1M",
+        "1.5M",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("days", "step", "bars"), [(1, "hour", 24), (2, "hour", 48), (3, "day", 3), (120, "day", 120), (121, "7 days", 18)]
+)
+def test_a_chart_has_as_many_bars_as_can_be_read(site, days, step, bars):
+    end = datetime(2026, 4, 1, tzinfo=UTC)
+    site.view(seen(at=end - timedelta(minutes=1)))
+    page = site.read(f"from={end - timedelta(days=days):%Y-%m-%d}&to={end:%Y-%m-%d}&metric=views")
+    assert f"Views by {step}" in page
+    numbers = rows_of(page, "series")
+    assert len(numbers) == bars == page.count('type="radio"')
+    assert [sum(int(row[place]) for row in numbers) for place in (1, 2, 3)] == [1, 0, 1]
+
+
+def test_a_range_without_end_has_a_chart_that_can_be_read(site):
+    site.view(seen())
+    assert len(rows_of(site.read("from=0001-01-01&to=9999-01-01"), "series")) < 121
+
+
+def test_the_chart_has_the_period_before_beside_it(busy):
+    now = datetime(2026, 11, 1, tzinfo=UTC)
+    march = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
+    points, _ = report_chart.points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
+    assert [(point.name, point.total, point.before) for point in points if point.total or point.before] == [
+        ("Tue 10 Mar 2026", 12, 0),
+        ("Mon 16 Mar 2026", 0, 9),
+    ]
+
+
+# Agents
+
+
+def test_agents_are_told_by_name_class_and_rule(busy):
+    rows = {row[0]: row[1:] for row in rows_of(busy.read(f"{MARCH}&tab=agents"), "agents")}
+    assert rows["ChatGPT-User OpenAI"][0] == "AI assistant for a person"
+    assert "ChatGPT-User" in rows["ChatGPT-User OpenAI"][1], "the rule"
+    assert rows["ChatGPT-User OpenAI"][2:4] == ["yes", "HTML 2"]
+    assert rows["(a browser reading Markdown)"][3] == "Markdown 1"
+    assert rows["Googlebot Google"][2] == "no"
+    only = rows_of(busy.read(f"{MARCH}&tab=agents&class=ai_training"), "agents")
+    assert [row[0] for row in only] == ["GPTBot OpenAI"]
+    found = rows_of(busy.read(f"{MARCH}&tab=agents&q=openai&sort=name"), "agents")
+    assert [row[0] for row in found] == ["ChatGPT-User OpenAI", "GPTBot OpenAI"]
+    assert "No agent fits." in busy.read(f"{MARCH}&tab=agents&q=nobody")
+
+
+def test_an_agent_leads_to_its_single_views(busy):
+    page = busy.read(f"{MARCH}&tab=agents")
+    link = re.search(r'href="(/admin/analytics/pageview/\?[^"]*GPTBot[^"]*)"', page)[1].replace("&amp;", "&")
+    listed = busy.client.get(link).content.decode()
+    assert "1 page view" in listed
+    assert "GPTBot" in listed
+
+
+@pytest.fixture
+def made_up(site):
+    """A way to store what an agent read, whatever its name is."""
+
+    def store(name, operator="", rule="rule", views=1, **facts):
+        hour = (NOON - EPOCH) // timedelta(hours=1)
+        at = hour * 3_600_000_000
+        AgentViews.objects.create(
+            **{"project": site.project, "hour": hour, "client_class": "ai_agent", "agent": name, "operator": operator},
+            **{"rule": rule, "surface": "html", "views": views, "last_at": at, **facts},
+        )
+
+    return store
+
+
+def test_what_agents_say_of_themselves_is_only_text(site, made_up, http, service):
+    site.view(seen())
+    names = ['=HYPERLINK("x")', "+1", "-1", "@x", "<script>alert(1)</script>", '"><b>', "a, b"]
+    for name in names:
+        made_up(name, operator=f"={name}", rule=f"@<i>{name}"[:80])
+    page = site.read(f"{MARCH}&tab=agents")
+    assert not [tag for tag in ("<script>alert", '"><b>', "<i>") if tag in page]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    text = download(http, service, site, f"agents.csv?{MARCH}")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert {row["name"].removeprefix("'") for row in rows} == set(names)
+    assert not [cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
+    told = [json.loads(line) for line in download(http, service, site, f"agents.jsonl?{MARCH}").splitlines()]
+    assert {row["name"] for row in told} == set(names), "as they are, since nothing runs them"
+
+
+def test_agents_are_paged_and_say_whether_their_addresses_are_known(site, made_up):
+    site.view(seen())
+    for number in range(60):
+        made_up(f"agent-{number:02}", views=60 - number)
+    made_up("agent-00", views=7, verified="yes")
+    made_up("agent-00", views=2, verified="no", surface="md")
+    page = site.read(f"{MARCH}&tab=agents")
+    assert "1–50 of 60 agents" in page
+    assert rows_of(page, "agents")[0][4:7] == ["HTML 67 Markdown 2", "verified 7 claimed 2", "69"]
+    assert rows_of(page, "agents")[1][5] == "not checked"
+    assert [row[0] for row in rows_of(site.read(f"{MARCH}&tab=agents&page=2"), "agents")][-1] == "agent-59"
+
+
+def download(http, service, site, file):
+    cookies = {"Cookie": f"sessionid={site.client.cookies['sessionid'].value}"}
+    answer = http.get(f"{service.url}{address(site, file)}", headers=cookies)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+# Nothing to see
+
+
+def test_a_project_without_views_is_told_how_to_collect_them(site):
+    page = site.read()
+    assert f'src="http://testserver/views.js" data-domain="{site.domain}"' in page.replace("&quot;", '"')
+    assert f"manage importlog {site.domain} access.log" in page
+    assert f"/v1/collect/{site.project_id}/views" in page
+    assert "<dl" not in page
+
+
+def test_an_empty_range_leads_to_the_latest_day(site):
+    site.view(seen(), seen(at=NOON - 9 * DAY), seen(agent=CURL, at=NOON + 9 * DAY))
+    page = site.read("from=2025-01-01&to=2025-02-01&metric=views")
+    assert "No visitors in this range." in page
+    assert '<a href="?from=2026-03-10&amp;to=2026-03-11&amp;metric=views">2026-03-10</a>' in page
+    assert "1 view by clients that count as nobody" in site.read("from=2026-03-12&to=2026-04-01")
+    assert "This range has not begun yet." in site.read("from=2126-03-12")
+
+
+def test_sample_views_are_told_apart(site):
+    site.view(seen(sample=True))
+    assert "All views here are samples" in site.read()
+    site.view(seen(at=NOON + DAY))
+    assert "Some of the views are samples" in site.read()
+    assert f"manage removesample {site.domain}" in site.read()
+
+
+def test_the_call_and_the_command_hold_the_dates(busy):
+    page = busy.read("from=2026-03-01T05:30&to=2026-04-01&metric=views")
+    assert "-d dateFrom=2026-03-01T05:30:00Z -d dateTo=2026-04-01T00:00:00Z" in page
+    assert f"/v1/analytics/{busy.project_id}/views" in page
+    assert "--from 2026-03-01T05:30:00Z --to 2026-04-01T00:00:00Z --views" in page
+    assert "rounded down to the hour" in page
+    assert f"{address(busy, 'agents.csv')}?from=2026-03-01T05%3A30&amp;to=2026-04-01" in page

@@ -1,0 +1,195 @@
+"""The visitors report as its owner, a teammate and a stranger walk it, in a browser."""
+
+import ipaddress
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Page, expect
+
+from analytics import collect, reports
+from analytics.collect import Observation
+from tests.analytics.conftest import CHATGPT, CHROME, CURL, GPTBOT
+from tests.conftest import Service, Tenant
+
+pytestmark = pytest.mark.browser
+
+START, END = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
+MARCH = "?from=2026-03-01&to=2026-04-01"
+
+
+@pytest.fixture
+def site(make_project: Any) -> Tenant:
+    """A project whose 60 pages were read in March, and in February."""
+    tenant: Tenant = make_project()
+    agents = [CHROME, CHROME, CHROME, CHATGPT, GPTBOT, CURL]
+    collect.record(
+        tenant.project,
+        [
+            Observation(
+                uuid.uuid4().hex,
+                f"/page-{number % 60:02}" + ".md" * (number % 11 == 0),
+                (START if number // 60 % 9 else START - timedelta(days=28)) + timedelta(hours=number),
+                ipaddress.ip_address("198.51.100.0") + number % 17,
+                agents[number // 60 % len(agents)],
+            )
+            for number in range(600)
+        ],
+    )
+    return tenant
+
+
+@pytest.fixture
+def walk(browser: Browser, service: Service, site: Tenant) -> Iterator[Callable[..., Page]]:
+    """Open the report as somebody who logs in for it."""
+    contexts, problems = [], []
+
+    def open_as(name: str, query: str = "", path: str = "", **options: Any) -> Page:
+        contexts.append(browser.new_context(base_url=service.url, **options))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda line: "Content Security Policy" in line.text and problems.append(line.text))
+        page.goto("/admin/login/?next=/admin/")
+        page.fill("#id_username", name)
+        page.fill("#id_password", "correct horse")
+        page.click("input[type=submit]")
+        page.goto(path or f"/admin/analytics/pageview/visitors/{site.domain}{query}")
+        return page
+
+    yield open_as
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def person(name: str, *organizations: Any, **facts: Any) -> str:
+    """A user of that name with a password; a member of some organizations."""
+    user, made = User.objects.get_or_create(username=name, defaults={"is_staff": True, **facts})
+    if made:
+        user.set_password("correct horse")
+        user.save()
+    for organization in organizations:
+        organization.memberships.get_or_create(user=user)
+    return name
+
+
+@pytest.fixture
+def teammate(site: Tenant) -> str:
+    """A member of the project's organization."""
+    return person(f"teammate-{site.project.pk}", site.project.organization)
+
+
+def cells(page: Page, column: int) -> list[str]:
+    """A column of the table of pages or agents."""
+    return page.locator(f".scrolls table:not(.numbers table) tbody tr > :nth-child({column})").all_inner_texts()
+
+
+def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> None:
+    page = walk(person("report-owner", is_superuser=True), path="/admin/")
+    page.goto(f"/admin/projects/project/of/{site.domain}")
+    page.get_by_role("link", name="Visitors", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Visitors of")
+    expect(page.get_by_text("No visitors in this range.")).to_be_visible()
+    page.fill("[name=from]", "2026-03-01")
+    page.fill("[name=to]", "2026-04-01")
+    page.get_by_role("button", name="Show").click()
+
+    counts = reports.visitors(site.project, START, END)
+    assert page.locator(".tiles dd:first-of-type").all_inner_texts()[:3] == [str(n) for n in counts.totals.values()]
+    rows = counts.rows()
+    assert cells(page, 1) == [row["path"] for row in rows[:50]]
+    assert cells(page, 4) == [str(row["total"]) for row in rows[:50]]
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Visitors, CSV").click()
+    lines = download.value.path().read_text().splitlines()[2:]
+    assert lines == [f"{row['path']},{row['human']},{row['ai']},{row['total']}" for row in rows]
+
+    page.get_by_role("link", name="Next").click()
+    assert cells(page, 1) == [row["path"] for row in rows[50:]]
+    page.get_by_role("link", name="Path").click()
+    assert cells(page, 1) == sorted(row["path"] for row in rows)[:50], "sorted anew, from the first page on"
+    page.get_by_role("searchbox", name="Path").fill("page-0")
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("link", name=re.compile("Compare")).click()
+    page.get_by_role("link", name="Views", exact=True).first.click()
+    for _ in range(2):
+        assert cells(page, 1) == [f"/page-0{number}" for number in range(10)]
+        expect(page.get_by_role("columnheader", name="Path")).to_have_attribute("aria-sort", "ascending")
+        expect(page.get_by_role("columnheader", name="Change", exact=True)).to_be_visible()
+        expect(page.get_by_role("heading", name="Views by day")).to_be_visible()
+        expect(page.get_by_text("Compared with 2026-01-29")).to_be_visible()
+        page.reload()  # the state is in the address
+
+
+def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: str) -> None:
+    page = walk(teammate, MARCH)
+    page.get_by_role("link", name="Agents", exact=True).click()
+    assert {"ChatGPT-User", "GPTBot", "curl"} <= {text.split("\n")[0] for text in cells(page, 1)}
+    page.get_by_role("link", name=re.compile("HTTP client 1")).click()
+    assert [text.split("\n")[0] for text in cells(page, 1)] == ["curl"]
+    page.get_by_role("link", name="curl").click()
+    expect(page.get_by_role("heading", name="Page views").first).to_be_visible()
+
+
+def test_a_stranger_finds_nothing(walk: Callable[..., Page], site: Tenant, make_project: Any) -> None:
+    other = make_project().project
+    page = walk(person(f"stranger-{other.pk}", other.organization), MARCH)
+    expect(page.locator("body")).not_to_contain_text("/page-0")
+    for file in ("", "/visitors.csv", "/agents.csv"):
+        url = f"/admin/analytics/pageview/visitors/{site.domain}{file}"
+        assert page.request.get(url).status == 404
+    page.goto(f"/admin/analytics/pageview/?project={site.domain}")
+    expect(page.locator("#result_list")).to_have_count(0)
+    page.goto("/admin/")
+    expect(page.locator("body")).not_to_contain_text(site.domain)
+
+
+def test_the_chart_is_read_with_the_keyboard(walk: Callable[..., Page], teammate: str) -> None:
+    page = walk(teammate, f"{MARCH}&compare=1")
+    told = page.locator(".points .told")
+    expect(page.get_by_role("img", name="Visitors by day, human and AI")).to_be_visible()
+    page.locator(".points input").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(told.nth(1)).to_have_css("opacity", "1")
+    expect(told.nth(0)).to_have_css("opacity", "0")
+    expect(
+        page.get_by_role("radio", name=re.compile(r"^Mon 2 Mar 2026: \d+ human, \d+ AI, \d+ unique"))
+    ).to_be_checked()
+    told.nth(4).locator("..").hover()
+    expect(told.nth(4)).to_have_css("opacity", "1")
+    expect(told.nth(1)).to_have_css("opacity", "0")
+    page.get_by_text("As a table").click()
+    assert page.locator(".numbers tbody tr").count() == told.count() == 31
+
+
+def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: str) -> None:
+    page = walk(teammate, "?from=2026-02-30&to=2026-03-05")
+    expect(page.get_by_role("alert")).to_have_text("from: is not a date that exists or can be converted to UTC.")
+    expect(page.locator("[name=from]")).to_have_value("2026-02-30")
+    page.fill("[name=from]", "2026-03-01")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("heading", name="Visitors by day")).to_be_visible()
+
+
+@pytest.mark.parametrize("query", ["", MARCH, f"{MARCH}&compare=1", f"{MARCH}&tab=agents", "?from=x"])
+def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teammate: str, query: str) -> None:
+    page = walk(teammate, query, viewport={"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def test_a_call_is_copied(walk: Callable[..., Page], teammate: str) -> None:
+    page = walk(teammate, MARCH, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy: API call").click()
+    expect(page.get_by_role("button", name="Copy: API call")).to_have_text("Copied")
+    assert "dateFrom=2026-03-01T00:00:00Z" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_it_needs_no_script(walk: Callable[..., Page], teammate: str) -> None:
+    page = walk(teammate, MARCH, java_script_enabled=False)
+    expect(page.locator("svg[role=img]")).to_be_visible()
+    page.get_by_role("link", name="Agents", exact=True).click()
+    expect(page.get_by_role("link", name="GPTBot")).to_be_visible()
