@@ -1,0 +1,106 @@
+"""The lines of a log: from a file or a pipe, packed or not, however long they are."""
+
+import gzip
+import io
+import os
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+from analytics.logs import LONGEST_LINE
+
+BLOCK = 512 * 1024  # of the unpacked log
+_BACK = 1024 * 1024  # bytes before a place, of which `go_to` returns the lines
+_FINISHED_SECONDS = 60  # a log that was not written to for as long has its last line whole
+_ZIPPED = b"\x1f\x8b"
+
+
+class Damaged(Exception):
+    """A packed log ends too early or holds other data. What is before that was imported."""
+
+
+class Log:
+    """The lines of a file, or of standard input (None), unpacked."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.file = path.open("rb") if path else sys.stdin.buffer
+        assert isinstance(self.file, io.BufferedReader)
+        self.packed = self.file.peek(2)[:2] == _ZIPPED
+        self.unpacked = gzip.GzipFile(fileobj=self.file) if self.packed else self.file
+        self.offset = 0
+
+    def __enter__(self) -> "Log":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.path:
+            self.file.close()
+
+    def first_line(self) -> bytes:
+        """The first line, or what there is of it. The next line to be read is the first one again."""
+        with _unpacking():
+            line = self.unpacked.readline(LONGEST_LINE)
+            self.unpacked.seek(0)
+        return stripped(line)
+
+    def go_to(self, offset: int) -> list[bytes]:
+        """Read on there. Returns the last lines before."""
+        start = max(0, offset - _BACK)
+        with _unpacking():
+            self.unpacked.seek(start)
+            before = self.unpacked.read(offset - start)
+        self.offset = start + len(before)
+        return before.removesuffix(b"\n").split(b"\n")
+
+    def blocks(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Lines without their ends, as they come; before them, the bytes of one that was too long to be kept."""
+        rest, dropped = b"", 0
+        for data in self._data():
+            self.offset += len(data)
+            if dropped:
+                end = data.find(b"\n") + 1
+                dropped += end or len(data)
+                if not end:
+                    continue
+                data = data[end:]
+            *lines, rest = (rest + data).split(b"\n")
+            yield dropped, lines
+            dropped = 0
+            if len(rest) > LONGEST_LINE:
+                rest, dropped = b"", len(rest)
+        if rest and self.is_finished():
+            yield 0, [rest]
+
+    def _data(self) -> Iterator[bytes]:
+        read = self.unpacked.read if self.path else self.unpacked.read1  # of a pipe, what is there
+        with _unpacking():
+            while data := read(BLOCK):
+                yield data
+
+    def is_finished(self) -> bool:
+        """Whether nobody writes to it any more, so that its last line is whole though no line end follows."""
+        return (
+            self.path is None or self.packed or time.time() - os.fstat(self.file.fileno()).st_mtime > _FINISHED_SECONDS
+        )
+
+    def share(self) -> float:
+        """How much of the file is read."""
+        return self.file.tell() / max(1, os.fstat(self.file.fileno()).st_size) if self.path else 0.0
+
+
+@contextmanager
+def _unpacking() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise Damaged from None
+
+
+def stripped(line: bytes) -> bytes:
+    """A line without its end, and no longer than lines are read."""
+    return line.rstrip(b"\r\n")[-LONGEST_LINE:]

@@ -1,0 +1,166 @@
+"""A line of an access log as the request that it tells of: combined and common format, and JSON.
+
+Read are the formats of nginx and Apache, with the virtual host before them and
+further fields behind them; and JSON lines as nginx is often told to write them, as
+Caddy and Cloudflare Logpush write them, and with the fields of the collect endpoint.
+https://nginx.org/en/docs/http/ngx_http_log_module.html
+https://httpd.apache.org/docs/current/mod/mod_log_config.html
+https://developers.cloudflare.com/logs/reference/log-fields/zone/http_requests/
+"""
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, NamedTuple
+
+from analytics import dates
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Request(NamedTuple):
+    """A request as a log tells it. What it does not tell is empty."""
+
+    time: str
+    address: str
+    method: str
+    target: str
+    status: str
+    user_agent: str = ""
+    referrer: str = ""
+    accept: str = ""
+    host: str = ""
+    request_id: str = ""
+    purpose: str = ""
+    private: bool = False
+
+
+def read(line: str) -> Request | None:
+    """The request of a line; None where it tells of none."""
+    return _json(line) if line.startswith("{") else _combined(line)
+
+
+_TEXT = r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
+_COMBINED = re.compile(
+    r"(?:([\w.-]+)(?::\d+)? (?=[\da-fA-F]*[.:][\da-fA-F:.]* ))?"  # a virtual host, where an address follows it
+    rf"(\S+) \S+ .{{0,200}}?\[([^\]\"]{{10,40}})\] {_TEXT} (\d{{3}}) \S+"
+    rf"(?: {_TEXT} {_TEXT}|[^\"]*\Z)"
+)
+
+
+def _combined(line: str) -> Request | None:
+    found = _COMBINED.match(line)
+    if found is None:
+        return None
+    host, address, time, request, status, referrer, user_agent = found.groups("")
+    if "\\" in line:
+        request, referrer, user_agent = _unescaped(request), _unescaped(referrer), _unescaped(user_agent)
+    method, target = _split(request)
+    return Request(time, address, method, target, status, "" if user_agent == "-" else user_agent, referrer, host=host)
+
+
+def _split(request: str) -> tuple[str, str]:
+    """Method and target of a request line, with its protocol or without."""
+    method, _, rest = request.partition(" ")
+    target, _, protocol = rest.rpartition(" ")
+    return method, target if protocol.startswith("HTTP/") else rest
+
+
+_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
+
+
+def _unescaped(text: str) -> str:
+    r"""What was written: nginx has `\x22` for a quote and for each byte beyond ASCII, Apache `\"` and `\n`, too."""
+    return _ESCAPE.sub(_byte, text.encode("utf-8", "replace")).decode("utf-8", "replace")
+
+
+def _byte(escape: re.Match[bytes]) -> bytes:
+    told = escape[1]
+    return bytes([int(told[1:], 16)]) if len(told) == 3 else b" " if told in b"bnrtv" else told
+
+
+_ADDRESS = ("ip", "remote_addr", "ClientIP", "client_ip", "remote_ip")
+_TIME = ("timestamp", "time_iso8601", "msec", "time_local", "ts", "EdgeStartTimestamp", "@timestamp", "time")
+_METHOD = ("request_method", "ClientRequestMethod", "method")
+_TARGET = ("path", "request_uri", "ClientRequestURI", "ClientRequestPath", "uri")
+_STATUS = ("status", "EdgeResponseStatus")
+_USER_AGENT = ("userAgent", "http_user_agent", "ClientRequestUserAgent", "user_agent", "User-Agent")
+_REFERRER = ("referrer", "http_referer", "ClientRequestReferer", "referer", "Referer")
+_ACCEPT = ("accept", "http_accept", "Accept")
+_HOST = ("http_host", "ClientRequestHost")
+_PURPOSE = ("http_sec_purpose", "http_purpose", "http_x_moz", "Sec-Purpose", "Purpose", "X-Moz")
+_PRIVATE = ("http_sec_gpc", "http_dnt", "Sec-Gpc", "Dnt")
+_REQUEST_ID = ("request_id", "RayID")
+_SHORTEST_ID = 16  # of a request id: nginx has 32 characters, Cloudflare 16; anything shorter is no id of one request
+
+
+def _json(line: str) -> Request | None:
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    request = told.get("request")
+    if isinstance(request, dict):  # Caddy; what a client sent stands for nothing else
+        headers = request.get("headers")
+        told = {**(headers if isinstance(headers, dict) else {}), **told, **request, "http_host": request.get("host")}
+    method, target = _split(request) if isinstance(request, str) else ("", "")
+    user_agent = _first(told, _USER_AGENT)
+    request_id = _first(told, _REQUEST_ID)
+    if "id" in told and "path" in told and "ip" in told:  # a view as the collect endpoint takes it
+        request_id = _first(told, ("id",))
+    elif len(request_id) < _SHORTEST_ID:
+        request_id = ""
+    return Request(
+        time=_first(told, _TIME),
+        address=_first(told, _ADDRESS),
+        method=_first(told, _METHOD) or method or "GET",
+        target=_first(told, _TARGET) or target,
+        status=_first(told, _STATUS) or "200",
+        user_agent="" if user_agent == "-" else user_agent,
+        referrer=_first(told, _REFERRER),
+        accept=_first(told, _ACCEPT),
+        host=_first(told, _HOST),
+        request_id=request_id,
+        purpose=_first(told, _PURPOSE),
+        private=any(_text(told.get(name)) == "1" for name in _PRIVATE),
+    )
+
+
+def _first(told: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        if name in told and (text := _text(told[name])):
+            return text
+    return ""
+
+
+def _text(value: Any) -> str:
+    """A value as text; of a list, as Caddy has for each header, the first one."""
+    if isinstance(value, list):
+        value = value[0] if value else ""
+    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_LOCAL = re.compile(
+    r"(\d\d)/(\w{3})/(\d{4}):(\d\d):(\d\d):(\d\d)(?:\.(\d{1,6})\d*)? ([+-])(\d\d):?(\d\d)", re.ASCII
+)  # 20/Nov/2026:10:15:00 +0100
+_UNIX = re.compile(r"(\d{10})(\d{3}|\d{6}|\d{9})?(?:\.(\d+))?", re.ASCII)
+
+
+@functools.lru_cache(1_000)
+def instant(text: str) -> datetime | None:
+    """When that is: as the combined format writes it, ISO 8601, or (milli-, micro-, nano-) seconds since 1970."""
+    try:
+        if local := _LOCAL.fullmatch(text):
+            day, month, year, hour, minute, second, fraction, sign, hours, minutes = local.groups("")
+            zone = timezone(timedelta(hours=int(sign + hours), minutes=int(sign + minutes)))
+            clock = int(hour), int(minute), int(second), int(fraction.ljust(6, "0"))
+            return datetime(int(year), _MONTHS.index(month) + 1, int(day), *clock, zone).astimezone(UTC)
+        if unix := _UNIX.fullmatch(text):
+            seconds, more, fraction = unix.groups("")
+            return _EPOCH + timedelta(seconds=int(seconds), microseconds=int((more + fraction)[:6].ljust(6, "0")))
+        return dates.parse(f"{text[:10]}T{text[11:]}" if text[10:11] == " " else text)
+    except (ValueError, OverflowError):
+        return None

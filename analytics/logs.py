@@ -1,0 +1,146 @@
+"""The lines of an access log as the views that they tell of.
+
+A view is a GET that was answered with a page. What a line does not tell is taken
+as it is usual: no `Accept`, no wish not to be followed.
+"""
+
+import functools
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from analytics import agents, log_formats
+from analytics.collect import Observation
+from analytics.log_formats import Request
+from analytics.schemas import AHEAD, EARLIEST
+from docsite.http import client_ip
+
+LONGEST_LINE = 65_536
+_LONGEST_VALUE = 2_000
+_MOST_COPIES = 10_000  # lines of one instant that are told apart
+
+_VIEWED = ("200", "304")  # 304: the reader's own copy is the page
+_ASSETS = frozenset(
+    {
+        "7z", "aac", "apk", "atom", "avi", "avif", "bin", "bmp", "br", "bz2", "cjs", "css", "csv", "cur", "deb",
+        "dmg", "doc", "docx", "eot", "epub", "exe", "flac", "gif", "gz", "ico", "ics", "iso", "jar", "jpeg", "jpg",
+        "js", "json", "jsonl", "less", "log", "map", "mjs", "mov", "mp3", "mp4", "mpeg", "msi", "odt", "ogg", "otf",
+        "pdf", "pkg", "png", "ppt", "pptx", "ps1", "rar", "rpm", "rss", "scss", "sh", "sig", "svg", "swf", "tar",
+        "tgz", "tif", "tiff", "toml", "ts", "tsv", "ttf", "txt", "wasm", "wav", "webm", "webmanifest", "webp", "woff",
+        "woff2", "xls", "xlsx", "xml", "xsl", "xz", "yaml", "yml", "zip", "zst",
+    }
+)  # fmt: skip
+_LLMS = ("llms.txt", "llms-full.txt")
+_address = functools.lru_cache(20_000)(client_ip.parse)
+
+
+class Skipped(StrEnum):
+    """Why a line is no view."""
+
+    UNREADABLE = "unreadable"
+    METHOD = "other methods than GET"
+    STATUS = "redirects, errors and other answers"
+    ASSET = "not pages"
+    FOLDER = "outside the documentation's folder"
+    HOST = "of other sites"
+    AHEAD = "fetched ahead"
+    PERSON = "of people"
+
+
+class Views:
+    """Makes views of a site from the lines of one log, which come in their order.
+
+    A view's id is that of its request where the line tells one, else the line itself,
+    so that it is known again in any copy of the log. Equal lines that follow each other
+    within the same instant are numbered: they are as many views.
+
+    `people`: whether to make views of people, too, which a script in their browsers may count.
+    """
+
+    def __init__(self, docs_url: str, origins: Iterable[str] = (), *, people: bool = True) -> None:
+        self.people = people
+        self.folder = urlsplit(docs_url).path.rstrip("/")
+        self.hosts = {_host(urlsplit(url).hostname or "") for url in (docs_url, *origins)}
+        self.at: datetime | None = None  # of the latest view
+        self.copies: dict[str, int] = {}
+
+    def read(self, raw: bytes) -> Observation | Skipped:
+        """The view of a line, or why it is none."""
+        if len(raw) > LONGEST_LINE:
+            return Skipped.UNREADABLE
+        line = raw.decode("utf-8", "replace").rstrip("\r")
+        request = log_formats.read(line)
+        if request is None or not request.target:
+            return Skipped.UNREADABLE
+        path = request.target.partition("?")[0].partition("#")[0]
+        if reason := self._skipped(request, path):
+            return reason
+        at, address = log_formats.instant(request.time), _address(request.address)
+        if at is None or address is None or at < EARLIEST or at > datetime.now(UTC) + AHEAD:
+            return Skipped.UNREADABLE
+        if not self.people and _is_person(request):
+            return Skipped.PERSON
+        if at != self.at or len(self.copies) >= _MOST_COPIES:
+            self.at = at
+            self.copies.clear()
+        return Observation(
+            view_id=request.request_id or self._numbered(line),
+            raw_path=path[:_LONGEST_VALUE],
+            at=at,
+            address=address,
+            user_agent=_clean(request.user_agent),
+            accept=_clean(request.accept),
+            referrer=_clean(request.referrer),
+            private=request.private,
+        )
+
+    def _skipped(self, request: Request, path: str) -> Skipped | None:
+        if request.method != "GET":
+            return Skipped.METHOD
+        if request.status not in _VIEWED:
+            return Skipped.STATUS
+        if not _is_page(path) or "_rsc=" in request.target:  # Next.js: parts of pages, mostly of links in sight
+            return Skipped.ASSET
+        if request.host and _tells(request.host) and _host(request.host) not in self.hosts:
+            return Skipped.HOST
+        if self.folder and not f"{path}/".startswith(f"{self.folder}/"):
+            return Skipped.FOLDER
+        if request.purpose and any(word in request.purpose.lower() for word in ("prefetch", "prerender", "preview")):
+            return Skipped.AHEAD
+        return None
+
+    def _numbered(self, line: str) -> str:
+        number = self.copies[line] = self.copies.get(line, -1) + 1
+        return f"{number} {line}"
+
+
+@functools.lru_cache(20_000)
+def _is_page(path: str) -> bool:
+    """Whether a path is that of a page, and not of a file or of something that pages are made with."""
+    name = path.lower().rpartition("/")[2]
+    if "/." in path or path.startswith(("/_", "/cdn-cgi/")):
+        return False
+    return name in _LLMS or "." not in name or name.rpartition(".")[2] not in _ASSETS
+
+
+def _is_person(request: Request) -> bool:
+    """Whether a person reads a page as a browser shows it, and so with its scripts."""
+    human = agents.classify(request.user_agent).client_class == "human"
+    return human and agents.surface_of(request.target, request.accept) == "html"
+
+
+def _host(host: str) -> str:
+    return host.lower().partition(":")[0].rstrip(".").removeprefix("www.")
+
+
+def _tells(host: str) -> bool:
+    """Whether a host is the name of a site, and no address or machine."""
+    name = host.partition(":")[0]
+    return "." in name and not name.replace(".", "").isdecimal()
+
+
+def _clean(text: str) -> str:
+    """A value as long as any may be, and without characters that a database or a terminal would not take."""
+    text = text[:_LONGEST_VALUE]
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

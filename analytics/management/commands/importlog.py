@@ -1,0 +1,140 @@
+"""`manage.py importlog DOMAIN FILE...`: the views that access logs tell of."""
+
+import signal
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import IntegrityError
+from django.urls import reverse
+
+from analytics import background, sealer
+from analytics.importing import NotALog, Tally, first_instant, import_log, views_of
+from analytics.log_files import Damaged, Log
+from analytics.logs import Skipped
+from docsite.projects.management.base import ServiceCommand, project_named
+from docsite.projects.models import Project
+
+SHOW_SECONDS = 3.0
+
+
+class Command(ServiceCommand):
+    """Imports logs and seals what they held, so that the reports are ready at its end."""
+
+    help = (
+        "Record the views that access logs tell of, agents and their Markdown included: combined and common format of "
+        "nginx and Apache, JSON lines, each also packed by gzip. Importing a log twice changes nothing; a log that was "
+        "stopped, killed or has grown since goes on where its last import ended. Import old logs before new ones: "
+        "several files are put in the order of their first views."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The project and its logs."""
+        parser.add_argument("domain", help="domain of the project")
+        parser.add_argument("files", nargs="+", metavar="FILE", help="access log; - for standard input")
+        parser.add_argument(
+            "--without-people",
+            dest="people",
+            action="store_false",
+            help="leave out the views of people: where the view script counts them in their browsers",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import, seal, and say what to do next."""
+        project = project_named(options["domain"])
+        self.people: bool = options["people"]
+        self.tallies: list[Tally] = []
+        try:
+            paths = _paths(options["files"], project)
+            background.start()
+            for path in paths:
+                self.import_file(project, path)
+            self.finish(project)
+        except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was read is still stored
+            raise CommandError("Stopped. Run it again to go on where it ended.", returncode=130) from None
+        except IntegrityError:
+            raise CommandError(f"The project {project.domain} was deleted meanwhile.") from None
+
+    def import_file(self, project: Project, path: Path | None) -> None:
+        """One log, and a line about it."""
+        name = str(path or "Standard input")
+        self.began = self.shown = time.monotonic()
+        try:
+            with Log(path) as log:
+                tally = import_log(project, log, views_of(project, people=self.people), self.progress)
+        except NotALog:
+            raise CommandError(
+                f"{name}: not an access log: none of its lines is in combined format or JSON. Nothing was imported."
+            ) from None
+        except Damaged:
+            raise CommandError(
+                f"{name}: ends too early or is damaged. What could be unpacked was imported; "
+                "import it again when it is whole."
+            ) from None
+        except OSError as failure:
+            raise CommandError(f"{name}: {failure.strerror}.") from None
+        self.tallies.append(tally)
+        if tally.lines:
+            self.show(f"{name}: {_told(tally)}")
+        else:
+            self.show(f"{name}: {'nothing new since the last import' if tally.begun_at else 'holds no line'}.")
+
+    def finish(self, project: Project) -> None:
+        """Seal, and tell where the views are now."""
+        sealer.seal(patience=float("inf"))
+        first = min((tally.first for tally in self.tallies if tally.first), default=None)
+        last = max((tally.last for tally in self.tallies if tally.last), default=None)
+        if first and last:
+            report = reverse("admin:analytics_visitors", args=[project.domain])
+            dates = f"--from {first:%Y-%m-%d} --to {last + timedelta(days=1):%Y-%m-%d}"
+            self.show(f"The reports hold them: manage.py exportvisitors {project.domain} {dates}")
+            self.show(f"In the admin: {report}")
+
+    def progress(self, tally: Tally) -> None:
+        """A line every few seconds."""
+        now = time.monotonic()
+        if now > self.shown + SHOW_SECONDS:
+            self.shown = now
+            share = f"{tally.share:4.0%}  " if tally.share else ""
+            self.show(f"  {share}{tally.lines:,} lines ({tally.lines / (now - self.began):,.0f} lines/s)")
+
+    def show(self, line: str) -> None:
+        """A line, at once even where it is not a terminal that reads it."""
+        self.stdout.write(line)
+        self.stdout.flush()
+
+
+def _paths(names: list[str], project: Project) -> list[Path | None]:
+    """The logs in the order of their first views; None is standard input."""
+    if "-" in names:
+        if len(names) > 1:
+            raise CommandError("-: standard input cannot be imported together with files.")
+        return [None]
+    found: list[tuple[datetime, Path]] = []
+    for path in map(Path, names):
+        if path.exists() and not path.is_file():
+            what = "a folder" if path.is_dir() else "no file"
+            raise CommandError(f"{path}: is {what}. Name log files, or - for standard input.")
+        try:
+            found.append((first_instant(path, views_of(project)) or datetime.min.replace(tzinfo=UTC), path))
+        except Damaged:
+            found.append((datetime.min.replace(tzinfo=UTC), path))
+        except OSError as failure:
+            raise CommandError(f"{path}: {failure.strerror}.") from None
+    return [path for _, path in sorted(found)]
+
+
+def _told(tally: Tally) -> str:
+    """What became of the lines."""
+    skipped = {reason: tally.skipped[reason] for reason in Skipped if tally.skipped[reason]}
+    unreadable = skipped.pop(Skipped.UNREADABLE, 0)
+    views = tally.new + tally.known
+    parts = [f"{views:,} view{'s' * (views != 1)} ({tally.new:,} new, {tally.known:,} known already)"]
+    parts += [f"{number:,} {reason}" for reason, number in skipped.items()]
+    if unreadable:
+        parts.append(f"{unreadable:,} {Skipped.UNREADABLE} (first: line {tally.unreadable:,})")
+    lines = f"{tally.lines:,} line{'s' * (tally.lines != 1)}{' since the last import' * (tally.begun_at > 0)}"
+    return f"{lines}: {', '.join(parts)}."

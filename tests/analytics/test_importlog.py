@@ -1,0 +1,462 @@
+"""Access logs in: formats, which lines are views, and that no line counts twice however it comes."""
+
+import gzip
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from analytics import collect, importing, log_files, sealer, sweeper
+from analytics.importing import NotALog, import_log, views_of
+from analytics.log_files import Damaged, Log
+from analytics.log_formats import instant, read
+from analytics.logs import LONGEST_LINE, Skipped, Views
+from analytics.models import PageView, Seal
+from tests.analytics.conftest import CHATGPT, CHROME
+from tests.analytics.crashes import Crash
+from tests.analytics.history import Seen, history
+from tests.analytics.test_counting import check
+from tests.conftest import ROOT, wait_for
+
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+DOCS = "https://docs.acme.example"
+
+
+def combined(path="/install", at=NOON, ip="198.51.100.1", agent=CHROME, status=200, method="GET", referrer="-"):
+    """A line of nginx's or Apache's combined format."""
+    time = at.strftime("%d/%b/%Y:%H:%M:%S %z")
+    return f'{ip} - - [{time}] "{method} {path} HTTP/1.1" {status} 512 "{referrer}" "{agent}"\n'
+
+
+def line_of(seen: Seen) -> str:
+    """The line that a server writes of a view."""
+    view = seen.observation
+    return combined(view.raw_path, view.at, str(view.address), view.user_agent)
+
+
+def made(seed: int, size: int) -> list[Seen]:
+    """Views of some days, in whole seconds and in order, some of them equal."""
+    dice = random.Random(seed)
+    views = history(dice, size, 9, datetime.now(UTC) - timedelta(hours=1))
+    whole = [seen.observation._replace(at=seen.at.replace(microsecond=0)) for seen in views]
+    views = [Seen(told, seen.kind, seen.who) for told, seen in zip(whole, views, strict=True)]
+    for place in sorted(dice.sample(range(size), size // 10), reverse=True):
+        twin = views[place].observation._replace(view_id=f"twin-{place}")
+        views.insert(place, Seen(twin, views[place].kind, views[place].who))
+    return views
+
+
+def imported(project, file: Path) -> tuple[int, int]:
+    """Import a log; how many of its views were new, and how many known."""
+    with Log(file) as log:
+        tally = import_log(project, log, views_of(project), lambda tally: None)
+    return tally.new, tally.known
+
+
+def keys(project) -> set[int]:
+    """What the stored views are known by."""
+    return set(PageView.objects.filter(project=project).values_list("key", flat=True))
+
+
+def written(file: Path, text: str, age: float = 3600) -> Path:
+    """A log that was last written to so many seconds ago."""
+    file.write_text(text)
+    os.utime(file, (time.time() - age,) * 2)
+    return file
+
+
+# Lines
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        combined("/a?b=1", agent=CHATGPT, referrer="https://x.example/"),
+        combined("/a", agent=CHATGPT, referrer="https://x.example/")[:-1] + ' "203.0.113.1" 0.012\r\n',
+        "docs.acme.example:443 " + combined("/a", agent=CHATGPT, referrer="https://x.example/"),
+        combined("/a", agent=CHATGPT, referrer="https://x.example/").replace("- -", '- "a b'),
+        '{"time_iso8601": "2026-03-10T12:00:00+00:00", "remote_addr": "198.51.100.1", "request": "GET /a HTTP/2.0", '
+        f'"status": "200", "http_user_agent": "{CHATGPT}", "http_referer": "https://x.example/"}}',
+        '{"msec": "1773144000.000", "remote_addr": "198.51.100.1", "request_method": "GET", "request_uri": "/a?b", '
+        f'"status": 200, "http_user_agent": "{CHATGPT}", "http_referer": "https://x.example/"}}',
+        '{"ts": 1773144000.0, "status": 200, "request": {"remote_ip": "198.51.100.1", "method": "GET", "uri": "/a", '
+        '"host": "docs.acme.example", "headers": {"status": ["404"], "Referer": ["https://x.example/"], '
+        f'"User-Agent": ["{CHATGPT}"]}}}}}}',
+        '{"ClientIP": "198.51.100.1", "ClientRequestHost": "docs.acme.example", "ClientRequestMethod": "GET", '
+        f'"ClientRequestURI": "/a?b", "ClientRequestUserAgent": "{CHATGPT}", "EdgeResponseStatus": 200, '
+        '"ClientRequestReferer": "https://x.example/", "EdgeStartTimestamp": 1773144000000000000}',
+        '{"id": "1", "path": "/a", "timestamp": "2026-03-10T12:00:00Z", "ip": "198.51.100.1", '
+        f'"userAgent": "{CHATGPT}", "referrer": "https://x.example/"}}',
+    ],
+    ids=["combined", "more fields", "vhost", "user", "nginx JSON", "its other names", "Caddy", "Cloudflare", "collect"],
+)  # fmt: skip
+def test_each_format_is_read(line):
+    seen = Views(DOCS).read(line.strip("\n").encode())
+    assert seen[1:5] == (seen.raw_path, NOON, seen.address, CHATGPT)
+    assert (seen.raw_path, str(seen.address), seen.referrer) == ("/a", "198.51.100.1", "https://x.example/")
+
+
+def test_escapes_are_undone():
+    nginx = combined(agent=r"A \x22quoted\x22 \xC3\xA4gent \\").strip()
+    assert read(nginx).user_agent == 'A "quoted" ägent \\'
+    assert read(combined(agent=r"Apache \"quotes\"\n so").strip()).user_agent == 'Apache "quotes"  so'
+    assert read(combined(agent="-").strip()).user_agent == ""
+    assert read('198.51.100.1 - - [10/Mar/2026:12:00:00 +0000] "GET / HTTP/1.0" 200 5').user_agent == ""
+
+
+def test_json_tells_what_combined_cannot():
+    told = {"path": "/", "timestamp": "2026-03-10T12:00:00Z", "ip": "::ffff:198.51.100.1", "userAgent": "x"}
+    views = Views(DOCS)
+    seen = views.read(json.dumps({**told, "accept": "text/markdown", "http_dnt": "1", "id": "mine"}).encode())
+    assert (seen.accept, seen.private, seen.view_id, str(seen.address)) == (
+        "text/markdown",
+        True,
+        "mine",
+        "198.51.100.1",
+    )
+    assert views.read(json.dumps({**told, "http_sec_purpose": "prefetch"}).encode()) is Skipped.AHEAD
+    assert views.read(json.dumps({**told, "request_id": "f" * 32}).encode()).view_id == "f" * 32
+    assert views.read(json.dumps({**told, "request_id": "-"}).encode()).view_id != "-"
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("10/Mar/2026:13:30:00 +0130", NOON),
+        ("10/Mar/2026:11:30:00.25 -0030", NOON.replace(microsecond=250_000)),
+        ("2026-03-10T12:00:00.250000000Z", NOON.replace(microsecond=250_000)),
+        ("2026-03-10 12:00:00", NOON),
+        ("1773144000", NOON),
+        ("1773144000250", NOON.replace(microsecond=250_000)),
+        ("1773144000250000", NOON.replace(microsecond=250_000)),
+        ("1773144000.25", NOON.replace(microsecond=250_000)),
+        ("10/Mrz/2026:12:00:00 +0000", None),
+        ("31/Feb/2026:12:00:00 +0000", None),
+        ("01/Jan/0001:00:00:00 +0900", None),
+        ("noon", None),
+        ("", None),
+    ],
+)
+def test_times(text, at):
+    assert instant(text) == at
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        *((path, None) for path in ("/", "/a/", "/a.md", "/a.MDX?x=1", "/a.html", "/llms.txt", "/x/llms-full.txt")),
+        *((path, None) for path in ("/release-1.2", "/v2.0", "/api/user.create", "/%F0%9F%98%80")),
+        *((path, Skipped.ASSET) for path in ("/app.js", "/x/LOGO.SVG?v=3", "/robots.txt", "/sitemap.xml", "/a.zip")),
+        *(
+            (path, Skipped.ASSET)
+            for path in ("/.well-known/x", "/_next/image?url=/a", "/guide?_rsc=1a2b", "/cdn-cgi/l")
+        ),
+        ("", Skipped.UNREADABLE),
+    ],
+)
+def test_which_paths_are_pages(path, reason):
+    seen = Views(DOCS).read(combined(path).strip().encode())
+    assert (seen if isinstance(seen, Skipped) else None) is reason
+
+
+def test_which_requests_are_views():
+    views = Views(f"{DOCS}/docs", ["https://acme.example"])
+    reasons = {
+        combined("/docs/a", status=304): None,
+        combined("/docs"): None,
+        combined("/docs/a", status=404): Skipped.STATUS,
+        combined("/docs/a", status=301): Skipped.STATUS,
+        combined("/docs/a", method="HEAD"): Skipped.METHOD,
+        combined("/docs/a", method="POST"): Skipped.METHOD,
+        combined("/docsy"): Skipped.FOLDER,
+        combined("/"): Skipped.FOLDER,
+        "shop.acme.example:443 " + combined("/docs/a"): Skipped.HOST,
+        "www.acme.example:443 " + combined("/docs/a"): None,
+        "127.0.1.1:80 " + combined("/docs/a"): None,
+        combined("/docs/a", at=datetime.now(UTC) + timedelta(minutes=6)): Skipped.UNREADABLE,
+        combined("/docs/a", at=datetime(1999, 12, 31, tzinfo=UTC)): Skipped.UNREADABLE,
+        combined("/docs/a", ip="crawler.example"): Skipped.UNREADABLE,
+    }
+    found = {line: views.read(line.strip().encode()) for line in reasons}
+    assert {line: seen if isinstance(seen, Skipped) else None for line, seen in found.items()} == reasons
+
+
+def test_people_are_left_out_where_a_script_counts_them():
+    views = Views(DOCS, people=False)
+    assert views.read(combined().strip().encode()) is Skipped.PERSON
+    assert views.read(combined("/install.md").strip().encode()).user_agent == CHROME
+    assert views.read(combined(agent=CHATGPT).strip().encode()).user_agent == CHATGPT
+
+
+def test_nothing_in_a_line_breaks_the_import(make_project, tmp_path):
+    dice, project = random.Random(1), make_project().project
+    good = combined(
+        "/good\\x00\\xFF%00%FF", agent="a\x00\x1b[31m\u202e", referrer="https://a\x00\u202e.example"
+    ).encode()
+    raw = (
+        '{"path": "/\\u0000\\ud800", "timestamp": "2026-03-10T12:00:00Z", "ip": "::1", "userAgent": "\\ud800\\u0000", '
+    )
+    lines = [
+        good,
+        raw.encode() + b'"referrer": "https://\\ud800\\u0000.example", "id": "\\ud800"}\n',
+        combined("/" + "x" * 9_000, agent="y" * 9_000).encode(),
+        *(bytes(dice.randbytes(dice.randrange(200))) + b"\n" for _ in range(50)),
+        b'{"a":' * 10_000 + b"\n",
+        b'{"path": ' + b"9" * 5_000 + b"}\n",
+        b'{"path": {}, "ip": [], "timestamp": [[]], "status": NaN}\n',
+        b'{"request": {"headers": 1}}\n',
+        combined("/" + "long" * LONGEST_LINE).encode(),
+        b"x" * 3 * log_files.BLOCK + b"\n",
+        combined("/last").encode(),
+    ]  # fmt: skip
+    (tmp_path / "log").write_bytes(b"".join(lines))
+    with Log(tmp_path / "log") as log:
+        assert max(len(line) for _, lines in log.blocks() for line in lines) < log_files.BLOCK + LONGEST_LINE
+    with Log(tmp_path / "log") as log:
+        tally = import_log(project, log, views_of(project), lambda tally: None)
+    assert (tally.new, tally.known) == (4, 0)
+    assert sum(tally.skipped.values()) + 4 == tally.lines
+    assert imported(project, tmp_path / "log") == (0, 0)
+    assert PageView.objects.filter(project=project, user_agent__regex=r"[\x00\x1b\u202e]").count() == 0
+
+
+# Logs
+
+
+def test_a_log_counts_as_its_views_do(make_project, tmp_path):
+    project, views, dice = make_project().project, made(2, 300), random.Random(2)
+    (tmp_path / "log").write_text("".join(map(line_of, views)))
+    assert imported(project, tmp_path / "log") == (len(views), 0)
+    now = datetime.now(UTC)
+    check(
+        project, views, [(now - timedelta(days=20), now), *((at, now) for at in dice.sample([v.at for v in views], 4))]
+    )
+
+
+def test_a_line_is_known_again_in_whatever_file_it_comes(make_project, tmp_path, monkeypatch):
+    monkeypatch.setattr(log_files, "BLOCK", 1000)
+    project, views = make_project().project, made(3, 200)
+    lines = list(map(line_of, views))
+    log = tmp_path / "log"
+    log.write_text("".join(lines))
+    assert imported(project, log) == (len(views), 0)
+    assert imported(project, log) == (0, 0)
+    second = [n for n in range(1, len(views)) if views[n].at != views[n - 1].at]  # where one begins
+    half = "".join(lines[second[40] :])
+    packed, several = gzip.compress(half[:500].encode()), gzip.compress(half[500:].encode())
+    (tmp_path / "log.1.gz").write_bytes(packed + several)
+    assert imported(project, tmp_path / "log.1.gz")[0] == 0
+    (tmp_path / "both").write_text(line_of(views[0]).replace("GET", "HEAD") + "".join(lines) + half)
+    assert imported(project, tmp_path / "both")[0] == 0
+    (tmp_path / "dos").write_text("".join(lines[5:]).replace("\n", "\r\n"))
+    assert imported(project, tmp_path / "dos")[0] == 0
+    log.rename(tmp_path / "log.1")
+    assert imported(project, tmp_path / "log.1") == (0, 0)
+
+
+def test_equal_lines_of_one_second_are_as_many_views(make_project, tmp_path):
+    project, line = make_project().project, combined()
+    (tmp_path / "log").write_text(line * 3 + combined("/other") + line + combined(at=NOON + timedelta(seconds=1)))
+    assert imported(project, tmp_path / "log") == (6, 0)
+    (tmp_path / "log.1").write_text(combined("/other", method="POST") + line * 4)
+    assert imported(project, tmp_path / "log.1") == (0, 4)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_project, tmp_path, monkeypatch, packed):
+    monkeypatch.setattr(log_files, "BLOCK", 2_000)
+    monkeypatch.setattr(log_files, "_BACK", 3_000)
+    monkeypatch.setattr(importing, "_KEEP_SECONDS", 0)
+    busy = (combined() * 2 + combined("/other")) * 20  # a second longer than what is looked back on
+    text = (busy + "".join(map(line_of, made(4, 150)))).encode()
+    log = tmp_path / "log"
+    log.write_bytes(gzip.compress(text) if packed else text)
+    spared, crashing = make_project().project, make_project().project
+    crashing.visitor_secret = spared.visitor_secret
+    imported(spared, log)
+    resumed = set()
+    for attempt in range(100):
+        batches = iter(range(4 + attempt))
+
+        def crash(tally, batches=batches):
+            resumed.add(tally.begun_at)
+            if next(batches, None) is None:
+                raise Crash
+
+        try:
+            with Log(log) as opened:
+                import_log(crashing, opened, views_of(crashing), crash)
+            break
+        except Crash:
+            collect.record(crashing, [])  # what is under way is still stored: the writer takes turns
+    assert len(resumed) > 2, "it went on where it had come to"
+    assert keys(crashing) == keys(spared)
+    assert imported(crashing, log) == (0, 0)
+
+
+def test_kill_9_in_the_middle_changes_nothing(make_project, tmp_path):
+    tenant, at = make_project(), datetime.now(UTC) - timedelta(days=2)
+    with (tmp_path / "log").open("w") as log:
+        log.writelines(combined(f"/{n % 50}", at + timedelta(seconds=n // 3), f"10.0.0.{n % 7}") for n in range(25_000))
+    command = [sys.executable, "manage.py", "importlog", tenant.domain, str(tmp_path / "log")]
+    mine = PageView.objects.filter(project=tenant.project)
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as running:
+        wait_for(lambda: mine.count() > 1_500, 20, "the first views")
+        running.send_signal(signal.SIGKILL)
+    assert 0 < mine.count() < 25_000
+    said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert mine.count() == 25_000
+    assert f"manage.py exportvisitors {tenant.domain} --from {at:%Y-%m-%d} --to" in said
+    said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert "nothing new since the last import" in said
+    assert mine.count() == 25_000
+
+
+def test_a_log_that_grows_is_read_from_where_it_ended(make_project, tmp_path):
+    project, log = make_project().project, tmp_path / "log"
+    first, second = combined() * 2, combined() + combined("/new")  # in the middle of a second
+    written(log, first)
+    assert imported(project, log) == (2, 0)
+    written(log, first + second)
+    assert imported(project, log) == (2, 0)
+    written(log, second)  # rotated: begins with a line that is known
+    assert imported(project, log) == (0, 2)
+    written(log, first.replace("install", "another"))
+    assert imported(project, log) == (2, 0)
+
+
+def test_an_unfinished_line_waits_and_a_finished_file_loses_none(make_project, tmp_path):
+    project, log = make_project().project, tmp_path / "log"
+    whole = combined("/1") + combined("/2") + combined("/3").strip()
+    written(log, whole[:-20], age=0)
+    assert imported(project, log) == (2, 0)
+    written(log, whole, age=0)
+    assert imported(project, log) == (0, 0)
+    written(log, whole, age=3600)
+    assert imported(project, log) == (1, 0)
+    written(log, whole + "\n" + combined("/4"))
+    assert imported(project, log) == (1, 0)
+    (tmp_path / "log.gz").write_bytes(gzip.compress(whole.replace("198", "203").encode()))
+    assert imported(project, tmp_path / "log.gz") == (3, 0)
+    assert imported(project, tmp_path / "log.gz") == (0, 0)
+    assert imported(project, written(tmp_path / "empty", "")) == (0, 0)
+    assert imported(project, written(tmp_path / "begun", whole[:50], age=0)) == (0, 0)
+
+
+def test_a_log_whose_views_were_swept_is_not_counted_again(make_project, tmp_path):
+    project, views = make_project().project, made(5, 60)
+    old = [Seen(seen.observation._replace(at=seen.at - timedelta(days=60)), seen.kind, seen.who) for seen in views]
+    log = written(tmp_path / "log", "".join(map(line_of, old)))
+    assert imported(project, log) == (len(old), 0)
+    sealer.seal()
+    PageView.objects.filter(project=project).update(received=0)
+    sweeper.sweep(force=True)
+    project.visitor_secret = "ab" * 32  # and the project forgot its visitors
+    assert imported(project, log) == (0, 0)
+    with log.open("a") as more:
+        more.write(combined(at=datetime.now(UTC) - timedelta(days=1)))
+    assert imported(project, log) == (1, 0)
+
+
+# The command
+
+
+def run(*arguments, **more):
+    """The command as a process."""
+    command = [sys.executable, "manage.py", "importlog", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, **more)
+
+
+def test_it_says_what_became_of_each_line(make_project, tmp_path):
+    domain = make_project().domain
+    lines = combined("/1") + combined("/1.css") + "junk\n" + combined("/2", status=404) + combined("/3", agent="curl/8")
+    later = written(tmp_path / "a", combined("/4", at=NOON + timedelta(days=40)))
+    said = run(domain, later, written(tmp_path / "b", lines)).stdout
+    first, second, export, admin = said.splitlines()
+    assert first == (
+        f"{tmp_path}/b: 5 lines: 2 views (2 new, 0 known already), 1 redirects, errors and other answers, 1 not pages, "
+        "1 unreadable (first: line 3)."
+    )
+    assert second == f"{tmp_path}/a: 1 line: 1 view (1 new, 0 known already)."
+    assert export.endswith(f"manage.py exportvisitors {domain} --from 2026-03-10 --to 2026-04-20")
+    assert admin.endswith(domain)
+    assert not Seal.objects.filter(
+        sealed_to__lt=PageView.objects.filter(project__domain=domain).latest("pk").pk
+    ).exists()
+
+
+def test_standard_input_is_a_log_too(make_project):
+    domain = make_project().domain
+    lines = combined("/1") + combined("/2", agent=CHATGPT).strip()
+    for options, told in (
+        (["--without-people"], "1 view (1 new, 0 known already), 1 of people"),
+        ([], "2 views (1 new, 1 known already)"),
+    ):
+        said = run(domain, "-", *options, input=lines)
+        assert told in said.stdout, said.stderr
+
+
+def test_mistakes_are_told_in_a_sentence(make_project, tmp_path):
+    domain = make_project().domain
+    good = written(tmp_path / "good", combined())
+    for arguments, says in [
+        (["nowhere", good], "There is no project nowhere"),
+        ([domain, good, tmp_path / "none"], "none: No such file or directory."),
+        ([domain, good, tmp_path], "is a folder"),
+        ([domain, good, "-"], "standard input cannot"),
+    ]:
+        with pytest.raises(CommandError, match=says):
+            call_command("importlog", *map(str, arguments), stdout=io.StringIO())
+    junk = written(tmp_path / "junk", "no log\n" * 3)
+    ended = run(domain, good, junk)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == (
+        f"CommandError: {junk}: not an access log: none of its lines is in combined format or JSON. "
+        "Nothing was imported.\n"
+    )
+
+
+def test_a_thousand_strange_lines_are_no_log_and_one_line_makes_one(make_project, tmp_path):
+    project = make_project().project
+    with pytest.raises(NotALog):
+        imported(project, written(tmp_path / "junk", "junk\n" * 1000 + combined() * 2))
+    assert imported(project, written(tmp_path / "log", "junk\n" * 999 + combined())) == (1, 0)
+
+
+def test_what_can_be_unpacked_of_a_damaged_log_is_imported(make_project, tmp_path, monkeypatch):
+    monkeypatch.setattr(log_files, "BLOCK", 1000)
+    project, views = make_project().project, made(6, 300)
+    packed = gzip.compress("".join(map(line_of, views)).encode())
+    log = tmp_path / "log.gz"
+    log.write_bytes(packed[: len(packed) * 2 // 3])
+    with pytest.raises(Damaged):
+        imported(project, log)
+    some = len(keys(project))
+    assert 0 < some < len(views)
+    log.write_bytes(packed)
+    assert imported(project, log)[0] == len(views) - some
+
+
+def test_ctrl_c_says_that_it_can_go_on(make_project, tmp_path):
+    tenant = make_project()
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "importlog", tenant.domain, "-"],
+        cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # which a shell's background jobs ignore
+    ) as running:  # fmt: skip
+        running.stdin.write(combined())
+        running.stdin.flush()
+        mine = PageView.objects.filter(project=tenant.project)
+        wait_for(mine.exists, 20, "the first view")
+        running.send_signal(signal.SIGINT)
+        assert running.wait(20) == 130
+        assert running.stderr.read() == "CommandError: Stopped. Run it again to go on where it ended.\n"
