@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from assistant.widget import widget_file
+from docsite.http.scripts import script
 
 urlpatterns = [
-    path("widget.js", widget_file, {"name": "widget.js"}),
-    path("widget/panel.js", widget_file, {"name": "panel.js"}),
+    path("widget.js", script, {"name": "widget.js"}),
+    path("widget/panel.js", script, {"name": "panel.js"}),
 ]

@@ -1,4 +1,4 @@
-"""Addresses that pass the short chain: the API from `api.py`, the widget's files, health."""
+"""Addresses that pass the short chain: the API from `api.py`, the scripts of other sites, health."""
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import include, path
@@ -24,6 +24,7 @@ urlpatterns = [
     path("health", health),
     path("openapi.json", openapi),
     path("", include("assistant.urls")),
+    path("", include("analytics.urls")),
     path("", api.urls),
 ]
 

@@ -33,7 +33,7 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
-_API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|widget\.js|widget/panel\.js)(/|$)")
+_API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|widget\.js|widget/panel\.js|views\.js)(/|$)")
 _BARE = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
 
 

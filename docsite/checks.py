@@ -7,11 +7,11 @@ from django.core.checks import CheckMessage, Warning, register
 
 
 @register()
-def widget_is_built(**kwargs: Any) -> list[CheckMessage]:
-    """The widget's files are made by the build, not committed."""
-    if (settings.WIDGET_DIST / "widget.js").exists():
+def scripts_are_built(**kwargs: Any) -> list[CheckMessage]:
+    """The scripts that other sites load are made by the build, not committed."""
+    if all((settings.WIDGET_DIST / name).exists() for name in ("widget.js", "views.js")):
         return []
-    return [Warning("The widget has not been built.", hint="Run `make widget`.", id="docsite.W001")]
+    return [Warning("The scripts for other sites have not been built.", hint="Run `make widget`.", id="docsite.W001")]
 
 
 @register()

@@ -1,4 +1,4 @@
-"""The widget's files: a loader under a short address, and the panel it loads."""
+"""The scripts that pages of other sites load: the widget's loader and panel, and the view script."""
 
 import functools
 import hashlib
@@ -18,18 +18,18 @@ def _file(name: str) -> tuple[bytes, str]:
 
 
 @require_GET
-async def widget_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A built file of the widget, for pages of any origin; revalidated by ETag, kept five minutes."""
+async def script(request: HttpRequest, name: str) -> HttpResponseBase:
+    """A built script, for pages of any origin; revalidated by ETag, kept five minutes."""
     try:
         content, etag = _file(name)
     except FileNotFoundError:
-        raise NotFound("The widget has not been built. Run `make widget`.") from None
+        raise NotFound("This script has not been built. Run `make widget`.") from None
     headers = {
         "ETag": etag,
         "Cache-Control": "public, max-age=300",
         "Access-Control-Allow-Origin": "*",
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
-    if request.headers.get("If-None-Match") == etag:
+    if etag in request.headers.get("If-None-Match", ""):  # a proxy that compresses makes it a weak one
         return HttpResponseNotModified(headers=headers)
     return HttpResponse(content, content_type="text/javascript; charset=utf-8", headers=headers)

@@ -1,0 +1,111 @@
+"""The endpoint of the view script: whose id is taken, and what a reader's browser says about privacy."""
+
+import json
+import uuid
+
+import httpx
+import pytest
+
+from tests.analytics.conftest import CHATGPT, CHROME, NOTHING
+from tests.conftest import NO_TLS, assert_error
+
+HERE, THERE = "127.0.0.2", "127.0.0.3"
+DOCS = "https://docs.acme.example"
+
+
+@pytest.fixture
+def beacon(service, collect):
+    """Report a view as a browser at an address of this machine."""
+
+    def send(address=HERE, *, to=service, user_agent=CHROME, headers=None, **body):
+        transport = httpx.HTTPTransport(local_address=address, verify=NO_TLS)
+        with httpx.Client(transport=transport, trust_env=False) as client:
+            return client.post(
+                f"{to.url}/discovery/v1/view/{collect.tenant.domain}",
+                content=json.dumps({"id": uuid.uuid4().hex, "path": "/a", **body}),
+                headers={"Content-Type": "text/plain", "Origin": DOCS, "User-Agent": user_agent, **(headers or {})},
+            )
+
+    return send
+
+
+@pytest.fixture
+def people(visitors):
+    """How many people were counted."""
+    return lambda: visitors(dateFrom=None, dateTo=None).json()["totals"]["human"]
+
+
+@pytest.fixture
+def first_party(collect):
+    """Switch the project's setting on."""
+    collect.tenant.project.first_party_ids = True
+    collect.tenant.project.save(update_fields=["first_party_ids"])
+
+
+@pytest.mark.usefixtures("first_party")
+def test_an_id_of_the_browser_is_one_visitor_at_any_address(beacon, people):
+    for address in (HERE, THERE):
+        assert beacon(address, visitor="one").status_code == 204
+    assert beacon(HERE, visitor="one", user_agent=CHROME.replace("142", "143")).status_code == 204
+    assert people() == 1
+    assert beacon(HERE, visitor="two").status_code == 204
+    assert beacon(HERE).status_code == 204  # known by address and user agent
+    assert people() == 3
+
+
+def test_no_id_is_taken_unless_the_project_says_so(beacon, people):
+    for address in (HERE, THERE):
+        assert beacon(address, visitor="one").status_code == 204
+    assert people() == 2
+    assert beacon(HERE, visitor="two").status_code == 204
+    assert people() == 2
+
+
+@pytest.mark.usefixtures("first_party")
+@pytest.mark.parametrize("header", ["Sec-GPC", "DNT"])
+def test_no_id_is_taken_of_a_reader_who_asked_not_to_be_tracked(beacon, people, header):
+    for address in (HERE, HERE, THERE):
+        assert beacon(address, visitor="one", headers={header: "1"}).status_code == 204
+    assert people() == 2
+    assert beacon(HERE, headers={header: "0"}).status_code == 204  # with the project's key, not that of the day
+    assert people() == 3
+
+
+@pytest.mark.usefixtures("first_party")
+def test_an_agent_is_known_by_its_name_whatever_its_browser_keeps(beacon, visitors):
+    for visitor in ("one", "two"):
+        assert beacon(visitor=visitor, user_agent=CHATGPT).status_code == 204
+    assert visitors(dateFrom=None, dateTo=None).json()["totals"] == {"human": 0, "ai": 1, "total": 1}
+
+
+@pytest.mark.usefixtures("first_party")
+def test_an_id_is_kept_as_a_hash_that_two_projects_do_not_share(beacon, collect, make_project):
+    from analytics.identity import keyed
+    from analytics.models import PageView
+
+    assert beacon(visitor="a-random-id").status_code == 204
+    (row,) = PageView.objects.filter(project=collect.tenant.project).values()
+    assert "a-random-id" not in " ".join(str(value) for value in row.values())
+    assert row["visitor"] != keyed(make_project().project.visitor_secret, "a-random-id", b"reader")
+
+
+@pytest.mark.parametrize("wrong", ["", "x" * 65, 5, ["one"], "a\x00b"])
+def test_a_bad_id_is_400_and_names_the_field(beacon, people, wrong):
+    assert_error(beacon(visitor=wrong), 400, "visitor: ")
+    assert people() == 0
+
+
+@pytest.mark.parametrize("fine", ["x", "x" * 64, None])
+def test_an_id_has_1_to_64_characters_or_is_left_out(beacon, fine):
+    assert beacon(visitor=fine).status_code == 204
+
+
+def test_a_page_fetched_ahead_is_not_stored(beacon, collect, visitors):
+    from analytics.models import PageView
+
+    answer = beacon(headers={"Sec-Purpose": "prefetch;prerender"})
+    assert answer.status_code == 202
+    assert answer.headers["x-view"] == "prefetch"
+    assert answer.headers["access-control-allow-origin"] == DOCS
+    assert not PageView.objects.filter(project=collect.tenant.project).exists()
+    assert visitors(dateFrom=None, dateTo=None).json()["totals"] == NOTHING

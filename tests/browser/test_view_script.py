@@ -1,0 +1,512 @@
+"""The view script: pages of another origin, in a browser, report to the running service, whose export counts them."""
+
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route
+
+from tests.analytics.conftest import CHROME
+from tests.browser.conftest import ARGUMENTS, PROGRAMS
+from tests.browser.test_widget import COUNT_VIOLATIONS
+from tests.conftest import Service, Tenant, wait_for
+
+pytestmark = pytest.mark.browser
+
+PROGRAM = next(filter(None, map(shutil.which, PROGRAMS)), "")
+AS_A_READER = (*ARGUMENTS, f"--user-agent={CHROME}")  # Playwright's own setting misses requests of pages that go
+
+# No Navigation API, though an element has taken its name, and no `randomUUID` (as on http origins).
+OLD_BROWSER = """
+Object.defineProperty(window, "navigation", { get: () => document.getElementById("navigation") });
+delete Crypto.prototype.randomUUID;
+"""
+# Headless tabs are all visible, so one in the background is made up.
+BACKGROUND = """
+let state = "hidden";
+Object.defineProperty(document, "visibilityState", { get: () => state });
+window.show = (value) => { state = value; document.dispatchEvent(new Event("visibilitychange")); };
+"""
+# Timers run at once, or never, and tell for how long they were set.
+AT_ONCE = "window.delays = []; const run = setTimeout; window.setTimeout = (f, ms) => { delays.push(ms); run(f); };"
+NEVER = "window.delays = []; window.setTimeout = (f, ms) => void delays.push(ms);"
+
+
+class Site:
+    """A documentation site on an origin of its own, whose every path is a page that carries the tag."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.headers: dict[str, str] = {}
+        self.attributes = ""
+        self.head = ""
+        self.bodies: dict[str, str] = {}  # of pages, by path
+        self.texts: dict[str, Callable[[], str]] = {}  # what pages ask for
+        self.got: list[tuple[str, str]] = []  # path and Sec-Purpose of each request
+        self.tenant: Tenant
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                path = self.path.partition("?")[0]
+                site.got.append((path, self.headers.get("Sec-Purpose", "")))
+                text = site.texts[path]() if path in site.texts else site.html(path)
+                self.send_response(200)
+                headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(text.encode()))}
+                for name, value in {**headers, **site.headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=[0.02], daemon=True).start()
+
+    @property
+    def tag(self) -> str:
+        source = f'src="{self.service.url}/views.js" data-domain="{self.tenant.domain}"'
+        return f"<script async {source} {self.attributes}></script>"
+
+    def html(self, path: str) -> str:
+        return (
+            f"<!doctype html><html lang=en><head><meta charset=utf-8><title>Host</title>{self.head}{self.tag}</head>"
+            f"<body><nav id=navigation>{self.bodies.get(path, '')}</nav></body></html>"
+        )
+
+    def counted(self, http: httpx.Client, report: str = "views") -> dict[str, int]:
+        """People of a report for each page, and of the whole site under "total"."""
+        url = f"{self.service.url}/v1/analytics/{self.tenant.project_id}/{report}"
+        answer = http.get(url, headers=self.tenant.admin).json()
+        return {"total": answer["totals"]["human"], **{row["path"]: row["human"] for row in answer[report]}}
+
+    def stored(self) -> int:
+        """How many views the database holds."""
+        from analytics.models import PageView
+
+        return PageView.objects.filter(project=self.tenant.project).count()
+
+
+class Tab:
+    """A page of the site in a browser, and what it reported."""
+
+    def __init__(self, site: Site, context: BrowserContext) -> None:
+        self.site = site
+        self.context = context
+        self.reports: list[dict[str, Any]] = []
+        self.answers: list[int] = []
+        self.errors: list[str] = []
+        context.on("request", lambda request: _is_report(request.url) and self.reports.append(request.post_data_json))
+        context.on("response", lambda answer: _is_report(answer.url) and self.answers.append(answer.status))
+        self.page: Page = context.new_page()
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def open(self, path: str, **options: Any) -> "Tab":
+        self.page.goto(self.site.url + path, **options)
+        return self
+
+    def run(self, script: str) -> Any:
+        return self.page.evaluate(script)
+
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Poll as `wait_for` does, while the browser's events come in."""
+        for _ in range(500):
+            if condition():
+                return
+            self.page.wait_for_timeout(20)
+        pytest.fail(f"waited 10 s for {what}; reported: {self.reports}, answered: {self.answers}")
+
+    def seen(self, *paths: str) -> list[dict[str, Any]]:
+        """Wait until as many reports are answered; they must be of these paths, and are returned."""
+        self.until(lambda: len(self.answers) >= len(paths), f"views of {paths}")
+        assert [report["path"] for report in self.reports] == list(paths)
+        assert set(self.answers) == {204}
+        return self.reports
+
+
+def _is_report(url: str) -> bool:
+    return "/discovery/v1/view/" in url
+
+
+@pytest.fixture
+def site(service: Service, make_project: Any) -> Iterator[Site]:
+    site = Site(service)
+    site.tenant = make_project(docs_url=site.url)
+    yield site
+    site.server.shutdown()
+    site.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser(browser: Browser) -> Iterator[Browser]:
+    """A browser with a back/forward cache, which Playwright switches off."""
+    without = ["--disable-back-forward-cache"]
+    own = browser.browser_type.launch(executable_path=PROGRAM, args=list(AS_A_READER), ignore_default_args=without)
+    yield own
+    own.close()
+
+
+@pytest.fixture
+def make_tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
+    tabs: list[Tab] = []
+
+    def make(*scripts: str, **options: Any) -> Tab:
+        context = browser.new_context(**options)
+        context.set_default_timeout(10_000)
+        for script in scripts:
+            context.add_init_script(f"{{{script}}}")
+        tabs.append(Tab(site, context))
+        return tabs[-1]
+
+    yield make
+    for tab in tabs:
+        tab.context.close()
+    assert [error for tab in tabs for error in tab.errors] == []
+
+
+@pytest.fixture
+def tab(make_tab: Callable[..., Tab]) -> Tab:
+    return make_tab()
+
+
+def test_it_is_served_like_the_widget(http: httpx.Client, service: Service) -> None:
+    url = f"{service.url}/views.js"
+    answer = http.get(url)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "public, max-age=300"
+    etag = answer.headers["etag"]
+    for known in (etag, f"W/{etag}"):
+        assert http.get(url, headers={"If-None-Match": known}).status_code == 304
+    assert http.get(url, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_a_load_is_one_view_and_leaves_nothing_behind(tab: Tab, site: Site, http: httpx.Client) -> None:
+    headers = []
+    tab.page.on("request", lambda request: _is_report(request.url) and headers.append(request.headers))
+    (view,) = tab.open("/guides/install?key=secret#top", referer="https://search.example/find?q=me").seen(
+        "/guides/install"
+    )
+    assert set(view) == {"id", "path", "referrer"}
+    assert 16 <= len(view["id"]) <= 64
+    assert view["referrer"] == "https://search.example"
+    assert headers[0]["content-type"].startswith("text/plain")
+    assert site.counted(http) == {"total": 1, "/guides/install": 1}
+    assert tab.context.cookies() == []
+    assert tab.run("localStorage.length + sessionStorage.length") == 0
+    left = """() => {
+        const fresh = document.body.appendChild(document.createElement("iframe")).contentWindow;
+        return Object.keys(window).filter((name) => !(name in fresh) && !/^(\\d+|navigation)$/.test(name));
+    }"""
+    assert tab.run(left) == []
+
+
+# Pages that change their own address
+
+
+@pytest.mark.parametrize("script", ["", OLD_BROWSER], ids=["navigation-api", "old-browser"])
+def test_each_page_of_a_single_page_site_is_a_view(
+    make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str
+) -> None:
+    tab = make_tab(script).open("/a/")
+    tab.seen("/a/")
+    tab.run("history.replaceState(null, '', '/a/index.html')")  # another spelling of the same page
+    tab.run("history.pushState(null, '', '/b')")
+    tab.run("history.replaceState(null, '', '/b?x=1')")
+    tab.run("history.pushState(null, '', '/b?x=2#part')")
+    tab.run("location.hash = 'other'")
+    tab.run("history.pushState(null, '', '/c')")
+    tab.run("history.replaceState(null, '', '/d')")
+    tab.seen("/a/", "/b", "/c", "/d")
+    tab.run("history.back()")
+    tab.page.wait_for_url("**/b?x=2#other")
+    tab.run("history.back()")
+    tab.page.wait_for_url("**/b?x=2#part")
+    tab.run("history.go(-2)")
+    views = tab.seen("/a/", "/b", "/c", "/d", "/b", "/a/index.html")
+    assert [view["referrer"] for view in views] == ["", *[site.url] * 5]
+    assert len({view["id"] for view in views}) == 6
+    assert site.counted(http) == {"total": 6, "/a": 2, "/b": 2, "/c": 1, "/d": 1}
+    assert site.counted(http, "visitors") == {"total": 1, "/a": 1, "/b": 1, "/c": 1, "/d": 1}
+
+
+def test_a_wrapped_history_behaves_as_before(make_tab: Callable[..., Tab], site: Site) -> None:
+    site.head = """<script>
+        const own = history.pushState;
+        history.pushState = function pushState(state, title, url) { own.call(this, state, title, url); return 7; };
+    </script>"""
+    tab = make_tab(OLD_BROWSER).open("/a")
+    tab.seen("/a")
+    failure = "(use) => { try { use(); } catch (error) { return error.name; } }"
+    assert tab.run(f"({failure})(() => history.pushState(null, '', 'https://elsewhere.example/'))") == "SecurityError"
+    assert tab.run(f"({failure})(() => history.replaceState.call({{}}, null, '', '/x'))") == "TypeError"
+    assert tab.run("[history.replaceState.name, history.replaceState.length]") == ["replaceState", 2]
+    assert tab.run("history.pushState({ kept: 1 }, '', '/b')") == 7
+    assert tab.run("history.state") == {"kept": 1}
+    tab.seen("/a", "/b")
+
+
+# When a page is seen
+
+
+def test_a_page_from_the_back_forward_cache_is_a_new_view(tab: Tab, site: Site, http: httpx.Client) -> None:
+    tab.open("/a")
+    tab.seen("/a")
+    tab.run("window.kept = true")
+    tab.open("/b").seen("/a", "/b")
+    tab.run("setTimeout(() => history.back())")  # whose end Playwright does not see
+    first, _, again = tab.seen("/a", "/b", "/a")
+    assert tab.run("window.kept") is True
+    assert first["id"] != again["id"]
+    assert site.counted(http) == {"total": 3, "/a": 2, "/b": 1}
+
+
+def test_a_prerendered_page_is_a_view_when_it_is_shown(site: Site, http: httpx.Client, tmp_path: Path) -> None:
+    """In a browser that nothing drives: DevTools, and so Playwright, switch prerendering off."""
+    ready: set[str] = set()
+    for path in ("/shown", "/unseen"):
+        site.bodies[path] = f"<script>addEventListener('load', () => fetch('/ready{path}'))</script>"
+        site.texts[f"/ready{path}"] = lambda path=path: ready.add(path) or "ok"  # type: ignore[misc]
+    site.texts["/go"] = lambda: "yes" if len(ready) == 2 else "no"
+    site.bodies["/start"] = """
+        <script type=speculationrules>
+          {"prerender": [{"urls": ["/shown", "/unseen"], "eagerness": "immediate"}]}
+        </script>
+        <script>
+          const ask = async () => {
+            if ((await (await fetch("/go")).text()) === "yes") location.href = "/shown";
+            else setTimeout(ask, 50);
+          };
+          ask();
+        </script>"""
+    command = [PROGRAM, *AS_A_READER, "--headless", f"--user-data-dir={tmp_path}", f"{site.url}/start"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 10
+        while len(ready) < 2:
+            if time.monotonic() > until:
+                pytest.skip("this browser does not prerender, as on machines with little memory")
+            time.sleep(0.02)
+        wait_for(lambda: site.stored() >= 2, 10, "two views")
+    finally:
+        process.terminate()
+        process.wait(10)
+    asked = {path: purpose for path, purpose in site.got if path in ("/shown", "/unseen")}
+    assert asked == {"/shown": "prefetch;prerender", "/unseen": "prefetch;prerender"}
+    assert site.counted(http) == {"total": 2, "/start": 1, "/shown": 1}
+
+
+def test_a_tab_in_the_background_is_a_view_when_it_is_first_shown(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(BACKGROUND).open("/a")
+    tab.page.wait_for_load_state("networkidle")
+    tab.run("history.pushState(null, '', '/b')")
+    assert tab.reports == []
+    tab.run("show('visible')")
+    tab.run("show('hidden')")
+    tab.run("show('visible')")
+    tab.run("history.pushState(null, '', '/c')")
+    tab.seen("/b", "/c")
+
+
+# Sending
+
+
+def test_a_report_outlives_its_page_and_carries_no_credentials(make_tab: Callable[..., Tab]) -> None:
+    watch = "const ask = fetch; window.fetch = (url, options) => ask(url, (window.asked = options));"
+    tab = make_tab(watch).open("/a")
+    tab.seen("/a")
+    asked = tab.run("asked")
+    assert (asked["keepalive"], asked["credentials"]) == (True, "omit")
+
+
+def test_a_view_waits_for_the_network_and_counts_once(
+    make_tab: Callable[..., Tab], site: Site, http: httpx.Client
+) -> None:
+    tab = make_tab(AT_ONCE).open("/a")
+    tab.seen("/a")
+    tab.context.set_offline(True)
+    with tab.page.expect_event("requestfailed"):
+        tab.run("history.pushState(null, '', '/b')")
+    tab.page.wait_for_timeout(200)
+    assert len(tab.reports) == 2  # no attempt is wasted meanwhile
+    tab.context.set_offline(False)
+    tab.until(lambda: len(tab.answers) == 2, "the second view")
+    _, lost, sent = tab.reports
+    assert lost == sent
+    assert site.counted(http) == {"total": 2, "/a": 1, "/b": 1}
+
+
+def test_a_view_whose_answer_was_lost_counts_once(make_tab: Callable[..., Tab], site: Site, http: httpx.Client) -> None:
+    tab = make_tab(AT_ONCE)
+    heard: list[int] = []
+
+    def lose(route: Route) -> None:
+        heard.append(route.fetch().status)
+        if len(heard) == 1:
+            route.abort()
+        else:
+            route.fulfill(status=heard[-1], headers={"Access-Control-Allow-Origin": site.url})
+
+    tab.context.route("**/discovery/v1/view/*", lose)
+    tab.open("/a")
+    tab.until(lambda: len(heard) == 2, "the second attempt")
+    assert heard == [204, 204]
+    assert tab.reports[0] == tab.reports[1]
+    assert site.counted(http) == {"total": 1, "/a": 1}
+
+
+def test_it_tries_four_times_and_heeds_retry_after(make_tab: Callable[..., Tab], site: Site) -> None:
+    tab = make_tab(AT_ONCE)
+    cors = {"Access-Control-Allow-Origin": site.url, "Access-Control-Expose-Headers": "Retry-After"}
+    script = iter(
+        [
+            lambda route: route.fulfill(status=503, headers={**cors, "Retry-After": "7"}),
+            lambda route: route.fulfill(status=429, headers=cors),
+            lambda route: route.abort(),
+            lambda route: route.fulfill(status=500, headers=cors),
+            lambda route: route.fulfill(status=400, headers=cors),  # of another view, and final
+            lambda route: route.fulfill(status=204, headers=cors),
+        ]
+    )
+    tab.context.route("**/discovery/v1/view/*", lambda route: next(script)(route))
+    tab.open("/a")
+    tab.until(lambda: len(tab.reports) == 4, "four attempts")
+    tab.run("history.pushState(null, '', '/b')")
+    tab.until(lambda: len(tab.reports) == 5, "the second view")
+    tab.run("history.pushState(null, '', '/c')")
+    tab.until(lambda: len(tab.reports) == 6, "the third view")
+    assert [report["path"] for report in tab.reports] == ["/a"] * 4 + ["/b", "/c"]
+    assert len({report["id"] for report in tab.reports}) == 3
+    assert tab.run("delays") == [7_000, 8_000, 32_000]
+
+
+def test_a_page_that_goes_tries_once_more(make_tab: Callable[..., Tab], site: Site, http: httpx.Client) -> None:
+    tab = make_tab(NEVER)
+    tab.context.route("**/discovery/v1/view/*", lambda route: route.abort())
+    tab.open("/a")
+    tab.page.wait_for_function("delays.length")
+    tab.context.unroute_all()
+    tab.page.goto("about:blank")
+    wait_for(site.stored, 5, "the view")
+    assert site.counted(http) == {"total": 1, "/a": 1}
+
+
+def test_a_page_of_an_origin_that_is_not_listed_is_left_alone(tab: Tab, site: Site, make_project: Any) -> None:
+    site.tenant = make_project(docs_url="https://docs.other.example")
+    tab.open("/a")
+    tab.until(lambda: bool(tab.reports), "a report")
+    assert site.stored() == 0
+
+
+# Hosts of all kinds
+
+
+def test_two_tags_count_once(tab: Tab, site: Site, http: httpx.Client) -> None:
+    site.head = site.tag
+    tab.open("/a").seen("/a")
+    tab.run("""new Promise((resolve) => {
+        const { src, dataset } = document.querySelector("script");
+        const script = Object.assign(document.createElement("script"), { src, onload: resolve });
+        script.dataset.domain = dataset.domain;
+        document.body.append(script);
+    })""")
+    tab.run("history.pushState(null, '', '/b')")
+    tab.seen("/a", "/b")
+    assert site.counted(http) == {"total": 2, "/a": 1, "/b": 1}
+
+
+def test_a_strict_policy_with_trusted_types_is_kept(make_tab: Callable[..., Tab], site: Site) -> None:
+    site.headers["Content-Security-Policy"] = (
+        f"default-src 'none'; script-src {site.service.url}; connect-src {site.service.url}; base-uri 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    site.headers["Referrer-Policy"] = "no-referrer"
+    site.attributes = "data-remember-visitors"
+    tab = make_tab(COUNT_VIOLATIONS).open("/a")
+    tab.seen("/a")
+    assert tab.run("violations.filter((name) => name !== 'img-src')") == []  # the browser's own wish for an icon
+
+
+def test_a_frame_without_an_origin_is_left_alone(tab: Tab, site: Site) -> None:
+    site.attributes = "data-remember-visitors"
+    site.bodies["/a"] = "<iframe sandbox=allow-scripts src=/framed></iframe>"
+    tab.open("/a").page.wait_for_load_state("networkidle")
+    tab.seen("/a")
+
+
+def test_a_tag_without_a_domain_warns(tab: Tab, site: Site) -> None:
+    warnings: list[str] = []
+    tab.page.on("console", lambda message: warnings.append(message.text))
+    site.bodies["/a"] = f'<script src="{site.service.url}/views.js"></script>'
+    tab.open("/a").seen("/a")
+    assert any("the tag needs data-domain" in warning for warning in warnings)
+
+
+# Visitors
+
+
+@pytest.fixture
+def remembering(site: Site) -> Site:
+    """A site whose tag and project both ask for ids in the reader's browser."""
+    site.attributes = "data-remember-visitors"
+    site.tenant.project.first_party_ids = True
+    site.tenant.project.save(update_fields=["first_party_ids"])
+    return site
+
+
+def test_a_remembered_visitor_is_the_same_on_every_page(
+    make_tab: Callable[..., Tab], remembering: Site, http: httpx.Client
+) -> None:
+    tab = make_tab().open("/a")
+    tab.seen("/a")
+    tab.open("/b")
+    one, two = tab.seen("/a", "/b")
+    assert one["visitor"] == two["visitor"]
+    assert tab.run("Object.entries(localStorage)") == [[f"docs-views:{remembering.tenant.domain}", one["visitor"]]]
+    (other,) = make_tab().open("/a").seen("/a")  # same address, same user agent
+    assert other["visitor"] != one["visitor"]
+    assert remembering.counted(http, "visitors") == {"total": 2, "/a": 2, "/b": 1}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "script", "headers"),
+    [
+        ("", "", {}),
+        ("data-remember-visitors=false", "", {}),
+        (
+            "data-remember-visitors",
+            "Object.defineProperty(navigator, 'globalPrivacyControl', { value: true });",
+            {"Sec-GPC": "1"},
+        ),
+        ("data-remember-visitors", "Object.defineProperty(navigator, 'doNotTrack', { value: '1' });", {"DNT": "1"}),
+    ],
+    ids=["not-asked", "false", "gpc", "dnt"],
+)
+def test_nothing_is_kept_of_others(
+    make_tab: Callable[..., Tab], remembering: Site, attributes: str, script: str, headers: dict[str, str]
+) -> None:
+    remembering.attributes = attributes
+    (view,) = make_tab(script, extra_http_headers=headers).open("/a").seen("/a")
+    assert "visitor" not in view
+    assert make_tab(script).open("/a").run("localStorage.length") == 0
+
+
+def test_without_storage_a_view_is_told_without_an_id(make_tab: Callable[..., Tab], remembering: Site) -> None:
+    closed = (
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } });"
+    )
+    (view,) = make_tab(closed).open("/a").seen("/a")
+    assert "visitor" not in view
