@@ -72,6 +72,7 @@ class Message(models.Model):
 
     class Meta:
         ordering: ClassVar = ["pk"]
+        indexes: ClassVar = [models.Index(fields=["role", "created_at", "thread", "caller"], name="turns_by_time")]
 
     def __str__(self) -> str:
         return f"{self.role}: {self.content[:60]}"

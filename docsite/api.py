@@ -48,6 +48,7 @@ def _validation_error(request: HttpRequest, error: ValidationError) -> HttpRespo
 
 
 api.add_router("/v1/analytics", "analytics.api.router", tags=["Analytics"])
+api.add_router("/v1/analytics", "analytics.asked_api.router", tags=["Analytics"])
 api.add_router("/v1/collect", "analytics.api.collect_router", tags=["Collecting"])
 api.add_router("/discovery/v1/view", "analytics.api.view_router", tags=["Collecting"])
 api.add_router("/discovery/v1/assistant", "assistant.api.router", tags=["Assistant"])

@@ -21,6 +21,10 @@ def test_the_operations_are_those_of_the_specification(document):
     assert operations == {
         ("get", "/v1/analytics/{projectId}/visitors"),
         ("get", "/v1/analytics/{projectId}/views"),
+        ("get", "/v1/analytics/{projectId}/searches"),
+        ("get", "/v1/analytics/{projectId}/assistant"),
+        ("get", "/v1/analytics/{projectId}/assistant/threads/{threadId}"),
+        ("get", "/v1/analytics/{projectId}/assistant/caller-stats"),
         ("post", "/v1/collect/{projectId}/views"),
         ("post", "/discovery/v1/assistant/{domain}/message"),
         ("post", "/discovery/v1/assistant/{domain}/forget"),
@@ -48,6 +52,42 @@ def test_visitors_are_described_as_specified(document):
     schemas = document["components"]["schemas"]
     assert set(schemas["VisitorsTrafficTotals"]["required"]) == {"human", "ai", "total"}
     assert set(schemas["VisitorsByPageResponse"]["required"]) == {"totals", "visitors", "hasMore"}
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "answer", "fields"),
+    [
+        (
+            "searches",
+            {"dateFrom", "dateTo", "limit", "cursor"},
+            "Searches",
+            {"searches", "totalSearches", "nextCursor"},
+        ),
+        (
+            "assistant",
+            {"dateFrom", "dateTo", "limit", "cursor"},
+            "Conversations",
+            {"conversations", "nextCursor", "hasMore"},
+        ),
+        ("assistant/threads/{threadId}", {"threadId"}, "Thread", {"threadId", "createdAt", "messages"}),
+        ("assistant/caller-stats", {"dateFrom", "dateTo"}, "CallerStats", {"web", "api", "other", "total"}),
+    ],
+)
+def test_what_readers_searched_for_and_asked_is_described(document, path, parameters, answer, fields):
+    operation = document["paths"][f"/v1/analytics/{{projectId}}/{path}"]["get"]
+    assert (operation["tags"], operation["security"]) == (["Analytics"], [{"AdminKey": []}])
+    described = {parameter["name"]: parameter for parameter in operation["parameters"]}
+    assert set(described) == {"projectId", *parameters}
+    required = {name for name, parameter in described.items() if parameter["required"]}
+    assert required == {"projectId", "threadId"} & set(described)
+    if "limit" in parameters:
+        limit, most, default = described["limit"]["schema"], *((100, 50) if path == "searches" else (1000, 100))
+        assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, most, default)
+        assert described["cursor"]["schema"]["type"] == "string"
+    ok = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    assert ok["$ref"].endswith(f"/{answer}Response")
+    assert set(document["components"]["schemas"][f"{answer}Response"]["required"]) == fields
+    assert set(operation["responses"]) == {"200", "400", "401", "403", "404", "429", "500", "503"}
 
 
 def test_there_are_two_bearer_schemes(document):

@@ -1,0 +1,179 @@
+"""What readers searched for and asked, out. Answers are made in a thread, since they may be large."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated, Literal, cast
+
+from django.http import HttpResponse
+from django.utils import timezone
+from ninja import Path, Query, Router
+from pydantic import BaseModel, Field
+
+from analytics import dates
+from analytics.asked_schemas import (
+    CallerStatsResponse,
+    CitedPage,
+    ConversationRow,
+    ConversationsQuery,
+    ConversationsResponse,
+    PageQuery,
+    SearchesQuery,
+    SearchesResponse,
+    SearchRow,
+    ThreadMessage,
+    ThreadResponse,
+)
+from analytics.schemas import DatesQuery
+from assistant import report as assistant_report
+from assistant.models import Message
+from assistant.report import Exchange
+from docsite.db import in_db
+from docsite.http.cursor import Cursor
+from docsite.http.errors import BadRequest, NotFound
+from docsite.http.schemas import responses
+from docsite.projects.guards import AdminKey, CallerRequest, analytics_charges
+from docsite.projects.models import Project
+from search import report as search_report
+
+router = Router()
+
+ThreadId = Annotated[str, Field(pattern=r"^thr_[a-z2-7]{26}$")]
+
+
+@router.get(
+    "/{projectId}/searches",
+    auth=AdminKey(analytics_charges),
+    summary="Get search queries",
+    description="The most frequent first, then by query. Later pages count the searches that the first one did.",
+    response=responses(SearchesResponse, bodyless=True),
+)
+async def searches(request: CallerRequest, projectId: str, params: Query[SearchesQuery]) -> HttpResponse:
+    """What readers searched for, upper and lower case together."""
+    return await in_db(_searches)(request.auth.project, params)
+
+
+def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
+    begin = _begin(params, f"searches {project.project_id}")
+    after = search_report.Place(*begin.place) if begin.place else None
+    page = search_report.page(project, begin.start, begin.end, params.limit, after)
+    rows = [
+        SearchRow(
+            searchQuery=row.text,
+            hits=row.hits,
+            ctr=row.clicks / row.hits,
+            topClickedPage=row.top_page,
+            lastSearchedAt=row.last_at,
+        )
+        for row in page.rows
+    ]
+    following = str(replace(begin, place=list(page.next))) if page.next else None
+    return _json(SearchesResponse(searches=rows, totalSearches=page.total, nextCursor=following))
+
+
+@router.get(
+    "/{projectId}/assistant",
+    auth=AdminKey(analytics_charges),
+    summary="Get questions and answers",
+    description="One row for each question, newest first, with its latest answer.",
+    response=responses(ConversationsResponse, bodyless=True),
+)
+async def conversations(request: CallerRequest, projectId: str, params: Query[ConversationsQuery]) -> HttpResponse:
+    """What readers asked the assistant, and what it answered."""
+    return await in_db(_conversations)(request.auth.project, params)
+
+
+def _conversations(project: Project, params: ConversationsQuery) -> HttpResponse:
+    begin = _begin(params, f"assistant {project.project_id}")
+    after = None
+    if begin.place:
+        at, pk = begin.place
+        after = assistant_report.Place(datetime.fromisoformat(at), pk)
+    found = assistant_report.exchanges(project, begin.start, begin.end, params.limit + 1, after)
+    shown, more = found[: params.limit], len(found) > params.limit
+    following = None
+    if more:
+        last = shown[-1].place
+        following = str(replace(begin, place=[last.at.isoformat(), last.pk]))
+    rows = [_row(project, exchange) for exchange in shown]
+    return _json(ConversationsResponse(conversations=rows, nextCursor=following, hasMore=more))
+
+
+def _row(project: Project, exchange: Exchange) -> ConversationRow:
+    question, answer = exchange.question, exchange.answer
+    return ConversationRow(
+        id=question.message_id,
+        threadId=question.thread.thread_id,
+        timestamp=question.created_at,
+        query=question.content,
+        response=answer.content if answer else "",
+        responseType="answer",  # the assistant does not ask back
+        sources=[CitedPage(**source) for source in answer.sources] if answer else [],
+        resolutionStatus="answered" if exchange.is_answered else "unanswered",
+        queryCategory=None,
+        pageUrl=project.url_of(question.page_path) if question.page_path else None,
+    )
+
+
+@router.get(
+    "/{projectId}/assistant/caller-stats",
+    auth=AdminKey(analytics_charges),
+    summary="Count questions by where they came from",
+    response=responses(CallerStatsResponse, bodyless=True),
+)
+async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
+    """How many questions came from browsers, from the API, and from elsewhere."""
+    start, end = _range(params)
+    counts = await in_db(assistant_report.callers)(request.auth.project, start, end)
+    web, api, other = (counts[caller] for caller in (Message.Caller.WEB, Message.Caller.API, Message.Caller.OTHER))
+    return CallerStatsResponse(web=web, api=api, other=other, total=counts.total())
+
+
+@router.get(
+    "/{projectId}/assistant/threads/{threadId}",
+    auth=AdminKey(analytics_charges),
+    summary="Get a conversation",
+    response=responses(ThreadResponse, bodyless=True),
+)
+async def thread(request: CallerRequest, projectId: str, threadId: Path[ThreadId]) -> HttpResponse:
+    """One conversation with its messages, oldest first."""
+    return await in_db(_thread)(request.auth.project, threadId)
+
+
+def _thread(project: Project, thread_id: str) -> HttpResponse:
+    found = assistant_report.conversation(project, thread_id)
+    if found is None:
+        raise NotFound("No such conversation.")
+    thread, messages = found
+    turns = [
+        ThreadMessage(
+            id=turn.message_id,
+            role=cast(Literal["user", "assistant"], turn.role),
+            content=turn.content,
+            createdAt=turn.created_at,
+        )
+        for turn in messages
+    ]
+    return _json(ThreadResponse(threadId=thread.thread_id, createdAt=thread.created_at, messages=turns))
+
+
+def _range(params: DatesQuery) -> tuple[datetime, datetime]:
+    try:
+        return dates.window(params.dateFrom, params.dateTo, timezone.now())
+    except ValueError as wrong:
+        raise BadRequest(f"dateFrom: {wrong}") from None
+
+
+def _begin(params: PageQuery, of: str) -> Cursor:
+    """Where a page begins: at its cursor, which must be of this list and these dates, or with the range."""
+    start, end = _range(params)
+    cursor = params.cursor
+    if cursor is None:
+        return Cursor(of, start, end, [])
+    given = params.dateFrom or cursor.start, params.dateTo or cursor.end
+    if (cursor.of, (cursor.start, cursor.end)) != (of, given):
+        raise BadRequest("cursor: belongs to another list or to other dates")
+    return cursor
+
+
+def _json(answer: BaseModel) -> HttpResponse:
+    return HttpResponse(answer.model_dump_json(), content_type="application/json")

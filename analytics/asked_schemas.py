@@ -1,0 +1,113 @@
+"""What readers searched for and asked, over HTTP: what comes in and what goes out."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, PlainValidator
+
+from analytics.schemas import DatesQuery, digits, once
+from docsite.http import cursor
+from docsite.http.cursor import Cursor
+
+
+def _cursor(value: Any) -> Cursor:
+    return cursor.parse(once(value))
+
+
+class PageQuery(DatesQuery):
+    """The range of an export, and where in it a page begins."""
+
+    cursor: Annotated[Cursor | None, PlainValidator(_cursor, json_schema_input_type=str)] = Field(
+        None, description="`nextCursor` of the page before. Dates that are given beside it must be those it came with."
+    )
+
+
+class SearchesQuery(PageQuery):
+    """The range and the page of the searches."""
+
+    limit: Annotated[int, BeforeValidator(digits)] = Field(50, ge=1, le=100, description="Rows on this page.")
+
+
+class ConversationsQuery(PageQuery):
+    """The range and the page of the conversations."""
+
+    limit: Annotated[int, BeforeValidator(digits)] = Field(100, ge=1, le=1000, description="Rows on this page.")
+
+
+NextCursor = Annotated[str | None, Field(description="The cursor of the page that follows; null on the last one.")]
+
+
+class SearchRow(BaseModel):
+    """One query, whatever its upper and lower case."""
+
+    searchQuery: str = Field(description="As it was spelt most often.")
+    hits: int = Field(description="How often it was searched for.")
+    ctr: float = Field(ge=0, le=1, description="The share of these searches of which a result was opened.")
+    topClickedPage: str | None = Field(description="Path of the page that was opened most often.")
+    lastSearchedAt: datetime
+
+
+class SearchesResponse(BaseModel):
+    """What readers searched for: one page of rows."""
+
+    searches: list[SearchRow]
+    totalSearches: int = Field(description="All searches of the range.")
+    nextCursor: NextCursor
+
+
+class CitedPage(BaseModel):
+    """A page that an answer cites."""
+
+    title: str
+    url: str
+
+
+class ConversationRow(BaseModel):
+    """A reader's question and the answer to it."""
+
+    id: str = Field(description="Of the question.")
+    threadId: str
+    timestamp: datetime = Field(description="When it was asked.")
+    query: str
+    response: str = Field(description="Markdown, as far as it got; empty when there is none.")
+    responseType: Literal["answer", "clarifying_question"]
+    sources: list[CitedPage]
+    resolutionStatus: Literal["answered", "unanswered"] = Field(
+        description="`answered` when the answer cites a page and did not break off by a failure."
+    )
+    queryCategory: str | None = Field(description="Always null: questions are not sorted into categories.")
+    pageUrl: str | None = Field(description="The page that the reader was on.")
+
+
+class ConversationsResponse(BaseModel):
+    """What readers asked: one page of rows."""
+
+    conversations: list[ConversationRow]
+    nextCursor: NextCursor
+    hasMore: bool = Field(description="Whether rows follow this page.")
+
+
+class ThreadMessage(BaseModel):
+    """One turn."""
+
+    id: str
+    role: Literal["user", "assistant"]
+    content: str
+    createdAt: datetime
+
+
+class ThreadResponse(BaseModel):
+    """One conversation, its messages in order."""
+
+    threadId: str
+    createdAt: datetime
+    messages: list[ThreadMessage]
+
+
+class CallerStatsResponse(BaseModel):
+    """How many questions came from where."""
+
+    web: int = Field(description="The widget, or a page of an allowed origin.")
+    api: int = Field(description="The API without a browser.")
+    other: int = Field(description="The rest.")
+    total: int

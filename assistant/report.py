@@ -1,0 +1,82 @@
+"""What readers asked, and what became of it. Never who they were: no `fp` leaves here."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
+
+from assistant.models import Message, Thread
+from docsite.db import snapshot
+from docsite.projects.models import Project
+
+_SHOWN = ("message_id", "content", "page_path", "created_at", "thread__thread_id")
+_FINAL = (Message.State.DONE, Message.State.ABORTED)
+
+
+class Place(NamedTuple):
+    """Of a question among all of its project."""
+
+    at: datetime
+    pk: int
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A question and the answer that followed. One that was asked again has its latest answer."""
+
+    question: Message
+    answer: Message | None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the documentation had an answer: it cites a page, and did not break off by a failure.
+
+        A reader who left or pressed stop takes nothing from that; an answer that
+        is still being written is none yet.
+        """
+        return self.answer is not None and self.answer.state in _FINAL and bool(self.answer.sources)
+
+    @property
+    def place(self) -> Place:
+        """Where it stands among the questions."""
+        return Place(self.question.created_at, self.question.pk)
+
+
+def exchanges(
+    project: Project, start: datetime, end: datetime, limit: int, after: Place | None = None
+) -> list[Exchange]:
+    """Questions of the half-open range, newest first, with their answers; those after a place, if one is given."""
+    asked = _questions(project, start, end)
+    if after:
+        asked = asked.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
+    following = Message.objects.filter(thread=OuterRef("thread"), pk__gt=OuterRef("pk")).order_by("pk")
+    asked = asked.annotate(following=Subquery(following.values("pk")[:1])).order_by("-created_at", "-pk")
+    with snapshot():
+        questions = list(asked.select_related("thread").only(*_SHOWN)[:limit])
+        turns = Message.objects.only("role", "content", "state", "sources")
+        found = turns.in_bulk([question.following for question in questions if question.following])
+    answers = {pk: turn for pk, turn in found.items() if turn.role == Message.Role.ASSISTANT}
+    return [Exchange(question, answers.get(question.following)) for question in questions]
+
+
+def callers(project: Project, start: datetime, end: datetime) -> Counter[str]:
+    """How many questions of the half-open range came from where, by `Message.Caller`."""
+    counted = _questions(project, start, end).order_by().values_list("caller").annotate(Count("pk"))
+    return Counter(dict(counted))
+
+
+def conversation(project: Project, thread_id: str) -> tuple[Thread, list[Message]] | None:
+    """A thread of the project with its messages, oldest first."""
+    with snapshot():
+        thread = Thread.objects.filter(project=project, thread_id=thread_id).first()
+        if thread is None:
+            return None
+        return thread, list(thread.messages.only("thread", "message_id", "role", "content", "created_at"))
+
+
+def _questions(project: Project, start: datetime, end: datetime) -> QuerySet[Message]:
+    # EXISTS rather than a join: SQLite would begin with all threads of the project, where the index knows the newest.
+    ours = Exists(Thread.objects.filter(pk=OuterRef("thread"), project=project))
+    return Message.objects.filter(ours, role=Message.Role.USER, created_at__gte=start, created_at__lt=end)

@@ -1,0 +1,100 @@
+"""What readers searched for, counted: one row a query, whatever its upper and lower case."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from heapq import nsmallest
+from typing import NamedTuple
+from unicodedata import normalize
+
+from django.db.models import Count, Max
+
+from docsite.projects.models import Project
+from search import queries
+from search.models import SearchQuery
+
+
+class Place(NamedTuple):
+    """The last row of a page, and the newest search that the first page counted."""
+
+    hits: int
+    folded: str
+    newest: int
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A query over all its spellings."""
+
+    text: str  # as it was spelt most often
+    hits: int
+    clicks: int
+    top_page: str | None
+    last_at: datetime
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some rows, how many searches all rows hold, and where the next page goes on, if there is one."""
+
+    rows: list[Searched]
+    total: int
+    next: Place | None
+
+
+class _Spelling(NamedTuple):
+    """How often one text was searched for with one page opened, or none."""
+
+    text: str
+    opened: str
+    hits: int
+    last_at: datetime
+    newest: int
+
+
+def page(project: Project, start: datetime, end: datetime, limit: int, after: Place | None = None) -> Page:
+    """Queries of the half-open range, the most frequent first, then by their folded text.
+
+    A page after another counts no search that is newer than its first page: no
+    query appears twice, and none is missed.
+    """
+    queries.flush()
+    found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end)
+    if after:
+        found = found.filter(pk__lte=after.newest)
+    rows = found.order_by().values_list("text", "clicked_path").annotate(Count("pk"), Max("at"), Max("pk"))
+    spellings: dict[str, list[_Spelling]] = defaultdict(list)
+    total = newest = 0
+    for row in map(_Spelling._make, rows.iterator()):
+        spellings[fold(row.text)].append(row)
+        total, newest = total + row.hits, max(newest, row.newest)
+    order = ((-sum(row.hits for row in same), folded) for folded, same in spellings.items())
+    if after:
+        order = (key for key in order if key > (-after.hits, after.folded))
+    shown = nsmallest(limit + 1, order)
+    more = len(shown) > limit
+    return Page(
+        rows=[_searched(spellings[folded]) for _, folded in shown[:limit]],
+        total=total,
+        next=Place(-shown[limit - 1][0], shown[limit - 1][1], newest) if more else None,
+    )
+
+
+def fold(text: str) -> str:
+    """What the spellings of a query have in common. Not the database's affair: each knows another alphabet."""
+    return normalize("NFC", text.casefold())
+
+
+def _searched(same: list[_Spelling]) -> Searched:
+    texts, pages = Counter[str](), Counter[str]()
+    for row in sorted(same, key=lambda row: (row.last_at, row.newest), reverse=True):  # of equals the latest
+        texts[row.text] += row.hits
+        if row.opened:
+            pages[row.opened] += row.hits
+    return Searched(
+        text=texts.most_common(1)[0][0],
+        hits=texts.total(),
+        clicks=pages.total(),
+        top_page=pages.most_common(1)[0][0] if pages else None,
+        last_at=max(row.last_at for row in same),
+    )
