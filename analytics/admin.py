@@ -8,7 +8,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from analytics import agents, pages, report_page, reports
+from analytics import agents, reports
+from analytics.counting import pages
+from analytics.dashboard import visitors
 from analytics.models import PageView
 from docsite.projects.admin import ScopedAdmin, organizations_of
 from docsite.projects.models import Project
@@ -106,7 +108,7 @@ class PageViewAdmin(ScopedAdmin):
     def get_urls(self) -> list[Any]:
         """The report of each project, and its files."""
         page = self.admin_site.admin_view(self.visitors_report)
-        rows = self.admin_site.admin_view(report_page.download)
+        rows = self.admin_site.admin_view(visitors.download)
         return [
             path("visitors/<slug:domain>", page, name="analytics_visitors"),
             path("visitors/<slug:domain>/<str:name>", rows, name="analytics_export"),
@@ -115,4 +117,4 @@ class PageViewAdmin(ScopedAdmin):
 
     def visitors_report(self, request: HttpRequest, domain: str) -> HttpResponse:
         """The visitors report."""
-        return report_page.show(request, self.admin_site, domain)
+        return visitors.show(request, self.admin_site, domain)

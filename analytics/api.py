@@ -13,7 +13,7 @@ from ninja import Query, Router
 
 from analytics import collect, dates, exports, reports
 from analytics.collect import Observation
-from analytics.observe import not_a_reader, observation
+from analytics.observe import is_staff, not_a_reader, observation
 from analytics.reports import Counts
 from analytics.schemas import (
     CollectIn,
@@ -126,7 +126,10 @@ def _send(project: Project, payload: CollectIn) -> "Future[Receipt]":
 )
 async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpResponse:
     """Count a reader's view: 204 once it is committed, 202 with `X-View` saying why it is not counted."""
-    if reason := not_a_reader(request):
+    reason = not_a_reader(request)
+    if not reason and request.COOKIES and await in_db(is_staff)(request):
+        reason = "staff"
+    if reason:
         return HttpResponse(status=202, headers={"X-View": reason})
     seen = observation(request, payload.id, payload.path, payload.referrer or "", payload.visitor or "")
     at_hand = collect.at_hand(request.auth, seen)

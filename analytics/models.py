@@ -105,7 +105,7 @@ class Seal(models.Model):
 
 
 class Cells(models.Model):
-    """The packed cells of one bucket of time. See `analytics.cells`."""
+    """The packed cells of one bucket of time. See `analytics.counting.cells`."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
     span = models.PositiveSmallIntegerField(help_text="Hours.")
@@ -123,7 +123,7 @@ class Cells(models.Model):
 
 
 class Trail(models.Model):
-    """When one visitor was seen on which page, packed. See `analytics.trails`."""
+    """When one visitor was seen on which page, packed. See `analytics.counting.trails`."""
 
     pk = models.CompositePrimaryKey("project", "visitor")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)

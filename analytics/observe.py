@@ -1,5 +1,9 @@
 """A request for a page as the view it is: what the endpoint and the middleware both see."""
 
+from importlib import import_module
+
+from django.conf import settings
+from django.contrib.auth import get_user
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -26,3 +30,13 @@ def not_a_reader(request: HttpRequest) -> str:
     """Why a request is no reader's view: a browser fetching ahead; empty when it is one."""
     purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz")).lower()
     return "prefetch" if "prefetch" in purpose or "prerender" in purpose or "preview" in purpose else ""
+
+
+def is_staff(request: HttpRequest) -> bool:
+    """Whether a request that passed no session middleware comes from a browser in which staff is logged in."""
+    key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+    if not key:
+        return False
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    user = get_user(request)
+    return user.is_active and user.is_staff

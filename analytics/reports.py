@@ -12,8 +12,8 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Min
 
-from analytics import cells, pages, sealer, sweeper, trails
-from analytics.cells import Ints
+from analytics.counting import cells, pages, sealer, sweeper, trails
+from analytics.counting.cells import Ints
 from analytics.models import EPOCH, PageView, Seal
 from docsite.db import snapshot
 from docsite.projects.models import Project
@@ -195,7 +195,7 @@ def _views_by_page(project_id: int, window: Window, buckets: list[cells.Bucket],
 
 
 def _distinct(project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int) -> Ints:
-    """Whole hours by the formula of `analytics.cells`; then those at the edges who were not seen within them."""
+    """Whole hours by the formula of `counting.cells`; then those at the edges who were not seen within them."""
     first, end = window.hours
     by_page = cells.distinct(buckets, first, count)
     if len(edge):

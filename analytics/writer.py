@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
 
-from analytics import background, pages, sealer
+from analytics.counting import background, pages, sealer
 from analytics.models import PageView
 from docsite.db import Value, insert
 

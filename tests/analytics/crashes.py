@@ -26,8 +26,9 @@ from django.db import connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Sum
 
-from analytics import collect, recount, sealer, shards, sweeper, verification, writer
-from analytics.cells import SPANS, Bucket, merge
+from analytics import collect, verification, writer
+from analytics.counting import recount, sealer, shards, sweeper
+from analytics.counting.cells import SPANS, Bucket, merge
 from analytics.identity import keyed
 from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail
 from docsite.projects.management.commands.createproject import create_project

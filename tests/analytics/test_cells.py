@@ -6,8 +6,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from analytics import trails
-from analytics.cells import ANY, LAYERS, SPANS, UNIONS, Bucket, cover, distinct, merge, of_scope, views
+from analytics.counting import trails
+from analytics.counting.cells import ANY, LAYERS, SPANS, UNIONS, Bucket, cover, distinct, merge, of_scope, views
 
 HOUR_0 = 490_000  # some hour of 2025
 LAYER_KINDS = {0: {0}, 1: {1}, 2: {2}, **{layer: set(kinds) for layer, kinds in UNIONS.items()}}

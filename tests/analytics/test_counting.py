@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from analytics import collect, reports, sealer
+from analytics import collect, reports
+from analytics.counting import sealer
 from tests.analytics.history import brute, history, windows
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from analytics import sealer, sweeper
+from analytics.counting import sealer, sweeper
 from analytics.models import PageView, Seal
 from tests.analytics import crashes
 from tests.analytics.crashes import record, stored

@@ -18,7 +18,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client, RequestFactory
 
 from analytics import collect as collecting
-from analytics import exports, pages, report_page, reports, sealer
+from analytics import exports, reports
+from analytics.counting import pages, sealer
+from analytics.dashboard import visitors
 from analytics.models import Page, Snapshot
 from docsite.projects.models import ApiKey, Project
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
@@ -594,7 +596,7 @@ def test_the_report_offers_every_download(collect, staff, download):
 async def test_a_download_is_sent_in_pieces(long):
     request = RequestFactory().get("/", {"from": "2026-03-09", "to": "2026-03-12"})
     request.user = User(is_staff=True, is_active=True, is_superuser=True)
-    answer = await sync_to_async(report_page.download)(request, long.domain, "visitors.csv")
+    answer = await sync_to_async(visitors.download)(request, long.domain, "visitors.csv")
     assert answer.is_async
     assert [chunk.count(b"\n") async for chunk in answer] == [1, 1, 500, 500, 200]
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from analytics import periods, reports, sweeper
+from analytics import periods, reports
 from analytics.collect import Observation, at_hand, record
+from analytics.counting import sweeper
 from analytics.models import PageView, VisitorSecret
 from docsite.http.client_ip import parse
 from docsite.projects.auth import recent

@@ -15,11 +15,13 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from analytics import collect, importing, log_files, sealer, sweeper
-from analytics.importing import NotALog, import_log, views_of
-from analytics.log_files import Damaged, Log
-from analytics.log_formats import instant, read
-from analytics.logs import LONGEST_LINE, Skipped, Views
+from analytics import collect
+from analytics.counting import sealer, sweeper
+from analytics.logs import files, importing
+from analytics.logs.files import Damaged, Log
+from analytics.logs.formats import instant, read
+from analytics.logs.importing import NotALog, import_log, views_of
+from analytics.logs.lines import LONGEST_LINE, Skipped, Views
 from analytics.models import PageView, Seal
 from tests.analytics.conftest import CHATGPT, CHROME
 from tests.analytics.crashes import Crash
@@ -215,12 +217,12 @@ def test_nothing_in_a_line_breaks_the_import(make_project, tmp_path):
         b'{"path": {}, "ip": [], "timestamp": [[]], "status": NaN}\n',
         b'{"request": {"headers": 1}}\n',
         combined("/" + "long" * LONGEST_LINE).encode(),
-        b"x" * 3 * log_files.BLOCK + b"\n",
+        b"x" * 3 * files.BLOCK + b"\n",
         combined("/last").encode(),
     ]  # fmt: skip
     (tmp_path / "log").write_bytes(b"".join(lines))
     with Log(tmp_path / "log") as log:
-        assert max(len(line) for _, lines in log.blocks() for line in lines) < log_files.BLOCK + LONGEST_LINE
+        assert max(len(line) for _, lines in log.blocks() for line in lines) < files.BLOCK + LONGEST_LINE
     with Log(tmp_path / "log") as log:
         tally = import_log(project, log, views_of(project), lambda tally: None)
     assert (tally.new, tally.known) == (4, 0)
@@ -243,7 +245,7 @@ def test_a_log_counts_as_its_views_do(make_project, tmp_path):
 
 
 def test_a_line_is_known_again_in_whatever_file_it_comes(make_project, tmp_path, monkeypatch):
-    monkeypatch.setattr(log_files, "BLOCK", 1000)
+    monkeypatch.setattr(files, "BLOCK", 1000)
     project, views = make_project().project, made(3, 200)
     lines = list(map(line_of, views))
     log = tmp_path / "log"
@@ -273,8 +275,8 @@ def test_equal_lines_of_one_second_are_as_many_views(make_project, tmp_path):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_project, tmp_path, monkeypatch, packed):
-    monkeypatch.setattr(log_files, "BLOCK", 2_000)
-    monkeypatch.setattr(log_files, "_BACK", 3_000)
+    monkeypatch.setattr(files, "BLOCK", 2_000)
+    monkeypatch.setattr(files, "_BACK", 3_000)
     monkeypatch.setattr(importing, "_KEEP_SECONDS", 0)
     busy = (combined() * 2 + combined("/other")) * 20  # a second longer than what is looked back on
     text = (busy + "".join(map(line_of, made(4, 150)))).encode()
@@ -433,7 +435,7 @@ def test_a_thousand_strange_lines_are_no_log_and_one_line_makes_one(make_project
 
 
 def test_what_can_be_unpacked_of_a_damaged_log_is_imported(make_project, tmp_path, monkeypatch):
-    monkeypatch.setattr(log_files, "BLOCK", 1000)
+    monkeypatch.setattr(files, "BLOCK", 1000)
     project, views = make_project().project, made(6, 300)
     packed = gzip.compress("".join(map(line_of, views)).encode())
     log = tmp_path / "log.gz"

@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.management import CommandError
 
-from analytics import agent_views, agents, collect, recount, reports, sealer, shards, sweeper
+from analytics import agents, collect, reports
 from analytics.agents import Verdict
+from analytics.counting import agent_views, recount, sealer, shards, sweeper
 from analytics.models import AgentViews, PageView, Trail
 from tests.analytics.history import AGENTS, Seen, brute, history, hour, view, windows
 from tests.analytics.test_counting import arrive, check

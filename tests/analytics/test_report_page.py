@@ -13,11 +13,12 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 from django.test import Client
 
-from analytics import charts, collect, report_chart, reports
-from analytics.charts import Point
+from analytics import collect, reports
 from analytics.collect import Observation
+from analytics.dashboard import charts, steps
+from analytics.dashboard.charts import Point
+from analytics.dashboard.state import State, before
 from analytics.models import EPOCH, AgentViews
-from analytics.report_state import State, before
 from docsite.projects.models import Project
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
 
@@ -296,7 +297,7 @@ def test_a_range_without_end_has_a_chart_that_can_be_read(site):
 def test_the_chart_has_the_period_before_beside_it(busy):
     now = datetime(2026, 11, 1, tzinfo=UTC)
     march = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
-    points, _ = report_chart.points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
+    points, _ = steps.points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
     assert [(point.name, point.total, point.before) for point in points if point.total or point.before] == [
         ("Tue 10 Mar 2026", 12, 0),
         ("Mon 16 Mar 2026", 0, 9),

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from analytics import sealer, shards, sweeper
+from analytics.counting import sealer, shards, sweeper
 from analytics.models import Seal, Trail
 from tests.analytics import crashes
 from tests.analytics.crashes import new_project, record

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.management import CommandError
 
-from analytics import agent_views, sealer, verification
+from analytics import verification
 from analytics.collect import Observation, record
+from analytics.counting import agent_views, sealer
 from analytics.models import AgentAddresses, PageView
 from docsite.http.client_ip import parse
 from tests.analytics.conftest import CHROME, GPTBOT

@@ -5,6 +5,8 @@ import uuid
 
 import httpx
 import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
 
 from tests.analytics.conftest import CHATGPT, CHROME, NOTHING
 from tests.conftest import NO_TLS, assert_error
@@ -109,3 +111,14 @@ def test_a_page_fetched_ahead_is_not_stored(beacon, collect, visitors):
     assert answer.headers["access-control-allow-origin"] == DOCS
     assert not PageView.objects.filter(project=collect.tenant.project).exists()
     assert visitors(dateFrom=None, dateTo=None).json()["totals"] == NOTHING
+
+
+@pytest.mark.parametrize(("staff", "status", "counted"), [(True, 202, 0), (False, 204, 1)])
+def test_staff_that_is_logged_in_is_not_counted(beacon, people, staff, status, counted):
+    user = get_user_model().objects.create_user(f"reader-{uuid.uuid4().hex[:8]}", is_staff=staff)
+    browser = Client()
+    browser.force_login(user)
+    answer = beacon(headers={"Cookie": f"sessionid={browser.cookies['sessionid'].value}"})
+    assert (answer.status_code, answer.headers.get("X-View")) == (status, "staff" if staff else None)
+    assert people() == counted
+    assert beacon(headers={"Cookie": "sessionid=made-up"}).status_code == 204

@@ -10,10 +10,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import IntegrityError
 from django.urls import reverse
 
-from analytics import background, sealer
-from analytics.importing import NotALog, Tally, first_instant, import_log, views_of
-from analytics.log_files import Damaged, Log
-from analytics.logs import Skipped
+from analytics.counting import background, sealer
+from analytics.logs.files import Damaged, Log
+from analytics.logs.importing import NotALog, Tally, first_instant, import_log, views_of
+from analytics.logs.lines import Skipped
 from docsite.projects.management.base import ServiceCommand, project_named
 from docsite.projects.models import Project
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from analytics import agents, recount
+from analytics import agents
+from analytics.counting import recount
 from analytics.management.showing import Showing
 from analytics.models import PageView
 from docsite.projects.management.base import ServiceCommand, project_named

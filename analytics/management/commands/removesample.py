@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from analytics import recount
+from analytics.counting import recount
 from analytics.management.showing import Showing
 from docsite.projects.management.base import ServiceCommand, project_named
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.db import InterfaceError, OperationalError, close_old_connections
 
-from analytics import sealer, shards, sweeper
+from analytics.counting import sealer, shards, sweeper
 from analytics.models import Seal
 from docsite.projects.management.base import ServiceCommand
 

@@ -20,7 +20,8 @@ from django.db import connection  # noqa: E402  # Django comes first
 from django.db.models import Count, Sum  # noqa: E402
 from django.db.models.functions import Length  # noqa: E402
 
-from analytics import pages, reports, sealer, sweeper, writer  # noqa: E402
+from analytics import reports, writer  # noqa: E402
+from analytics.counting import pages, sealer, sweeper  # noqa: E402
 from analytics.models import Cells, Trail  # noqa: E402
 from docsite.projects.management.commands.createproject import create_project  # noqa: E402
 from tests.bench.analytics.engine import Engine, Row  # noqa: E402

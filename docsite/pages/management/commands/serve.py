@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from analytics import background
+from analytics.counting import background
 from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.projects.management.base import ServiceCommand, port

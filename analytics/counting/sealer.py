@@ -6,7 +6,7 @@ and watermark in one transaction, which checks that the lease is still held. A
 crash anywhere repeats the step and skips nothing; of two sealers that both think
 they hold the lease, one writes nothing.
 
-Every process that serves seals in a thread of its own (`analytics.background`)
+Every process that serves seals in a thread of its own (`analytics.counting.background`)
 when enough views came. A report seals what is left before it counts, so that it holds
 every view that was acknowledged before it was asked for.
 """
@@ -24,8 +24,9 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 
-from analytics import agent_views, agents, trails
-from analytics.cells import CRAWLER, HUMAN, READER, SPANS, Bucket, Ints, add_up, merge
+from analytics import agents
+from analytics.counting import agent_views, trails
+from analytics.counting.cells import CRAWLER, HUMAN, READER, SPANS, Bucket, Ints, add_up, merge
 from analytics.models import Cells, PageView, Seal, Trail
 from docsite.db import insert
 

@@ -16,11 +16,12 @@ import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
 
-from analytics import agent_views, agents, sealer, sweeper, trails
-from analytics.agent_views import Read
-from analytics.cells import Ints, add_up
+from analytics import agents
+from analytics.counting import agent_views, sealer, sweeper, trails
+from analytics.counting.agent_views import Read
+from analytics.counting.cells import Ints, add_up
+from analytics.counting.sealer import HOUR, Followed, Lease, Lost
 from analytics.models import PageView, Seal, Trail
-from analytics.sealer import HOUR, Followed, Lease, Lost
 from docsite.projects.models import Project
 
 Progress = Callable[[int, int], None]
@@ -47,7 +48,7 @@ class Stored(NamedTuple):
 
     @property
     def is_read(self) -> bool:
-        """Whether it is among the views that `analytics.agent_views` sums up."""
+        """Whether it is among the views that `analytics.counting.agent_views` sums up."""
         return self.client_class != "human" or self.surface != "html"
 
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 from django.utils.crypto import salted_hmac
 
 from analytics import collect
-from analytics.log_files import Damaged, Log, stripped
-from analytics.logs import Skipped, Views
+from analytics.logs.files import Damaged, Log, stripped
+from analytics.logs.lines import Skipped, Views
 from analytics.models import LogImport
 from analytics.writer import Receipt
 from docsite.projects.models import Project
@@ -189,4 +189,4 @@ class _Import:
 
 def _digest(line: bytes) -> str:
     """Keyed with the service's own key: a project's may change, and then its logs must not be taken for new ones."""
-    return salted_hmac("analytics.importing", line, algorithm="sha256").hexdigest()
+    return salted_hmac("analytics.logs.importing", line, algorithm="sha256").hexdigest()

@@ -8,9 +8,9 @@ watermark for all of them, which is reached and put down in one transaction.
 from django.db import transaction
 from django.db.models import Max, Min
 
-from analytics import sealer
+from analytics.counting import sealer
+from analytics.counting.sealer import Lease, Progress
 from analytics.models import Seal
-from analytics.sealer import Lease, Progress
 
 NUMBERS = (1, 2, 4, 8, 16)  # powers of two: a shard is the lowest bits of a visitor
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from django.db import transaction
 
-from analytics.cells import MOST_PAGES, Ints
+from analytics.counting.cells import MOST_PAGES, Ints
 from analytics.models import Page, PageView
 from docsite.projects.models import Project
 from search.models import Document

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from analytics.report_state import State
-from analytics.report_tables import Table
+from analytics.dashboard.state import State
+from analytics.dashboard.tables import Table
 
 _RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 _NUMBERS = ("human", "ai", "total", "other", "change", "views")

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from analytics import agents, log_formats
+from analytics import agents
 from analytics.collect import Observation
-from analytics.log_formats import Request
+from analytics.logs import formats
+from analytics.logs.formats import Request
 from analytics.schemas import AHEAD, EARLIEST
 from docsite.http import client_ip
 
@@ -70,13 +71,13 @@ class Views:
         if len(raw) > LONGEST_LINE:
             return Skipped.UNREADABLE
         line = raw.decode("utf-8", "replace").rstrip("\r")
-        request = log_formats.read(line)
+        request = formats.read(line)
         if request is None or not request.target:
             return Skipped.UNREADABLE
         path = request.target.partition("?")[0].partition("#")[0]
         if reason := self._skipped(request, path):
             return reason
-        at, address = log_formats.instant(request.time), _address(request.address)
+        at, address = formats.instant(request.time), _address(request.address)
         if at is None or address is None or at < EARLIEST or at > datetime.now(UTC) + AHEAD:
             return Skipped.UNREADABLE
         if not self.people and _is_person(request):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analytics.cells import LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
+from analytics.counting.cells import LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
 
 MOST_SIGHTINGS = 50_000  # of one visitor; beyond, older ones are kept as if they were older still
 

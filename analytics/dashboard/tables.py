@@ -6,11 +6,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from analytics import pages, reports
-from analytics.agent_views import Agent
-from analytics.cells import Ints
+from analytics import reports
+from analytics.counting import pages
+from analytics.counting.agent_views import Agent
+from analytics.counting.cells import Ints
+from analytics.dashboard.state import State
 from analytics.models import PageView
-from analytics.report_state import State
 from analytics.reports import Counts
 from docsite.projects.models import Project
 from search.models import Document

@@ -5,8 +5,8 @@ import threading
 
 from django.db import close_old_connections
 
-from analytics.sealer import seal
-from analytics.sweeper import sweep
+from analytics.counting.sealer import seal
+from analytics.counting.sweeper import sweep
 
 logger = logging.getLogger(__name__)
 

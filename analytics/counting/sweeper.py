@@ -12,9 +12,10 @@ from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from analytics import periods, trails
+from analytics import periods
+from analytics.counting import trails
+from analytics.counting.sealer import HOUR, Followed, Lost, read_trails, release, store_trails, take
 from analytics.models import Seal, Trail
-from analytics.sealer import HOUR, Followed, Lost, read_trails, release, store_trails, take
 
 EVERY = timedelta(days=1)
 TRIM_VISITORS = 5_000  # of one transaction

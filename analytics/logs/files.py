@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from analytics.logs import LONGEST_LINE
+from analytics.logs.lines import LONGEST_LINE
 
 BLOCK = 512 * 1024  # of the unpacked log
 _BACK = 1024 * 1024  # bytes before a place, of which `go_to` returns the lines

@@ -1,7 +1,7 @@
 """The visitors report in the admin. Its address tells its state, the reports are asked, a template shows the answer.
 
-The model of every report: state (`report_state`), numbers (`reports`, `agent_views`), tables (`report_tables`),
-chart (`report_chart`, `charts`) and links (`report_links`), then `templates/admin/reports`.
+The model of every report: `state`, numbers (`analytics.reports`, `counting.agent_views`), `tables`, the chart (`steps`,
+`charts`) and `links`, then `templates/admin/reports`.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -18,22 +18,14 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from analytics import (
-    agent_exports,
-    agent_views,
-    charts,
-    exports,
-    report_chart,
-    report_links,
-    report_tables,
-    reports,
-    sweeper,
-)
-from analytics.agent_views import Agent
+from analytics import exports, reports
+from analytics.counting import agent_views, sweeper
+from analytics.counting.agent_views import Agent
+from analytics.dashboard import agent_exports, charts, links, steps, tables
+from analytics.dashboard.links import Choice
+from analytics.dashboard.state import DAY, HOUR, METRICS, State, before
+from analytics.dashboard.tables import Change
 from analytics.models import EPOCH, Cells, Page, PageView
-from analytics.report_links import Choice
-from analytics.report_state import DAY, HOUR, METRICS, State, before
-from analytics.report_tables import Change
 from analytics.reports import Counts
 from docsite.db import in_db
 from docsite.projects.admin import organizations_of, project_of
@@ -112,9 +104,9 @@ def show(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
         start, end = state.window(now)
     except ValueError as problem:
         wrong += problem.args
-        context["fields"] = report_links.fields(state, None, None)
+        context["fields"] = links.fields(state, None, None)
     else:
-        context["fields"] = report_links.fields(state, start, end)
+        context["fields"] = links.fields(state, start, end)
         context |= _report(project, state, Numbers.of(project, state, start, end), now)
     return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if wrong else 200)
 
@@ -135,7 +127,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     kind: exports.Format = "csv" if form == "csv" else "jsonl"
     if what == "agents":
         found = agent_views.of_range(project, start, end)
-        lines = agent_exports.lines(report_tables.agent_rows(project, found), kind)
+        lines = agent_exports.lines(tables.agent_rows(project, found), kind)
     else:
         lines = exports.lines((reports.visitors if what == "visitors" else reports.views)(project, start, end), kind)
     return StreamingHttpResponse(
@@ -155,9 +147,7 @@ async def _streamed(chunks: Iterator[str]) -> AsyncIterator[str]:
 def _report(project: Project, state: State, numbers: Numbers, now: datetime) -> dict[str, Any]:
     """What the template shows of a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
-    points, step = report_chart.points(
-        project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now
-    )
+    points, step = steps.points(project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now)
     agents = agent_views.of_range(project, start, end) if state.tab == "agents" or not total else []
     shown = _agents(project, state, agents) if state.tab == "agents" else _pages(project, state, numbers)
     kept_from = EPOCH + HOUR * sweeper.boundary()
@@ -171,7 +161,7 @@ def _report(project: Project, state: State, numbers: Numbers, now: datetime) -> 
         "rounded": start < kept_from and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
         "samples": _samples(project),
         **shown,
-        "pager": report_links.pager(state, shown["table"]),
+        "pager": links.pager(state, shown["table"]),
         "agents_found": len(agents),
         "agents_views": sum(agent.views for agent in agents),
         **({} if total else _empty(project, state, start, now)),
@@ -205,18 +195,18 @@ def _pages(project: Project, state: State, numbers: Numbers) -> dict[str, Any]:
     shown, other, earlier = numbers.visitors, numbers.views, numbers.earlier_visitors
     if state.metric == "views":
         shown, other, earlier = other, shown, numbers.earlier_views
-    table = report_tables.of_pages(state, project, shown, other, earlier)
+    table = tables.of_pages(state, project, shown, other, earlier)
     columns = [
         *(("path", "Path"), ("human", "Human"), ("ai", "AI"), ("total", "Total")),
         ("other", "Visitors" if state.metric == "views" else "Views"),
         *([("change", "Change")] if earlier is not None else []),
         ("share", "AI share"),
     ]
-    return {"table": table, "columns": report_links.columns(state, columns)}
+    return {"table": table, "columns": links.columns(state, columns)}
 
 
 def _agents(project: Project, state: State, found: list[Agent]) -> dict[str, Any]:
-    table = report_tables.of_agents(state, project, found)
+    table = tables.of_agents(state, project, found)
     single = reverse("admin:analytics_pageview_changelist")
     wanted = [
         {"project": project.domain, "client_class__exact": row.agent.client_class, "agent": row.agent.name}
@@ -227,7 +217,7 @@ def _agents(project: Project, state: State, found: list[Agent]) -> dict[str, Any
     return {
         "table": table,
         "linked_rows": [(row, f"{single}?{urlencode(facts)}") for row, facts in zip(table.rows, wanted, strict=True)],
-        "columns": report_links.columns(state, _AGENTS),
+        "columns": links.columns(state, _AGENTS),
         "kinds": [
             Choice(f"All {len(found):,}", state.link(kind=""), not state.kind),
             *(
@@ -253,8 +243,8 @@ def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, 
         for form, (label, _) in FORMATS.items()
     ]
     return {
-        "ranges": report_links.ranges(state),
-        "compare": report_links.compare(state),
+        "ranges": links.ranges(state),
+        "compare": links.compare(state),
         "metrics": [Choice(key.capitalize(), state.link(metric=key), key == state.metric) for key in METRICS],
         "tabs": [
             Choice(label, state.link(tab=key, sort="", q="", kind=""), key == state.tab)

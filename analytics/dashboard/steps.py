@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
-from analytics import charts, reports
+from analytics import reports
+from analytics.dashboard import charts
+from analytics.dashboard.state import DAY, HOUR
 from analytics.models import EPOCH
-from analytics.report_state import DAY, HOUR
 from docsite.projects.models import Project
 
 STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}  # and how many of each are readable

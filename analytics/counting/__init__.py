@@ -1,0 +1,1 @@
+"""Views into cells: counting visitors by addition, and what is kept for it."""

@@ -1,0 +1,1 @@
+"""Access logs as views."""
