@@ -1,17 +1,22 @@
 """Single page views in the admin, and the way to the reports over all of them."""
 
+from datetime import timedelta
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import path, reverse
+from django.views.generic import RedirectView
 
-from analytics import agents, reports
+from analytics import agents, dates, reports
 from analytics.counting import pages
 from analytics.dashboard import visitors
-from analytics.models import PageView
+from analytics.dashboard.texts import visible
+from analytics.models import EPOCH, PageView
 from docsite.projects.admin import ScopedAdmin, organizations_of
 from docsite.projects.models import Project
 
@@ -32,15 +37,19 @@ class ProjectFilter(admin.SimpleListFilter):
         return queryset.filter(project__domain=domain.replace("\0", "")) if domain else queryset
 
 
-class AgentFilter(admin.SimpleListFilter):
-    """One agent by its name: the report of visitors links to its views. There are too many names to offer."""
-
-    title = parameter_name = "agent"
+class GivenFilter(admin.SimpleListFilter):
+    """A filter of too many values to offer: the report of visitors links to them."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """The chosen one, so that the list says that it is filtered."""
-        chosen = request.GET.get("agent")
-        return [] if chosen is None else [(chosen, chosen[:80] or "(no name)")]
+        chosen = request.GET.get(str(self.parameter_name))
+        return [] if chosen is None else [(chosen, visible(chosen[:80]) or "(empty)")]
+
+
+class AgentFilter(GivenFilter):
+    """One agent by its name."""
+
+    title = parameter_name = "agent"
 
     def queryset(self, request: HttpRequest, queryset: "QuerySet[PageView]") -> "QuerySet[PageView]":
         """Its views."""
@@ -48,19 +57,48 @@ class AgentFilter(admin.SimpleListFilter):
         return queryset if name is None else queryset.filter(agent=name.replace("\0", ""))
 
 
+class TimeFilter(GivenFilter):
+    """Views on one side of an instant, in the forms of the API's dates."""
+
+    lookup: ClassVar[str]
+
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[PageView]") -> "QuerySet[PageView]":
+        """The views on that side."""
+        text = self.value()
+        if not text:
+            return queryset
+        try:
+            return queryset.filter(**{self.lookup: (dates.parse(text) - EPOCH) // timedelta(microseconds=1)})
+        except ValueError:
+            raise IncorrectLookupParameters from None
+
+
+class FromFilter(TimeFilter):
+    """Views at or after an instant."""
+
+    title, parameter_name, lookup = "start", "from", "at__gte"
+
+
+class UntilFilter(TimeFilter):
+    """Views before an instant."""
+
+    title, parameter_name, lookup = "end", "to", "at__lt"
+
+
 @admin.register(PageView)
 class PageViewAdmin(ScopedAdmin):
     """Single views, and the reports over all of them."""
 
     organization = "project__organization"
-    list_display = ("seen_at", "path", "project", "client_class", "agent", "surface", "counts_as")
-    list_filter = (ProjectFilter, AgentFilter, "client_class", "surface", "verified", "sample")
+    list_display = ("seen_at", "path", "client_class", "counts_as", "agent_name", "surface", "project")
+    list_filter = (ProjectFilter, FromFilter, UntilFilter, AgentFilter, "client_class", "surface", "verified", "sample")
     list_select_related = ("project",)
     fields = (
-        *("seen_at", "path", "project", "client_class", "surface", "counts_as", "agent", "operator", "verified"),
+        *("seen_at", "path", "project", "client_class", "surface", "counts_as", "agent_name", "operator", "verified"),
         *("rule", "rules_version", "referrer", "user_agent", "sample"),
     )
-    readonly_fields = ("seen_at", "path", "counts_as")
+    readonly_fields = ("seen_at", "path", "counts_as", "agent_name")
+    change_list_template = "admin/reports/page_views.html"
     show_full_result_count = False
 
     class Media:
@@ -82,11 +120,15 @@ class PageViewAdmin(ScopedAdmin):
         mine = Project.objects.filter(organization__in=organizations_of(request))
         return () if request.user.is_superuser or mine.count() > 1 else ("-at",)
 
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        """The columns; no project where all views are of one."""
+        return self.list_display[:-1] if request.GET.get("project") else self.list_display
+
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list, latest first, with a word on how far back it goes."""
         days = settings.ENV.raw_view_days
-        titles = {"title": "Page views", "subtitle": f"Single views are kept for {days} days"}
-        return super().changelist_view(request, {**titles, **(extra_context or {})})
+        words = {"title": "Page views", "subtitle": f"Single views are kept for {days} days"}
+        return super().changelist_view(request, {**words, "report": _report(request), **(extra_context or {})})
 
     @admin.display(ordering="at", description="At (UTC)")
     def seen_at(self, view: PageView) -> str:
@@ -96,7 +138,12 @@ class PageViewAdmin(ScopedAdmin):
     @admin.display
     def path(self, view: PageView) -> str:
         """The page's path."""
-        return pages.paths_of(view.project_id, [view.page])[0]
+        return visible(pages.paths_of(view.project_id, [view.page])[0])
+
+    @admin.display(ordering="agent", description="Agent")
+    def agent_name(self, view: PageView) -> str:
+        """The agent's name, with nothing in it that cannot be seen."""
+        return visible(view.agent)
 
     @admin.display(description="Counts as")
     def counts_as(self, view: PageView) -> str:
@@ -111,6 +158,10 @@ class PageViewAdmin(ScopedAdmin):
         rows = self.admin_site.admin_view(visitors.download)
         return [
             path("visitors/<slug:domain>", page, name="analytics_visitors"),
+            path(
+                "visitors/<slug:domain>/",
+                RedirectView.as_view(pattern_name="admin:analytics_visitors", query_string=True),
+            ),
             path("visitors/<slug:domain>/<str:name>", rows, name="analytics_export"),
             *super().get_urls(),
         ]
@@ -118,3 +169,14 @@ class PageViewAdmin(ScopedAdmin):
     def visitors_report(self, request: HttpRequest, domain: str) -> HttpResponse:
         """The visitors report."""
         return visitors.show(request, self.admin_site, domain)
+
+
+def _report(request: HttpRequest) -> dict[str, str]:
+    """Where the report of the project is that a list is filtered by, over the same range; empty without one."""
+    mine = Project.objects.filter(organization__in=organizations_of(request))
+    project = mine.filter(domain=request.GET.get("project", "").replace("\0", "")).first()
+    if project is None:
+        return {}
+    range_ = {name: request.GET[name] for name in ("from", "to") if request.GET.get(name)}
+    link = reverse("admin:analytics_visitors", args=[project.domain])
+    return {"name": project.name, "link": f"{link}?{urlencode(range_)}" if range_ else link}

@@ -73,7 +73,7 @@ def _view(project: Project, seen: Observation) -> View:
         client = verdict.agent if verdict.client_class in agents.AI_CLASSES else seen.user_agent[: agents.LONGEST]
         who = visitor(secret, seen.address, client)
     return View(
-        key=keyed(project.visitor_secret, seen.view_id, b"view"),  # half the size of the id, and nothing that it tells
+        key=keyed(secret, seen.view_id, b"view"),  # half the size of the id, and forgotten with the visitor
         at=(seen.at - EPOCH) // _MICROSECOND,
         path=project.path_of(seen.raw_path),
         counts=verdict.client_class not in NOT_COUNTED or agents.reads(verdict.client_class, surface),

@@ -136,10 +136,11 @@ class Trail(models.Model):
 
 
 class AgentViews(models.Model):
-    """How much one client that is no person read in one hour. Counted by the sealer, and kept as long as cells."""
+    """How much one client that is no person read in an hour or a day. Summed up by the sealer, and kept like cells."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
-    hour = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
+    span = models.PositiveSmallIntegerField(help_text="Hours: 1 or 24.")
+    start = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
     client_class = models.CharField(max_length=14, choices=PageView.Class.choices)
     agent = models.CharField(max_length=80, blank=True)
     rule = models.CharField(max_length=80)
@@ -152,8 +153,8 @@ class AgentViews(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["project", "hour", "client_class", "agent", "rule", "surface", "verified"],
-                name="one_row_an_agent_and_hour",
+                fields=["project", "span", "start", "client_class", "agent", "rule", "surface", "verified"],
+                name="one_row_an_agent_and_bucket",
             )
         ]
 
@@ -198,9 +199,11 @@ class LogImport(models.Model):
     """How far a log was imported, so that it can be resumed, and is not imported twice after its views are gone."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
-    first_line = models.CharField(max_length=64, help_text="Keyed hash of the log's first line: what tells logs apart.")
+    first_line = models.CharField(
+        max_length=64, help_text="Keyed hash of time, path and status of its first line: what tells logs apart."
+    )
     offset = models.BigIntegerField(default=0, help_text="Bytes of the unpacked log that are imported.")
-    last_line = models.CharField(max_length=64, blank=True, help_text="Keyed hash of the line that ends there.")
+    last_line = models.CharField(max_length=64, blank=True, help_text="The same of the line that ends there.")
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -90,14 +89,31 @@ class Window:
         return [(lo, hi) for lo, hi in ((self.lo, first), (end, self.hi)) if lo < hi]
 
 
-def visitors(project: Project, start: datetime, end: datetime) -> Counts:
-    """Unique visitors with `start <= view < end`; `total` counts one seen as both human and AI once."""
-    return _count(project, Window.of(start, end), _distinct)
+def refresh(project: Project, patience: float = sealer.PATIENCE_SECONDS) -> bool:
+    """Count the views of a project that came in meanwhile, for at most so many seconds.
+
+    Returns whether all are counted now. Nobody waits for the views of other projects alone.
+    """
+    try:
+        if not sealer.is_behind(project.pk) or sealer.seal(patience):
+            return True
+        logger.warning("A report was made while views were still being counted.")
+    except DatabaseError:  # full, say; what is sealed can still be read
+        logger.exception("A report was made without the latest views.")
+    return False
 
 
-def views(project: Project, start: datetime, end: datetime) -> Counts:
-    """Views with `start <= view < end`; `total` is human and AI."""
-    return _count(project, Window.of(start, end), _views_by_page)
+def visitors(project: Project, start: datetime, end: datetime, *, fresh: bool = True) -> Counts:
+    """Unique visitors with `start <= view < end`; `total` counts one seen as both human and AI once.
+
+    `fresh`: count what came in meanwhile first. Who asks for several counts calls `refresh` once instead.
+    """
+    return _count(project, Window.of(start, end), _distinct, fresh=fresh)
+
+
+def views(project: Project, start: datetime, end: datetime, *, fresh: bool = True) -> Counts:
+    """Views with `start <= view < end`; `total` is human and AI. `fresh` as in `visitors`."""
+    return _count(project, Window.of(start, end), _views_by_page, fresh=fresh)
 
 
 @dataclass(frozen=True)
@@ -110,36 +126,31 @@ class Bin:
     views: dict[str, int]
 
 
-def series(project: Project, start: datetime, end: datetime, step: int) -> list[Bin]:
-    """The range in steps of `step` hours. Those of 1 and 24 begin at whole multiples (24: at 00:00 UTC), longer ones
-    where the range does.
+def series(project: Project, steps: Sequence[tuple[datetime, datetime]], *, fresh: bool = True) -> list[Bin]:
+    """Each of some half-open steps of time by itself. `fresh` as in `visitors`.
 
-    Visitors of the steps do not add up to those of the range: who comes twice counts in two.
+    Visitors of the steps do not add up to those of their range: who comes twice counts in two.
     """
-    _seal()
+    if fresh:
+        refresh(project)
+    closed = _closed()
+    return [_bin(project, start, end, closed) for start, end in steps]
+
+
+def _bin(project: Project, start: datetime, end: datetime, closed: int) -> Bin:
     window = Window.of(start, end)
-    if window.lo >= window.hi:
-        return []
-    size = step * sealer.HOUR
-    first = window.lo if step > 24 else window.lo // size * size
-    edges = [window.lo, *range(first + size, window.hi, size), window.hi]
-    spans, closed = [span for span in cells.SPANS if span <= step], _closed()
-    return [_bin(project, lo, hi, spans, closed) for lo, hi in pairwise(edges)]
-
-
-def _bin(project: Project, lo: int, hi: int, spans: Sequence[int], closed: int) -> Bin:
-    start, end = (EPOCH + timedelta(microseconds=at) for at in (lo, hi))
-    if lo % sealer.HOUR or hi % sealer.HOUR:  # an end within an hour takes single views
-        return Bin(start, end, visitors(project, start, end).totals, views(project, start, end).totals)
-    first = lo // sealer.HOUR
-    ranges = cells.cover(first, hi // sealer.HOUR, closed, spans)
-    seen, viewed = cells.of_site(sealer.read_cells(project.pk, ranges), first)
+    if window.edges:  # an end within an hour takes single views
+        totals = (report(project, start, end, fresh=False).totals for report in (visitors, views))
+        return Bin(start, end, *totals)
+    first, last = window.hours
+    seen, viewed = cells.of_site(sealer.read_cells(project.pk, cells.cover(first, last, closed)), first)
     counts = cells.of_scope(np.stack([seen, viewed]), crawlers=_crawlers(project))
     return Bin(start, end, *(dict(zip(NAMES, row, strict=True)) for row in counts.tolist()))
 
 
-def _count(project: Project, window: Window, count: Callable[..., Ints]) -> Counts:
-    _seal()
+def _count(project: Project, window: Window, count: Callable[..., Ints], *, fresh: bool) -> Counts:
+    if fresh:
+        refresh(project)
     with snapshot():
         buckets = _buckets(project.pk, *window.hours)
         edge = _edge(project.pk, window.edges)
@@ -151,14 +162,6 @@ def _count(project: Project, window: Window, count: Callable[..., Ints]) -> Coun
     order = np.lexsort((known.rank()[seen], -counts[seen, 2]))
     numbers = np.concatenate([[0], seen[order]])
     return Counts(project.pk, np.column_stack([numbers, counts[numbers]]))
-
-
-def _seal() -> None:
-    try:
-        if not sealer.seal():
-            logger.warning("A report was made while views were still being counted.")
-    except DatabaseError:  # full, say; what is sealed can still be read
-        logger.exception("A report was made without the latest views.")
 
 
 def _crawlers(project: Project) -> bool:

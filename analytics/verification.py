@@ -90,7 +90,7 @@ def parse(text: str) -> list[str]:
     Takes `{"prefixes": [...]}` whose items have `ipv4Prefix` or `ipv6Prefix`, and a plain list of ranges.
     """
     try:
-        told = json.loads(text)
+        told = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise ValueError("is no JSON") from None
     items = told.get("prefixes") if isinstance(told, dict) else told

@@ -1,38 +1,44 @@
-"""What clients that are no people read, by the hour: sums that the sealer keeps, so that reports need no single views.
+"""What clients that are no people read, by the hour and the day: sums that the sealer keeps, so that reports need no
+single views.
 
-One row is one hour, client, rule, form and mark. Names come from user agents, which
-anybody can make up: an hour has room for 300 rows of clients that the rules do not
-name, and what comes beyond is summed up under `(other)`.
+One row is one hour or day, client, rule, form and mark. Names come from user agents,
+which anybody can make up: each hour and day has room for 300 rows of clients that the
+rules do not name, and what comes beyond is summed up under `(other)`.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import NamedTuple, cast
 
 from django.db import connection
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, Sum
 
 from analytics import agents
+from analytics.counting import cells
 from analytics.models import EPOCH, AgentViews
 from docsite.db import insert
 from docsite.projects.models import Project
 
-MOST = 300  # rows of clients without a known operator, of an hour of a project
+MOST = 300  # rows of clients without a known operator, of an hour or a day of a project
+SPANS = (24, 1)  # hours
 OTHER = "(other)"
 _HOUR = timedelta(hours=1)
 
-_KEY = ("project_id", "hour", "client_class", "agent", "rule", "surface", "verified")
+_KEY = ("project_id", "span", "start", "client_class", "agent", "rule", "surface", "verified")
 _COLUMNS = (*_KEY, "operator", "views", "last_at")
 _TABLE = AgentViews._meta.db_table
 
 
 class Read(NamedTuple):
-    """A row: what one client read in one hour. Less than no views take some back."""
+    """A row: what one client read in one hour or day. Less than no views take some back."""
 
     project_id: int
-    hour: int
+    span: int
+    start: int
     client_class: str
     agent: str
     rule: str
@@ -44,21 +50,25 @@ class Read(NamedTuple):
 
 
 def of_shard(after: int, upto: int, shard: int, shards: int) -> list[Read]:
-    """What is read in the views of a shard with ids above `after` and up to `upto`."""
+    """What is read, by the hour, in the views of a shard with ids above `after` and up to `upto`."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT project_id, at / 3600000000 AS hour, client_class, agent, rule, surface, verified, MAX(operator), "
+            "SELECT project_id, 1, at / 3600000000, client_class, agent, rule, surface, verified, MAX(operator), "
             "COUNT(*), MAX(at) FROM analytics_pageview WHERE id > %s AND id <= %s AND visitor & %s = %s "
             "AND NOT (client_class = 'human' AND surface = 'html') "
             "GROUP BY project_id, at / 3600000000, client_class, agent, rule, surface, verified",
             [after, upto, shards - 1, shard],
         )
-        return [Read(*row) for row in cast("list[tuple[int, int, str, str, str, str, str, str, int, int]]", cursor)]
+        return [
+            Read(*row) for row in cast("list[tuple[int, int, int, str, str, str, str, str, str, int, int]]", cursor)
+        ]
 
 
 def add(rows: Iterable[Read]) -> None:
-    """Add to the sums; in the transaction of what they are sums of."""
-    summed = _summed(_with_room(_summed(rows)))
+    """Add to the sums of hours and days what hours have more; in the transaction of what they are sums of."""
+    hours = _summed(rows)
+    days = _summed(row._replace(span=24, start=row.start // 24 * 24) for row in hours)
+    summed = _summed(_with_room([*hours, *days]))
     if summed:
         insert(
             _TABLE,
@@ -102,8 +112,9 @@ class Agent:
 def of_range(project: Project, start: datetime, end: datetime) -> list[Agent]:
     """The clients that are no people, those with most views first. Counted in whole hours: the ends are rounded out."""
     lo, hi = (start - EPOCH) // _HOUR, -((EPOCH - end) // _HOUR)
+    buckets = [Q(span=span, start__gte=first, start__lt=last) for span, first, last in cells.cover(lo, hi, hi, SPANS)]
     rows = (
-        AgentViews.objects.filter(project=project, hour__gte=lo, hour__lt=hi)
+        AgentViews.objects.filter(reduce(or_, buckets, Q(pk__in=[])), project=project)
         .values_list("client_class", "agent", "operator", "rule", "surface", "verified")
         .annotate(sum=Sum("views"), last=Max("last_at"))
         .order_by("-sum")
@@ -124,19 +135,19 @@ def of_range(project: Project, start: datetime, end: datetime) -> list[Agent]:
 def _with_room(rows: Sequence[Read]) -> list[Read]:
     """The rows, with those under `(other)` for which their hour has no room left."""
     there = AgentViews.objects.filter(
-        project__in={row.project_id for row in rows}, hour__in={row.hour for row in rows}, operator=""
+        project__in={row.project_id for row in rows}, start__in={row.start for row in rows}, operator=""
     ).exclude(agent=OTHER)
-    counted = there.values_list("project_id", "hour").annotate(rows=Count("pk"))
-    taken = Counter({(project_id, hour): count for project_id, hour, count in counted})
-    wanted = taken + Counter(row[:2] for row in rows if not row.operator)
-    if not any(count > MOST for count in wanted.values()):
+    counted = there.values_list("project_id", "span", "start").annotate(rows=Count("pk"))
+    taken = Counter({tuple(bucket): count for *bucket, count in counted})
+    wanted = taken + Counter(row[:3] for row in rows if not row.operator)
+    if not any(count > MOST for count in wanted.values()) and all(row.views > 0 for row in rows):
         return list(rows)
     known = set(there.values_list(*_KEY))
     kept = []
     for row in sorted(rows, key=lambda row: -row.views):
         if row[: len(_KEY)] not in known and not row.operator:
-            taken[row[:2]] += 1
-            if taken[row[:2]] > MOST:
+            taken[row[:3]] += 1
+            if taken[row[:3]] > MOST or row.views < 0:  # what is taken back and has no row was put there, too
                 row = row._replace(agent=OTHER, rule=OTHER)
         kept.append(row)
     return kept

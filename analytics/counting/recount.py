@@ -2,15 +2,15 @@
 
 Cells hold no visitors, but a change of a few views is still a sum: with each
 visitor concerned, the cells that its trail makes now, less those that it made
-before. Each step holds the lease of its shard and writes views, trails and cells
-in one transaction, so it may be killed and started again.
+before. Each step holds the lease of its shard, reads the views of some visitors
+as they are then, and writes views, trails and cells in one transaction. So it may
+be killed and started again, and of two at once each does a part.
 """
 
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
-from itertools import islice
-from typing import NamedTuple, cast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from django.conf import settings
@@ -26,8 +26,10 @@ from docsite.projects.models import Project
 
 Progress = Callable[[int, int], None]
 
-STEP_VISITORS = 1_000
 _COLUMNS = "id, at, page, visitor, client_class, surface, verified, agent, operator, rule, user_agent, sample"
+_STEP_SECONDS = 1.2  # each writes most hours anew, so few long ones are quickest; a lease is longer still
+_MOST_IDS = 900  # of one query
+_BATCH = 20_000  # views that are read or marked at once, so that nobody waits for long
 
 
 class Stored(NamedTuple):
@@ -52,8 +54,8 @@ class Stored(NamedTuple):
         return self.client_class != "human" or self.surface != "html"
 
 
-Judge = Callable[[Stored], Stored | None]
-Changes = list[tuple[Stored, Stored | None]]  # views that are sealed, and what they are to be; None: nothing
+Judge = Callable[[Stored], Stored | None]  # what a view is to be; None: nothing
+Changes = list[tuple[Stored, Stored | None]]  # views that are sealed, and what they are to be
 
 
 def reclassify(project: Project, progress: Progress | None = None) -> Counter[tuple[str, str]]:
@@ -78,73 +80,119 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
             user_agent="" if verdict.client_class == "human" else view.user_agent,
         )
 
-    for before, after in _recount(project, judged, progress):
+    recount = _Recount(project, judged, "user_agent <> ''", progress)
+    for before, after in recount.run():
         if after and after.client_class != before.client_class:
             moved[before.client_class, after.client_class] += 1
-    PageView.objects.filter(project=project, rules_version__lt=agents.VERSION).exclude(user_agent="").update(
-        rules_version=agents.VERSION
-    )
+    for first in range(0, recount.upto, _BATCH):
+        judged_now = PageView.objects.filter(project=project, pk__gt=first, pk__lte=first + _BATCH, at__gte=since)
+        judged_now.filter(rules_version__lt=agents.VERSION).exclude(user_agent="").update(rules_version=agents.VERSION)
     return moved
 
 
 def remove_sample(project: Project, progress: Progress | None = None) -> int:
     """Take the project's sample views away, out of every count; returns how many there were."""
-    return sum(1 for _ in _recount(project, lambda view: None if view.sample else view, progress))
+    return sum(1 for _ in _Recount(project, lambda view: None if view.sample else view, "sample", progress).run())
 
 
-def _recount(project: Project, judge: Judge, progress: Progress | None) -> Iterator[tuple[Stored, Stored | None]]:
-    """Put what `judge` says in the place of each view, and yield those that changed, with what became of them."""
-    upto = sealer.newest()
-    sealer.seal(patience=float("inf"))
-    concerned = {view.visitor for view in _views(project.pk, 0, upto) if judge(view) != view}
-    known = defaultdict(list)
-    for view in _views(project.pk, 0, upto):
-        if view.visitor in concerned:
-            known[view.visitor].append(view)
-    todo, most = concerned, STEP_VISITORS
-    while todo:
-        done: set[int] = set()
-        for shard in Seal.objects.values_list("shard", flat=True):
-            lease = sealer.take(shard)
-            if lease is None:
-                time.sleep(0.05)
-                continue
-            mine = list(islice((visitor for visitor in todo if visitor & (lease.shards - 1) == shard), most))
-            views = [view for visitor in mine for view in known[visitor]]
-            views += _views(project.pk, upto, lease.sealed_to, set(mine))
-            changes = [(view, judge(view)) for view in views]
-            try:
-                _step(project.pk, lease, changes)
-            except Lost:
-                most = max(1, most // 2)
-                continue
-            yield from ((before, after) for before, after in changes if before != after)
-            done.update(mine)
-        todo = todo - done
-        if progress and done:
-            progress(len(concerned) - len(todo), len(concerned))
+class _Recount:
+    """Puts what `judge` says in the place of each view. Only views that fit `condition`, which is SQL, may change."""
+
+    def __init__(self, project: Project, judge: Judge, condition: str, progress: Progress | None) -> None:
+        self.project, self.judge, self.condition, self.progress = project, judge, condition, progress
+        self.pace = sealer.Pace(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
+        self.upto = sealer.newest()
+        sealer.seal(patience=float("inf"))
+        self.ids: dict[int, list[int]] = {}  # of all views of each visitor concerned
+
+    def run(self) -> Iterator[tuple[Stored, Stored | None]]:
+        """Make the changes, and yield each one with what the view was and is."""
+        changing = _views(self.project.pk, 0, self.upto, self.condition)
+        todo = np.array(sorted({view.visitor for view in changing if self.judge(view) != view}), np.int64)
+        self.ids = {visitor: [] for visitor in todo.tolist()}
+        self._note(_owners(self.project.pk, 0, self.upto))
+        count = len(todo)
+        while len(todo):
+            for shard in Seal.objects.values_list("shard", flat=True):
+                changes, done = self._step(shard, todo)
+                yield from changes
+                todo = todo[~np.isin(todo, done)]
+                if self.progress and len(done):
+                    self.progress(count - len(todo), count)
+
+    def _note(self, owners: Iterable[tuple[int, int]]) -> None:
+        for pk, visitor in owners:
+            if visitor in self.ids:
+                self.ids[visitor].append(pk)
+
+    def _step(self, shard: int, todo: Ints) -> tuple[Changes, list[int]]:
+        """Count some visitors of a shard anew; returns what changed, and whose views are done."""
+        highest = sealer.newest()  # read before the lease is taken, so that it is held for a moment only
+        self._note(_owners(self.project.pk, self.upto, highest))
+        self.upto = max(self.upto, highest)
+        lease = sealer.take(shard)
+        if lease is None:
+            time.sleep(0.05)
+            return [], []
+        began = time.monotonic()
+        self._note(_owners(self.project.pk, self.upto, lease.sealed_to))
+        self.upto = max(self.upto, lease.sealed_to)
+        mine = todo[(todo & (lease.shards - 1)) == shard][: self.pace.views].tolist()
+        ids = [pk for visitor in mine for pk in self.ids[visitor] if pk <= lease.sealed_to]
+        changes = [(view, self.judge(view)) for view in _by_id(ids)]
+        try:
+            _write_step(self.project.pk, lease, changes)
+        except Lost:
+            self.pace.learn(sealer.LEASE_SECONDS)
+            return [], []
+        if len(mine) == self.pace.views:
+            self.pace.learn(time.monotonic() - began)
+        return [(before, after) for before, after in changes if before != after], mine
 
 
-def _views(project_id: int, after: int, upto: int, visitors: set[int] | None = None) -> Iterator[Stored]:
-    """The views with ids in a range, some thousand at a time, so that nobody waits for us."""
+def _views(project_id: int, after: int, upto: int, condition: str) -> Iterator[Stored]:
+    """The views that fit a condition, with ids in a range."""
     while after < upto:
         with connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE project_id = %s AND id > %s AND id <= %s "
-                "ORDER BY id LIMIT 20000",
-                [project_id, after, upto],
+                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s "
+                f"AND {condition} ORDER BY id LIMIT {_BATCH}",
+                [after, upto, project_id],
             )
-            rows = cast("list[tuple[int, int, int, int, str, str, str, str, str, str, str, bool]]", cursor.fetchall())
+            rows = _stored(cursor.fetchall())
         if not rows:
             return
-        after = rows[-1][0]
-        for row in rows:
-            view = Stored(*row)
-            if visitors is None or view.visitor in visitors:
-                yield view
+        after = rows[-1].id
+        yield from rows
 
 
-def _step(project_id: int, lease: Lease, changes: Changes) -> None:
+def _owners(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]:
+    """Ids and visitors of the views with ids in a range."""
+    for first in range(after, upto, _BATCH):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT id, visitor FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s",
+                [first, min(first + _BATCH, upto), project_id],
+            )
+            yield from cursor.fetchall()
+
+
+def _by_id(ids: list[int]) -> Iterator[Stored]:
+    """Views as they are now; those that are gone are left out."""
+    for first in range(0, len(ids), _MOST_IDS):
+        some = ids[first : first + _MOST_IDS]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id IN ({', '.join(['%s'] * len(some))})", some
+            )
+            yield from _stored(cursor.fetchall())
+
+
+def _stored(rows: list[Any]) -> list[Stored]:
+    return [Stored._make(row) for row in rows]
+
+
+def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
     """Make changes of all views of some visitors of one shard, and give the lease back. Raises `Lost`."""
     change, followed, gone = _followed(project_id, changes)
     buckets = sealer.updated(project_id, lease, sealer.deltas(change, *_views_by_hour(changes)))
@@ -199,7 +247,8 @@ def _reads(project_id: int, changes: Changes) -> list[Read]:
     return [
         Read(
             project_id=project_id,
-            hour=view.at // HOUR,
+            span=1,
+            start=view.at // HOUR,
             client_class=view.client_class,
             agent=view.agent,
             rule=view.rule,

@@ -113,6 +113,17 @@ def seal(patience: float = PATIENCE_SECONDS, progress: Progress | None = None) -
     return True
 
 
+def is_behind(project_id: int) -> bool:
+    """Whether views of a project wait to be sealed."""
+    with connection.cursor() as cursor:
+        cursor.execute(  # the + keeps the database from its index of projects: ids lead to the few new views
+            "SELECT EXISTS (SELECT 1 FROM analytics_pageview "
+            "WHERE id > (SELECT MIN(sealed_to) FROM analytics_seal) AND +project_id = %s)",
+            [project_id],
+        )
+        return bool(cursor.fetchone()[0])
+
+
 def _behind(upto: int) -> list[int]:
     return list(Seal.objects.filter(sealed_to__lt=upto).order_by("sealed_to").values_list("shard", flat=True))
 
@@ -136,15 +147,18 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
 
 
 class Pace:
-    """How many views a step takes. How long that is depends on their visitors' trails and on the hours they touch."""
+    """How much a step takes. How long that is depends on the visitors' trails and on the hours they touch.
 
-    def __init__(self, least: int = 100, most: int = 30_000) -> None:
-        self.least, self.most = least, most
+    `least` and `most` views, or of what the step is made of; `seconds` that a step should take.
+    """
+
+    def __init__(self, least: int = 100, most: int = 30_000, seconds: float = STEP_SECONDS) -> None:
+        self.least, self.most, self.seconds = least, most, seconds
         self.views = max(least, min(most, 5_000))
 
     def learn(self, seconds: float) -> None:
         """A step of so many views took so long."""
-        factor = max(0.25, min(2.0, STEP_SECONDS / seconds))
+        factor = max(0.25, min(2.0, self.seconds / seconds))
         self.views = max(self.least, min(self.most, int(self.views * factor)))
 
 

@@ -3,7 +3,7 @@
 Places are in percent of the plot, so a chart is as wide as the page and its texts
 keep their size. A bar is as high as the total of a point. From its foot stands
 the first part, from its top hangs the second; what belongs to both is where they
-overlap.
+overlap. The total of the period before is a tick across the bar's place.
 """
 
 from collections.abc import Sequence
@@ -24,6 +24,12 @@ class Point:
     second: int
     total: int
     before: int | None = None
+    is_open: bool = False  # not over yet
+
+    @property
+    def both(self) -> int:
+        """What belongs to both parts."""
+        return self.first + self.second - self.total
 
 
 @dataclass(frozen=True)
@@ -38,11 +44,15 @@ class Box:
 
 @dataclass(frozen=True)
 class Bar:
-    """A point with its shapes. `label` is empty where there is no room; every second label may give way, too."""
+    """A point with its shapes, `before` as a box without height.
+
+    `label` is empty where there is no room; every second label may give way, too.
+    """
 
     point: Point
     first: Box
     second: Box
+    before: Box | None
     middle: str
     label: str
     spare: bool
@@ -58,11 +68,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its bars, its lines, and the period before as a path in a box of 100 by 100."""
+    """A chart: its bars, and the lines behind them."""
 
     bars: list[Bar]
     lines: list[Line]
-    before: str
 
 
 def chart(points: Sequence[Point]) -> Chart:
@@ -75,17 +84,19 @@ def chart(points: Sequence[Point]) -> Chart:
     bars = []
     for number, point in enumerate(points):
         x, width = _percent(number * place + place * _GAP / 2), _percent(place * (1 - _GAP))
+        before = point.before
         bars.append(
             Bar(
                 point,
                 Box(x, _percent(100 - 100 * point.first / top), width, _percent(100 * point.first / top)),
                 Box(x, _percent(100 - 100 * point.total / top), width, _percent(100 * point.second / top)),
+                None if before is None else Box(x, _percent(100 - 100 * before / top), width, "0"),
                 _percent((number + 0.5) * place),
                 point.short if number % every == 0 else "",
                 number // every % 2 == 1,
             )
         )
-    return Chart(bars, [Line(_percent(100 - 100 * tick / top), compact(tick)) for tick in ticks], _line(points, top))
+    return Chart(bars, [Line(_percent(100 - 100 * tick / top), compact(tick)) for tick in ticks])
 
 
 def compact(number: int) -> str:
@@ -106,21 +117,5 @@ def _ticks(highest: int) -> list[int]:
         size *= 10
 
 
-def _line(points: Sequence[Point], top: int) -> str:
-    """The period before, as a path from the middle of each bar to the next; it is level at both ends of the plot."""
-    place = 100 / max(1, len(points))
-    at = [((number + 0.5) * place, point.before) for number, point in enumerate(points) if point.before is not None]
-    if not at:
-        return ""
-    last = 100.0 if len(at) == len(points) else at[-1][0]
-    return "M" + "L".join(
-        f"{_number(x)} {_number(100 - 100 * y / top)}" for x, y in [(0, at[0][1]), *at, (last, at[-1][1])]
-    )
-
-
 def _percent(value: float) -> str:
-    return f"{_number(value)}%"
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.2f}".rstrip("0").rstrip(".") + "%"

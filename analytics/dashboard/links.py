@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from analytics.dashboard.state import State
+from analytics.dashboard import state as states
+from analytics.dashboard.state import ENDS, State
 from analytics.dashboard.tables import Table
 
 _RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
-_NUMBERS = ("human", "ai", "total", "other", "change", "views")
+TABLES = "#tables"  # where the tables begin: what changes only them leads back there
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,24 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Column:
+class Heading:
     """A heading of a table: what it sorts by, if it does, and how it sorts now, in the words of `aria-sort`."""
 
     label: str
     link: str
     order: str
     is_number: bool
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a form, and the kind of input that can hold its value."""
+
+    name: str
+    label: str
+    value: str
+    kind: str
+    wrong: bool
 
 
 def ranges(state: State) -> list[Choice]:
@@ -46,23 +58,37 @@ def compare(state: State) -> Choice:
     return Choice("Compare with the period before", state.link(compare="", sort=sort), True)
 
 
-def fields(state: State, start: datetime | None, end: datetime | None) -> list[tuple[str, str, str, str]]:
-    """The fields of a custom range: name, label, value, and the kind of input that can hold it.
+def fields(state: State, start: datetime | None, end: datetime | None, wrong: Sequence[str]) -> list[Field]:
+    """The fields of a custom range. `wrong`: sentences, of which those about a field begin with its label.
 
     What was typed stays, and where nothing was, the ends of the range stand if they are days.
     """
-    ends = (("from", "From", state.start, start), ("to", "to, exclusive", state.end, end))
-    values = [(name, label, typed or (_day(instant) if instant else "")) for name, label, typed, instant in ends]
-    return [(name, label, value, "date" if _is_day(value) else "text") for name, label, value in values]
+    ends = {"from": (state.start, start), "to": (state.end, end)}
+    values = {name: typed or (_day(instant) if instant else "") for name, (typed, instant) in ends.items()}
+    return [
+        Field(
+            *(name, ENDS[name] + (" (excluded)" if name == "to" else ""), value),
+            "date" if _is_day(value) else "text",
+            any(sentence.startswith(f"{ENDS[name]}:") for sentence in wrong),
+        )
+        for name, value in values.items()
+    ]
 
 
-def columns(state: State, keys: Sequence[tuple[str, str]]) -> list[Column]:
-    """The headings of a table. Those without a key do not sort."""
+def headings(state: State, **but: str) -> list[Heading]:
+    """The headings of the table that is shown. `but`: other labels of some columns, empty where one is left out."""
     by, falling = state.sorted_by
     order = "descending" if falling else "ascending"
+    labels = {column: but.get(column.key, column.label) for column in states.COLUMNS[state.tab]}
     return [
-        Column(label, state.sort_link(key) if key else "", order if key == by else "", key in _NUMBERS)
-        for key, label in keys
+        Heading(
+            label,
+            state.sort_link(column.key) + TABLES if column.kind else "",
+            order if column.key == by else "",
+            column.kind == "number",
+        )
+        for column, label in labels.items()
+        if label
     ]
 
 
@@ -74,7 +100,12 @@ def pager(state: State, table: Table[object]) -> list[Choice]:
         "Next": (table.page + 1, table.page < table.last_page),
         "Last": (table.last_page, table.page < table.last_page),
     }
-    return [Choice(label, state.link(page=page)) for label, (page, possible) in places.items() if possible]
+    return [Choice(label, state.link(page=page) + TABLES) for label, (page, possible) in places.items() if possible]
+
+
+def moment(instant: datetime) -> str:
+    """An instant as the API takes it."""
+    return instant.isoformat().replace("+00:00", "Z")
 
 
 def _is_day(text: str) -> bool:

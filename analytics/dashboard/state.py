@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -16,13 +17,32 @@ LONGEST_FILTER = 400  # characters: of the longest path
 RANGES = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY, "90d": 90 * DAY}
 METRICS = ("visitors", "views")
 TABS = ("pages", "agents")
-SORTS = {
-    "pages": ("path", "human", "ai", "total", "other", "change", "share"),
-    "agents": ("name", "class", "views", "seen"),
+ENDS = {"from": "From", "to": "Until"}  # of a custom range, as its form names them
+
+
+class Column(NamedTuple):
+    """A column of a table. Texts sort from A to Z when they are first chosen, numbers and values from the largest."""
+
+    key: str
+    label: str
+    kind: str = ""  # "text", "number" (stands at its column's end), "value", or empty: does not sort
+
+
+COLUMNS = {
+    "pages": (
+        *(Column("path", "Path", "text"), Column("human", "Human", "number"), Column("ai", "AI", "number")),
+        *(Column("total", "Total", "number"), Column("change", "Change", "number")),
+        *(Column("other", "", "number"), Column("share", "AI share", "value")),
+    ),
+    "agents": (
+        *(Column("name", "Agent", "text"), Column("views", "Views", "number"), Column("class", "Class", "text")),
+        *(Column("counted", "Counts as AI"), Column("forms", "Read as"), Column("address", "Address")),
+        *(Column("seen", "Last seen, UTC", "value"), Column("rules", "Decided by")),
+    ),
 }
 USUAL_SORT = {"pages": "-total", "agents": "-views"}  # with a minus: the largest first
-TEXTS = ("path", "name", "class")  # sorted from A to Z when they are first chosen; numbers are not
 
+_KINDS = {column.key: column.kind for columns in COLUMNS.values() for column in columns}
 _NAMES = {"start": "from", "end": "to", "kind": "class"}  # in the address, where they differ
 
 
@@ -51,7 +71,9 @@ class State:
         wrong = [f"{_NAMES.get(name, name)}: was given twice." for name, values in given.items() if len(values) > 1]
         typed = {name: values[-1].replace("\0", "") for name, values in given.items() if values and values[-1]}
         tab = typed.get("tab", "pages")
-        sorts = [key for key in SORTS.get(tab, ()) if key != "change" or typed.get("compare") == "1"]
+        sorts = [column.key for column in COLUMNS.get(tab, ()) if column.kind]
+        if typed.get("compare") != "1":
+            sorts = [key for key in sorts if key != "change"]
         choices: Mapping[str, tuple[str, ...]] = {
             "range": tuple(RANGES),
             "compare": ("1",),
@@ -88,14 +110,15 @@ class State:
             try:
                 if text:
                     ends[name] = dates.parse(text)
-            except ValueError as problem:
-                wrong.append(f"{name}: {problem}.")
+            except ValueError:
+                forms = f"a day such as {now:%Y-%m-%d}, or a time such as {now:%Y-%m-%d}T09:30Z"
+                wrong.append(f"{ENDS[name]}: this is not a date; write {forms}.")
         if wrong:
             raise ValueError(*wrong)
         try:
             return dates.window(ends.get("from"), ends.get("to"), now)
         except ValueError:
-            raise ValueError("from: must be before to.") from None
+            raise ValueError(f"{ENDS['from']}: must be before “{ENDS['to']}”.") from None
 
     @property
     def custom(self) -> bool:
@@ -116,7 +139,7 @@ class State:
     def sort_link(self, key: str) -> str:
         """The link that sorts by a column, or turns its order round."""
         by, falling = self.sorted_by
-        first = "" if key in TEXTS else "-"
+        first = "" if _KINDS[key] == "text" else "-"
         return self.link(sort=f"{'' if falling else '-'}{key}" if key == by else f"{first}{key}")
 
     def hidden(self, *without: str) -> list[tuple[str, str]]:

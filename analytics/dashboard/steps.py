@@ -16,39 +16,64 @@ STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}  # 
 def points(
     project: Project, start: datetime, end: datetime, earlier: datetime | None, metric: str, now: datetime
 ) -> tuple[list[charts.Point], timedelta]:
-    """The points of a chart, and their step. `earlier` is where the period before begins."""
-    start, end = max(start, EPOCH), min(end, _midnight_after(now))  # nothing is in the future
+    """The points of a chart, and their step. `earlier` is where the period before begins.
+
+    That one is cut at this range's own edges minus its length, so that its views add up to those of the period.
+    """
+    start = max(start, EPOCH)
+    if earlier is None:
+        end = min(end, _midnight(now) + DAY)  # nothing is in the future, but maybe in the period before
     if start >= end:
         return [], HOUR
     step = next(step for step, most in STEPS.items() if end - start <= most * step)
-    hours = step // HOUR
-    bins = reports.series(project, start, end, hours)
+    bins = reports.series(project, list(split(start, end, step)), fresh=False)
     past: list[reports.Bin] = []
     if earlier is not None:
-        past = reports.series(project, earlier, earlier + (end - start), hours)
+        ago = start - earlier
+        past = reports.series(project, [(one.start - ago, one.end - ago) for one in bins], fresh=False)
     return list(_named(bins, past, metric, step, now)), step
+
+
+def split(start: datetime, end: datetime, step: timedelta) -> Iterator[tuple[datetime, datetime]]:
+    """A range in steps. Hours and days begin at whole ones, in UTC, longer steps where the range does."""
+    while start < end:
+        following = start + min(end - start, step - ((start - EPOCH) % step if step <= DAY else timedelta()))
+        yield start, following
+        start = following
 
 
 def _named(
     bins: list[reports.Bin], past: list[reports.Bin], metric: str, step: timedelta, now: datetime
 ) -> Iterator[charts.Point]:
     years = bool(bins) and bins[-1].end - bins[0].start > 300 * DAY
-    for one, before in zip_longest(bins, past[: len(bins)]):
+    for one, before in zip_longest(bins, past):
         counts = one.visitors if metric == "visitors" else one.views
         earlier = (before.visitors if metric == "visitors" else before.views)["total"] if before else None
-        day = f"{one.start.day} {one.start:%b}"
         if step == HOUR:
-            name, short = f"{one.start:%a} {day}, {one.start:%H:%M} to {one.end:%H:%M}", f"{one.start:%H:%M}"
-        elif step == DAY:
-            name, short = f"{one.start:%a} {day} {one.start:%Y}", day
+            short = f"{one.start:%H:%M}"
         else:
-            days = -((one.start - one.end) // DAY)
-            name = f"{days} day{'' if days == 1 else 's'} from {day} {one.start:%Y}"
-            short = f"{one.start:%b %Y}" if years else day
-        if one.start <= now < one.end:
-            name += " (not over yet)"
-        yield charts.Point(name, short, counts["human"], counts["ai"], counts["total"], earlier)
+            short = f"{one.start:%b %Y}" if years and step > DAY else f"{one.start.day} {one.start:%b}"
+        is_open = one.start <= now < one.end
+        full = name(one.start, one.end) + (" (not over yet)" if is_open else "")
+        yield charts.Point(full, short, counts["human"], counts["ai"], counts["total"], earlier, is_open)
 
 
-def _midnight_after(now: datetime) -> datetime:
-    return now.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
+def name(start: datetime, end: datetime) -> str:
+    """What a step covers: a whole day, a part of one, whole days, or from one time to another."""
+    day = f"{start:%a} {start.day} {start:%b %Y}"
+    passed = end - _midnight(start)
+    if passed <= DAY:
+        until = "24:00" if passed == DAY else f"{end:%H:%M}"
+        return day if end - start == DAY else f"{day}, {start:%H:%M} to {until}"
+    if (end - start) % DAY:
+        return f"{_moment(start)} to {_moment(end)}"
+    return f"{(end - start) // DAY} days from {_moment(start)}"
+
+
+def _moment(instant: datetime) -> str:
+    day = f"{instant.day} {instant:%b %Y}"
+    return day if instant == _midnight(instant) else f"{day}, {instant:%H:%M}"
+
+
+def _midnight(instant: datetime) -> datetime:
+    return instant.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -11,6 +11,7 @@ from analytics.counting import pages
 from analytics.counting.agent_views import Agent
 from analytics.counting.cells import Ints
 from analytics.dashboard.state import State
+from analytics.dashboard.texts import percent, visible
 from analytics.models import PageView
 from analytics.reports import Counts
 from docsite.projects.models import Project
@@ -18,6 +19,8 @@ from search.models import Document
 
 T = TypeVar("T")
 PAGE_SIZE = 50
+FEW = 20  # visitors, of whom percentages say little
+CLASSES = {**dict(PageView.Class.choices), "human": "Browser, as Markdown"}  # as agents are listed
 _NUMBER, _HUMAN, _AI, _TOTAL = range(4)  # the columns of `Counts.table`
 
 
@@ -44,8 +47,8 @@ class Change:
 
     @property
     def percent(self) -> str:
-        """The difference in percent of what was before; empty where that was nothing."""
-        if not self.before:
+        """The difference in percent of what was before; empty where that was little or nothing."""
+        if self.before < FEW:
             return ""
         share = 100 * self.by / self.before
         return f"{share:,.0f}%" if share >= 1 else f"{share:.1g}%"
@@ -89,15 +92,37 @@ class PageRow:
     share: int  # percent
     change: Change | None
 
+    @property
+    def share_in_words(self) -> str:
+        """The share, with some told from none and from all."""
+        return percent(self.ai, self.total)
+
 
 @dataclass(frozen=True)
 class AgentRow:
-    """A client that is no person, as a row tells of it."""
+    """A client that is no person, or a browser that reads Markdown, as a row tells of it."""
 
     agent: Agent
     label: str  # of its class
     counted: int  # views that count as AI
     forms: list[tuple[str, int]]  # in which it read pages, and how many views each
+
+    @property
+    def name(self) -> str:
+        """Its name, or what stands for one, with nothing in it that cannot be seen."""
+        if self.agent.name:
+            return visible(self.agent.name)
+        return "(a browser reading Markdown)" if self.agent.client_class == PageView.Class.HUMAN else "(no name)"
+
+    @property
+    def operator(self) -> str:
+        """Who runs it, where that is known."""
+        return visible(self.agent.operator)
+
+    @property
+    def rules(self) -> list[str]:
+        """What decided its class."""
+        return ["its name" if rule == f"name: {self.agent.name}" else visible(rule) for rule in self.agent.rules]
 
     @property
     def verified(self) -> int:
@@ -136,7 +161,7 @@ def of_pages(state: State, project: Project, shown: Counts, other: Counts, earli
     picked = (columns[name][chosen].tolist() for name in ("human", "ai", "total", "other", "share", "change"))
     rows = [
         PageRow(
-            *(path, titles.get(path, ""), human, ai, total, other, round(100 * share)),
+            *(visible(path), visible(titles.get(path, "")), human, ai, total, other, round(100 * share)),
             Change(total, total - change) if earlier is not None else None,
         )
         for path, human, ai, total, other, share, change in zip(paths, *picked, strict=True)
@@ -155,7 +180,7 @@ def of_agents(state: State, project: Project, found: Sequence[Agent]) -> Table[A
     ]
     keys: dict[str, Callable[[Agent], Any]] = {
         "name": lambda agent: (agent.name.casefold(), agent.name),
-        "class": lambda agent: PageView.Class(agent.client_class).label,
+        "class": lambda agent: CLASSES[agent.client_class],
         "views": lambda agent: agent.views,
         "seen": lambda agent: agent.last_seen,
     }
@@ -173,7 +198,7 @@ def agent_rows(project: Project, found: Sequence[Agent]) -> list[AgentRow]:
     return [
         AgentRow(
             agent,
-            PageView.Class(agent.client_class).label,
+            CLASSES[agent.client_class],
             agent.views if agent.client_class in classes else agent.reads,
             [(label, agent.surfaces[form]) for form, label in forms.items() if agent.surfaces[form]],
         )

@@ -6,7 +6,7 @@ The model of every report: `state`, numbers (`analytics.reports`, `counting.agen
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,11 +21,11 @@ from django.utils import timezone
 from analytics import exports, reports
 from analytics.counting import agent_views, sweeper
 from analytics.counting.agent_views import Agent
-from analytics.dashboard import agent_exports, charts, links, steps, tables
-from analytics.dashboard.links import Choice
+from analytics.dashboard import agent_exports, charts, collected, links, steps, tables
+from analytics.dashboard.links import TABLES, Choice
 from analytics.dashboard.state import DAY, HOUR, METRICS, State, before
-from analytics.dashboard.tables import Change
-from analytics.models import EPOCH, Cells, Page, PageView
+from analytics.dashboard.tables import FEW, Change
+from analytics.models import EPOCH, PageView
 from analytics.reports import Counts
 from docsite.db import in_db
 from docsite.projects.admin import organizations_of, project_of
@@ -33,14 +33,10 @@ from docsite.projects.models import Project
 
 FORMATS = {"csv": ("CSV", "text/csv; charset=utf-8"), "jsonl": ("JSON lines", "application/jsonl; charset=utf-8")}
 FILES = ("visitors", "views", "agents")
-FEW = 20  # visitors, of whom percentages say little
+PATIENCE = 0.3  # seconds that a page waits for views to be counted
 MOST_PROJECTS = 50  # to switch to
 
 _STEPS = {HOUR: "by hour", DAY: "by day", 7 * DAY: "by 7 days", 28 * DAY: "by 4 weeks", 364 * DAY: "by 52 weeks"}
-_AGENTS = (  # columns: what they sort by, if they do, and their heading
-    *(("name", "Agent"), ("class", "Class"), ("", "Decided by"), ("", "Counts as AI"), ("", "Read as")),
-    *(("", "Address"), ("views", "Views"), ("seen", "Last seen, UTC")),
-)
 
 
 @dataclass(frozen=True)
@@ -55,28 +51,38 @@ class Tile:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is counted for a report: its range, and if it is compared the one before."""
+    """What is counted for a report: its range, and the one before if it is compared and views were collected by then.
+
+    `since`: when collection began, if that was not before the earlier range.
+    """
 
     start: datetime
     end: datetime
     visitors: Counts
     views: Counts
+    since: datetime | None
     earlier: tuple[datetime, datetime] | None
     earlier_visitors: Counts | None
     earlier_views: Counts | None
 
     @classmethod
     def of(cls, project: Project, state: State, start: datetime, end: datetime) -> "Numbers":
-        """Ask the reports."""
-        now = reports.visitors(project, start, end), reports.views(project, start, end)
+        """Ask the reports, for what is counted by now."""
+
+        def ask(start: datetime, end: datetime) -> tuple[Counts, Counts]:
+            return reports.visitors(project, start, end, fresh=False), reports.views(project, start, end, fresh=False)
+
         earlier = before(start, end) if state.compare else None
-        past = (reports.visitors(project, *earlier), reports.views(project, *earlier)) if earlier else (None, None)
-        return cls(start, end, *now, earlier, *past)
+        first = collected.first(project) if earlier else None
+        since = first if earlier and first and first > earlier[0] else None
+        if earlier and since and since >= earlier[1]:
+            earlier = None
+        return cls(start, end, *ask(start, end), since, earlier, *(ask(*earlier) if earlier else (None, None)))
 
     @property
     def dates(self) -> tuple[str, str]:
         """Both ends as the API takes them."""
-        return self.start.isoformat().replace("+00:00", "Z"), self.end.isoformat().replace("+00:00", "Z")
+        return links.moment(self.start), links.moment(self.end)
 
     @property
     def overlap(self) -> int:
@@ -92,7 +98,7 @@ def show(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
     state, wrong = State.read(request.GET)
     context: dict[str, Any] = {
         **site.each_context(request),
-        "title": f"Visitors of {project.name}",
+        "title": f"Visitors: {project.name}",
         "opts": PageView._meta,
         "project": project,
         "state": state,
@@ -104,9 +110,10 @@ def show(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
         start, end = state.window(now)
     except ValueError as problem:
         wrong += problem.args
-        context["fields"] = links.fields(state, None, None)
+        context["fields"] = links.fields(state, None, None, wrong)
     else:
-        context["fields"] = links.fields(state, start, end)
+        context["fields"] = links.fields(state, start, end, wrong)
+        context["complete"] = reports.refresh(project, PATIENCE)
         context |= _report(project, state, Numbers.of(project, state, start, end), now)
     return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if wrong else 200)
 
@@ -125,11 +132,13 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     if wrong:
         return HttpResponseBadRequest("\n".join([*wrong, ""]), content_type="text/plain; charset=utf-8")
     kind: exports.Format = "csv" if form == "csv" else "jsonl"
+    reports.refresh(project)
     if what == "agents":
         found = agent_views.of_range(project, start, end)
         lines = agent_exports.lines(tables.agent_rows(project, found), kind)
     else:
-        lines = exports.lines((reports.visitors if what == "visitors" else reports.views)(project, start, end), kind)
+        count = reports.visitors if what == "visitors" else reports.views
+        lines = exports.lines(count(project, start, end, fresh=False), kind)
     return StreamingHttpResponse(
         _streamed(lines),
         content_type=FORMATS[form][1],
@@ -149,17 +158,18 @@ def _report(project: Project, state: State, numbers: Numbers, now: datetime) -> 
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
     points, step = steps.points(project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now)
     agents = agent_views.of_range(project, start, end) if state.tab == "agents" or not total else []
-    shown = _agents(project, state, agents) if state.tab == "agents" else _pages(project, state, numbers)
+    shown = _agents(project, state, agents, numbers) if state.tab == "agents" else _pages(project, state, numbers)
     kept_from = EPOCH + HOUR * sweeper.boundary()
     return {
         "numbers": numbers,
         "tiles": _tiles(numbers),
         "chart": charts.chart(points) if total else None,
         "step": _STEPS[step],
+        "now": now,
         "is_open": end > now,
         "few": 0 < total < FEW,
         "rounded": start < kept_from and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
-        "samples": _samples(project),
+        "samples": _samples(project) if total or agents else "",
         **shown,
         "pager": links.pager(state, shown["table"]),
         "agents_found": len(agents),
@@ -196,32 +206,26 @@ def _pages(project: Project, state: State, numbers: Numbers) -> dict[str, Any]:
     if state.metric == "views":
         shown, other, earlier = other, shown, numbers.earlier_views
     table = tables.of_pages(state, project, shown, other, earlier)
-    columns = [
-        *(("path", "Path"), ("human", "Human"), ("ai", "AI"), ("total", "Total")),
-        ("other", "Visitors" if state.metric == "views" else "Views"),
-        *([("change", "Change")] if earlier is not None else []),
-        ("share", "AI share"),
-    ]
-    return {"table": table, "columns": links.columns(state, columns)}
+    labels = {"other": "Visitors" if state.metric == "views" else "Views"}
+    if earlier is None:
+        labels["change"] = ""
+    return {"table": table, "headings": links.headings(state, **labels)}
 
 
-def _agents(project: Project, state: State, found: list[Agent]) -> dict[str, Any]:
+def _agents(project: Project, state: State, found: list[Agent], numbers: Numbers) -> dict[str, Any]:
     table = tables.of_agents(state, project, found)
-    single = reverse("admin:analytics_pageview_changelist")
-    wanted = [
-        {"project": project.domain, "client_class__exact": row.agent.client_class, "agent": row.agent.name}
-        for row in table.rows
-    ]
+    checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
     kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
     kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
     return {
         "table": table,
-        "linked_rows": [(row, f"{single}?{urlencode(facts)}") for row, facts in zip(table.rows, wanted, strict=True)],
-        "columns": links.columns(state, _AGENTS),
+        "linked_rows": [(row, _single_views(project, row.agent, numbers)) for row in table.rows],
+        "checked": checked,
+        "headings": links.headings(state, **({} if checked else {"address": ""})),
         "kinds": [
-            Choice(f"All {len(found):,}", state.link(kind=""), not state.kind),
+            Choice(f"All {len(found):,}", state.link(kind="") + TABLES, not state.kind),
             *(
-                Choice(f"{PageView.Class(kind).label} {count:,}", state.link(kind=kind), kind == state.kind)
+                Choice(f"{tables.CLASSES[kind]} {count:,}", state.link(kind=kind) + TABLES, kind == state.kind)
                 for kind, count in kinds.items()
             ),
         ],
@@ -230,24 +234,38 @@ def _agents(project: Project, state: State, found: list[Agent]) -> dict[str, Any
     }
 
 
+def _single_views(project: Project, agent: Agent, numbers: Numbers) -> str:
+    """The list of an agent's views in the whole hours of a range."""
+    start = numbers.start.replace(minute=0, second=0, microsecond=0)
+    end = numbers.end + min(-(numbers.end - EPOCH) % HOUR, datetime.max.replace(tzinfo=UTC) - numbers.end)
+    facts: dict[str, Any] = {
+        **{"project": project.domain, "client_class__exact": agent.client_class, "agent": agent.name},
+        **{"from": links.moment(start), "to": links.moment(end)},
+    }
+    if agent.client_class == PageView.Class.HUMAN:  # whose HTML pages are not counted here
+        facts["surface__exact"] = sorted(agent.surfaces)
+    return f"{reverse('admin:analytics_pageview_changelist')}?{urlencode(facts, doseq=True)}"
+
+
 def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, Any]:
     """Everything that can be switched, and the downloads."""
     others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
     other_site = state.link(q="", kind="")
-    exported = [
-        Choice(
-            f"{what.capitalize()}, {label}",
-            reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link,
-        )
+    exported = {
+        what.capitalize(): [
+            Choice(label, reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link)
+            for form, (label, _) in FORMATS.items()
+        ]
         for what in FILES
-        for form, (label, _) in FORMATS.items()
-    ]
+    }
     return {
         "ranges": links.ranges(state),
         "compare": links.compare(state),
-        "metrics": [Choice(key.capitalize(), state.link(metric=key), key == state.metric) for key in METRICS],
+        "metrics": [
+            Choice(key.capitalize(), f"{state.link(metric=key)}#over-time", key == state.metric) for key in METRICS
+        ],
         "tabs": [
-            Choice(label, state.link(tab=key, sort="", q="", kind=""), key == state.tab)
+            Choice(label, state.link(tab=key, sort="", q="", kind="") + TABLES, key == state.tab)
             for key, label in (("pages", "Pages"), ("agents", "Agents"))
         ],
         "projects": [
@@ -257,16 +275,16 @@ def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, 
         "exports": exported,
         "range_fields": state.hidden("range", "from", "to"),
         "filter_fields": state.hidden("q"),
-        "unfiltered": state.link(q=""),
+        "unfiltered": state.link(q="") + TABLES,
     }
 
 
 def _empty(project: Project, state: State, start: datetime, now: datetime) -> dict[str, Any]:
     """Why nothing is there, and where to look instead."""
-    latest = Cells.objects.filter(project=project, span=1).order_by("-start").values_list("start", flat=True).first()
-    day = None if latest is None else EPOCH + HOUR * (latest - latest % 24)
+    latest = collected.latest(project)
+    day = latest and latest.replace(hour=0)
     return {
-        "never": day is None and not Page.objects.filter(project=project).exists(),
+        "never": day is None,
         "in_future": start > now,
         "latest": day and Choice(f"{day:%Y-%m-%d}", state.link(start=f"{day:%Y-%m-%d}", end=f"{day + DAY:%Y-%m-%d}")),
     }

@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import re
 import sys
 import time
 import zlib
@@ -11,12 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
+from analytics.logs import formats
 from analytics.logs.lines import LONGEST_LINE
 
 BLOCK = 512 * 1024  # of the unpacked log
 _BACK = 1024 * 1024  # bytes before a place, of which `go_to` returns the lines
 _FINISHED_SECONDS = 60  # a log that was not written to for as long has its last line whole
 _ZIPPED = b"\x1f\x8b"
+_END = re.compile(rb"\r?\n")
 
 
 class Damaged(Exception):
@@ -24,15 +27,19 @@ class Damaged(Exception):
 
 
 class Log:
-    """The lines of a file, or of standard input (None), unpacked."""
+    """The lines of a file, of a pipe, or of standard input (None), unpacked."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.file = path.open("rb") if path else sys.stdin.buffer
         assert isinstance(self.file, io.BufferedReader)
+        self.is_file = path is not None and path.is_file()  # where one can go back, and on where one was
         self.packed = self.file.peek(2)[:2] == _ZIPPED
         self.unpacked = gzip.GzipFile(fileobj=self.file) if self.packed else self.file
         self.offset = 0
+        self.is_line_left = False  # the last one, which may not be whole yet
+        self._last = b""  # line that was read
+        self._is_in_line = False
 
     def __enter__(self) -> "Log":
         return self
@@ -55,7 +62,15 @@ class Log:
             self.unpacked.seek(start)
             before = self.unpacked.read(offset - start)
         self.offset = start + len(before)
-        return before.removesuffix(b"\n").split(b"\n")
+        lines = before.removesuffix(b"\n").split(b"\n")
+        self._last, self._is_in_line = lines[-1], before[-1:] != b"\n"
+        return lines
+
+    def skip_end(self) -> None:
+        """Go over the end of the line in which `go_to` ended, if that had none until now."""
+        with _unpacking():
+            if self._is_in_line and (end := _END.match(self.unpacked.peek(2))):
+                self.offset += len(self.unpacked.read(len(end[0])))
 
     def blocks(self) -> Iterator[tuple[int, list[bytes]]]:
         """Lines without their ends, as they come; before them, the bytes of one that was too long to be kept."""
@@ -69,15 +84,20 @@ class Log:
                     continue
                 data = data[end:]
             *lines, rest = (rest + data).split(b"\n")
+            if lines:
+                self._last = lines[-1]
             yield dropped, lines
             dropped = 0
             if len(rest) > LONGEST_LINE:
                 rest, dropped = b"", len(rest)
-        if rest and self.is_finished():
-            yield 0, [rest]
+        if rest:
+            if self.is_finished() or _is_whole(rest, self._last):
+                yield 0, [rest]
+            else:
+                self.is_line_left = True
 
     def _data(self) -> Iterator[bytes]:
-        read = self.unpacked.read if self.path else self.unpacked.read1  # of a pipe, what is there
+        read = self.unpacked.read if self.is_file else self.unpacked.read1  # of a pipe, what is there
         with _unpacking():
             while data := read(BLOCK):
                 yield data
@@ -85,12 +105,12 @@ class Log:
     def is_finished(self) -> bool:
         """Whether nobody writes to it any more, so that its last line is whole though no line end follows."""
         return (
-            self.path is None or self.packed or time.time() - os.fstat(self.file.fileno()).st_mtime > _FINISHED_SECONDS
+            not self.is_file or self.packed or time.time() - os.fstat(self.file.fileno()).st_mtime > _FINISHED_SECONDS
         )
 
     def share(self) -> float:
         """How much of the file is read."""
-        return self.file.tell() / max(1, os.fstat(self.file.fileno()).st_size) if self.path else 0.0
+        return self.file.tell() / max(1, os.fstat(self.file.fileno()).st_size) if self.is_file else 0.0
 
 
 @contextmanager
@@ -99,6 +119,26 @@ def _unpacking() -> Iterator[None]:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise Damaged from None
+
+
+def _is_whole(line: bytes, before: bytes) -> bool:
+    """Whether a line without an end lacks nothing else, while its log may still be written.
+
+    JSON that can be read is whole. A line of another format is where it ends with a quote and
+    has as many fields as the line before it: a number at its end may be a part of one.
+    """
+    text = formats.text_of(line)
+    if formats.read(text) is None:
+        return False
+    if text.startswith("{"):
+        return True
+    told = formats.text_of(before)
+    as_many = told.startswith("{") or formats.read(told) is None or _quotes(told) == _quotes(text)
+    return text.endswith('"') and as_many
+
+
+def _quotes(text: str) -> int:
+    return text.count('"') - text.count('\\"')
 
 
 def stripped(line: bytes) -> bytes:

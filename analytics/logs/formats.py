@@ -37,6 +37,11 @@ class Request(NamedTuple):
     private: bool = False
 
 
+def text_of(raw: bytes) -> str:
+    """A line as text, without the marks of Windows: what it begins a file with, and half of a line's end."""
+    return raw.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r")
+
+
 def read(line: str) -> Request | None:
     """The request of a line; None where it tells of none."""
     return _json(line) if line.startswith("{") else _combined(line)

@@ -1,7 +1,7 @@
 """Access logs into the database, from where the last import of each log ended.
 
-How far an import came is kept once its views are committed, and only where the time
-changes: so the lines of one instant are always numbered from the first of them, and
+How far an import came is kept once its views are committed, and only where the minute
+changes: so the lines of one minute are always numbered from the first of them, and
 a log that is killed and begun again ends with the same views. A view that was stored
 after that is known by its id.
 """
@@ -18,6 +18,7 @@ from typing import NamedTuple
 from django.utils.crypto import salted_hmac
 
 from analytics import collect
+from analytics.logs import formats
 from analytics.logs.files import Damaged, Log, stripped
 from analytics.logs.lines import Skipped, Views
 from analytics.models import LogImport
@@ -46,6 +47,7 @@ class Tally:
     first: datetime | None = None
     last: datetime | None = None
     share: float = 0.0  # of the file that is read
+    is_line_left: bool = False  # the last one, which has no end yet
 
 
 class _Place(NamedTuple):
@@ -74,9 +76,14 @@ def first_instant(path: Path, views: Views) -> datetime | None:
     return None
 
 
-def import_log(project: Project, log: Log, views: Views, progress: Callable[[Tally], None]) -> Tally:
-    """Record the views of a log that are not recorded yet. `progress` is told after each batch what became of it."""
-    return _Import(project, log, views, progress).run()
+def import_log(
+    project: Project, log: Log, views: Views, progress: Callable[[Tally], None], *, again: bool = False
+) -> Tally:
+    """Record the views of a log that are not recorded yet. `progress` is told after each batch what became of it.
+
+    `again`: from its beginning, also where it was imported already. What is known by its id counts once.
+    """
+    return _Import(project, log, views, progress).run(again=again)
 
 
 class _Import:
@@ -90,13 +97,14 @@ class _Import:
         self.first_line = ""
         self.kept_at = time.monotonic()
 
-    def run(self) -> Tally:
-        if self.log.path:
+    def run(self, *, again: bool) -> Tally:
+        if self.log.is_file:
             line = self.log.first_line()
             if not line:
                 return self.tally
             self.first_line = _digest(line)
-            self.resume()
+            if not again:
+                self.resume()
         place = _Place(self.tally.begun_at)
         damaged = None
         try:
@@ -104,6 +112,7 @@ class _Import:
                 place = self.read(place, dropped, lines)
         except Damaged as failure:
             damaged = failure
+        self.tally.is_line_left = self.log.is_line_left
         if self.tally.lines and not self.is_log():
             raise NotALog
         while self.in_flight:
@@ -120,7 +129,8 @@ class _Import:
             return
         before = self.log.go_to(known.offset)
         if self.log.offset == known.offset and _digest(stripped(before[-1])) == known.last_line:
-            self.tally.begun_at = known.offset
+            self.log.skip_end()
+            self.tally.begun_at = self.log.offset
             for line in before:  # for the numbers of equal ones
                 self.views.read(line)
         else:
@@ -140,13 +150,13 @@ class _Import:
             self.skip(Skipped.UNREADABLE)
         for line in lines:
             tally.lines += 1
-            before = views.at
+            before = views.minute
             seen = views.read(line)
             if isinstance(seen, Skipped):
                 self.skip(seen)
             else:
                 found.append(seen)
-                if seen.at != before:
+                if views.minute != before:
                     safe = _Place(offset, last_line)
             offset, last_line = offset + len(line) + 1, line
         if found:
@@ -179,7 +189,7 @@ class _Import:
     def keep(self, place: _Place) -> None:
         """Keep that the log is imported up to there."""
         self.kept_at = time.monotonic()
-        if self.log.path and place.last_line is not None:
+        if self.log.is_file and place.last_line is not None:
             LogImport.objects.update_or_create(
                 project=self.project,
                 first_line=self.first_line,
@@ -188,5 +198,14 @@ class _Import:
 
 
 def _digest(line: bytes) -> str:
-    """Keyed with the service's own key: a project's may change, and then its logs must not be taken for new ones."""
-    return salted_hmac("analytics.logs.importing", line, algorithm="sha256").hexdigest()
+    """What a line is known by, of that which tells nothing of who read: this is kept for good.
+
+    Keyed with the service's own key: a project's may change, and then its logs must not be taken for new ones.
+    """
+    request = formats.read(formats.text_of(line))
+    if request is None or not request.target:
+        told = str(len(line))
+    else:
+        path = request.target.partition("?")[0]
+        told = "\n".join((request.time, request.method, path, request.status))
+    return salted_hmac("analytics.logs.importing", told.encode("utf-8", "replace"), algorithm="sha256").hexdigest()

@@ -5,6 +5,7 @@ as it is usual: no `Accept`, no wish not to be followed.
 """
 
 import functools
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -19,7 +20,7 @@ from docsite.http import client_ip
 
 LONGEST_LINE = 65_536
 _LONGEST_VALUE = 2_000
-_MOST_COPIES = 10_000  # lines of one instant that are told apart
+_MOST_COPIES = 100_000  # lines of one minute that are told apart
 
 _VIEWED = ("200", "304")  # 304: the reader's own copy is the page
 _ASSETS = frozenset(
@@ -33,6 +34,7 @@ _ASSETS = frozenset(
     }
 )  # fmt: skip
 _LLMS = ("llms.txt", "llms-full.txt")
+_ABSOLUTE = re.compile(r"https?://(?:[^/?#]*@)?([^/?#]*)", re.IGNORECASE)
 _address = functools.lru_cache(20_000)(client_ip.parse)
 
 
@@ -53,8 +55,8 @@ class Views:
     """Makes views of a site from the lines of one log, which come in their order.
 
     A view's id is that of its request where the line tells one, else the line itself,
-    so that it is known again in any copy of the log. Equal lines that follow each other
-    within the same instant are numbered: they are as many views.
+    so that it is known again in any copy of the log. Equal lines are numbered within a
+    minute: they are as many views, also with a line of another second between them.
 
     `people`: whether to make views of people, too, which a script in their browsers may count.
     """
@@ -63,27 +65,28 @@ class Views:
         self.people = people
         self.folder = urlsplit(docs_url).path.rstrip("/")
         self.hosts = {_host(urlsplit(url).hostname or "") for url in (docs_url, *origins)}
-        self.at: datetime | None = None  # of the latest view
-        self.copies: dict[str, int] = {}
+        self.minute: datetime | None = None  # of the latest view
+        self.copies: dict[int, int] = {}  # of that minute, by a line's hash
 
     def read(self, raw: bytes) -> Observation | Skipped:
         """The view of a line, or why it is none."""
         if len(raw) > LONGEST_LINE:
             return Skipped.UNREADABLE
-        line = raw.decode("utf-8", "replace").rstrip("\r")
+        line = formats.text_of(raw)
         request = formats.read(line)
         if request is None or not request.target:
             return Skipped.UNREADABLE
-        path = request.target.partition("?")[0].partition("#")[0]
-        if reason := self._skipped(request, path):
+        host, path = _split(request.target)
+        if reason := self._skipped(request, host, path):
             return reason
         at, address = formats.instant(request.time), _address(request.address)
         if at is None or address is None or at < EARLIEST or at > datetime.now(UTC) + AHEAD:
             return Skipped.UNREADABLE
         if not self.people and _is_person(request):
             return Skipped.PERSON
-        if at != self.at or len(self.copies) >= _MOST_COPIES:
-            self.at = at
+        minute = at.replace(second=0, microsecond=0)
+        if minute != self.minute or len(self.copies) >= _MOST_COPIES:
+            self.minute = minute
             self.copies.clear()
         return Observation(
             view_id=request.request_id or self._numbered(line),
@@ -96,14 +99,14 @@ class Views:
             private=request.private,
         )
 
-    def _skipped(self, request: Request, path: str) -> Skipped | None:
+    def _skipped(self, request: Request, host: str, path: str) -> Skipped | None:
         if request.method != "GET":
             return Skipped.METHOD
         if request.status not in _VIEWED:
             return Skipped.STATUS
         if not _is_page(path) or "_rsc=" in request.target:  # Next.js: parts of pages, mostly of links in sight
             return Skipped.ASSET
-        if request.host and _tells(request.host) and _host(request.host) not in self.hosts:
+        if any(_tells(name) and _host(name) not in self.hosts for name in (request.host, host) if name):
             return Skipped.HOST
         if self.folder and not f"{path}/".startswith(f"{self.folder}/"):
             return Skipped.FOLDER
@@ -112,8 +115,17 @@ class Views:
         return None
 
     def _numbered(self, line: str) -> str:
-        number = self.copies[line] = self.copies.get(line, -1) + 1
+        known = hash(line)
+        number = self.copies[known] = self.copies.get(known, -1) + 1
         return f"{number} {line}"
+
+
+def _split(target: str) -> tuple[str, str]:
+    """The host that a target names, as one that is asked for through a proxy does, and its path."""
+    host = ""
+    if not target.startswith("/") and (absolute := _ABSOLUTE.match(target)):
+        host, target = absolute[1], target[absolute.end() :] or "/"
+    return host, target.partition("?")[0].partition("#")[0]
 
 
 @functools.lru_cache(20_000)

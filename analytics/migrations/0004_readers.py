@@ -13,18 +13,19 @@ def surfaces(apps, schema_editor):
 def count_agents(apps, schema_editor):
     """The hours of the views that are sealed and still there."""
     with schema_editor.connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO analytics_agentviews
-                (project_id, hour, client_class, agent, rule, surface, verified, operator, views, last_at)
-            SELECT project_id, at / 3600000000, client_class, agent, rule, surface, '', MAX(operator), COUNT(*), MAX(at)
-            FROM analytics_pageview AS seen
-            JOIN analytics_seal AS seal
-                ON seal.shard = (seen.visitor & ((SELECT COUNT(*) FROM analytics_seal) - 1)) AND seen.id <= seal.sealed_to
-            WHERE NOT (client_class = 'human' AND surface = 'html')
-            GROUP BY project_id, at / 3600000000, client_class, agent, rule, surface
-            """
-        )
+        for span in (1, 24):
+            start = f"at / 3600000000 / {span} * {span}"
+            cursor.execute(
+                f"""
+                INSERT INTO analytics_agentviews
+                    (project_id, span, start, client_class, agent, rule, surface, verified, operator, views, last_at)
+                SELECT project_id, {span}, {start}, client_class, agent, rule, surface, '', MAX(operator), COUNT(*), MAX(at)
+                FROM analytics_pageview AS seen JOIN analytics_seal AS seal ON seen.id <= seal.sealed_to
+                    AND seal.shard = (seen.visitor & ((SELECT COUNT(*) FROM analytics_seal) - 1))
+                WHERE NOT (client_class = 'human' AND surface = 'html')
+                GROUP BY project_id, {start}, client_class, agent, rule, surface
+                """
+            )
 
 
 class Migration(migrations.Migration):
@@ -68,7 +69,8 @@ class Migration(migrations.Migration):
             name='AgentViews',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('hour', models.PositiveIntegerField(help_text='Hours since 1970, UTC.')),
+                ('span', models.PositiveSmallIntegerField(help_text='Hours: 1 or 24.')),
+                ('start', models.PositiveIntegerField(help_text='Hours since 1970, UTC.')),
                 ('client_class', models.CharField(choices=[('human', 'Person'), ('ai_user', 'AI assistant for a person'), ('ai_agent', 'AI agent'), ('ai_search', 'AI search crawler'), ('ai_training', 'AI training crawler'), ('search_crawler', 'Search engine'), ('other_bot', 'Other bot'), ('http_client', 'HTTP client')], max_length=14)),
                 ('agent', models.CharField(blank=True, max_length=80)),
                 ('rule', models.CharField(max_length=80)),
@@ -80,16 +82,16 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='projects.project')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('project', 'hour', 'client_class', 'agent', 'rule', 'surface', 'verified'), name='one_row_an_agent_and_hour')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'span', 'start', 'client_class', 'agent', 'rule', 'surface', 'verified'), name='one_row_an_agent_and_bucket')],
             },
         ),
         migrations.CreateModel(
             name='LogImport',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('first_line', models.CharField(help_text="Keyed hash of the log's first line: what tells logs apart.", max_length=64)),
+                ('first_line', models.CharField(help_text="Keyed hash of time, path and status of its first line: what tells logs apart.", max_length=64)),
                 ('offset', models.BigIntegerField(default=0, help_text='Bytes of the unpacked log that are imported.')),
-                ('last_line', models.CharField(blank=True, help_text='Keyed hash of the line that ends there.', max_length=64)),
+                ('last_line', models.CharField(blank=True, help_text='The same of the line that ends there.', max_length=64)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('project', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='projects.project')),
             ],

@@ -24,3 +24,17 @@ for (const sample of document.querySelectorAll("pre.sample")) {
   });
   sample.before(button, said);
 }
+
+// Empty fields stay out of the address.
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (target.method !== "get") return;
+  for (const [name, value] of [...formData]) if (!value) formData.delete(name);
+});
+
+// A table that goes on to the right fades there.
+const fade = (box) => box.classList.toggle("more", box.scrollWidth - box.clientWidth - Math.abs(box.scrollLeft) > 1);
+const watch = new ResizeObserver((seen) => seen.forEach(({ target }) => fade(target)));
+for (const box of document.querySelectorAll(".scrolls")) {
+  watch.observe(box);
+  box.addEventListener("scroll", () => fade(box), { passive: true });
+}

@@ -112,6 +112,16 @@ def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project
     assert record(project, [seen]).accepted == 1, "its id cannot be told any more, either"
 
 
+def test_ids_are_forgotten_with_visitors(make_project, now):
+    project = make_project().project
+    project.secret_rotation = "day"
+    seen = read(project, now)
+    assert record(project, [seen]).duplicates == 1
+    VisitorSecret.objects.filter(project=project).delete()
+    recent.clear()
+    assert record(project, [seen]).accepted == 1, "who has the database and the id can no longer tell"
+
+
 def test_a_view_waits_for_the_database_only_where_it_must(make_project, now):
     project = make_project().project
     open_, private = (

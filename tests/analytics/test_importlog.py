@@ -15,14 +15,15 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from analytics import collect
+from analytics import collect, verification
 from analytics.counting import sealer, sweeper
 from analytics.logs import files, importing
 from analytics.logs.files import Damaged, Log
 from analytics.logs.formats import instant, read
 from analytics.logs.importing import NotALog, import_log, views_of
 from analytics.logs.lines import LONGEST_LINE, Skipped, Views
-from analytics.models import PageView, Seal
+from analytics.management.commands import importlog
+from analytics.models import LogImport, PageView, Seal
 from tests.analytics.conftest import CHATGPT, CHROME
 from tests.analytics.crashes import Crash
 from tests.analytics.history import Seen, history
@@ -57,10 +58,15 @@ def made(seed: int, size: int) -> list[Seen]:
     return views
 
 
-def imported(project, file: Path) -> tuple[int, int]:
-    """Import a log; how many of its views were new, and how many known."""
+def tally_of(project, file: Path, *, again: bool = False) -> importing.Tally:
+    """Import a log."""
     with Log(file) as log:
-        tally = import_log(project, log, views_of(project), lambda tally: None)
+        return import_log(project, log, views_of(project), lambda tally: None, again=again)
+
+
+def imported(project, file: Path, *, again: bool = False) -> tuple[int, int]:
+    """Import a log; how many of its views were new, and how many known."""
+    tally = tally_of(project, file, again=again)
     return tally.new, tally.known
 
 
@@ -192,6 +198,21 @@ def test_which_requests_are_views():
     assert {line: seen if isinstance(seen, Skipped) else None for line, seen in found.items()} == reasons
 
 
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("http://evil.example/privacy", None),
+        ("HTTPS://me@evil.example?x=http://docs.acme.example/", None),
+        ("https://docs.acme.example:443/docs/a?b=1", "/docs/a"),
+        ("http://docs.acme.example/other", None),
+    ],
+)
+def test_a_target_that_names_a_host_is_of_that_host(target, path):
+    seen = Views(f"{DOCS}/docs").read(combined(target).strip().encode())
+    assert (None if isinstance(seen, Skipped) else seen.raw_path) == path
+    assert path or seen is (Skipped.HOST if "evil" in target else Skipped.FOLDER)
+
+
 def test_people_are_left_out_where_a_script_counts_them():
     views = Views(DOCS, people=False)
     assert views.read(combined().strip().encode()) is Skipped.PERSON
@@ -228,6 +249,8 @@ def test_nothing_in_a_line_breaks_the_import(make_project, tmp_path):
     assert (tally.new, tally.known) == (4, 0)
     assert sum(tally.skipped.values()) + 4 == tally.lines
     assert imported(project, tmp_path / "log") == (0, 0)
+    (tmp_path / "strange").write_bytes(lines[1])
+    assert imported(project, tmp_path / "strange") == (0, 1)
     assert PageView.objects.filter(project=project, user_agent__regex=r"[\x00\x1b\u202e]").count() == 0
 
 
@@ -273,12 +296,20 @@ def test_equal_lines_of_one_second_are_as_many_views(make_project, tmp_path):
     assert imported(project, tmp_path / "log.1") == (0, 4)
 
 
+def test_equal_lines_are_as_many_views_with_other_seconds_between_them(make_project, tmp_path):
+    project, next_second = make_project().project, NOON + timedelta(seconds=1)
+    (tmp_path / "log").write_text((combined() + combined(at=next_second)) * 3)
+    assert imported(project, tmp_path / "log") == (6, 0)
+    (tmp_path / "log.1").write_text(combined("/first") + combined() * 3 + combined(at=next_second) * 4)
+    assert imported(project, tmp_path / "log.1") == (2, 6)
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_project, tmp_path, monkeypatch, packed):
     monkeypatch.setattr(files, "BLOCK", 2_000)
     monkeypatch.setattr(files, "_BACK", 3_000)
     monkeypatch.setattr(importing, "_KEEP_SECONDS", 0)
-    busy = (combined() * 2 + combined("/other")) * 20  # a second longer than what is looked back on
+    busy = (combined() * 2 + combined("/other", NOON + timedelta(seconds=1))) * 20  # longer than what is looked back on
     text = (busy + "".join(map(line_of, made(4, 150)))).encode()
     log = tmp_path / "log"
     log.write_bytes(gzip.compress(text) if packed else text)
@@ -341,17 +372,113 @@ def test_an_unfinished_line_waits_and_a_finished_file_loses_none(make_project, t
     whole = combined("/1") + combined("/2") + combined("/3").strip()
     written(log, whole[:-20], age=0)
     assert imported(project, log) == (2, 0)
+    assert tally_of(project, log).is_line_left
     written(log, whole, age=0)
-    assert imported(project, log) == (0, 0)
-    written(log, whole, age=3600)
     assert imported(project, log) == (1, 0)
+    assert tally_of(project, written(log, whole)).lines == 0
+    assert tally_of(project, written(log, whole + "\r\n")).lines == 0
     written(log, whole + "\n" + combined("/4"))
-    assert imported(project, log) == (1, 0)
+    tally = tally_of(project, log)
+    assert (tally.new, tally.known, tally.lines) == (1, 0, 1)
     (tmp_path / "log.gz").write_bytes(gzip.compress(whole.replace("198", "203").encode()))
     assert imported(project, tmp_path / "log.gz") == (3, 0)
     assert imported(project, tmp_path / "log.gz") == (0, 0)
     assert imported(project, written(tmp_path / "empty", "")) == (0, 0)
     assert imported(project, written(tmp_path / "begun", whole[:50], age=0)) == (0, 0)
+
+
+WITH_MORE = combined().replace("\n", ' "198.51.100.7"\n')
+COMMON = '198.51.100.1 - - [10/Mar/2026:12:00:00 +0000] "GET / HTTP/1.0" 200 512'
+JSON = '{"time": "2026-03-10T12:00:00Z", "ip": "198.51.100.1", "path": "/a", "userAgent": "x"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (combined().strip(), 1),
+        (combined().strip() + "\r", 1),
+        (combined() + combined("/a").strip(), 2),
+        (combined() + combined("/a").strip()[:-1], 1),
+        (combined() + combined("/a").partition(' "-"')[0], 1),
+        (WITH_MORE * 2 + combined("/a").strip(), 2),
+        (WITH_MORE * 2 + WITH_MORE.strip(), 3),
+        (f"{COMMON}\n{COMMON}", 1),
+        (COMMON, 0),
+        (JSON, 1),
+        (f"{COMMON}\n{JSON}", 2),
+        (JSON[:-1], 0),
+    ],
+)
+def test_of_a_log_that_is_being_written_only_a_whole_last_line_is_read(make_project, tmp_path, text, lines):
+    project, log = make_project().project, written(tmp_path / "log", text, age=0)
+    tally = tally_of(project, log)
+    assert (tally.new, tally.lines) == (lines, lines)
+    assert tally.is_line_left is (lines <= text.count("\n"))
+    assert imported(project, log) == (0, 0)
+    if read(text.splitlines()[-1]):
+        assert imported(project, written(log, text)) == (int(tally.is_line_left), 0)
+
+
+def test_a_line_that_grew_after_it_was_read_is_no_second_view(make_project, tmp_path):
+    project, log = make_project().project, written(tmp_path / "log", combined().strip(), age=0)
+    assert imported(project, log) == (1, 0)
+    written(log, combined().strip() + " more\n" + combined("/next"), age=0)
+    tally = tally_of(project, log)
+    assert (tally.new, tally.known, tally.skipped[Skipped.UNREADABLE]) == (1, 0, 1)
+    written(log, combined().strip(), age=0)  # and where another log is joined to it
+    written(log, combined().strip() + combined("/joined"), age=0)
+    assert imported(project, log) == (1, 0)
+
+
+def test_a_mark_of_utf_8_loses_no_line(make_project, tmp_path):
+    project, log = make_project().project, tmp_path / "log"
+    assert imported(project, written(log, "\ufeff" + combined("/1") + combined("/2"))) == (2, 0)
+    assert imported(project, log) == (0, 0)
+    assert imported(project, written(log, combined("/1") + "\ufeff" + combined("/2")), again=True) == (0, 2)
+    assert imported(project, written(tmp_path / "json", "\ufeff" + JSON)) == (1, 0)
+    assert verification.parse('\ufeff["192.0.2.1"]') == ["192.0.2.1/32"]
+
+
+def test_a_log_can_be_imported_again_from_its_beginning(make_project, tmp_path):
+    tenant = make_project()
+    project, log = tenant.project, written(tmp_path / "log", combined(agent=CHATGPT) + "www.x.example " + combined())
+    assert tally_of(project, log).skipped[Skipped.HOST] == 1
+    project.allowed_origins = ["https://x.example"]
+    project.save()
+    said = run(tenant.domain, log).stdout
+    assert said == f"{log}: nothing new since the last import (--again reads it from its beginning).\n"
+    assert "2 lines: 2 views (1 new, 1 known already)." in run(tenant.domain, log, "--again").stdout
+    assert imported(project, log) == (0, 0)
+
+
+def test_what_is_kept_of_a_log_tells_nothing_of_who_read(make_project, tmp_path):
+    project = make_project().project
+    line = combined("/a", ip="198.51.100.1", agent=CHROME)
+    for name, changed in (
+        ("same", line),
+        (
+            "other reader",
+            combined("/a?mail=me@x.example", ip="203.0.113.77", agent=CHATGPT, referrer="https://x.example/"),
+        ),
+        ("other page", combined("/b")),
+        ("other second", combined("/a", NOON + timedelta(seconds=1))),
+    ):
+        LogImport.objects.filter(project=project).delete()
+        imported(project, written(tmp_path / "log", changed))
+        row = LogImport.objects.get(project=project)
+        assert row.first_line == row.last_line, name
+        if name == "same":
+            known = row.first_line
+        assert (row.first_line == known) is (name in ("same", "other reader")), name
+
+
+def test_logs_that_begin_alike_are_each_imported_whole(make_project, tmp_path):
+    project = make_project().project
+    one = written(tmp_path / "one", combined() + combined("/1") * 2)
+    two = written(tmp_path / "two", combined(ip="203.0.113.77", agent=CHATGPT) + combined("/2") * 3)
+    assert (imported(project, one), imported(project, two)) == ((3, 0), (4, 0))
+    assert (imported(project, one), imported(project, two)) == ((0, 3), (0, 4))
+    assert LogImport.objects.filter(project=project).count() == 1
 
 
 def test_a_log_whose_views_were_swept_is_not_counted_again(make_project, tmp_path):
@@ -405,6 +532,41 @@ def test_standard_input_is_a_log_too(make_project):
     ):
         said = run(domain, "-", *options, input=lines)
         assert told in said.stdout, said.stderr
+
+
+def test_pipes_are_read_in_the_order_in_which_they_are_named(make_project, tmp_path):
+    domain = make_project().domain
+    packed, plain = tmp_path / "b", tmp_path / "a"
+    packed.write_bytes(gzip.compress(combined().encode()))
+    plain.write_text(combined() + combined("/2").strip())
+    script = '"$0" manage.py importlog "$1" <(cat "$2") <(cat "$3")'
+    command = ["bash", "-c", script, sys.executable, domain, packed, plain]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    first, second, *_ = said.stdout.splitlines()
+    assert first.startswith("/dev/fd/"), said.stderr
+    assert first.endswith(": 1 line: 1 view (1 new, 0 known already).")
+    assert second.endswith(": 2 lines: 2 views (1 new, 1 known already).")
+    assert not LogImport.objects.filter(project__domain=domain).exists()
+
+
+def test_a_line_that_is_left_is_told(make_project, tmp_path):
+    domain, log = make_project().domain, written(tmp_path / "log", combined() + COMMON, age=0)
+    left = "Its last line has no end yet and is left for the next import."
+    assert run(domain, log).stdout.startswith(f"{log}: 1 line: 1 view (1 new, 0 known already). {left}\n")
+    assert run(domain, log).stdout.endswith(f"(--again reads it from its beginning). {left}\n")
+    assert run(domain, written(log, COMMON, age=0)).stdout == f"{log}: holds no whole line. {left}\n"
+
+
+def test_that_nobody_reads_what_is_shown_is_no_mistake_in_the_log(make_project, tmp_path, monkeypatch):
+    class Closed(io.StringIO):
+        def flush(self):
+            raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr(importlog, "SHOW_SECONDS", -1)
+    command = importlog.Command(stdout=Closed())
+    command.people, command.again, command.tallies = True, False, []
+    with pytest.raises(BrokenPipeError):
+        command.import_file(make_project().project, written(tmp_path / "log", combined()))
 
 
 def test_mistakes_are_told_in_a_sentence(make_project, tmp_path):

@@ -1,18 +1,23 @@
 """Counting anew against brute force: other rules, and sample views that go."""
 
+import contextlib
 import dataclasses
 import itertools
 import random
+import threading
 import uuid
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import CommandError
+from django.db import connections
 
 from analytics import agents, collect, reports
 from analytics.agents import Verdict
 from analytics.counting import agent_views, recount, sealer, shards, sweeper
+from analytics.counting.sealer import Pace
+from analytics.dashboard import steps
 from analytics.models import AgentViews, PageView, Trail
 from tests.analytics.history import AGENTS, Seen, brute, history, hour, view, windows
 from tests.analytics.test_counting import arrive, check
@@ -59,16 +64,24 @@ def judged_anew(seen: Seen) -> Seen:
 
 
 def check_agents(project, views: list[Seen]) -> None:
-    """What agents read, hour by hour, is what the single views say."""
-    told = Counter()
-    for row in AgentViews.objects.filter(project=project):
-        told[row.hour, row.client_class, row.agent, row.rule, row.surface, row.operator] += row.views
-    single = Counter(
-        (view.at // sealer.HOUR, view.client_class, view.agent, view.rule, view.surface, view.operator)
-        for view in PageView.objects.filter(project=project).exclude(client_class="human", surface="html")
-    )
-    assert told == single
-    assert sum(told.values()) == sum(1 for seen in views if seen.kind != "human")
+    """What agents read, by the hour and by the day, is what the single views say."""
+    for span in agent_views.SPANS:
+        told = Counter()
+        for row in AgentViews.objects.filter(project=project, span=span):
+            told[row.start, row.client_class, row.agent, row.rule, row.surface, row.operator] += row.views
+        single = Counter(
+            (
+                view.at // sealer.HOUR // span * span,
+                view.client_class,
+                view.agent,
+                view.rule,
+                view.surface,
+                view.operator,
+            )
+            for view in PageView.objects.filter(project=project).exclude(client_class="human", surface="html")
+        )
+        assert told == single
+        assert sum(told.values()) == sum(1 for seen in views if seen.kind != "human")
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -156,6 +169,42 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
     check_agents(project, expected)
 
 
+def test_two_at_once_do_no_more_than_one(make_project, monkeypatch):
+    dice = random.Random(8)
+    project, now = make_project().project, datetime.now(UTC)
+    shards.change(2)
+    real, sample = history(dice, 200, 20, now), []
+    for seen in history(dice, 300, 20, now):
+        address = type(seen.observation.address)(int(seen.observation.address) + 100)
+        observation = seen.observation._replace(address=address, sample=True)
+        sample.append(Seen(observation, seen.kind, (str(address), seen.who[1])))
+    arrive(dice, project, [*real, *sample])
+    take, meet = sealer.take, threading.Barrier(2, timeout=20)
+
+    def together(shard):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            meet.wait(0.5)  # both have chosen what to change
+        return take(shard)
+
+    def remove(removed):
+        removed.append(recount.remove_sample(project))
+        connections.close_all()
+
+    sealer.seal()
+    monkeypatch.setattr(sealer, "take", together)
+    monkeypatch.setattr(sealer, "Pace", lambda **_: Pace(2, 2))
+    removed: list[int] = []
+    both = [threading.Thread(target=remove, args=[removed]) for _ in "ab"]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    monkeypatch.undo()
+    assert sum(removed) == len(sample)
+    check(project, real, windows(dice, now, 20, 12))
+    check_agents(project, real)
+
+
 def test_who_loses_the_lease_begins_the_step_again(make_project, monkeypatch):
     dice = random.Random(5)
     project, now = make_project().project, datetime.now(UTC)
@@ -172,7 +221,7 @@ def test_who_loses_the_lease_begins_the_step_again(make_project, monkeypatch):
 
     sealer.seal()
     monkeypatch.setattr(sealer, "release", overtaken)
-    monkeypatch.setattr(sealer, "LEASE_SECONDS", 0)  # each can be taken at once
+    monkeypatch.setattr(sealer, "LEASE_SECONDS", 0.001)  # each can be taken at once
     recount.reclassify(project)
     assert len(lost) == 3
     check(project, [judged_anew(seen) for seen in views], windows(dice, now, 20, 8))
@@ -184,19 +233,20 @@ def test_the_steps_of_a_range_are_each_counted_by_themselves(make_project, seed)
     project, now = make_project().project, datetime.now(UTC)
     views = history(dice, 300, 29, now)
     arrive(dice, project, views)
-    for step in (1, 24):
-        for start, end in windows(dice, now, 2 if step == 1 else 29, 3):
+    for step in (timedelta(hours=1), timedelta(days=1), timedelta(days=7)):
+        for start, end in windows(dice, now, 2 if step < timedelta(days=1) else 29, 3):
             project.ai_scope = dice.choice(["all", "readers"])
-            bins = reports.series(project, start, end, step)
-            assert (bins[0].start, bins[-1].end) == (start, end)
-            for one, next_one in itertools.pairwise(bins):
-                assert one.end == next_one.start == hour(next_one.start)
-                assert step == 1 or one.end.hour == 0
-            for one in bins:
+            split = list(steps.split(start, end, step))
+            assert (split[0][0], split[-1][1]) == (start, end)
+            for (_, edge), (following, after) in itertools.pairwise(split):
+                assert edge == following == hour(following) or step > timedelta(days=1)
+                assert after - following <= step
+                assert step != timedelta(days=1) or following.hour == 0
+            for one in reports.series(project, split):
                 scope = {"crawlers": project.ai_scope == "all"}
                 assert one.visitors == brute(views, one.start, one.end, **scope)[0]
                 assert one.views == brute(views, one.start, one.end, distinct=False, **scope)[0]
-    assert reports.series(project, now, now, 24) == []
+    assert reports.series(project, []) == []
 
 
 def test_agents_are_told_with_their_forms_rules_and_latest_view(make_project):
@@ -250,3 +300,30 @@ def test_commands_say_what_they_did(make_project, monkeypatch):
     assert "There are no sample views." in run("removesample", project.domain)
     with pytest.raises(CommandError, match="cannot be undone"):
         run("forgetvisitors", project.domain)
+
+
+def test_what_is_taken_back_leaves_the_row_that_it_went_into(make_project, monkeypatch):
+    monkeypatch.setattr(agent_views, "MOST", 5)
+    project, now = make_project().project, datetime.now(UTC)
+    known = history(random.Random(1), 1, 0, now)[0].observation._replace(at=hour(now) - timedelta(minutes=5))
+    made_up = [
+        known._replace(user_agent=f"Madeup{n}bot/1.0", view_id=uuid.uuid4().hex, sample=n < 15) for n in range(20)
+    ]
+    collect.record(project, made_up)
+    sealer.seal()
+    monkeypatch.setattr(sealer, "Pace", lambda **_: Pace(1, 1))
+    recount.remove_sample(project)
+    found = {agent.name: agent.views for agent in agent_views.of_range(project, now - timedelta(hours=3), now)}
+    assert sum(found.values()) == 5
+    assert min(found.values()) > 0
+
+
+def test_only_views_that_were_judged_get_the_version_of_the_rules(make_project, monkeypatch):
+    project, now = make_project().project, datetime.now(UTC)
+    views = [view(now - timedelta(days=days), "/a", 1, "reader") for days in (1, 60)]
+    collect.record(project, [seen.observation for seen in views])
+    before = agents.VERSION
+    use_new_rules(monkeypatch)
+    recount.reclassify(project)
+    found = PageView.objects.filter(project=project).order_by("at").values_list("rule", "rules_version")
+    assert list(found) == [("name: ChatGPT-User", before), ("new rule", before + 1)]

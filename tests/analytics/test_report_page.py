@@ -1,6 +1,7 @@
 """The visitors report in the admin: its state, who may see it, what it shows, and its files."""
 
 import csv
+import html
 import io
 import ipaddress
 import json
@@ -15,10 +16,13 @@ from django.test import Client
 
 from analytics import collect, reports
 from analytics.collect import Observation
+from analytics.counting import agent_views, recount, sealer
 from analytics.dashboard import charts, steps
 from analytics.dashboard.charts import Point
 from analytics.dashboard.state import State, before
-from analytics.models import EPOCH, AgentViews
+from analytics.dashboard.tables import Change
+from analytics.dashboard.texts import percent
+from analytics.models import EPOCH, AgentViews, PageView
 from docsite.projects.models import Project
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
 
@@ -55,9 +59,9 @@ def address(tenant, file=""):
     return f"/admin/analytics/pageview/visitors/{tenant.domain}{file and '/' + file}"
 
 
-def rows_of(html: str, caption: str) -> list[list[str]]:
+def rows_of(page: str, caption: str) -> list[list[str]]:
     """The texts of the rows of a table, by the id of its caption."""
-    body = html.partition(f'<caption id="{caption}">')[2].partition("<tbody>")[2].partition("</tbody>")[0]
+    body = page.partition(f'<caption id="{caption}">')[2].partition("<tbody>")[2].partition("</tbody>")[0]
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in body.split("</tr>") if "<t" in row]
     return [[re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", cell)).strip() for cell in row] for row in cells]
 
@@ -92,10 +96,10 @@ def test_a_column_sorts_the_other_way_when_it_is_chosen_again():
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("from=yesterday", "from: must be YYYY-MM-DD or an ISO 8601 date-time."),
-        ("from=2026-02-30&to=x", "from: is not a date that exists or can be converted to UTC."),
-        ("from=2026-02-30&to=x", "to: must be YYYY-MM-DD or an ISO 8601 date-time."),
-        ("from=2026-03-02&to=2026-03-02", "from: must be before to."),
+        ("from=yesterday", "From: this is not a date; write a day such as 20"),
+        ("from=2026-02-30&to=x", "From: this is not a date; write a day such as 20"),
+        ("from=2026-02-30&to=x", "Until: this is not a date; write a day such as 20"),
+        ("from=2026-03-02&to=2026-03-02", "From: must be before “Until”."),
         ("range=1y", "range: must be one of 24h, 7d, 30d, 90d."),
         ("sort=size", "sort: must be one of path, human, ai, total, other, share."),
         ("sort=change", "sort: must be one of path, human, ai, total, other, share."),
@@ -125,12 +129,17 @@ def test_bad_dates_stay_as_they_were_typed(site):
     assert '<input type="text" name="from" value="2026-02-30"' in page
     assert '<input type="text" name="to" value="&quot;&gt;&lt;b&gt;"' in page
     assert '<input type="hidden" name="compare" value="1">' in page
+    assert page.count('aria-invalid="true"') == 2
+    assert site.read("from=2026-03-02&to=x").count('aria-invalid="true"') == 1
     assert "<dl" not in page
 
 
 @pytest.mark.parametrize(
     "query",
     [
+        "from=9999-12-01&to=9999-12-31T23:59:59.999999&compare=1",
+        "from=9999-12-31T01:00&to=9999-12-31T05:30&compare=1&tab=agents",
+        "to=9999-12-31T23:30&tab=agents",
         "from=0001-01-01&compare=1",
         "to=9999-12-31&compare=1",
         "from=9999-01-01",
@@ -163,6 +172,7 @@ def test_only_members_and_superusers_see_it(site, make_project, file):
     stranger = logged_in(f"stranger-{site.project.pk}", make_project().project.organization)
     reader = logged_in(f"reader-{site.project.pk}", site.project.organization, is_staff=False)
     assert [client.get(url).status_code for client in (superuser, site.client, stranger)] == [200, 200, 404]
+    assert site.client.get(f"{address(site)}/?range=7d")["Location"] == f"{address(site)}?range=7d"
     for client in (reader, Client()):
         assert client.get(url)["Location"].startswith("/admin/login/")
 
@@ -204,17 +214,72 @@ def test_the_tiles_explain_the_overlap(busy):
 def test_a_period_is_compared_with_the_one_before(busy):
     page = busy.read(f"{MARCH}&compare=1")
     assert "Compared with 2026-01-29 00:00 to 2026-03-01 00:00." in page
-    assert [(row[0], row[3], row[5].replace(" ", "")) for row in rows_of(page, "pages")] == [
-        ("/a", "6", "+3(+100%)"),
-        ("/b", "4", "−1(−20%)"),
+    assert "Views are collected since 2026-02-13 12:00, so a part of the period before has none." in page
+    assert [(row[0], row[3], row[4].replace(" ", "")) for row in rows_of(page, "pages")] == [
+        ("/a", "6", "+3"),
+        ("/b", "4", "−1"),
         ("/new", "1", "new"),
         ("/gone", "0", "−1(nonenow)"),
     ]
     assert "as many as before" in page
     assert "new: none before" in page
-    assert "up 2 (40%) from 5" in page
+    assert "up 2 from 5" in page, "percent of so few say nothing"
     rising = rows_of(busy.read(f"{MARCH}&compare=1&sort=change"), "pages")
     assert [row[0] for row in rising] == ["/b", "/gone", "/new", "/a"]
+
+
+def test_percentages_of_many_neither_hide_some_nor_others():
+    assert (Change(25, 20).percent, Change(5, 19).percent) == ("25%", "")
+    assert [percent(part, 1000) for part in (0, 1, 10, 500, 990, 999, 1000)] == [
+        *("0%", "<1%", "1%", "50%", "99%", ">99%", "100%")
+    ]
+
+
+def test_nothing_is_compared_with_a_time_before_collection(site):
+    site.view(seen())
+    page = site.read("from=2026-03-10&to=2026-03-11&compare=1")
+    assert "Views are collected since 2026-03-10 12:00, so there is no period before to compare with." in page
+    assert "new: none before" not in page
+    assert "Change</a>" not in page
+
+
+@pytest.mark.parametrize(
+    "query", ["from=2026-03-01T09:30&to=2026-03-12T16:10:30", "from=2026-03-09T23:30&to=2026-03-11"]
+)
+@pytest.mark.parametrize("metric", ["visitors", "views"])
+def test_steps_and_the_period_before_add_up_whatever_the_range(site, metric, query):
+    site.view(*(seen(at=NOON + timedelta(hours=5 * n, minutes=7 * n), ip=n + 150) for n in range(-120, 30)))
+    page = site.read(f"{query}&compare=1&metric={metric}")
+    steps = rows_of(page, "series")
+    state = State.read(QueryDict(query))[0]
+    start, end = state.window(NOON)
+    for place, (lo, hi) in ((-2, (start, end)), (-1, before(start, end))):
+        assert sum(int(row[place]) for row in steps) == reports.views(site.project, lo, hi).totals["total"] > 0
+
+
+def test_parts_of_a_day_are_named_as_such():
+    def names(start, end, step):
+        return [steps.name(*one) for one in steps.split(start, end, step)]
+
+    start, end = datetime(2026, 3, 9, 9, 30, tzinfo=UTC), datetime(2026, 3, 11, 8, tzinfo=UTC)
+    assert names(start, end, DAY) == [
+        *("Mon 9 Mar 2026, 09:30 to 24:00", "Tue 10 Mar 2026", "Wed 11 Mar 2026, 00:00 to 08:00")
+    ]
+    assert names(start, start + timedelta(hours=1), DAY / 24)[0] == "Mon 9 Mar 2026, 09:30 to 10:00"
+    assert names(start, end + 7 * DAY, 7 * DAY) == [
+        *("7 days from 9 Mar 2026, 09:30", "16 Mar 2026, 09:30 to 18 Mar 2026, 08:00")
+    ]
+
+
+def test_a_page_waits_once_for_views_to_be_counted_and_says_when_they_are_not(busy, monkeypatch):
+    asked = []
+    monkeypatch.setattr(sealer, "seal", lambda patience: asked.append(patience))
+    assert "Views are still being counted" in busy.read(f"{MARCH}&compare=1&tab=agents")
+    assert asked == [0.3]
+    busy.client.get(f"{address(busy, 'views.csv')}?{MARCH}")
+    assert asked == [0.3, sealer.PATIENCE_SECONDS]
+    monkeypatch.undo()
+    assert "Views are still being counted" not in busy.read(MARCH)
 
 
 @pytest.mark.parametrize(
@@ -251,6 +316,8 @@ def test_a_path_is_only_text(site):
     page = site.read(MARCH)
     assert "<script>alert" not in page
     assert "/&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    site.view(seen("/a\u202eb\u200bc"))
+    assert ">/a[U+202E]b[U+200B]c<" in site.read(MARCH)
 
 
 # Over time
@@ -262,7 +329,8 @@ def test_a_bar_shows_what_belongs_to_both_parts_once():
     bar = chart.bars[0]
     assert (bar.first.y, bar.first.height) == ("40%", "60%")
     assert (bar.second.y, bar.second.height) == ("20%", "50%"), "it hangs from the top, over the first part"
-    assert chart.before == "M0 60L25 60L75 0L100 0"
+    assert [bar.before and bar.before.y for bar in chart.bars] == ["60%", "0%"]
+    assert (bar.point.both, chart.bars[1].point.both) == (3, 0)
 
 
 def test_a_chart_of_nothing_and_of_one_point():
@@ -286,7 +354,7 @@ def test_a_chart_has_as_many_bars_as_can_be_read(site, days, step, bars):
     assert f"Views by {step}" in page
     numbers = rows_of(page, "series")
     assert len(numbers) == bars == page.count('type="radio"')
-    assert [sum(int(row[place]) for row in numbers) for place in (1, 2, 3)] == [1, 0, 1]
+    assert [sum(int(row[place]) for row in numbers) for place in (1, 2, 3)] == [1, 0, 1], "views: no column of both"
 
 
 def test_a_range_without_end_has_a_chart_that_can_be_read(site):
@@ -297,6 +365,7 @@ def test_a_range_without_end_has_a_chart_that_can_be_read(site):
 def test_the_chart_has_the_period_before_beside_it(busy):
     now = datetime(2026, 11, 1, tzinfo=UTC)
     march = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
+    reports.refresh(busy.project)
     points, _ = steps.points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
     assert [(point.name, point.total, point.before) for point in points if point.total or point.before] == [
         ("Tue 10 Mar 2026", 12, 0),
@@ -309,16 +378,17 @@ def test_the_chart_has_the_period_before_beside_it(busy):
 
 def test_agents_are_told_by_name_class_and_rule(busy):
     rows = {row[0]: row[1:] for row in rows_of(busy.read(f"{MARCH}&tab=agents"), "agents")}
-    assert rows["ChatGPT-User OpenAI"][0] == "AI assistant for a person"
-    assert "ChatGPT-User" in rows["ChatGPT-User OpenAI"][1], "the rule"
-    assert rows["ChatGPT-User OpenAI"][2:4] == ["yes", "HTML 2"]
-    assert rows["(a browser reading Markdown)"][3] == "Markdown 1"
+    assert rows["ChatGPT-User OpenAI"][:4] == ["2", "AI assistant for a person", "yes", "HTML 2"]
+    assert rows["ChatGPT-User OpenAI"][5:] == ["its name"], "no column of addresses, where none is known"
+    assert rows["(a browser reading Markdown)"][1:4] == ["Browser, as Markdown", "yes", "Markdown 1"]
     assert rows["Googlebot Google"][2] == "no"
     only = rows_of(busy.read(f"{MARCH}&tab=agents&class=ai_training"), "agents")
     assert [row[0] for row in only] == ["GPTBot OpenAI"]
     found = rows_of(busy.read(f"{MARCH}&tab=agents&q=openai&sort=name"), "agents")
     assert [row[0] for row in found] == ["ChatGPT-User OpenAI", "GPTBot OpenAI"]
-    assert "No agent fits." in busy.read(f"{MARCH}&tab=agents&q=nobody")
+    page = busy.read(f"{MARCH}&tab=agents&q=nobody")
+    assert "No agent fits." in page
+    assert "dateFrom" not in page, "agents are in the downloads only"
 
 
 def test_an_agent_leads_to_its_single_views(busy):
@@ -327,6 +397,13 @@ def test_an_agent_leads_to_its_single_views(busy):
     listed = busy.client.get(link).content.decode()
     assert "1 page view" in listed
     assert "GPTBot" in listed
+    assert f'href="{address(busy)}?from=2026-03-01T00%3A00%3A00Z&amp;to=2026-04-01T00%3A00%3A00Z"' in listed
+    browser = re.search(r'href="([^"]*)"><bdi>\(a browser', page)[1].replace("&amp;", "&")
+    assert "1 page view" in busy.client.get(browser).content.decode(), "not the HTML pages of all people"
+    february = page.replace("2026-03-01", "2026-02-01").replace("2026-04-01", "2026-03-01")
+    link = re.search(r'href="(/admin/analytics/pageview/\?[^"]*GPTBot[^"]*)"', february)[1].replace("&amp;", "&")
+    assert "0 page views" in busy.client.get(link).content.decode()
+    assert busy.client.get("/admin/analytics/pageview/?from=x").status_code == 302
 
 
 @pytest.fixture
@@ -335,23 +412,25 @@ def made_up(site):
 
     def store(name, operator="", rule="rule", views=1, **facts):
         hour = (NOON - EPOCH) // timedelta(hours=1)
-        at = hour * 3_600_000_000
-        AgentViews.objects.create(
-            **{"project": site.project, "hour": hour, "client_class": "ai_agent", "agent": name, "operator": operator},
-            **{"rule": rule, "surface": "html", "views": views, "last_at": at, **facts},
-        )
+        for span in agent_views.SPANS:
+            AgentViews.objects.create(
+                **{"project": site.project, "span": span, "start": hour // span * span, "client_class": "ai_agent"},
+                **{"agent": name, "operator": operator, "rule": rule, "views": views},
+                **{"surface": "html", "last_at": hour * 3_600_000_000, **facts},
+            )
 
     return store
 
 
 def test_what_agents_say_of_themselves_is_only_text(site, made_up, http, service):
     site.view(seen())
-    names = ['=HYPERLINK("x")', "+1", "-1", "@x", "<script>alert(1)</script>", '"><b>', "a, b"]
+    names = ['=HYPERLINK("x")', "+1", "-1", "@x", "<script>alert(1)</script>", '"><b>', "a, b", "turned\u202e"]
     for name in names:
         made_up(name, operator=f"={name}", rule=f"@<i>{name}"[:80])
     page = site.read(f"{MARCH}&tab=agents")
     assert not [tag for tag in ("<script>alert", '"><b>', "<i>") if tag in page]
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<bdi>turned[U+202E]</bdi>" in page
     text = download(http, service, site, f"agents.csv?{MARCH}")
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert {row["name"].removeprefix("'") for row in rows} == set(names)
@@ -368,7 +447,8 @@ def test_agents_are_paged_and_say_whether_their_addresses_are_known(site, made_u
     made_up("agent-00", views=2, verified="no", surface="md")
     page = site.read(f"{MARCH}&tab=agents")
     assert "1–50 of 60 agents" in page
-    assert rows_of(page, "agents")[0][4:7] == ["HTML 67 Markdown 2", "verified 7 claimed 2", "69"]
+    assert rows_of(page, "agents")[0][1] == "69"
+    assert rows_of(page, "agents")[0][4:6] == ["HTML 67 Markdown 2", "verified 7 claimed 2"]
     assert rows_of(page, "agents")[1][5] == "not checked"
     assert [row[0] for row in rows_of(site.read(f"{MARCH}&tab=agents&page=2"), "agents")][-1] == "agent-59"
 
@@ -384,11 +464,22 @@ def download(http, service, site, file):
 
 
 def test_a_project_without_views_is_told_how_to_collect_them(site):
+    site.view(seen(agent=CURL))
     page = site.read()
     assert f'src="http://testserver/views.js" data-domain="{site.domain}"' in page.replace("&quot;", '"')
-    assert f"manage importlog {site.domain} access.log" in page
+    assert f"manage.py importlog {site.domain} access.log" in page
     assert f"/v1/collect/{site.project_id}/views" in page
     assert "<dl" not in page
+    assert "curl" in [row[0] for row in rows_of(site.read(f"{MARCH}&tab=agents"), "agents")]
+
+
+def test_the_sample_request_is_taken_and_counts(site, http, service):
+    body = re.search(r"-d '(\{.*?\})'", html.unescape(site.read()), re.DOTALL)[1]
+    url = f"{service.url}/v1/collect/{site.project_id}/views"
+    answer = http.post(url, json=json.loads(body), headers=site.admin)
+    assert answer.json() == {"accepted": 1, "duplicates": 0, "ignored": 0}
+    assert "three ways" not in site.read()
+    assert "1 AI" in site.read("range=7d"), "in each range up to now"
 
 
 def test_an_empty_range_leads_to_the_latest_day(site):
@@ -402,10 +493,23 @@ def test_an_empty_range_leads_to_the_latest_day(site):
 
 def test_sample_views_are_told_apart(site):
     site.view(seen(sample=True))
-    assert "All views here are samples" in site.read()
+    assert "All views here are samples" in site.read(MARCH)
+    assert "samples" not in site.read("from=2026-04-01&to=2026-04-02"), "where no views are"
     site.view(seen(at=NOON + DAY))
-    assert "Some of the views are samples" in site.read()
-    assert f"manage removesample {site.domain}" in site.read()
+    assert "Some of the views are samples" in site.read(MARCH)
+    assert f"manage.py removesample {site.domain}" in site.read(MARCH)
+
+
+def test_views_that_were_taken_back_leave_nothing(site):
+    site.view(seen(at=NOON + DAY, sample=True), seen(agent=GPTBOT, at=NOON + DAY, sample=True), seen())
+    site.read(MARCH)
+    recount.remove_sample(site.project)
+    assert ">2026-03-10</a>" in site.read("from=2025-01-01&to=2025-02-01"), "the latest day with visitors"
+    site.view(seen("/b", sample=True))
+    PageView.objects.filter(project=site.project).update(sample=True)
+    recount.remove_sample(site.project)
+    for tab in ("pages", "agents"):
+        assert "three ways to collect views" in site.read(f"{MARCH}&tab={tab}")
 
 
 def test_the_call_and_the_command_hold_the_dates(busy):

@@ -96,8 +96,10 @@ def test_a_bad_file_is_named_and_nothing_is_kept(tmp_path, text, wrong):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["GPTBot"], "Name the file"),
-        (["No such agent/", "x.json"], "The rules know no agent"),
+        (["GPTBot"], "Name an agent and its file"),
+        (["--remove"], "Name an agent and its file"),
+        (["No such agent/", "x.json"], "No rule names an agent No such agent/, and none of that name came in."),
+        (["GTPBot", "x.json"], "No rule names an agent GTPBot"),
         (["GPTBot", "/no/such/file"], "/no/such/file: No such file"),
         (["GPTBot", "https://127.0.0.1:9/x.json"], "https://127.0.0.1:9/x.json cannot be read (ConnectError)"),
     ],

@@ -92,7 +92,7 @@ def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> N
     page = walk(person("report-owner", is_superuser=True), path="/admin/")
     page.goto(f"/admin/projects/project/of/{site.domain}")
     page.get_by_role("link", name="Visitors", exact=True).click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Visitors of")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Visitors: ")
     expect(page.get_by_text("No visitors in this range.")).to_be_visible()
     page.fill("[name=from]", "2026-03-01")
     page.fill("[name=to]", "2026-04-01")
@@ -123,6 +123,11 @@ def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> N
         expect(page.get_by_role("heading", name="Views by day")).to_be_visible()
         expect(page.get_by_text("Compared with 2026-01-29")).to_be_visible()
         page.reload()  # the state is in the address
+    assert page.evaluate("scrollY") > 0, "what changes the table leads back to it"
+    page.get_by_role("searchbox", name="Path").fill("")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.get_by_role("searchbox", name="Path")).to_have_value("")
+    assert "q=" not in page.url
 
 
 def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: str) -> None:
@@ -133,6 +138,8 @@ def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: str
     assert [text.split("\n")[0] for text in cells(page, 1)] == ["curl"]
     page.get_by_role("link", name="curl").click()
     expect(page.get_by_role("heading", name="Page views").first).to_be_visible()
+    page.get_by_role("link", name="Visitors: ").click()
+    expect(page.get_by_text("2026-03-01 00:00 to 2026-04-01 00:00 UTC").first).to_be_visible()
 
 
 def test_a_stranger_finds_nothing(walk: Callable[..., Page], site: Tenant, make_project: Any) -> None:
@@ -168,7 +175,8 @@ def test_the_chart_is_read_with_the_keyboard(walk: Callable[..., Page], teammate
 
 def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: str) -> None:
     page = walk(teammate, "?from=2026-02-30&to=2026-03-05")
-    expect(page.get_by_role("alert")).to_have_text("from: is not a date that exists or can be converted to UTC.")
+    expect(page.get_by_role("alert")).to_contain_text("From: this is not a date; write a day such as 20")
+    expect(page.get_by_label("From")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("[name=from]")).to_have_value("2026-02-30")
     page.fill("[name=from]", "2026-03-01")
     page.get_by_role("button", name="Show").click()
@@ -179,6 +187,17 @@ def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: str)
 def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teammate: str, query: str) -> None:
     page = walk(teammate, query, viewport={"width": 320, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def test_a_table_that_goes_on_fades_and_keeps_its_names(walk: Callable[..., Page], teammate: str) -> None:
+    page = walk(teammate, f"{MARCH}&tab=agents", viewport={"width": 360, "height": 640})
+    table = page.locator(".scrolls").last
+    expect(table).to_have_class(re.compile("more"))
+    name = page.get_by_role("link", name="GPTBot")
+    before = name.bounding_box()
+    table.evaluate("box => box.scrollTo(10_000, 0)")
+    expect(table).not_to_have_class(re.compile("more"))
+    assert name.bounding_box() == before
 
 
 def test_a_call_is_copied(walk: Callable[..., Page], teammate: str) -> None:

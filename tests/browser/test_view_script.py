@@ -32,10 +32,18 @@ delete Crypto.prototype.randomUUID;
 BACKGROUND = """
 let state = "hidden";
 Object.defineProperty(document, "visibilityState", { get: () => state });
-window.show = (value) => { state = value; document.dispatchEvent(new Event("visibilitychange")); };
+Object.defineProperty(document, "hidden", { get: () => state === "hidden" });
+window.show = (value) => {
+  state = value;
+  document.dispatchEvent(new Event("visibilitychange"));
+};
 """
-# Timers run at once, or never, and tell for how long they were set.
-AT_ONCE = "window.delays = []; const run = setTimeout; window.setTimeout = (f, ms) => { delays.push(ms); run(f); };"
+# Timers run at once, or never, and tell for how long they were set. Those of many days never do.
+AT_ONCE = """
+window.delays = [];
+const run = setTimeout;
+window.setTimeout = (f, ms) => { delays.push(ms); return ms < 1e9 ? run(f) : 0; };
+"""
 NEVER = "window.delays = []; window.setTimeout = (f, ms) => void delays.push(ms);"
 
 
@@ -107,10 +115,16 @@ class Tab:
         self.reports: list[dict[str, Any]] = []
         self.answers: list[int] = []
         self.errors: list[str] = []
+        self.warnings: list[str] = []  # of the script
         context.on("request", lambda request: _is_report(request.url) and self.reports.append(request.post_data_json))
         context.on("response", lambda answer: _is_report(answer.url) and self.answers.append(answer.status))
         self.page: Page = context.new_page()
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda message: message.type == "warning" and self._warned(message.text))
+
+    def _warned(self, text: str) -> None:
+        if text.startswith("Docs views"):
+            self.warnings.append(text)
 
     def open(self, path: str, **options: Any) -> "Tab":
         self.page.goto(self.site.url + path, **options)
@@ -228,19 +242,61 @@ def test_each_page_of_a_single_page_site_is_a_view(
     tab.run("history.replaceState(null, '', '/b?x=1')")
     tab.run("history.pushState(null, '', '/b?x=2#part')")
     tab.run("location.hash = 'other'")
+    tab.seen("/a/", "/b")
     tab.run("history.pushState(null, '', '/c')")
+    tab.seen("/a/", "/b", "/c")
     tab.run("history.replaceState(null, '', '/d')")
     tab.seen("/a/", "/b", "/c", "/d")
     tab.run("history.back()")
     tab.page.wait_for_url("**/b?x=2#other")
     tab.run("history.back()")
     tab.page.wait_for_url("**/b?x=2#part")
+    tab.seen("/a/", "/b", "/c", "/d", "/b")
     tab.run("history.go(-2)")
     views = tab.seen("/a/", "/b", "/c", "/d", "/b", "/a/index.html")
     assert [view["referrer"] for view in views] == ["", *[site.url] * 5]
     assert len({view["id"] for view in views}) == 6
     assert site.counted(http) == {"total": 6, "/a": 2, "/b": 2, "/c": 1, "/d": 1}
     assert site.counted(http, "visitors") == {"total": 1, "/a": 1, "/b": 1, "/c": 1, "/d": 1}
+
+
+@pytest.mark.parametrize("script", ["", OLD_BROWSER], ids=["navigation-api", "old-browser"])
+@pytest.mark.parametrize("later", ["now()", "setTimeout(now, 20)"], ids=["same-task", "later-task"])
+def test_a_path_that_is_replaced_at_once_is_no_view(
+    make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str, later: str
+) -> None:
+    tab = make_tab(script).open("/a")
+    tab.seen("/a")
+    tab.run(f"""() => {{
+        const now = () => history.replaceState(null, '', '/docs/intro');
+        history.pushState(null, '', '/docs');
+        {later};
+    }}""")
+    tab.seen("/a", "/docs/intro")
+    tab.page.wait_for_timeout(300)
+    tab.seen("/a", "/docs/intro")
+    assert site.counted(http) == {"total": 2, "/a": 1, "/docs/intro": 1}
+
+
+@pytest.mark.parametrize("script", ["", OLD_BROWSER], ids=["navigation-api", "old-browser"])
+def test_a_path_counts_when_the_page_is_left_right_then(
+    make_tab: Callable[..., Tab], site: Site, http: httpx.Client, script: str
+) -> None:
+    tab = make_tab(script, NEVER).open("/a")
+    tab.seen("/a")
+    site.bodies["/c"] = "<p>The next page</p>"
+    tab.run("history.pushState(null, '', '/b'), void (location.href = '/c')")
+    wait_for(lambda: site.stored() == 3, 5, "the views")
+    assert site.counted(http) == {"total": 3, "/a": 1, "/b": 1, "/c": 1}
+
+
+def test_a_path_counts_when_the_tab_is_hidden_right_then(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(BACKGROUND, NEVER).open("/a")
+    tab.run("show('visible')")
+    tab.run("history.pushState(null, '', '/b'); show('hidden')")
+    tab.run("history.pushState(null, '', '/unseen')")
+    tab.page.wait_for_timeout(200)
+    tab.seen("/a", "/b")
 
 
 def test_a_wrapped_history_behaves_as_before(make_tab: Callable[..., Tab], site: Site) -> None:
@@ -316,6 +372,9 @@ def test_a_tab_in_the_background_is_a_view_when_it_is_first_shown(make_tab: Call
     assert tab.reports == []
     tab.run("show('visible')")
     tab.run("show('hidden')")
+    tab.run("history.pushState(null, '', '/unseen')")
+    tab.page.wait_for_timeout(200)
+    tab.run("history.replaceState(null, '', '/b')")
     tab.run("show('visible')")
     tab.run("history.pushState(null, '', '/c')")
     tab.seen("/b", "/c")
@@ -346,6 +405,7 @@ def test_a_view_waits_for_the_network_and_counts_once(
     tab.until(lambda: len(tab.answers) == 2, "the second view")
     _, lost, sent = tab.reports
     assert lost == sent
+    assert tab.warnings == []
     assert site.counted(http) == {"total": 2, "/a": 1, "/b": 1}
 
 
@@ -368,29 +428,30 @@ def test_a_view_whose_answer_was_lost_counts_once(make_tab: Callable[..., Tab], 
     assert site.counted(http) == {"total": 1, "/a": 1}
 
 
-def test_it_tries_four_times_and_heeds_retry_after(make_tab: Callable[..., Tab], site: Site) -> None:
+def test_it_tries_three_times_and_heeds_retry_after(make_tab: Callable[..., Tab], site: Site) -> None:
     tab = make_tab(AT_ONCE)
     cors = {"Access-Control-Allow-Origin": site.url, "Access-Control-Expose-Headers": "Retry-After"}
     script = iter(
         [
             lambda route: route.fulfill(status=503, headers={**cors, "Retry-After": "7"}),
             lambda route: route.fulfill(status=429, headers=cors),
-            lambda route: route.abort(),
+            lambda route: route.fulfill(status=500, headers=cors),  # given up
+            lambda route: route.abort(),  # as is the second view, at once
+            lambda route: route.fulfill(status=400, headers=cors),  # an answer, and final
             lambda route: route.fulfill(status=500, headers=cors),
-            lambda route: route.fulfill(status=400, headers=cors),  # of another view, and final
             lambda route: route.fulfill(status=204, headers=cors),
         ]
     )
     tab.context.route("**/discovery/v1/view/*", lambda route: next(script)(route))
     tab.open("/a")
-    tab.until(lambda: len(tab.reports) == 4, "four attempts")
-    tab.run("history.pushState(null, '', '/b')")
-    tab.until(lambda: len(tab.reports) == 5, "the second view")
-    tab.run("history.pushState(null, '', '/c')")
-    tab.until(lambda: len(tab.reports) == 6, "the third view")
-    assert [report["path"] for report in tab.reports] == ["/a"] * 4 + ["/b", "/c"]
-    assert len({report["id"] for report in tab.reports}) == 3
-    assert tab.run("delays") == [7_000, 8_000, 32_000]
+    tab.until(lambda: len(tab.reports) == 3, "three attempts")
+    for path, reports in (("/b", 4), ("/c", 5), ("/d", 7)):
+        tab.run(f"history.pushState(null, '', '{path}')")
+        tab.until(lambda reports=reports: len(tab.reports) == reports, path)  # type: ignore[misc]
+        tab.page.wait_for_timeout(100)
+    assert [report["path"] for report in tab.reports] == ["/a"] * 3 + ["/b", "/c", "/d", "/d"]
+    assert len({report["id"] for report in tab.reports}) == 4
+    assert [delay for delay in tab.run("delays") if delay > 100] == [7_000, 30_000, 4_000]
 
 
 def test_a_page_that_goes_tries_once_more(make_tab: Callable[..., Tab], site: Site, http: httpx.Client) -> None:
@@ -404,11 +465,32 @@ def test_a_page_that_goes_tries_once_more(make_tab: Callable[..., Tab], site: Si
     assert site.counted(http) == {"total": 1, "/a": 1}
 
 
-def test_a_page_of_an_origin_that_is_not_listed_is_left_alone(tab: Tab, site: Site, make_project: Any) -> None:
+def test_an_origin_that_is_not_listed_is_named_once(
+    make_tab: Callable[..., Tab], site: Site, make_project: Any, http: httpx.Client
+) -> None:
     site.tenant = make_project(docs_url="https://docs.other.example")
-    tab.open("/a")
-    tab.until(lambda: bool(tab.reports), "a report")
+    warning = f'Docs views: not counted. Is {site.url} an allowed origin of "{site.tenant.domain}"?'
+    tab = make_tab(NEVER).open("/a")
+    tab.until(lambda: bool(tab.warnings), "a warning")
+    assert len(tab.reports) == 1  # it comes with the first refusal
+
+    tab = make_tab(AT_ONCE).open("/a")
+    tab.until(lambda: len(tab.reports) == 3, "three attempts")
+    for count, path in enumerate(("/b", "/c"), start=4):
+        tab.run(f"history.pushState(null, '', '{path}')")
+        tab.until(lambda count=count: len(tab.reports) == count, path)  # type: ignore[misc]
+        tab.page.wait_for_timeout(100)
+    assert [report["path"] for report in tab.reports] == ["/a", "/a", "/a", "/b", "/c"]
+    assert tab.warnings == [warning]
     assert site.stored() == 0
+
+
+def test_a_policy_without_the_service_warns_once(make_tab: Callable[..., Tab], site: Site) -> None:
+    site.headers["Content-Security-Policy"] = f"script-src {site.service.url}; connect-src 'self'"
+    tab = make_tab(AT_ONCE).open("/a")
+    tab.page.wait_for_timeout(300)
+    assert len(tab.warnings) == 1
+    assert f"Is {site.url} an allowed origin" in tab.warnings[0]
 
 
 # Hosts of all kinds
@@ -447,12 +529,12 @@ def test_a_frame_without_an_origin_is_left_alone(tab: Tab, site: Site) -> None:
     tab.seen("/a")
 
 
-def test_a_tag_without_a_domain_warns(tab: Tab, site: Site) -> None:
-    warnings: list[str] = []
-    tab.page.on("console", lambda message: warnings.append(message.text))
-    site.bodies["/a"] = f'<script src="{site.service.url}/views.js"></script>'
+@pytest.mark.parametrize("tag", ["", "type=module data-domain=acme"], ids=["no-domain", "module"])
+def test_a_tag_that_cannot_work_warns(tab: Tab, site: Site, tag: str) -> None:
+    site.bodies["/a"] = f'<script src="{site.service.url}/views.js" {tag}></script>'
     tab.open("/a").seen("/a")
-    assert any("the tag needs data-domain" in warning for warning in warnings)
+    tab.until(lambda: bool(tab.warnings), "a warning")
+    assert tab.warnings == ["Docs views: needs a classic script with data-domain"]
 
 
 # Visitors

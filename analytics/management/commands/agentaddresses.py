@@ -7,7 +7,7 @@ import httpx
 from django.core.management.base import CommandError, CommandParser
 
 from analytics import agents, verification
-from analytics.models import AgentAddresses
+from analytics.models import AgentAddresses, AgentViews
 from docsite.projects.management.base import ServiceCommand
 
 _MOST_BYTES = 5_000_000
@@ -40,8 +40,8 @@ class Command(ServiceCommand):
             self.stdout.write(f"{agent}: {'forgotten' if removed else 'there were none'}.")
         elif agent and source:
             self._keep(_name(agent), source)
-        elif agent:
-            raise CommandError("Name the file or https address of its addresses, too, or say --remove.")
+        elif agent or options["remove"]:
+            raise CommandError("Name an agent and its file or https address, or an agent and --remove.")
         else:
             self._list()
         verification.read_again()
@@ -76,11 +76,16 @@ class Command(ServiceCommand):
 
 
 def _name(agent: str) -> str:
-    """The agent's name as the rules spell it."""
-    known = agents.classify(f"{agent}/1.0").agent
-    if known.lower() != agent.lower():
-        raise CommandError(f"The rules know no agent {agent}. See how they class it: manage.py classify '{agent}'")
-    return known
+    """The agent's name as the rules spell it, or as it came in."""
+    verdict = agents.classify(f"{agent}/1.0")
+    if verdict.agent.lower() == agent.lower() and verdict.operator:
+        return verdict.agent
+    seen = AgentViews.objects.filter(agent__iexact=agent).values_list("agent", flat=True).first()
+    if seen is None:
+        raise CommandError(
+            f"No rule names an agent {agent}, and none of that name came in. See: manage.py classify '{agent}'"
+        )
+    return seen
 
 
 def _read(source: str) -> list[str]:

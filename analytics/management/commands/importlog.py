@@ -33,7 +33,13 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """The project and its logs."""
         parser.add_argument("domain", help="domain of the project")
-        parser.add_argument("files", nargs="+", metavar="FILE", help="access log; - for standard input")
+        parser.add_argument("files", nargs="+", metavar="FILE", help="access log or pipe; - for standard input")
+        parser.add_argument(
+            "--again",
+            action="store_true",
+            help="read from the beginning what was imported already: to correct a mistake, such as a missing allowed "
+            "origin. Views that are still known by their ids do not count twice",
+        )
         parser.add_argument(
             "--without-people",
             dest="people",
@@ -45,6 +51,7 @@ class Command(ServiceCommand):
         """Import, seal, and say what to do next."""
         project = project_named(options["domain"])
         self.people: bool = options["people"]
+        self.again: bool = options["again"]
         self.tallies: list[Tally] = []
         try:
             paths = _paths(options["files"], project)
@@ -64,7 +71,8 @@ class Command(ServiceCommand):
         self.began = self.shown = time.monotonic()
         try:
             with Log(path) as log:
-                tally = import_log(project, log, views_of(project, people=self.people), self.progress)
+                views = views_of(project, people=self.people)
+                tally = import_log(project, log, views, self.progress, again=self.again)
         except NotALog:
             raise CommandError(
                 f"{name}: not an access log: none of its lines is in combined format or JSON. Nothing was imported."
@@ -74,13 +82,12 @@ class Command(ServiceCommand):
                 f"{name}: ends too early or is damaged. What could be unpacked was imported; "
                 "import it again when it is whole."
             ) from None
+        except BrokenPipeError:  # nobody reads what is shown
+            raise
         except OSError as failure:
             raise CommandError(f"{name}: {failure.strerror}.") from None
         self.tallies.append(tally)
-        if tally.lines:
-            self.show(f"{name}: {_told(tally)}")
-        else:
-            self.show(f"{name}: {'nothing new since the last import' if tally.begun_at else 'holds no line'}.")
+        self.show(f"{name}: {_told(tally)}")
 
     def finish(self, project: Project) -> None:
         """Seal, and tell where the views are now."""
@@ -108,16 +115,20 @@ class Command(ServiceCommand):
 
 
 def _paths(names: list[str], project: Project) -> list[Path | None]:
-    """The logs in the order of their first views; None is standard input."""
+    """The logs in the order of their first views, or as they were named if one is a pipe; None is standard input."""
     if "-" in names:
         if len(names) > 1:
             raise CommandError("-: standard input cannot be imported together with files.")
         return [None]
-    found: list[tuple[datetime, Path]] = []
-    for path in map(Path, names):
-        if path.exists() and not path.is_file():
+    paths = [Path(name) for name in names]
+    for path in paths:
+        if path.exists() and not path.is_file() and not path.is_fifo():
             what = "a folder" if path.is_dir() else "no file"
             raise CommandError(f"{path}: is {what}. Name log files, or - for standard input.")
+    if any(path.is_fifo() for path in paths):
+        return [*paths]
+    found: list[tuple[datetime, Path]] = []
+    for path in paths:
         try:
             found.append((first_instant(path, views_of(project)) or datetime.min.replace(tzinfo=UTC), path))
         except Damaged:
@@ -129,6 +140,10 @@ def _paths(names: list[str], project: Project) -> list[Path | None]:
 
 def _told(tally: Tally) -> str:
     """What became of the lines."""
+    left = " Its last line has no end yet and is left for the next import." if tally.is_line_left else ""
+    if not tally.lines:
+        nothing = "nothing new since the last import (--again reads it from its beginning)"
+        return f"{nothing if tally.begun_at else 'holds no whole line' if left else 'holds no line'}.{left}"
     skipped = {reason: tally.skipped[reason] for reason in Skipped if tally.skipped[reason]}
     unreadable = skipped.pop(Skipped.UNREADABLE, 0)
     views = tally.new + tally.known
@@ -137,4 +152,4 @@ def _told(tally: Tally) -> str:
     if unreadable:
         parts.append(f"{unreadable:,} {Skipped.UNREADABLE} (first: line {tally.unreadable:,})")
     lines = f"{tally.lines:,} line{'s' * (tally.lines != 1)}{' since the last import' * (tally.begun_at > 0)}"
-    return f"{lines}: {', '.join(parts)}."
+    return f"{lines}: {', '.join(parts)}.{left}"

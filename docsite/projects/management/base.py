@@ -1,6 +1,8 @@
 """What every command of the service shares: errors in a sentence."""
 
 import argparse
+import os
+import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -18,6 +20,11 @@ class ServiceCommand(BaseCommand):
         """Run the command."""
         try:
             return super().execute(*args, **options)
+        except KeyboardInterrupt:
+            raise CommandError("Stopped. It can be started again.", returncode=130) from None
+        except BrokenPipeError:  # whoever read what it says has gone
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(1) from None
         except ProgrammingError:
             raise CommandError("The database is behind the code. Run first: python manage.py migrate") from None
         except OperationalError as failure:

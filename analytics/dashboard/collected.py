@@ -1,0 +1,35 @@
+"""Since when views of a project are counted, and until when.
+
+Views that were taken back leave cells with nothing in them, so only counts that are not zero tell.
+"""
+
+from datetime import datetime
+
+from django.db.models.functions import Length
+
+from analytics.counting import cells
+from analytics.dashboard.state import HOUR
+from analytics.models import EPOCH, Cells
+from docsite.projects.models import Project
+
+_NOTHING = len(cells.merge(0, []).encode())  # bytes
+
+
+def first(project: Project) -> datetime | None:
+    """The first hour with a view that counts."""
+    return _hour(project, "start")
+
+
+def latest(project: Project) -> datetime | None:
+    """The latest hour with a view that counts."""
+    return _hour(project, "-start")
+
+
+def _hour(project: Project, order: str) -> datetime | None:
+    crawlers = project.ai_scope == Project.AiScope.ALL
+    hours = Cells.objects.alias(size=Length("blob")).filter(project=project, span=1, size__gt=_NOTHING).order_by(order)
+    for start, blob in hours.values_list("start", "blob").iterator():
+        _, viewed = cells.of_site([cells.Bucket.decode(start, bytes(blob))], start)
+        if cells.of_scope(viewed[None, :], crawlers=crawlers).any():
+            return EPOCH + HOUR * start
+    return None
