@@ -8,7 +8,7 @@ from analytics.agents.rules import classify
 from analytics.agents.surfaces import prefers_markdown, reads, surface_of
 from analytics.agents.verdict import AI_CLASSES, KNOWN_CRAWLERS, LONGEST, Verdict
 
-VERSION = 2  # raise it when a rule changes: views carry the version that classed them
+VERSION = 3  # raise it when a rule changes: views carry the version that classed them
 
 __all__ = [
     "AI_CLASSES",

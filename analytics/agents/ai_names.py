@@ -34,6 +34,7 @@ TRAINING = {
     "Huawei": "PanguBot",
     "Hugging Face": "HuggingFaceBot, datatrove, FineWeb",
     "ISS": "ISSCyberRiskCrawler",
+    "Inflection": "InflectionBot",
     "Kangaroo LLM": "Kangaroo Bot, KangarooLLM",
     "Kunato": "KunatoCrawler",
     "LAION": "LAIONDownloader, laion-huggingface-processor, img2dataset, video2dataset",
@@ -45,6 +46,7 @@ TRAINING = {
     "OpenAI": "GPTBot",
     "Poseidon Research": "Poseidon Research Crawler",
     "Reflection": "Reflectionbot",
+    "Reka": "RekaBot",
     "Replicate": "Replicate-Bot",
     "SB Intuitions": "SBIntuitionsBot",
     "Semantic Visions": "semantic-visions.com, semantic-visions-discovery",
@@ -77,6 +79,7 @@ SEARCH = {
     "Big Sur AI": "bigsur.ai",
     "Ceramic": "TerraCotta",
     "Channel3": "Channel3Bot",
+    "Chatbase": "ChatbaseBot, Chatbase-Crawler",
     "Cloudflare": "Cloudflare-AutoRAG, Cloudflare-AI-Search",
     "Direqt": "Anomura",
     "Exa": "ExaSearchBot, ExaCrawler",
@@ -180,7 +183,7 @@ AGENT = {
     "AutoGPT": "AutoGPT, AgentGPT, BabyAGI",
     "AWS": (
         "AmazonQ-For-CLI, Amazon-Bedrock-AgentCore, Amazon-Bedrock-AgentCore-Browser, AmazonQ, Amazon-Q-CLI, "
-        "Amazon-Q-Developer, Kiro-CLI, Strands-Agents"
+        "Amazon-Q-Developer, Kiro-CLI, Kiro-IDE, Strands-Agents"
     ),
     "Block": "goose-ai, block-goose, codename-goose",
     "Browser Use": "browser-use",
@@ -188,7 +191,8 @@ AGENT = {
     "ByteDance": "Trae-CLI, Trae-Agent, TARS-Agent, UI-TARS, DeerFlow",
     "Charm": "charm-crush",
     "Cline": "cline-bot, Cline-CLI",
-    "Cognition": "DevinAI, Windsurf, Codeium",
+    "CodeRabbit": "CodeRabbit, CodeRabbitBot",
+    "Cognition": "DevinAI, DeepWiki, Windsurf, Codeium",
     "Continue": "continue-dev, ContinueCLI",
     "Convergence": "ProxyAgent-Convergence, Convergence-Proxy",
     "crewAI": "crewAI",
@@ -203,6 +207,7 @@ AGENT = {
         "Google-Agent, GoogleAgent-Mariner, Project-Mariner, gemini-cli, Google-Gemini-CLI, Jules-Agent, "
         "Google-Jules, Antigravity, Gemini-Code-Assist, Firebase-Studio"
     ),
+    "Greptile": "Greptile, GreptileBot",
     "Hyperbrowser": "Hyperbrowser, HyperAgent",
     "HyperWrite": "HyperWriteAgent",
     "JetBrains": "JetBrains-AI, JetBrains-Junie, Junie-CLI, JetBrains-AI-Assistant",
@@ -220,6 +225,7 @@ AGENT = {
     "Model Context Protocol": "ModelContextProtocol, MCP-Server-Fetch",
     "Moonshot": "kimi-cli, Kimi-Code",
     "MultiOn": "MultiOn",
+    "Notion": "Notion-Agent",
     "Notte": "NotteBrowser, Notte-Agent",
     "Nous": "Hermes-Agent",
     "OpenAI": (
@@ -245,7 +251,7 @@ AGENT = {
     "Steel": "steel-browser",
     "Tabnine": "Tabnine",
     "Twin": "TwinAgent",
-    "Vercel": "v0bot, v0-agent, ai-sdk",
+    "Vercel": "v0bot, v0-agent, v0-fetch, v0-user, ai-sdk",
     "Warp": "Warp-Agent, Oz-Agent",
     "Zed": "zed-agent, ZedIndustries",
 }

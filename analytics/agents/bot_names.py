@@ -65,6 +65,30 @@ OTHER = {
         "MxToolbox, Cronless, EasyCron, cron-job.org, Poduptime, Xymon, NodePing, check_http, ELB-HealthChecker, "
         "GoogleHC, kube-probe, Blackbox-Exporter"
     ),
+    "(scanners)": (
+        "Nmap, Nikto, Nuclei, sqlmap, masscan, zgrab, Censys, CensysInspect, Nessus, Qualys, Acunetix, DirBuster, "
+        "gobuster, WPScan, OpenVAS, Expanse, Netcraft, Wappalyzer, BuiltWith, BW, WhatWeb, xtate, Shodan, "
+        "feroxbuster, dirsearch, ffuf, Arachni, w3af, Burp, ZAP, Zmap, Detectify, Onyphe, InternetMeasurement, "
+        "ModatScanner"
+    ),
+    "(tools)": (
+        "W3C-checklink, W3C_Validator, W3C-mobileOK, Xenu Link Sleuth, LinkTiger, Screaming Frog SEO Spider, HTTrack, "
+        "Heritrix, Nutch, WebCopier, Teleport Pro, Offline Explorer, SiteSucker, OffByOne, Webster Pro, Sindup, "
+        "Specificfeeds, NetSeer, Hydra, wkhtmltopdf, wkhtmltoimage, webkit2png, Neustar WPM, brokenlinkcheck.com, "
+        "Readable, Silktide, Hardenize, SecurityHeaders, Datanyze, MarketGoo, Criticalcss.com, Miniature.io, "
+        "TestLocally, Collapsify, WhatCMS, Assetnote, watchTowr, Rigor, Foregenix, NewsNow, outbrain, Mixnode, Jumio, "
+        "OneTrust, Brandwatch, LegalMonster, EasyBib, Embarcadero, Leikibot, SafeDNS, Turnitin, Blackboard "
+        "Safeassign, AddThis, ShopWiki, IntelX, electricmonk, eCairn-Grabber, Minoru"
+    ),
+    "Webz.io": "webzio",
+    "(no AI)": (
+        "Linguee Bot, LCC, OpenGrok, ngrok, BuddyBot, jobswithgptcom-bot, LMArenaUnfurlBot, ArenaUnfurlBot, "
+        "SiteScoreBot, WARDBot, MailChimp"
+    ),
+}
+
+# Fetch previews, feeds and articles, and are apps that people read in, too: in a browser's own string they say nothing.
+APPS = {
     "(previews)": (
         "Slackbot, Slack-ImgProxy, Discordbot, TelegramBot, WhatsApp, Viber, SkypeUriPreview, vkShare, Embedly, "
         "Iframely, Twitterbot, LinkedInBot, redditbot, Pinterestbot, BitlyBot, Discourse Forum Onebox, Mastodon, "
@@ -76,25 +100,5 @@ OTHER = {
         "Nextcloud-News, Feeder.co, Winds, Netvibes, Bloglines, Akregator, iTMS, Overcast, PocketCasts, Podbean, "
         "CastBox, gPodder, AntennaPod, Podcasts, Selfoss"
     ),
-    "(scanners)": (
-        "Nmap, Nikto, Nuclei, sqlmap, masscan, zgrab, Censys, CensysInspect, Nessus, Qualys, Acunetix, DirBuster, "
-        "gobuster, WPScan, OpenVAS, Expanse, Netcraft, Wappalyzer, BuiltWith, BW, WhatWeb, xtate, Shodan, "
-        "feroxbuster, dirsearch, ffuf, Arachni, w3af, Burp, ZAP, Zmap, Detectify, Onyphe, InternetMeasurement, "
-        "ModatScanner"
-    ),
-    "(tools)": (
-        "W3C-checklink, W3C_Validator, W3C-mobileOK, Xenu Link Sleuth, LinkTiger, Screaming Frog SEO Spider, "
-        "HTTrack, Heritrix, Nutch, WebCopier, Teleport Pro, Offline Explorer, SiteSucker, Wayback, Readability, "
-        "Pocket, Instapaper, Zotero, OffByOne, Webster Pro, Sindup, Specificfeeds, NetSeer, Hydra, wkhtmltopdf, "
-        "wkhtmltoimage, webkit2png, Neustar WPM, brokenlinkcheck.com, Readable, Silktide, Hardenize, "
-        "SecurityHeaders, Datanyze, MarketGoo, Criticalcss.com, Miniature.io, TestLocally, Collapsify, WhatCMS, "
-        "Assetnote, watchTowr, Rigor, Foregenix, NewsNow, outbrain, Mixnode, Jumio, OneTrust, Brandwatch, "
-        "LegalMonster, EasyBib, Embarcadero, Leikibot, SafeDNS, Turnitin, Blackboard Safeassign, AddThis, "
-        "ShopWiki, IntelX, electricmonk, eCairn-Grabber, Minoru"
-    ),
-    "Webz.io": "webzio",
-    "(no AI)": (
-        "Linguee Bot, LCC, OpenGrok, ngrok, BuddyBot, jobswithgptcom-bot, LMArenaUnfurlBot, ArenaUnfurlBot, "
-        "SiteScoreBot, WARDBot, MailChimp"
-    ),
+    "(reading lists)": "Pocket, Instapaper, Readability, Wayback, Wallabag, Linkding, Zotero",
 }

@@ -15,7 +15,8 @@ _BEGINS = re.compile(
 )
 _HOLDS = re.compile(
     r"AppleWebKit|Mozilla/\d|Gecko/|UCBrowser|CFNetwork/|MIDP|UP\.Browser|Opera Mini|NetFront|Obigo|\[FBAN/|FBAV/|"
-    r"HbbTV|Sonos/|Teleca|BrowserNG|Maui|Nintendo|[Ww][Aa][Pp]-?Browser|\bBrowser/|Android/\d|Cronet/|"
+    r"HbbTV|Sonos/|Teleca|BrowserNG|Maui|Nintendo|W[Aa][Pp]-?Browser|wap-?Browser|\.Browser/| Browser/|Android/\d|"
+    r"Cronet/|"
     r"\((?:[^()]{0,60};)? ?(?:iPhone|iPad|iOS|watchOS|tvOS|Android|Windows NT|Macintosh|Mac OS X)\b"
 )
 # What browsers of old put behind `compatible;`, where bots put their names; without digits, `x` is X11.
@@ -33,6 +34,11 @@ _FIRST_WORD = re.compile(r"[a-z]+")
 def looks_like_browser(text: str) -> bool:
     """Whether a string begins or is built like those of browsers and of apps that show pages."""
     return bool(_BEGINS.match(text) or _HOLDS.search(text))
+
+
+def is_full_browser(text: str) -> bool:
+    """Whether a string names an engine as browsers, and apps that show pages in one, do."""
+    return text.startswith("Mozilla/") and ("AppleWebKit/" in text or "Gecko/" in text)
 
 
 def is_old_browser(name: str) -> bool:

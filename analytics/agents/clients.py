@@ -19,6 +19,7 @@ _LIBRARIES = each(
     winhttp winhttprequest wininet wrk xh zendhttpclient
     """
 )
+_POWERSHELL = ("powershell", "windowspowershell")  # behind a browser's `Mozilla/5.0 (Windows NT; …)`
 _LIBRARY_ENDINGS = ("httpclient", "requests", "libcurl", "urllib", "okhttp", "nodefetch", "httplib")
 
 # Words in a bot's name, and ends of names that are written as one.
@@ -44,7 +45,7 @@ def library(found: Words) -> str:
     for word in found.words[:3]:
         if (word.at.first and word.key in _LIBRARIES) or word.key.endswith(_LIBRARY_ENDINGS):
             return word.name
-    return ""
+    return next((word.name for word in found.words if word.versioned and word.key in _POWERSHELL), "")
 
 
 def bot_mark(text: str, found: Words) -> str:

@@ -8,22 +8,25 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-MOST_WORDS = 32
-MOST_PIECES = 64
+MOST_WORDS = 24
+MOST_PIECES = 32
 
 _PIECES = re.compile(r"[()\[\]]|[^()\[\]]+")
 _NOT_IN_KEYS = re.compile(r"[^a-z0-9!]+")
 _ENDINGS = re.compile(r"(bots?|crawler|spider|scraper|agent|user|fetcher|search)(?![a-z])", re.IGNORECASE)
+_IN_ENDINGS = ("bot", "er", "agent", "search")  # each ending has one
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,12}\b(?!-)")
 _BARE_HOST = re.compile(
     r"(?:[\w-]+\.)+(?:com|org|net|io|ai|dev|co|eu|fm|de|uk|ru|cz|fr|tech|app|me|info|xyz|cloud|so)(?:/\D.*)?"
 )
+# Only literals at the beginnings, which makes a search fast.
 _DEVICE = re.compile(
     r"android|iphone|ipad|ipod|cpu os|tizen|kaios|symb|series ?[46]0|windows phone|iemobile|smart-?tv|web0s|webos|"
     r"netcast|hbbtv|playstation|nintendo|xbox|blackberry|bb10|playbook|bada|midp|j2me|viera|bravia|maemo|meego|"
-    r"^mobile\b|^tablet\b|^tv\b|fban|fb_iab|inapp"
+    r"fban|fb_iab|inapp"
 )
+_DEVICE_FIRST = re.compile(r"(?:mobile|tablet|tv)\b")
 
 
 def each(text: str) -> frozenset[str]:
@@ -73,13 +76,17 @@ class Words:
 
 def key(name: str) -> str:
     """The same for all spellings of a name."""
-    return _NOT_IN_KEYS.sub("", name.lower())
+    lowered = name.lower()
+    return lowered if lowered.isascii() and lowered.isalnum() else _NOT_IN_KEYS.sub("", lowered)
 
 
 @functools.lru_cache(maxsize=4_000)
 def parts(name: str) -> tuple[str, ...]:
     """The words that a name is made of: `SomeLLMCrawler` is some, llm and crawler."""
-    return tuple(part.lower() for part in _PARTS.findall(_ENDINGS.sub(r"-\1", name)))
+    lowered = name.lower()
+    if any(map(lowered.__contains__, _IN_ENDINGS)):
+        name = _ENDINGS.sub(r"-\1", name)
+    return tuple(part.lower() for part in _PARTS.findall(name))
 
 
 def read(text: str) -> Words:
@@ -102,7 +109,8 @@ def read(text: str) -> Words:
 
 def _read_piece(piece: str, found: Words, at: Place, inside: bool) -> Place:
     """Add the names of a comment, or of what stands between comments."""
-    if inside and _DEVICE.search(piece.lower()):
+    lowered = piece.lower() if inside else ""
+    if inside and (_DEVICE_FIRST.match(lowered) or _DEVICE.search(lowered)):
         at = at._replace(device=True)
     found.mobile |= at.device
     engine = inside and piece.startswith("KHTML") and not found.mobile
@@ -129,6 +137,8 @@ def _read_piece(piece: str, found: Words, at: Place, inside: bool) -> Place:
 
 def _name(word: str, found: Words, at: Place) -> Word | None:
     """The name that a word is, if it is one; if it is an address, its host is kept."""
+    if word.startswith("@") and "/" in word:
+        word = word[1:].replace("/", "-", 1)  # a package of npm: `@modelcontextprotocol/server-fetch`
     if "://" in word or "@" in word or word.startswith("www."):
         if match := _HOST.match(word.rpartition("://")[2].rpartition("@")[2].lower()):
             found.hosts.append(match[0].removeprefix("www."))
@@ -138,10 +148,9 @@ def _name(word: str, found: Words, at: Place) -> Word | None:
     name, slash, version = word.partition("/")
     if version[:1].isalpha() and name.lower() in _SAYS_NOTHING:
         name, slash, version = version, "", ""
-    known = key(name)
-    if not any(map(str.isalpha, name)) or (name in _EVERYWHERE and not at.declared):
+    if (name in _EVERYWHERE and not at.declared) or not (name[:1].isalpha() or any(map(str.isalpha, name))):
         return None
-    return Word(name, known, bool(slash) and (version[:1].isdigit() or version[:2].lower().startswith("v")), at)
+    return Word(name, key(name), bool(slash) and (version[:1].isdigit() or version[:2].lower().startswith("v")), at)
 
 
 _BROWSER_WORDS = each(
@@ -150,9 +159,13 @@ _BROWSER_WORDS = each(
 )
 
 
+_LIKE_A_NAME = re.compile(r"[\w.-]{1,40}")  # what is kept for good shall be no message and nobody's token
+
+
 def client_name(found: Words) -> str:
     """The name that a client most likely goes by: the one it declares, one with a version, or the first."""
-    names = [word for word in found.words if not word.at.device and word.key not in _BROWSER_WORDS]
+    likely = [word for word in found.words if not word.at.device and word.key not in _BROWSER_WORDS]
+    names = [word for word in likely if _LIKE_A_NAME.fullmatch(word.name)]
     declared = [word for word in names if word.at.declared]
     versioned = [word for word in names if word.versioned]
-    return next((word.name[:80] for word in (*declared, *versioned, *names)), "")
+    return next((word.name for word in (*declared, *versioned, *names)), "")

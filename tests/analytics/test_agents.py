@@ -69,10 +69,30 @@ def test_each_rule_says_why(user_agent: str, verdict: Verdict) -> None:
 
 
 def test_names_are_cut_and_only_the_beginning_counts() -> None:
-    assert classify("x" * 100_000) == Verdict("http_client", "not a browser", "x" * 80)
+    assert classify("x" * 100_000) == Verdict("http_client", "not a browser")
     assert classify(" " * LONGEST + "GPTBot").rule == "no user agent"
     verdict = classify("gpt" * 100)
     assert (len(verdict.agent), len(verdict.rule)) == (80, 80)
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "agent"),
+    [
+        ("x" * 40, "x" * 40),
+        ("x" * 41, ""),
+        ("acme_tool.v2-b/1", "acme_tool.v2-b"),
+        ("someone@example.com", ""),
+        ("12345678", ""),
+        ("<script>alert(1)</script>", ""),
+        ("acme$tool second", "second"),
+        ("\u202eemca\u200b/1.0", "emca"),
+        ("\x00ac\u2066me\tbot", "acme"),
+    ],
+)
+def test_only_what_is_like_a_name_is_kept_of_unlisted_clients(user_agent: str, agent: str) -> None:
+    verdict = classify(user_agent)
+    assert verdict.agent == agent
+    assert (verdict.agent + verdict.rule).isprintable()
 
 
 def test_a_name_is_read_in_words() -> None:

@@ -5,6 +5,7 @@ _MAC = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTM
 _IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)"
 _WEBVIEW = "AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/131.0 Mobile Safari/537.36"
 _APPLE = "AppleWebKit/605.1.15 (KHTML, like Gecko)"
+_IN_APP = f"{_IPHONE} Mobile/15E148"
 _DECLARED = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible;"
 
 NAMED = {
@@ -32,6 +33,11 @@ NAMED = {
         "ModelContextProtocol/1.0 (Autonomous; +https://github.com/modelcontextprotocol/servers)",
         "AmazonQ-For-CLI/1.19.6",
         "Agent/AmazonBuyForMe",
+        "@modelcontextprotocol/server-fetch",
+        "@anthropic-ai/claude-code/2.1",
+        "KiroIDE/0.6",
+        "NotionAgent/1.0",
+        "v0-fetch",
         "DefaultLangchainUserAgent",
     ],
     "ai_search": [
@@ -77,6 +83,11 @@ NAMED = {
         "colly - https://github.com/gocolly/colly",
         "MyShopHttpClient/1.0",
         "somebodys-tool",
+        "GuzzleHttp/7 (https://shop.ai)",
+        "python-requests/2.32 (crawler@foo.ai)",
+        "axios/1.7 (https://app.ai)",
+        "Mozilla/5.0 (Windows NT; Windows NT 10.0; en-US) WindowsPowerShell/5.1.19041.1",
+        "Mozilla/5.0 (Macintosh; Darwin 23.1.0 Darwin Kernel Version 23.1.0: Mon; root:xnu-1; en-US) PowerShell/7.4",
     ],
 }
 
@@ -89,6 +100,8 @@ UNSEEN_AI = {
         "CopilotStudio-Fetcher/1.0",
         "HenAssistBot/2.0",
         "llms-txt-fetcher/0.2",
+        "SupportAssistantBot/1.0",
+        "DocsAssistant-Fetcher/1.0",
     ],
     "ai_agent": [
         "docs-mcp-server/2.4.0",
@@ -96,6 +109,8 @@ UNSEEN_AI = {
         "AcmeCorp-Coding-Agent/1.1",
         "AsyncOpenAI/JS 6.9.1",
         "google-genai-sdk/1.51.0 gl-python/3.12",
+        "GPT\u200b-Coder/1.0",
+        "python-requests/2.32 (+https://platform.openai.com/bot)",
         f"{_CHROME} AcmeGPT/2.0 Chrome/138.0.0.0 Electron/37.7.0 Safari/537.36",
     ],
     "ai_search": [
@@ -114,6 +129,10 @@ UNSEEN_AI = {
         "WorldModelBot/0.1 (+https://worldmodel.example; to train large language models)",
         "crawler/1.0 (+https://platform.openai.com/other)",
         "NewBot/0.1 (data@newcompany.ai)",
+        "markprompt-bot",
+        "DatasetBot/1.0",
+        "TrainingDatasetCrawler/1.0",
+        "OpenLLM-Dataset-Bot/1.0",
     ],
 }
 
@@ -159,6 +178,32 @@ ORDINARY = [
     "Miniflux/2.2.2",
     "kouio.com RSS reader - 6 subscribers",
     "W3C_Validator/1.3 http://validator.w3.org/services",
+    "WhatsApp/2.23",
+    "TelegramBot (like TwitterBot)",
+    "Viber",
+    "Mozilla/5.0 (compatible; Bluesky Cardyb/1.1; mailto:support@bsky.app)",
+    f"{_MAC} Version/8.0.2 Safari/600.2.5 (compatible; Embedly/0.2)",
+    f"{_CHROME} Chrome/130.0 Safari/537.36 PTST/230",
+    f"{_CHROME} Chrome/130.0 Safari/537.36 Chrome-Lighthouse",
+    f"{_IN_APP} Feedly/1.0 (+http://www.feedly.com/fetcher.html)",
+    "WordPress/6.7; https://example.ai",
+    "WordPress/6.7; https://community.openai.com",
+    "Discourse/3.5 (https://forum.acme.ai)",
+    "Sentry/1.0; https://sentry.acme.ai",
+    "Mattermost-Bot/1.1; https://chat.acme.ai",
+    "Rocket.Chat/6.1 (https://chat.acme.ai)",
+    "Uptime-Kuma/1.23 (https://up.acme.ai)",
+    "Home Assistant/2026.1 (https://home.acme.ai)",
+    "HomeAssistant/2026.1",
+    "AcmeLinkChecker/1.0; +https://acme.ai",
+    "Acme-Webhooks/1.0 (https://acme.ai)",
+    "DatasetSearchBot/1.0",
+    "ClimateDatasets-Crawler/1.0",
+    "AcademicDatasetIndexer/1.0",
+    "StoreAssistant-PriceBot/1.0",
+    "MailAssistantBot/1.0",
+    "GeminiDB-HealthCheck/1.0",
+    "CopilotCRM-Monitor/1.2",
 ]
 
 HUMANS = [
@@ -202,4 +247,13 @@ HUMANS = [
     "Opera/9.80 (J2ME/MIDP; Opera Mini/9.80 (S60; SymbOS; Opera Mobi/23.348; U; en) Presto/2.5.25 Version/10.54",
     "Lynx/2.9.2 libwww-FM/2.14 SSL-MM/1.4.1 OpenSSL/3.3.0",
     "w3m/0.5.3+git20230121",
+    *(f"{_IN_APP} {app}/5.1" for app in ("Viber", "Feedly", "Overcast", "Tumblr", "Bluesky", "WhatsApp", "Nextcloud")),
+    *(f"Mozilla/5.0 (Linux; Android 14; V2324A; wv) {_WEBVIEW} {app}/8.2" for app in ("Pocket", "Mastodon", "Viber")),
+    *(
+        f"{_CHROME} {app}/4.1.2 Chrome/130.0.6723.191 Electron/33.3.2 Safari/537.36"
+        for app in ("Notion", "Feedly", "WhatsApp", "Slack", "Discord", "Mattermost")
+    ),
+    *(f"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) {_APPLE} {app}/6.1" for app in ("Reeder", "NetNewsWire")),
+    f"{_CHROME} Chrome/130.0.0.0 Safari/537.36 Instapaper/8.0",
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:115.0) Gecko/20100101 Firefox/115.0 Zotero/7.0",
 ]
