@@ -117,5 +117,7 @@ def _in_our_shape(response: HttpResponseBase) -> HttpResponseBase:
         return response
     if response.status_code == 405:
         allow = response.headers.get("Allow", "")
+        if "GET" in allow and "HEAD" not in allow:  # it is made of a GET, above
+            allow = allow.replace("GET", "GET, HEAD")
         return ApiError(405, f"This path takes {allow}.", headers={"Allow": allow}).response()
     return ApiError(response.status_code, "The request could not be handled.").response()

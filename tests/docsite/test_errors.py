@@ -23,7 +23,7 @@ def test_a_wrong_method_says_which_is_right(http, service, project):
     assert response.headers["allow"] == "POST"
     response = http.post(f"{service.url}/v1/analytics/{project.project_id}/visitors", json={})
     assert_error(response, 405)
-    assert response.headers["allow"] == "GET"
+    assert response.headers["allow"] == "GET, HEAD"
 
 
 def test_head_works_where_get_does(http, service, project):
