@@ -133,21 +133,37 @@ def of_range(project: Project, start: datetime, end: datetime) -> list[Agent]:
 
 
 def _with_room(rows: Sequence[Read]) -> list[Read]:
-    """The rows, with those under `(other)` for which their hour has no room left."""
+    """The rows as they are kept: those for which their hour or day has no room left under `(other)`.
+
+    What is taken back comes off the client's own row first, and what that does not hold off `(other)`.
+    """
     there = AgentViews.objects.filter(
         project__in={row.project_id for row in rows}, start__in={row.start for row in rows}, operator=""
     ).exclude(agent=OTHER)
     counted = there.values_list("project_id", "span", "start").annotate(rows=Count("pk"))
     taken = Counter({tuple(bucket): count for *bucket, count in counted})
     wanted = taken + Counter(row[:3] for row in rows if not row.operator)
-    if not any(count > MOST for count in wanted.values()) and all(row.views > 0 for row in rows):
+    if all(row.views > 0 for row in rows) and all(count <= MOST for count in wanted.values()):
         return list(rows)
-    known = set(there.values_list(*_KEY))
+    known = {key[:-1]: key[-1] for key in there.values_list(*_KEY, "views")}
     kept = []
-    for row in sorted(rows, key=lambda row: -row.views):
-        if row[: len(_KEY)] not in known and not row.operator:
-            taken[row[:3]] += 1
-            if taken[row[:3]] > MOST or row.views < 0:  # what is taken back and has no row was put there, too
-                row = row._replace(agent=OTHER, rule=OTHER)
-        kept.append(row)
+    for row in sorted(rows, key=lambda row: (row.views > 0, -row.views)):  # what makes room before what needs it
+        key = row[: len(_KEY)]
+        if row.operator:
+            kept.append(row)
+        elif row.views < 0:
+            own = min(known.get(key, 0), -row.views)
+            known[key] = known.get(key, 0) - own
+            taken[row[:3]] -= own > 0 and not known[key]
+            kept += [row._replace(views=-own), _folded(row)._replace(views=row.views + own)]
+        elif known.get(key) or taken[row[:3]] < MOST:
+            taken[row[:3]] += not known.get(key)
+            known[key] = known.get(key, 0) + row.views
+            kept.append(row)
+        else:
+            kept.append(_folded(row))
     return kept
+
+
+def _folded(row: Read) -> Read:
+    return row._replace(agent=OTHER, rule=OTHER)

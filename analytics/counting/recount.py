@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Max, Min
 
 from analytics import agents
 from analytics.counting import agent_views, sealer, sweeper, trails
@@ -84,9 +85,7 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
     for before, after in recount.run():
         if after and after.client_class != before.client_class:
             moved[before.client_class, after.client_class] += 1
-    for first in range(0, recount.upto, _BATCH):
-        judged_now = PageView.objects.filter(project=project, pk__gt=first, pk__lte=first + _BATCH, at__gte=since)
-        judged_now.filter(rules_version__lt=agents.VERSION).exclude(user_agent="").update(rules_version=agents.VERSION)
+    _mark(project.pk, recount.first, recount.upto, since)
     return moved
 
 
@@ -101,16 +100,16 @@ class _Recount:
     def __init__(self, project: Project, judge: Judge, condition: str, progress: Progress | None) -> None:
         self.project, self.judge, self.condition, self.progress = project, judge, condition, progress
         self.pace = sealer.Pace(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
-        self.upto = sealer.newest()
+        self.first, self.upto = _ids(project.pk)[0] - 1, sealer.newest()
         sealer.seal(patience=float("inf"))
         self.ids: dict[int, list[int]] = {}  # of all views of each visitor concerned
 
     def run(self) -> Iterator[tuple[Stored, Stored | None]]:
         """Make the changes, and yield each one with what the view was and is."""
-        changing = _views(self.project.pk, 0, self.upto, self.condition)
+        changing = _views(self.project.pk, self.first, self.upto, self.condition)
         todo = np.array(sorted({view.visitor for view in changing if self.judge(view) != view}), np.int64)
         self.ids = {visitor: [] for visitor in todo.tolist()}
-        self._note(_owners(self.project.pk, 0, self.upto))
+        self._note(_owners(self.project.pk, self.first, self.upto))
         count = len(todo)
         while len(todo):
             for shard in Seal.objects.values_list("shard", flat=True):
@@ -150,12 +149,32 @@ class _Recount:
         return [(before, after) for before, after in changes if before != after], mine
 
 
+# In ranges of ids, `+project_id` keeps the database from its index of projects, which would go through all their views.
+
+
+def _ids(project_id: int) -> tuple[int, int]:
+    """The lowest and the highest id of a project's views."""
+    ends = PageView.objects.filter(project=project_id).aggregate(first=Min("pk"), last=Max("pk"))
+    return ends["first"] or 1, ends["last"] or 0
+
+
+def _mark(project_id: int, after: int, upto: int, since: int) -> None:
+    """Say that views were judged by today's rules."""
+    for first in range(after, upto, _BATCH):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE analytics_pageview SET rules_version = %s WHERE id > %s AND id <= %s AND +project_id = %s "
+                "AND at >= %s AND rules_version < %s AND user_agent <> ''",
+                [agents.VERSION, first, min(first + _BATCH, upto), project_id, since, agents.VERSION],
+            )
+
+
 def _views(project_id: int, after: int, upto: int, condition: str) -> Iterator[Stored]:
     """The views that fit a condition, with ids in a range."""
     while after < upto:
         with connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s "
+                f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id > %s AND id <= %s AND +project_id = %s "
                 f"AND {condition} ORDER BY id LIMIT {_BATCH}",
                 [after, upto, project_id],
             )
@@ -171,7 +190,7 @@ def _owners(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]
     for first in range(after, upto, _BATCH):
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT id, visitor FROM analytics_pageview WHERE id > %s AND id <= %s AND project_id = %s",
+                "SELECT id, visitor FROM analytics_pageview WHERE id > %s AND id <= %s AND +project_id = %s",
                 [first, min(first + _BATCH, upto), project_id],
             )
             yield from cursor.fetchall()

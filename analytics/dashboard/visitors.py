@@ -239,9 +239,11 @@ def _single_views(project: Project, agent: Agent, numbers: Numbers) -> str:
     start = numbers.start.replace(minute=0, second=0, microsecond=0)
     end = numbers.end + min(-(numbers.end - EPOCH) % HOUR, datetime.max.replace(tzinfo=UTC) - numbers.end)
     facts: dict[str, Any] = {
-        **{"project": project.domain, "client_class__exact": agent.client_class, "agent": agent.name},
+        **{"project": project.domain, "client_class__exact": agent.client_class},
         **{"from": links.moment(start), "to": links.moment(end)},
     }
+    if agent.name != agent_views.OTHER:  # those have names of their own
+        facts["agent"] = agent.name
     if agent.client_class == PageView.Class.HUMAN:  # whose HTML pages are not counted here
         facts["surface__exact"] = sorted(agent.surfaces)
     return f"{reverse('admin:analytics_pageview_changelist')}?{urlencode(facts, doseq=True)}"

@@ -91,7 +91,7 @@ class Log:
             if len(rest) > LONGEST_LINE:
                 rest, dropped = b"", len(rest)
         if rest:
-            if self.is_finished() or _is_whole(rest, self._last):
+            if _is_whole(rest, self._last, finished=self.is_finished()):
                 yield 0, [rest]
             else:
                 self.is_line_left = True
@@ -121,11 +121,11 @@ def _unpacking() -> Iterator[None]:
         raise Damaged from None
 
 
-def _is_whole(line: bytes, before: bytes) -> bool:
-    """Whether a line without an end lacks nothing else, while its log may still be written.
+def _is_whole(line: bytes, before: bytes, *, finished: bool) -> bool:
+    """Whether a line without an end lacks nothing else; otherwise the rest of it may come.
 
-    JSON that can be read is whole. A line of another format is where it ends with a quote and
-    has as many fields as the line before it: a number at its end may be a part of one.
+    JSON that can be read is whole. A line of another format has as many fields as the line before
+    it, and while its log is still written it ends with a quote: a number at its end may be a part of one.
     """
     text = formats.text_of(line)
     if formats.read(text) is None:
@@ -134,7 +134,7 @@ def _is_whole(line: bytes, before: bytes) -> bool:
         return True
     told = formats.text_of(before)
     as_many = told.startswith("{") or formats.read(told) is None or _quotes(told) == _quotes(text)
-    return text.endswith('"') and as_many
+    return as_many and (finished or text.endswith('"'))
 
 
 def _quotes(text: str) -> int:

@@ -393,30 +393,37 @@ JSON = '{"time": "2026-03-10T12:00:00Z", "ip": "198.51.100.1", "path": "/a", "us
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
+    ("text", "lines", "later"),
     [
-        (combined().strip(), 1),
-        (combined().strip() + "\r", 1),
-        (combined() + combined("/a").strip(), 2),
-        (combined() + combined("/a").strip()[:-1], 1),
-        (combined() + combined("/a").partition(' "-"')[0], 1),
-        (WITH_MORE * 2 + combined("/a").strip(), 2),
-        (WITH_MORE * 2 + WITH_MORE.strip(), 3),
-        (f"{COMMON}\n{COMMON}", 1),
-        (COMMON, 0),
-        (JSON, 1),
-        (f"{COMMON}\n{JSON}", 2),
-        (JSON[:-1], 0),
+        (combined().strip(), 1, 0),
+        (combined().strip() + "\r", 1, 0),
+        (combined() + combined("/a").strip(), 2, 0),
+        (combined() + combined("/a").strip()[:-1], 1, 0),
+        (combined() + combined("/a").partition(' "-"')[0], 1, 0),  # it was cut: the user agent is missing
+        (WITH_MORE * 2 + combined("/a").strip(), 2, 0),
+        (WITH_MORE * 2 + WITH_MORE.strip(), 3, 0),
+        (f"{COMMON}\n{COMMON}", 1, 1),
+        (COMMON, 0, 1),
+        (JSON, 1, 0),
+        (f"{COMMON}\n{JSON}", 2, 0),
+        (JSON[:-1], 0, 0),
     ],
 )
-def test_of_a_log_that_is_being_written_only_a_whole_last_line_is_read(make_project, tmp_path, text, lines):
+def test_of_a_log_that_is_being_written_only_a_whole_last_line_is_read(make_project, tmp_path, text, lines, later):
     project, log = make_project().project, written(tmp_path / "log", text, age=0)
     tally = tally_of(project, log)
     assert (tally.new, tally.lines) == (lines, lines)
     assert tally.is_line_left is (lines <= text.count("\n"))
     assert imported(project, log) == (0, 0)
-    if read(text.splitlines()[-1]):
-        assert imported(project, written(log, text)) == (int(tally.is_line_left), 0)
+    assert imported(project, written(log, text)) == (later, 0), "an hour later, when nobody writes any more"
+
+
+def test_a_log_may_be_cut_anywhere_and_completed_later(make_project, tmp_path):
+    lines = "".join(combined(f"/{n}") for n in range(4))
+    for cut in range(len(lines) // 2, len(lines), 7):
+        project, log = make_project().project, tmp_path / f"log {cut}"
+        before = imported(project, written(log, lines[:cut]))[0]
+        assert before + imported(project, written(log, lines))[0] == 4, lines[:cut][-80:]
 
 
 def test_a_line_that_grew_after_it_was_read_is_no_second_view(make_project, tmp_path):

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.management import CommandError
 from django.db import connections
+from django.db.models import Sum
 
 from analytics import agents, collect, reports
 from analytics.agents import Verdict
@@ -316,6 +317,32 @@ def test_what_is_taken_back_leaves_the_row_that_it_went_into(make_project, monke
     found = {agent.name: agent.views for agent in agent_views.of_range(project, now - timedelta(hours=3), now)}
     assert sum(found.values()) == 5
     assert min(found.values()) > 0
+
+
+def test_the_sums_stay_true_however_full_the_hours_are(make_project, monkeypatch):
+    monkeypatch.setattr(agent_views, "MOST", 3)
+    monkeypatch.setattr(sealer, "Pace", lambda **_: Pace(5, 5))
+    shards.change(2)
+    dice = random.Random(12)
+    project, now = make_project().project, datetime.now(UTC)
+    known = history(dice, 1, 0, now)[0].observation
+    made = 0
+    for number in range(6):
+        for _ in range(30):
+            at = hour(now) - timedelta(minutes=dice.randint(1, 150))
+            name = f"Madeup{dice.randrange(9)}bot/1.0"
+            collect.record(project, [known._replace(user_agent=name, at=at, view_id=uuid.uuid4().hex)])
+        made += 30
+        sealer.seal()
+        monkeypatch.setattr(
+            agents, "classify", lambda name, rule=f"rule {number}": Verdict("other_bot", rule, name[:9])
+        )
+        recount.reclassify(project)
+        for span in agent_views.SPANS:
+            rows = AgentViews.objects.filter(project=project, span=span)
+            assert rows.aggregate(views=Sum("views"))["views"] == made
+            assert rows.exclude(agent="(other)").exists(), "those that go make room"
+            assert not rows.filter(views__lte=0).exists()
 
 
 def test_only_views_that_were_judged_get_the_version_of_the_rules(make_project, monkeypatch):
