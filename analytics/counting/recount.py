@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Max, Min
+from django.db.models import Min
 
 from analytics import agents
 from analytics.counting import agent_views, sealer, sweeper, trails
@@ -85,7 +85,7 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
     for before, after in recount.run():
         if after and after.client_class != before.client_class:
             moved[before.client_class, after.client_class] += 1
-    _mark(project.pk, recount.first, recount.upto, since)
+    _mark(project.pk, recount.start, recount.upto, since)
     return moved
 
 
@@ -100,16 +100,17 @@ class _Recount:
     def __init__(self, project: Project, judge: Judge, condition: str, progress: Progress | None) -> None:
         self.project, self.judge, self.condition, self.progress = project, judge, condition, progress
         self.pace = sealer.Pace(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
-        self.first, self.upto = _ids(project.pk)[0] - 1, sealer.newest()
+        self.upto = sealer.newest()
+        self.start = (project.views.aggregate(first=Min("pk"))["first"] or 1) - 1  # the id before its first view
         sealer.seal(patience=float("inf"))
         self.ids: dict[int, list[int]] = {}  # of all views of each visitor concerned
 
     def run(self) -> Iterator[tuple[Stored, Stored | None]]:
         """Make the changes, and yield each one with what the view was and is."""
-        changing = _views(self.project.pk, self.first, self.upto, self.condition)
+        changing = _views(self.project.pk, self.start, self.upto, self.condition)
         todo = np.array(sorted({view.visitor for view in changing if self.judge(view) != view}), np.int64)
         self.ids = {visitor: [] for visitor in todo.tolist()}
-        self._note(_owners(self.project.pk, self.first, self.upto))
+        self._note(_owners(self.project.pk, self.start, self.upto))
         count = len(todo)
         while len(todo):
             for shard in Seal.objects.values_list("shard", flat=True):
@@ -150,12 +151,6 @@ class _Recount:
 
 
 # In ranges of ids, `+project_id` keeps the database from its index of projects, which would go through all their views.
-
-
-def _ids(project_id: int) -> tuple[int, int]:
-    """The lowest and the highest id of a project's views."""
-    ends = PageView.objects.filter(project=project_id).aggregate(first=Min("pk"), last=Max("pk"))
-    return ends["first"] or 1, ends["last"] or 0
 
 
 def _mark(project_id: int, after: int, upto: int, since: int) -> None:
