@@ -221,7 +221,7 @@ async def _story(
         quoted = (
             extractive.answer(question.text, citations)
             if passages
-            else extractive.nearest_pages(retrieved.hits, question.support_url)
+            else extractive.nearest_pages(retrieved.hits, question.voice.support_url)
         )
         for piece in quoted:
             yield outcome.add(piece)

@@ -1,26 +1,24 @@
 """The one pipeline behind every door: a valid question of a known caller to a running answer."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
 from django.conf import settings
 
-from assistant import answering, resume, threads
-from assistant.answering import Ladder, Outcome, Retrieved
+from assistant import answering, configured, resume, threads
+from assistant.answering import Ladder, Outcome
 from assistant.live import Asker, Encode, Full, Live, Most, Patience, Places, answers
-from assistant.models import Message
-from assistant.question import Question
-from assistant.relay import Bounds
+from assistant.models import AssistantSettings, Message
+from assistant.question import Question, Voice
 from assistant.schemas import Ask, AskV2
-from assistant.threads import Asked, StoredConversation, open_conversation, tokens_used
-from assistant.upstream import Model, openai
+from assistant.threads import Asked, StoredConversation, open_conversation
+from assistant.upstream import openai
 from docsite.db import in_db
 from docsite.http.client_ip import network_of
 from docsite.http.errors import Unavailable
 from docsite.projects.auth import Caller
 from docsite.projects.models import Project
-from search import index
 
 
 @dataclass(frozen=True)
@@ -91,11 +89,8 @@ _one_by_one: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
 
 
 async def _run(project: Project, asker: Asker, question: Question, asked: Asked, door: Door, places: Places) -> Live:
-    conversation, ladder = await in_db(_open)(project, asked)
-
-    async def retrieve(question: Question, query: str) -> Retrieved:
-        return await in_db(_retrieve)(project, question, query)
-
+    conversation, voice, ladder = await in_db(_open)(project, asked)
+    question, retrieve = replace(question, voice=voice), configured.retrieval(project)
     outcome = Outcome()
     live = Live(
         conversation.message_id,
@@ -127,37 +122,9 @@ async def forget(project: Project, fp: str, thread_id: str) -> None:
     await resume.erase(message_ids)
 
 
-def _open(project: Project, asked: Asked) -> tuple[StoredConversation, Ladder]:
-    return open_conversation(project, asked), _ladder(project)
-
-
-def _ladder(project: Project) -> Ladder:
-    """The model servers of the settings, as far as the project may still use them today."""
-    env = settings.ENV
-    models = []
-    if env.openai_base_url:
-        models.append(Model(env.openai_base_url, env.openai_model, env.openai_api_key))
-        if env.openai_fallback_model:
-            elsewhere = env.openai_fallback_base_url not in ("", env.openai_base_url)
-            key = env.openai_fallback_api_key or ("" if elsewhere else env.openai_api_key)
-            models.append(Model(env.openai_fallback_base_url or env.openai_base_url, env.openai_fallback_model, key))
-    if models and tokens_used(project) >= env.daily_tokens_per_project:
-        return Ladder(reason="the project's daily token limit is reached")
-    return Ladder(models, _bounds())
-
-
-def _bounds() -> Bounds:
-    env = settings.ENV
-    return Bounds(
-        connect=env.openai_connect_seconds,
-        first_token=env.openai_first_token_seconds,
-        between_tokens=env.openai_between_tokens_seconds,
-        whole_answer=env.openai_answer_seconds,
-        size=env.openai_answer_kib * 1024,
-        max_tokens=env.openai_max_tokens,
-        breaker_failures=env.openai_breaker_failures,
-        breaker_rest=env.openai_breaker_seconds,
-    )
+def _open(project: Project, asked: Asked) -> tuple[StoredConversation, Voice, Ladder]:
+    told = AssistantSettings.of(project)
+    return open_conversation(project, asked), told.voice(), configured.ladder(project, told)
 
 
 def _patience() -> Patience:
@@ -168,20 +135,3 @@ def _patience() -> Patience:
 def _most() -> Most:
     env = settings.ENV
     return Most(env.max_running_answers, env.max_running_answers_ip, env.max_running_answers_org)
-
-
-def _retrieve(project: Project, question: Question, query: str) -> Retrieved:
-    hits = index.find_passages(
-        project,
-        query,
-        filters=question.filters,
-        limit=question.page_size,
-        context=[item.value for item in question.context],
-        current_path=question.current_path or None,
-    )
-    scope: dict[str, object] = {"pages": project.documents.count()}
-    if question.filters.version:
-        scope["version"] = question.filters.version
-    if project.indexed_at:
-        scope["indexedAt"] = project.indexed_at.isoformat()
-    return Retrieved(hits, scope)

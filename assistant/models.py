@@ -1,9 +1,12 @@
-"""Conversations: threads and their messages."""
+"""Conversations, threads and their messages; and what a site's owner told the assistant."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator
 from django.db import models
 
+from assistant.question import Voice
 from docsite import ids
 from docsite.projects.models import Project
 
@@ -65,6 +68,9 @@ class Message(models.Model):
     reason = models.CharField(max_length=200, blank=True, help_text="Why it was not the model, or how it failed.")
     sources = models.JSONField(default=list, help_text="Cited pages: title and url.")
     hits = models.JSONField(default=list, help_text="Retrieved passages: path, anchor and score.")
+    checks = models.JSONField(
+        default=list, help_text="Citations of the model, with the sentence that supports each, or why it was dropped."
+    )
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -105,3 +111,89 @@ class ChatId(models.Model):
 
     def __str__(self) -> str:
         return self.digest[:8]
+
+
+MOST_STARTERS = 3
+
+
+def validate_starters(questions: Any) -> None:
+    """Refuse anything but a few short questions."""
+    if not isinstance(questions, list) or not all(isinstance(one, str) and one.strip() for one in questions):
+        raise ValidationError("Must be a list of questions.")
+    if len(questions) > MOST_STARTERS or any(len(one) > 120 for one in questions):
+        raise ValidationError(f"At most {MOST_STARTERS} questions of 120 characters each.")
+
+
+def validate_paths(paths: Any) -> None:
+    """Refuse anything but a list of pages."""
+    if not isinstance(paths, list) or not all(isinstance(one, str) and one.startswith("/") for one in paths):
+        raise ValidationError("Must be a list of page paths, each with a leading slash.")
+
+
+class AssistantSettings(models.Model):
+    """What a site's owner told its assistant. A project without has what an empty one says."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="assistant_settings")
+    instructions = models.TextField(
+        blank=True,
+        validators=[MaxLengthValidator(4000)],
+        help_text="Added to what every model is told: tone, names of products, what to say no to.",
+    )
+    starter_questions = models.JSONField(
+        default=list, blank=True, validators=[validate_starters], help_text="Shown in an empty conversation."
+    )
+    deflection = models.TextField(
+        blank=True,
+        validators=[MaxLengthValidator(500)],
+        help_text="Said when the documentation has no answer, above the nearest pages. Plain text.",
+    )
+    model = models.CharField(
+        max_length=200, blank=True, help_text="Name of another model of the same server. Empty: as configured."
+    )
+    temperature = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.0), MaxValueValidator(2.0)],
+        help_text="0 to 2. Empty: as the model server has it.",
+    )
+    threshold = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
+        help_text="0 to 1. Below this chance that the pages answer, the assistant says that they do not. "
+        "Empty: as calibrated.",
+    )
+
+    class Meta:
+        verbose_name = verbose_name_plural = "assistant settings"
+
+    def __str__(self) -> str:
+        return f"assistant of {self.project}"
+
+    @classmethod
+    def of(cls, project: Project) -> "AssistantSettings":
+        """Those of a project, stored or not."""
+        return cls.objects.filter(project=project).first() or cls(project=project)
+
+    def voice(self) -> Voice:
+        """What an answer needs to know of it."""
+        return Voice(self.instructions.strip(), self.deflection.strip(), self.project.support_url, self.threshold)
+
+
+class GoldenQuestion(models.Model):
+    """A question and the pages its answer must cite, all of them; without pages it must be refused."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="golden_questions")
+    text = models.CharField("question", max_length=500)
+    paths = models.JSONField("pages", default=list, blank=True, validators=[validate_paths])
+    passed = models.BooleanField(null=True, editable=False)
+    changed = models.BooleanField(default=False, editable=False, help_text="Whether the last run went otherwise.")
+    cited = models.JSONField(default=list, editable=False)
+    ran_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering: ClassVar = ["pk"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "text"], name="golden_question_once")]
+
+    def __str__(self) -> str:
+        return self.text

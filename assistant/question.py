@@ -24,6 +24,16 @@ class Context:
 
 
 @dataclass(frozen=True)
+class Voice:
+    """What a site's owner told the assistant. `threshold` is the least chance of an answer; None: as calibrated."""
+
+    instructions: str = ""
+    deflection: str = ""
+    support_url: str = ""
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
 class Question:
     """A question. `claimed` are earlier turns as the client tells them, for a conversation that is not stored."""
 
@@ -32,5 +42,6 @@ class Question:
     filters: Filters = field(default_factory=Filters)
     context: Sequence[Context] = ()
     current_path: str = ""
-    support_url: str = ""
     claimed: Sequence[Turn] = ()
+    suggestions: bool = False
+    voice: Voice = field(default_factory=Voice)

@@ -59,6 +59,7 @@ class Ask(BaseModel):
     filter: FilterIn | None = None
     context: list[ContextIn] | None = Field(None, max_length=50)
     currentPath: StrictStr | None = Field(None, max_length=200, description="Page the reader is on.")
+    suggestions: StrictBool = Field(False, description="End the answer with up to three places to read on.")
 
     @field_validator("messages")
     @classmethod
@@ -82,8 +83,8 @@ class Ask(BaseModel):
                 Context(item.value, project.path_of(item.path) if item.path else "") for item in self.context or []
             ],
             current_path=project.path_of(self.currentPath) if self.currentPath else "",
-            support_url=project.support_url,
             claimed=() if self.threadId else self._claimed(),
+            suggestions=self.suggestions,
         )
 
     def _claimed(self) -> list[Turn]:

@@ -28,7 +28,9 @@ class Hit:
     `score` is in 0..1 and comparable between queries. `body` is the section's
     Markdown, `excerpt` plain text around the words that matched, and `highlights`
     says where they stand in it ([start, end) in code points). `url` is absolute
-    and ends in the section's anchor.
+    and ends in the section's anchor. Passages also have `text`, what a reader
+    sees of the section, a line for each block, and `above`, the same of what
+    stands before it on the page.
     """
 
     path: str
@@ -45,3 +47,5 @@ class Hit:
     tags: tuple[str, ...] = ()
     highlights: tuple[tuple[int, int], ...] = ()
     others: tuple[Other, ...] = ()
+    text: str = ""
+    above: str = ""

@@ -72,7 +72,8 @@ def find_passages(
     """
     with snapshot():
         asked = ask(project, query, filters, context, current_path or "")
-        return hits_of(asked, rank(asked, limit, most=2))
+        found = rank(asked, limit, most=2)
+        return _with_texts(hits_of(asked, found), found)
 
 
 def ask(
@@ -206,6 +207,21 @@ def hits_of(asked: Asked, found: Sequence[Found]) -> list[Hit]:
             )
         )
     return hits
+
+
+def _with_texts(hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
+    """The hits with what a reader sees of them, and of their pages above them."""
+    pages: dict[int, list[tuple[int, str]]] = {}
+    texts = Section.objects.filter(document__in={one.candidate.document_id for one in found}).order_by("position")
+    for document, position, text in texts.values_list("document_id", "position", "text"):
+        pages.setdefault(document, []).append((position, text))
+    told = []
+    for hit, one in zip(hits, found, strict=True):
+        page = pages[one.candidate.document_id]
+        here = one.candidate.position
+        text = next((text for position, text in page if position == here), "")
+        told.append(replace(hit, text=text, above="\n".join(text for position, text in page if position < here)))
+    return told
 
 
 def _others(project: Project, found: Sequence[Found]) -> dict[int, tuple[Other, ...]]:

@@ -14,6 +14,7 @@ class Model:
     base_url: str
     name: str
     api_key: str = ""
+    temperature: float | None = None  # None: as the server has it
 
 
 @dataclass(frozen=True)

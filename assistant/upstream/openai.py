@@ -59,7 +59,11 @@ async def stream(
 ) -> AsyncGenerator[Piece | Usage | Ended, None]:
     """Yield the answer's pieces as they arrive. Raises `UpstreamError`; closing the iterator closes the request."""
     headers = {"Authorization": f"Bearer {model.api_key}"} if model.api_key else {}
-    request = {"model": model.name, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
+    request: dict[str, Any] = {
+        **{"model": model.name, "messages": messages},
+        **{"stream": True, "stream_options": {"include_usage": True}},
+        **({} if model.temperature is None else {"temperature": model.temperature}),
+    }
     upstream = (model.base_url, model.name)
     try:
         while True:

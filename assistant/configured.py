@@ -1,0 +1,71 @@
+"""Models, bounds and retrieval as the settings and a site's owner have them: what `answering` is given."""
+
+from django.conf import settings
+
+from assistant.answering import Ladder, Retrieve, Retrieved
+from assistant.models import AssistantSettings
+from assistant.question import Question
+from assistant.relay import Bounds
+from assistant.threads import tokens_used
+from assistant.upstream import Model
+from docsite.db import in_db
+from docsite.projects.models import Project
+from search import index
+
+
+def ladder(project: Project, told: AssistantSettings) -> Ladder:
+    """The model servers of the settings, as far as the project may still use them today."""
+    env = settings.ENV
+    models = []
+    if env.openai_base_url:
+        name = told.model or env.openai_model
+        models.append(Model(env.openai_base_url, name, env.openai_api_key, told.temperature))
+        if env.openai_fallback_model:
+            elsewhere = env.openai_fallback_base_url not in ("", env.openai_base_url)
+            key = env.openai_fallback_api_key or ("" if elsewhere else env.openai_api_key)
+            base = env.openai_fallback_base_url or env.openai_base_url
+            models.append(Model(base, env.openai_fallback_model, key, told.temperature))
+    if models and tokens_used(project) >= env.daily_tokens_per_project:
+        return Ladder(reason="the project's daily token limit is reached")
+    return Ladder(models, _bounds())
+
+
+def _bounds() -> Bounds:
+    env = settings.ENV
+    return Bounds(
+        connect=env.openai_connect_seconds,
+        first_token=env.openai_first_token_seconds,
+        between_tokens=env.openai_between_tokens_seconds,
+        whole_answer=env.openai_answer_seconds,
+        size=env.openai_answer_kib * 1024,
+        max_tokens=env.openai_max_tokens,
+        breaker_failures=env.openai_breaker_failures,
+        breaker_rest=env.openai_breaker_seconds,
+    )
+
+
+def retrieval(project: Project) -> Retrieve:
+    """How an answer finds its passages."""
+
+    async def retrieve_(question: Question, query: str) -> Retrieved:
+        return await in_db(retrieve)(project, question, query)
+
+    return retrieve_
+
+
+def retrieve(project: Project, question: Question, query: str) -> Retrieved:
+    """The passages for a question, and over what was searched."""
+    hits = index.find_passages(
+        project,
+        query,
+        filters=question.filters,
+        limit=question.page_size,
+        context=[item.value for item in question.context],
+        current_path=question.current_path or None,
+    )
+    scope: dict[str, object] = {"pages": project.documents.count()}
+    if question.filters.version:
+        scope["version"] = question.filters.version
+    if project.indexed_at:
+        scope["indexedAt"] = project.indexed_at.isoformat()
+    return Retrieved(hits, scope)
