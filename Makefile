@@ -14,7 +14,7 @@ PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test quick bench bench-stream bench-search bench-analytics check lint fix types widget lock clean
+.PHONY: demo test quick bench bench-stream bench-search bench-answers bench-analytics check lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -29,7 +29,7 @@ test: $(VENV)/.installed-dev widget check  ## everything; installs what the test
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"
 
-bench: bench-stream bench-analytics $(if $(DATA),bench-search)  ## every benchmark; that of search needs DATA=folder
+bench: bench-stream bench-analytics $(if $(DATA),bench-search bench-answers)  ## every benchmark; two need DATA=folder
 
 # ROUNDS=2 STREAMS=300 READERS=50 STALL=8 (seconds) WORKERS=1 (of uvicorn) JSON=file (all samples)
 # ONLY=memory,first,paced,saturated,gone,keyed,many,stall WITHOUT=starlette,litellm,stock,v1,v2,socket,uvicorn
@@ -45,6 +45,12 @@ bench-search: $(PEERS)/node_modules/.package-lock.json | $(VENV)/bin/python  ## 
 	@test -n "$(DATA)" || { echo "Name a folder of judged queries: make bench-search DATA=folder"; exit 1; }
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m tests.bench.search $(DATA) \
 		$(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT)) $(if $(JSON),--json $(JSON))
+
+# DATA=folder of judged queries; ONLY=quality,http VERBOSE=1 (what went wrong) JSON=file (all samples)
+bench-answers: $(VENV)/.installed  ## answers without a model: sources, refusals, links, time; 4 minutes
+	@test -n "$(DATA)" || { echo "Name a folder of judged queries: make bench-answers DATA=folder"; exit 1; }
+	@$(PY) -m tests.bench.answers $(DATA) \
+		$(if $(ONLY),--only $(ONLY)) $(if $(VERBOSE),--verbose) $(if $(JSON),--json $(JSON))
 
 # VIEWS=1000000 ONLY=queries,growth,http WITHOUT=postgresql,duckdb,duckdb-approx,datasketches,clickhouse,clickhouse-by-page
 # JSON=file (all samples)

@@ -1,13 +1,22 @@
-"""Conversations in the admin, to read and to delete."""
+"""Conversations in the admin, to read and to delete; and what a site's owner tells the assistant."""
 
 from typing import Any
 
-from django.contrib import admin
+from asgiref.sync import async_to_sync
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
 
-from assistant.models import Message, Thread
-from docsite.projects.admin import ReadOnlyRows, ScopedAdmin
+from assistant.forms import SettingsForm, TryForm
+from assistant.live import Full
+from assistant.models import AssistantSettings, Message, Thread
+from assistant.trying import Trial, try_out
+from docsite.http.client_ip import client_ip, network_of
+from docsite.projects.admin import ReadOnlyRows, ScopedAdmin, organizations_of, project_of
+from docsite.projects.models import Project
 
 
 class MessageInline(ReadOnlyRows, admin.StackedInline):
@@ -41,3 +50,80 @@ class ThreadAdmin(ScopedAdmin):
     def turns(self, thread: Thread) -> int:
         """Questions and answers."""
         return int(getattr(thread, "turn_count", 0))
+
+
+@admin.register(AssistantSettings)
+class AssistantSettingsAdmin(ScopedAdmin):
+    """A page for each project's assistant; Django's own list and form of the rows lead there."""
+
+    organization = "project__organization"
+    changeable = True
+
+    def get_urls(self) -> list[Any]:
+        """The page of each project, whose last segment is its domain."""
+        page = self.admin_site.admin_view(self.settings_page)
+        return [path("of/<slug:domain>", page, name="assistant_settings"), *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """All projects of the user, for most have no row until something is told."""
+        mine = Project.objects.filter(organization__in=organizations_of(request)).select_related("assistant_settings")
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Assistants",
+            "opts": self.opts,
+            "projects": mine,
+        }
+        return TemplateResponse(request, "admin/assistant/projects.html", context)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Where the history and the log of a user's deeds link to."""
+        told = self.get_object(request, unquote(object_id))
+        if told is None:
+            raise Http404
+        return HttpResponseRedirect(reverse("admin:assistant_settings", args=[told.project.domain]))
+
+    def settings_page(self, request: HttpRequest, domain: str) -> HttpResponse:
+        """What the assistant is told, and a question to try it out with what stands in the form, saved or not."""
+        project = project_of(request, domain)
+        told = AssistantSettings.of(project)
+        is_new, is_try = told.pk is None, "try" in request.POST
+        form = SettingsForm(told, may_choose_model=request.user.is_superuser, data=request.POST or None)
+        question = TryForm(project, request.POST if is_try else None)
+        trial: Trial | None = None
+        if request.method == "POST" and form.is_valid():
+            if not is_try:
+                self._save(request, form, is_new)
+                return HttpResponseRedirect(request.path)
+            if question.is_valid():
+                network = network_of(client_ip(request))
+                try:
+                    trial = async_to_sync(try_out)(project, form.told(), question.asked(), network)
+                except Full as full:
+                    question.add_error(None, str(full))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Assistant: {project.name}",
+            "opts": self.opts,
+            "project": project,
+            "told": told,
+            "form": form,
+            "question": question,
+            "trial": trial,
+        }
+        response = TemplateResponse(request, "admin/assistant/settings.html", context)
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    def _save(self, request: HttpRequest, form: SettingsForm, is_new: bool) -> None:
+        changes = self.construct_change_message(request, form, [], is_new)  # type: ignore[arg-type]  # it takes any form
+        told = form.save()
+        if is_new:
+            self.log_addition(request, told, changes)
+        elif form.has_changed():
+            self.log_change(request, told, changes)
+        messages.success(request, "Saved. The next answer follows it.")
+
+
+from assistant import golden_admin  # noqa: E402, F401  # registers golden questions

@@ -7,28 +7,33 @@ how the events are written is the door's matter (`assistant.wire`).
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from assistant import extractive, prompts, relay
+from assistant import extractive, prompts, relay, suggestions
 from assistant.citations import Citations
 from assistant.events import Event, Failed, Finish, FinishReason, Found, Rung, Searching, Source, Start, Status, Text
-from assistant.question import Question, Turn
+from assistant.question import Question, Turn, Voice
 from assistant.relay import Bounds
+from assistant.said import Said
 from assistant.upstream import Ended, Model, Piece, Usage
 from search import analysis
+from search.answerable import GROUNDED
 from search.hits import Hit
 
 logger = logging.getLogger(__name__)
 
-GROUNDED = 0.11  # when even the best passage scores less, the documentation does not answer
-FURTHER = 0.03  # what another passage must score to be read beside it
+FURTHER = 0.005  # what a passage must score to be read at all
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters
 LATER = (1, 4, 15, 60)  # seconds before each further attempt to store an answer
+ENOUGH_WORDS = 3  # that a question needs to be understood by itself
+MOST_BEFORE = 3  # questions that may lead it
+LONGEST_POINTER = 500  # characters of a selection that tell what is wanted
 SORRY = "The answer broke off. Please try again."
+UNCHECKED = "No page of the documentation could be found to support this answer."
 
 
 @dataclass
@@ -43,6 +48,8 @@ class Outcome:
     hits: list[Hit] = field(default_factory=list)
     usage: Usage = field(default_factory=lambda: Usage(0, 0))
     ended: FinishReason = "stop"
+    checks: list[dict[str, Any]] = field(default_factory=list)
+    refused: bool = False  # by the model, after hits
     spent: int = 0  # tokens to charge, over all models asked; estimated where a server does not count
     size: int = 0  # characters
     _pieces: list[str] = field(default_factory=list)
@@ -84,10 +91,19 @@ class Conversation(Protocol):
 
 @dataclass(frozen=True)
 class Retrieved:
-    """Passages of a search, best first, and what was searched: `version`, `indexedAt`, `pages`."""
+    """Passages of a search, best first, the chance (0..1) that they answer, and what was searched.
+
+    `scope` has `version`, `indexedAt`, `pages`.
+    """
 
     hits: list[Hit]
+    chance: float
     scope: dict[str, object]
+
+    def passages(self, voice: Voice) -> list[Hit]:
+        """What to answer from: nothing, when they do not answer."""
+        least = GROUNDED if voice.threshold is None else voice.threshold
+        return [hit for hit in self.hits if hit.score >= FURTHER] if self.chance >= least else []
 
 
 Retrieve = Callable[[Question, str], Awaitable[Retrieved]]
@@ -190,17 +206,15 @@ async def _story(
 ) -> AsyncGenerator[Event, None]:
     yield Start(conversation.message_id, conversation.thread_id)
 
-    query = search_query(question.text, conversation.history or question.claimed)
+    query = search_query(question, conversation.history)
     call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
     yield Searching(call_id, query)
     retrieved = await retrieve(question, query)
-    grounded = bool(retrieved.hits) and retrieved.hits[0].score >= GROUNDED
-    passages = [hit for hit in retrieved.hits if grounded and hit.score >= FURTHER]
-    outcome.hits = passages
+    outcome.hits = passages = retrieved.passages(question.voice)
     yield Found(call_id, passages)
 
-    citations = Citations(passages)
-    outcome.sources = citations.sources
+    citations = Citations(passages, query, prompts.addresses(question.voice))
+    outcome.sources, outcome.checks = citations.sources, citations.checks
     reason = ladder.reason
     if passages:
         messages = prompts.build(question, passages, conversation.history)
@@ -213,22 +227,38 @@ async def _story(
                 await record.end()
                 yield Failed(SORRY)
                 return
-            if outcome.size:
+            if outcome.size or outcome.refused:
                 break
             reason = outcome.reason
-    if not outcome.size:
+    told = bool(outcome.size) or outcome.refused  # by a model
+    if not told:
         yield outcome.climb("extractive" if passages else "nearest_pages", reason)
-        quoted = (
-            extractive.answer(question.text, citations)
-            if passages
-            else extractive.nearest_pages(retrieved.hits, question.voice.support_url)
-        )
-        for piece in quoted:
-            yield outcome.add(piece)
+    closing: Iterator[Source | Text] = iter(())
+    if told and not outcome.sources:
+        closing = _not_cited(outcome, retrieved.hits, question.voice, conversation.thread_id)
+    elif not told and passages:
+        closing = extractive.answer(" ".join([query, *_pointed_at(question)]), citations)
+    elif not told:
+        closing = extractive.refusal(retrieved.hits, question.voice, conversation.thread_id)
+    for piece in closing:
+        yield outcome.add(piece)
+    if question.suggestions and outcome.sources:
+        for text in suggestions.block(passages, outcome.sources):
+            yield text  # for the reader only: no part of the answer
     outcome.state = "done"
     await record.end()  # before the reader is told that it is complete
     yield Status(cast(Rung, outcome.rung), outcome.reason, retrieved.scope)
     yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens, outcome.ended)
+
+
+def _not_cited(outcome: Outcome, hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Source | Text]:
+    """What follows a model's answer that cites nothing: it refused, or nobody can check what it said."""
+    if not outcome.size:
+        yield from extractive.refusal(hits, voice, thread_id)
+        return
+    if not outcome.refused:
+        yield Text(f"\n\n{UNCHECKED}")
+    yield from extractive.instead(hits, voice, thread_id)
 
 
 async def _relayed(
@@ -239,7 +269,7 @@ async def _relayed(
     outcome: Outcome,
     record: _Record,
 ) -> AsyncGenerator[Source | Text, None]:
-    """The model's answer with its citations checked. A failure is left in the outcome for the ladder.
+    """The model's answer, checked. A failure is left in the outcome for the ladder.
 
     Before any text it is only a reason to try the next rung; after some, an error.
     """
@@ -247,11 +277,11 @@ async def _relayed(
     outcome.spent = before + asked  # a reader who leaves before the first word has been paid for, too
     usage: Usage | None = None
     broken = ""
+    said = Said(citations)
     async with aclosing(relay.stream(model, messages, bounds)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Piece):
-                text = piece.text if outcome.size else piece.text.lstrip()  # blanks are no answer
-                for event in citations.feed(text):
+                for event in said.feed(piece.text):
                     yield outcome.add(event)
                 outcome.spent = before + asked + outcome.size // 4
                 record.checkpoint()
@@ -261,23 +291,39 @@ async def _relayed(
                 outcome.ended = piece.reason
             else:
                 broken = piece.reason
-    for event in citations.end():
+    for event in said.end():
         yield outcome.add(event)
+    outcome.refused = said.refused
     if usage and usage.prompt_tokens:  # as the server counts, as long as that can be true
         prompt, completion = min(usage.prompt_tokens, 10 * asked), min(usage.completion_tokens, bounds.most_tokens)
         outcome.spent = before + prompt + completion
     elif broken and not outcome.size:
         outcome.spent = before
-    if not outcome.size:
+    if not outcome.size and not outcome.refused:
         outcome.reason, outcome.ended = broken or "the model server sent an empty answer", "stop"
         return
     outcome.usage = usage or outcome.usage
     if broken:
         outcome.state, outcome.reason = "error", broken
+    elif outcome.refused:
+        outcome.reason = "the model found no answer in the passages"
 
 
-def search_query(text: str, history: Sequence[Turn]) -> str:
-    """What to search for: the question, led by the one before when it says too little by itself."""
-    content = [word for word in analysis.words(text) if word.lower() not in analysis.STOP_WORDS]
-    before = [turn.text for turn in history if turn.role == "user"]
-    return f"{before[-1]} {text}" if len(content) < 3 and before else text
+def search_query(question: Question, history: Sequence[Turn]) -> str:
+    """What to search for: the question, led by those before as long as it says too little by itself.
+
+    One that points at something on the page says enough.
+    """
+    query = question.text
+    if question.context:
+        return query
+    before = [turn.text for turn in history or question.claimed if turn.role == "user"]
+    for text in before[: -MOST_BEFORE - 1 : -1]:
+        if len([word for word in analysis.words(query) if word.lower() not in analysis.STOP_WORDS]) >= ENOUGH_WORDS:
+            break
+        query = f"{text} {query}"
+    return query
+
+
+def _pointed_at(question: Question) -> list[str]:
+    return [item.value[:LONGEST_POINTER] for item in question.context]

@@ -10,7 +10,7 @@ from assistant.threads import tokens_used
 from assistant.upstream import Model
 from docsite.db import in_db
 from docsite.projects.models import Project
-from search import index
+from search.passages import find_passages
 
 
 def ladder(project: Project, told: AssistantSettings) -> Ladder:
@@ -55,17 +55,17 @@ def retrieval(project: Project) -> Retrieve:
 
 def retrieve(project: Project, question: Question, query: str) -> Retrieved:
     """The passages for a question, and over what was searched."""
-    hits = index.find_passages(
+    found = find_passages(
         project,
         query,
         filters=question.filters,
         limit=question.page_size,
         context=[item.value for item in question.context],
-        current_path=question.current_path or None,
+        current_path=question.current_path or next((item.path for item in question.context if item.path), ""),
     )
     scope: dict[str, object] = {"pages": project.documents.count()}
     if question.filters.version:
         scope["version"] = question.filters.version
     if project.indexed_at:
         scope["indexedAt"] = project.indexed_at.isoformat()
-    return Retrieved(hits, scope)
+    return Retrieved(found.hits, found.chance, scope)

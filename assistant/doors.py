@@ -39,7 +39,7 @@ async def ask(caller: Caller, body: Ask, door: Door) -> Live:
     """
     asker = asker_of(caller, body.fp, door.origin, (body.id or "") if isinstance(body, AskV2) else "")
     try:
-        places = answers.reserve(asker, _most())
+        places = answers.reserve(asker, most())
     except Full as full:
         raise Unavailable(str(full)) from None
     starting = asyncio.create_task(_start(caller.project, asker, body, door, places))
@@ -132,6 +132,7 @@ def _patience() -> Patience:
     return Patience(env.keep_alive_seconds, env.resume_seconds, env.openai_answer_seconds)
 
 
-def _most() -> Most:
+def most() -> Most:
+    """How many answers may run at once."""
     env = settings.ENV
     return Most(env.max_running_answers, env.max_running_answers_ip, env.max_running_answers_org)

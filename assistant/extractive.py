@@ -1,76 +1,122 @@
 """Answers without a model: the documentation's own words, quoted whole and cited."""
 
-from collections.abc import Iterator, Sequence
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from assistant.citations import Citations
 from assistant.events import Source, Text
+from assistant.question import Voice
 from search import analysis
 from search.hits import Hit
-from search.sections import blocks
+from search.sections import blocks, plain
 
-MOST_PASSAGES = 3
-NEAR_THE_BEST = 0.75  # a further passage must score this share of the first
-WORDS = (160, 70, 70)  # about how much of each passage is quoted; code counts half, and is never cut
-SEE_ALSO = 2
+MOST_SOURCES = 5  # pages
+MOST_PASSAGES = 3  # quoted
+NEAR_THE_BEST = 0.6  # a further one must score this share of the first
+WORDS = (160, 70, 70)  # about how much of each passage is quoted; code is never cut
+WORDS_A_LINE = 4  # what a line of code counts
+MOST_BLOCKS = 12
+LONG = 14  # rows of a table, points of a list: of a longer one those are shown that answer
+SHOWN = 6
+
+Terms = Mapping[str, float]
+
+_SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
+_TITLE = re.compile(r"\*\*[^*\n]+\*\*")  # a tab, an accordion, an admonition: what follows belongs to it
+_INFO = re.compile(r"\A(\s*(?:```+|~~~+))[ \t]*([\w+#.-]*)[^\n`]*")  # of a block of code: its language, and what else
+_POINT = re.compile(r"(?m)^[-*+] ")
 
 
-def answer(question: str, citations: Citations) -> Iterator[Source | Text]:
-    """Quote the passages that answer the question, the best first, each with its citation."""
+def answer(wanted: str, citations: Citations) -> Iterator[Source | Text]:
+    """Quote the passages that answer what is wanted, best first, each with its citation; then name further pages."""
     passages = citations.passages
-    chosen = [i for i, hit in enumerate(passages) if hit.score >= passages[0].score * NEAR_THE_BEST and hit.body]
-    shown = chosen[:MOST_PASSAGES] or [0]
-    for position, index in enumerate(shown):
+    near: dict[str, int] = {}  # by section: the parts of a long one are one
+    for index, hit in enumerate(passages):
+        if hit.score >= NEAR_THE_BEST * passages[0].score and hit.body:
+            near.setdefault(hit.url, index)
+    quoted = list(near.values())[:MOST_PASSAGES] or [0]
+    for position, index in enumerate(quoted):
         hit = passages[index]
-        link, new = citations.cite(index)
+        shown = excerpt(wanted, hit, WORDS[position])
+        link, new = citations.cite(index, _telling_sentence(wanted, hit, shown))
         yield from new
-        heading = " › ".join(dict.fromkeys(hit.breadcrumb))
         gap = "\n\n" if position else ""
-        yield Text(f"{gap}**{_plain(heading)}** {link}\n\n")
-        quoted = excerpt(question, hit, WORDS[position])
-        for number, block in enumerate(quoted):
+        yield Text(f"{gap}**{_plain(' › '.join(dict.fromkeys(hit.breadcrumb)))}** {link}\n\n")
+        for number, block in enumerate(shown):
             yield Text(("\n\n" if number else "") + block)
-    quoted_pages = {passages[index].path for index in shown}
-    others = {hit.path: hit for hit in passages if hit.path not in quoted_pages}
-    if others:
-        yield Text("\n\nSee also: " + ", ".join(page_link(hit) for hit in list(others.values())[:SEE_ALSO]))
+    yield from _see_also(wanted, citations, quoted)
 
 
-def nearest_pages(hits: Sequence[Hit], support_url: str = "") -> Iterator[Text]:
+def _see_also(wanted: str, citations: Citations, quoted: Sequence[int]) -> Iterator[Source | Text]:
+    """The further pages that were found, each by its best passage."""
+    passages = citations.passages
+    pages = {passages[index].path for index in quoted}
+    others = {hit.path: index for index, hit in reversed(list(enumerate(passages))) if hit.path not in pages}
+    further = sorted(others.values())[: MOST_SOURCES - len(pages)]
+    for position, index in enumerate(further):
+        hit = passages[index]
+        link, new = citations.cite(index, _telling_sentence(wanted, hit, [hit.body]))
+        yield from new
+        begin = "" if position else "\n\nSee also:\n"
+        yield Text(f"{begin}\n- {_plain(' › '.join(dict.fromkeys(hit.breadcrumb)))} {link}")
+
+
+def refusal(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
     """Say that the documentation has no answer, and where to look instead. Cites nothing."""
     yield Text("I couldn't find this in the documentation.")
+    yield from instead(hits, voice, thread_id)
+
+
+def instead(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
+    """What the owner says where there is no answer, the nearest pages, and whom to ask."""
+    if voice.deflection:
+        yield Text(f"\n\n{voice.deflection}")
     pages = list({hit.path: hit for hit in hits}.values())[:3]
     if pages:
-        yield Text("\n\nThe nearest pages:\n\n" + "\n".join(f"- {page_link(hit)}" for hit in pages))
-    if support_url:
-        target = support_url if "://" in support_url or support_url.startswith("mailto:") else f"mailto:{support_url}"
-        yield Text(f"\n\nYou can also [ask for help]({target}).")
+        listed = "\n".join(f"- [{_plain(hit.title)}]({hit.url.partition('#')[0]})" for hit in pages)
+        yield Text(f"\n\nThe nearest pages:\n\n{listed}")
+    if voice.support_url:
+        yield Text(f"\n\nYou can also [ask for help]({support_link(voice.support_url, thread_id)}).")
 
 
-def excerpt(question: str, hit: Hit, words: int) -> list[str]:
+def support_link(support: str, thread_id: str) -> str:
+    """An address for help: a web address that tells the conversation as `threadId`, or that of a mail."""
+    parts = urlsplit(support)
+    if parts.scheme not in ("http", "https"):
+        return support if parts.scheme == "mailto" else f"mailto:{quote(support, safe='@+')}"
+    query = f"{parts.query}&" if parts.query else ""
+    return urlunsplit(parts._replace(query=f"{query}threadId={thread_id}")).replace("(", "%28").replace(")", "%29")
+
+
+def excerpt(wanted: str, hit: Hit, words: int) -> list[str]:
     """The blocks of a section that answer best: from the most telling one on, with what belongs to it."""
     parts = blocks(hit.body.split("\n"))
     if not parts:
         return [hit.excerpt]
-    language = hit.language or "en"
-    wanted = set(analysis.terms(" ".join(analysis.content_words(question)), language))
-    telling = [len(wanted.intersection(analysis.terms(part, language))) for part in parts]
-    start = max(range(len(parts)), key=lambda i: (telling[i], -i))
-    while start and (is_code(parts[start]) or parts[start - 1].rstrip().endswith(":")):
+    terms = _terms(wanted, hit, parts)
+    telling = [_likeness(terms, part, hit) for part in parts]
+    best = max(range(len(parts)), key=lambda i: (telling[i], -i))
+    parts = [_INFO.sub(r"\1\2", _essence(part, terms, hit), count=1) for part in parts]
+    under = max((i for i in range(best + 1) if _TITLE.fullmatch(parts[i].strip())), default=0)
+    start = best
+    while start > under and (is_code(parts[start]) or parts[start - 1].rstrip().endswith(":")):
         start -= 1  # code belongs to the words that lead to it
-    if sum(len(part.split()) for part in parts[: start + 1]) <= words:
-        start = 0  # the section's beginning fits too, and reads better
+    if sum(_size(part) for part in parts[under : start + 1]) <= words:
+        start = under  # the beginning fits too, and reads better
     chosen: list[str] = []
     left = words
-    for part in parts[start:]:
+    for number, part in enumerate(parts[start:], start):
         belongs = chosen and (is_code(part) or chosen[-1].rstrip().endswith(":"))
-        if chosen and left <= 0 and not belongs:
-            break
-        if chosen and not belongs and len(part.split()) > left + words // 2:
+        over = (
+            left <= 0 or _size(part) > left + words // 2 or _TITLE.fullmatch(part.strip()) or len(chosen) >= MOST_BLOCKS
+        )
+        if number > best and over and not belongs:
             break
         chosen.append(part)
-        left -= len(part.split()) // (2 if is_code(part) else 1)
-        if len(chosen) >= 12:
-            break
+        left -= _size(part)
     return chosen
 
 
@@ -79,9 +125,46 @@ def is_code(block: str) -> bool:
     return block.lstrip().startswith(("```", "~~~")) or block.startswith("    ")
 
 
-def page_link(hit: Hit) -> str:
-    """A page's title as a link."""
-    return f"[{_plain(hit.title)}]({hit.url.partition('#')[0]})"
+def _size(block: str) -> int:
+    return WORDS_A_LINE * block.count("\n") if is_code(block) else len(block.split())
+
+
+def _essence(block: str, terms: Terms, hit: Hit) -> str:
+    """A block; of a long table or list of points what answers best, in its order, and that there is more."""
+    lines = block.split("\n")
+    if len(lines) > LONG and lines[1].lstrip().startswith(("|", ":", "-")) and "|" in lines[0]:
+        return "\n".join([*lines[:2], *_best(lines[2:], terms, hit)])
+    points = [point for point in _POINT.split(block) if point]
+    if len(points) > LONG and block[:2] in ("- ", "* ", "+ "):
+        return "\n".join(f"- {point.rstrip()}" for point in _best(points, terms, hit))
+    return block
+
+
+def _best(pieces: Sequence[str], terms: Terms, hit: Hit) -> list[str]:
+    likeness = [_likeness(terms, piece, hit) for piece in pieces]
+    chosen = sorted(range(len(pieces)), key=lambda i: -likeness[i])[:SHOWN]
+    return [pieces[i] for i in sorted(chosen)]
+
+
+def _telling_sentence(wanted: str, hit: Hit, shown: Sequence[str]) -> str:
+    """The sentence of what is shown that is most like what is wanted, as a reader sees it."""
+    sentences = [one.strip() for block in shown for one in _SENTENCE.split(plain(block)) if one.strip()]
+    terms = _terms(wanted, hit, sentences)
+    return max(sentences, key=lambda one: _likeness(terms, one, hit), default="")
+
+
+def _terms(wanted: str, hit: Hit, pieces: Sequence[str]) -> Terms:
+    """The terms of what is wanted, each with what it tells: more where fewer of the pieces hold it."""
+    language = hit.language or "en"
+    terms = frozenset(analysis.terms(" ".join(analysis.content_words(wanted)), language))
+    holding = Counter(term for piece in pieces for term in terms.intersection(analysis.terms(piece, language)))
+    return {term: math.log1p(len(pieces) / count) for term, count in holding.items()}
+
+
+def _likeness(terms: Terms, text: str, hit: Hit) -> float:
+    """What the terms tell that a text holds, and, where it is the same, how little else it does."""
+    found = analysis.terms(text, hit.language or "en")
+    return sum(terms[term] for term in sorted(terms.keys() & set(found))) + 0.01 / (2 + len(found))
 
 
 def _plain(text: str) -> str:

@@ -173,7 +173,9 @@ class AssistantSettings(models.Model):
     @classmethod
     def of(cls, project: Project) -> "AssistantSettings":
         """Those of a project, stored or not."""
-        return cls.objects.filter(project=project).first() or cls(project=project)
+        told = cls.objects.filter(project=project).first() or cls()
+        told.project = project  # so that nobody reads it again
+        return told
 
     def voice(self) -> Voice:
         """What an answer needs to know of it."""

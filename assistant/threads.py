@@ -66,8 +66,7 @@ class StoredConversation:
         )
         spent = outcome.spent
         if spent != self.charged:
-            use, _ = TokenUse.objects.get_or_create(project=self.project, day=_today())
-            TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + spent - self.charged)
+            charge(self.project, spent - self.charged)
             self.charged = spent
 
 
@@ -181,6 +180,12 @@ def _history(thread: Thread, until: Message | None) -> list[Turn]:
         turns = turns.filter(pk__lt=until.pk)
     latest = turns.values_list("role", "content")[:MOST_TURNS]
     return [Turn(cast(Literal["user", "assistant"], role), content) for role, content in reversed(latest)]
+
+
+def charge(project: Project, tokens: int) -> None:
+    """Add to the tokens that the project used today; less than nothing gives some back."""
+    use, _ = TokenUse.objects.get_or_create(project=project, day=_today())
+    TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + tokens)
 
 
 def tokens_used(project: Project) -> int:

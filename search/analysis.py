@@ -158,6 +158,15 @@ def names_of(heading: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if len(name) > 1][:_MOST_NAMES]
 
 
+def code_names(text: str) -> list[str]:
+    """The code names and flags in a text, as written.
+
+    >>> code_names("call useChat(x) with --no-cache")
+    ['useChat', '--no-cache']
+    """
+    return list(dict.fromkeys(_CODE.findall(text)))
+
+
 def content_words(text: str) -> list[str]:
     """The words of a query, without stop words, unless nothing else is left."""
     found = words(text)

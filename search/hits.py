@@ -22,6 +22,15 @@ class Other:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A section to read on at."""
+
+    label: str
+    path: str
+    anchor: str = ""
+
+
+@dataclass(frozen=True)
 class Hit:
     """One section that answers a query.
 
@@ -29,8 +38,8 @@ class Hit:
     Markdown, `excerpt` plain text around the words that matched, and `highlights`
     says where they stand in it ([start, end) in code points). `url` is absolute
     and ends in the section's anchor. Passages also have `text`, what a reader
-    sees of the section, a line for each block, and `above`, the same of what
-    stands before it on the page.
+    sees of the section, a line for each block, `above`, the same of what stands
+    before it on the page with its own heading, and `following`, the next sections of the page.
     """
 
     path: str
@@ -49,3 +58,4 @@ class Hit:
     others: tuple[Other, ...] = ()
     text: str = ""
     above: str = ""
+    following: tuple[Place, ...] = ()

@@ -1,4 +1,4 @@
-"""Find sections: the one door to search, for the endpoint, the pages and the assistant."""
+"""Find sections: the door to search, for the endpoint and the pages; the assistant's is `search.passages`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +17,9 @@ from search.terms import Query, facet
 NAMED = 0.02  # what another section of a page must score to be named with it
 NAMESAKES = 20  # sections of one name that are looked at beside the likeliest
 OTHERS = 3  # sections of a page that are named beside its best
+NEAR_THE_BEST = 0.6  # the share of the best score that a further section of a page must have
+VERBATIM = 12  # letters of a heading that nobody types by chance
+POINTED = 0.8  # the least score of a section that holds what the reader points at
 CORE = 100  # candidates that are compared with each other
 _SHOWN = (
     *("pk", "heading", "anchor", "trail", "body", "text"),
@@ -33,6 +36,8 @@ class Asked:
     query: Query
     preferred: ranking.Preferred
     copy: Copy | None = None  # of the index, where it is large
+    is_for_answer: bool = False
+    pointed: frozenset[int] = frozenset()  # sections that hold what the reader points at
 
 
 @dataclass(frozen=True)
@@ -54,26 +59,6 @@ def find(
         asked = ask(project, query, filters)
         found = [one for one in rank(asked, limit) if one.score >= threshold]
         return hits_of(asked, found)
-
-
-def find_passages(
-    project: Project,
-    query: str,
-    *,
-    filters: Filters = Filters(),
-    limit: int = 5,
-    context: Sequence[str] = (),
-    current_path: str | None = None,
-) -> list[Hit]:
-    """The best sections to answer from, at most two of a page, best first.
-
-    Words of `context` (selected text, code) count less than the question's. The
-    page that the reader is on, and pages beside it, are preferred.
-    """
-    with snapshot():
-        asked = ask(project, query, filters, context, current_path or "")
-        found = rank(asked, limit, most=2)
-        return _with_texts(hits_of(asked, found), found)
 
 
 def ask(
@@ -98,8 +83,8 @@ def ask(
 
 
 def rank(asked: Asked, limit: int, most: int = 1) -> list[Found]:
-    """The best sections, at most `most` of a page, best first."""
-    found = examine(asked)
+    """The best sections, at most `most` of a page, best first; one more of a page must come near the very best."""
+    found = _of_one_kind(asked, examine(asked))
     best = _fold(found, limit, most)
     for number, wanted in enumerate(MORE, 1):
         if len(best) == limit or len(found) < CORE:
@@ -108,7 +93,7 @@ def rank(asked: Asked, limit: int, most: int = 1) -> list[Found]:
         further = [one for one in _candidates(asked, wanted) if one.document_id not in pages]
         floor = min(one.score for one in best)  # what was compared with fewer does not come before the others
         found += [replace(one, score=min(one.score, floor), round=number) for one in _scored(asked, further)]
-        best = _fold(found, limit, most)
+        best = _fold(_of_one_kind(asked, found), limit, most)
     return best
 
 
@@ -128,7 +113,8 @@ def examine(asked: Asked) -> list[Found]:
         here = Section.objects.filter(
             document__project=asked.project, document__build="", document__path=asked.preferred.near
         )
-        ids = [pk for pk in here.values_list("pk", flat=True)[:CORE] if pk not in known]
+        rows = here.values_list("pk", "document__version", "document__language", "document__tags")[:CORE]
+        ids = [pk for pk, *page in rows if pk not in known and _lets_in(asked.query, *page)]
         candidates += state.candidates(asked.project, ids)
     return _scored(asked, candidates)
 
@@ -140,17 +126,41 @@ def _candidates(asked: Asked, most: int) -> list[ranking.Candidate]:
 def _scored(asked: Asked, candidates: Sequence[ranking.Candidate]) -> list[Found]:
     rows = ranking.features(asked.query, candidates, asked.preferred)
     score = ranking.MODEL.score
-    return [Found(one, row, score(row, one.boost)) for one, row in zip(candidates, rows, strict=True)]
+    found = [Found(one, row, score(row, one.boost)) for one, row in zip(candidates, rows, strict=True)]
+    if not asked.pointed and not asked.is_for_answer:
+        return found
+    return [replace(one, score=max(one.score, POINTED)) if _is_meant(asked, one.candidate) else one for one in found]
+
+
+def _is_meant(asked: Asked, candidate: ranking.Candidate) -> bool:
+    """Whether a section holds what the reader points at, or one of its names is the question, word for word."""
+    if candidate.section_id in asked.pointed:
+        return True
+    return asked.is_for_answer and len(asked.query.name) >= VERBATIM and asked.query.name in candidate.names
+
+
+def _of_one_kind(asked: Asked, found: Sequence[Found]) -> list[Found]:
+    """For an answer, what is in one language and of one version, those of the best that have any, or in none."""
+    if not asked.is_for_answer:
+        return list(found)
+    ordered = [one.candidate for one in sorted(found, key=lambda one: -one.score)]
+    languages = ("", next((one.language for one in ordered if one.language), ""))
+    versions = ("", next((one.version for one in ordered if one.version), ""))
+    return [one for one in found if one.candidate.language in languages and one.candidate.version in versions]
 
 
 def _fold(found: Sequence[Found], limit: int, most: int) -> list[Found]:
-    """The best, at most `most` of a page; equal scores in the order of the site. One of a page knows the others."""
+    """The best, at most `most` of a page; equal scores in the order of the site. One of a page knows the others.
+
+    A further section of a page takes the place of another page only if it comes near the best.
+    """
     pages: dict[int, list[Found]] = {}
     best: list[Found] = []
     for one in sorted(found, key=lambda one: (-one.score, one.round, one.candidate.path, one.candidate.position)):
         page = pages.setdefault(one.candidate.document_id, [])
         page.append(one)
-        if len(best) < limit and len(page) <= most:
+        is_good = len(page) == 1 or (len(page) <= most and one.score >= NEAR_THE_BEST * best[0].score)
+        if len(best) < limit and is_good:
             best.append(one)
     if most > 1:
         return best
@@ -172,6 +182,12 @@ def _facets(filters: Filters, version: str | None) -> list[list[str]]:
     if filters.tag:
         facets.append([facet("t", filters.tag)])
     return facets
+
+
+def _lets_in(query: Query, version: str, language: str, tags: Sequence[str]) -> bool:
+    """Whether a page is what the filter asks for, as engines see it."""
+    own = {facet("v", version), facet("l", language), *(facet("t", tag) for tag in tags)}
+    return all(own.intersection(alternatives) for alternatives in query.facets)
 
 
 def hits_of(asked: Asked, found: Sequence[Found]) -> list[Hit]:
@@ -207,21 +223,6 @@ def hits_of(asked: Asked, found: Sequence[Found]) -> list[Hit]:
             )
         )
     return hits
-
-
-def _with_texts(hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
-    """The hits with what a reader sees of them, and of their pages above them."""
-    pages: dict[int, list[tuple[int, str]]] = {}
-    texts = Section.objects.filter(document__in={one.candidate.document_id for one in found}).order_by("position")
-    for document, position, text in texts.values_list("document_id", "position", "text"):
-        pages.setdefault(document, []).append((position, text))
-    told = []
-    for hit, one in zip(hits, found, strict=True):
-        page = pages[one.candidate.document_id]
-        here = one.candidate.position
-        text = next((text for position, text in page if position == here), "")
-        told.append(replace(hit, text=text, above="\n".join(text for position, text in page if position < here)))
-    return told
 
 
 def _others(project: Project, found: Sequence[Found]) -> dict[int, tuple[Other, ...]]:

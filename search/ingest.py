@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -13,15 +14,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from docsite.projects.models import Project
-from search import analysis, backends, sections
+from search import analysis, backends, sections, state
 from search.models import Document, Index, Section
+from search.signals import Warned, swapping
 from search.sources import Bad, Page
 from search.terms import Entry, facet
 from search.vocabulary import Vocabulary
 
-FORMAT = 4  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 5  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER = f"{FORMAT}.{analysis.VERSION}"
 PAGES_AT_ONCE = 50  # a writer elsewhere waits no longer than these take
+MOST_QUESTIONS = 50  # of a section; each is one of its names
+# A line in bold, as accordions and steps are titled: of three words or more it is as good as a heading.
+_QUESTION = re.compile(r"(?m)^[ ]{0,3}\*\*[^*\n]+ [^*\n]+ [^*\n]+\*\*$")
 Counted = tuple[set[str], set[str]]  # the terms and the forms of a section
 
 
@@ -39,6 +44,15 @@ class Summary:
     removed: int = 0
     sections: int = 0
     bad: list[Bad] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
+
+
+class Refused(ValueError):
+    """A strict ingest was warned of its index, so the old one stays."""
+
+    def __init__(self, summary: Summary) -> None:
+        super().__init__("the new index was refused; the old one stays")
+        self.summary = summary
 
 
 def ingest(
@@ -47,16 +61,18 @@ def ingest(
     progress: Callable[[str], None] = lambda line: None,
     *,
     anew: bool = False,
+    strict: bool = False,
 ) -> Summary:
     """Make the project's index hold exactly the source's pages.
 
     Unchanged pages are skipped, unless everything is to be indexed `anew`. Pages
     that vanished from the source go; a page whose file is bad this time keeps its last good state. Readers see the old
     index until the whole new one is there. Raises ValueError when the source
-    has no page at all, since that is rarely what was meant, and Superseded when
-    another ingest of the project begins meanwhile.
+    has no page at all, since that is rarely what was meant, Superseded when
+    another ingest of the project begins meanwhile, and Refused when a `strict`
+    one is warned (`search.signals`).
     """
-    build = _Build(project, progress, anew)
+    build = _Build(project, progress, anew, strict)
     try:
         build.read(source)
         build.swap()
@@ -68,9 +84,10 @@ def ingest(
 class _Build:
     """One ingest. Pages of its own are marked with its name until they are swapped in."""
 
-    def __init__(self, project: Project, progress: Callable[[str], None], anew: bool) -> None:
+    def __init__(self, project: Project, progress: Callable[[str], None], anew: bool, strict: bool) -> None:
         self.project = project
         self.progress = progress
+        self.strict = strict
         self.name = secrets.token_hex(7)
         self.summary = Summary()
         self.engine = backends.current()
@@ -175,6 +192,20 @@ class _Build:
             project.index_generation += 1
             project.indexed_at = timezone.now()
             project.save(update_fields=["index_generation", "indexed_at"])
+            self.summary.warnings = self.warnings(project)
+            if self.strict and any(warned.stops for warned in self.summary.warnings):
+                raise Refused(self.summary)
+
+    def warnings(self, project: Project) -> list[Warned]:
+        """What others say of the new index, which only this transaction sees yet."""
+        savepoint = transaction.savepoint()
+        try:
+            answers = swapping.send_robust(Project, project=project)  # which logs failures
+        finally:
+            transaction.savepoint_rollback(savepoint)  # PostgreSQL would not go on after an error of a receiver
+            state.forget(project)
+        failed = Warned("The new index could not be checked; the log says why.")
+        return [warned for _, said in answers for warned in ([failed] if isinstance(said, Exception) else said)]
 
     def vocabulary(self, stale_pages: list[int]) -> Vocabulary:
         """The words of the index as it will be."""
@@ -292,7 +323,8 @@ def _analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
     """A section as engines take it, and what it counts for in the vocabulary."""
     language = document.language or "en"
     called = [row.heading] if row.heading else [document.title, *document.aliases]
-    names = list(dict.fromkeys(name for text in called for name in analysis.names_of(text)))
+    asked = [analysis.name_of(line) for line in _QUESTION.findall(row.body)[:MOST_QUESTIONS]]
+    names = list(dict.fromkeys([*(name for text in called for name in analysis.names_of(text)), *asked]))
     about = [document.description, *document.aliases, *document.path.split("/")[-2:]] if row.position == 0 else []
     texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
     forms = [analysis.forms(text) for text in texts]

@@ -35,6 +35,9 @@ _HEADING = re.compile(r"(?m)^([ ]{0,3})<h([1-6])\b([^<>]*)>(.{0,1000}?)</h\2>\s*
 _SUMMARY = re.compile(r"<summary\b[^<>]*>(.{0,1000}?)</summary>", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"""\bid\s*=\s*["']?([\w:.-]+)""")
 _ALT = re.compile(r"""\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_ANCHOR = re.compile(
+    r"<a\s[^<>]{0,500}?\bhref\s*=\s*([\"'])([^\"'<>\s]{1,1000})\1[^<>]{0,500}>([^<>\[\]]{1,300})</a>", re.IGNORECASE
+)
 _TAG = re.compile(r"</?([a-zA-Z][\w.:-]*+)(?:\s(?:[^<>\"']|\"[^\"]{0,2000}\"|'[^']{0,2000}'|[\"']){0,4000}+)?/?>")
 _ATTRIBUTES = r"(?:\{[^{}\n]*\})?"
 _IMAGE = re.compile(
@@ -46,6 +49,7 @@ _LINK = re.compile(
     _LABEL + r"\(\s*(?:<([^<>\n]*)>|((?:[^()\s<>]|\([^()\s]*\))*+))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
     + _ATTRIBUTES
 )  # fmt: skip
+_TARGET = re.compile(r"(?:https?://|mailto:|(?![a-zA-Z][\w+.-]*:|//))[^\s<>]+")
 _REFERENCE = re.compile(r"(?<![\w\]])" + _LABEL + r"(?:\[([^\[\]]{0,300}+)\]|(?![\[(]))" + _ATTRIBUTES)
 _SITE = re.compile(
     r"\{%.{0,500}?%\}|\{\{[<%].{0,500}?[%>]\}\}|\{\{[-\w\s.|()]{1,100}\}\}"  # template tags
@@ -83,10 +87,11 @@ _KINDS = frozenset(
 
 
 def clean(markdown: str) -> str:
-    """Markdown that can be quoted anywhere: no comments, HTML tags, images, relative links or site-specific syntax.
+    """Markdown that can be quoted anywhere: no comments, HTML tags, images or site-specific syntax.
 
-    The titles of admonitions and tabs stay as bold lines and their text moves
-    to the left; code is left as it is. Takes time in proportion to the length.
+    Relative links stay for `search.links`, which knows where they lead. The
+    titles of admonitions and tabs stay as bold lines and their text moves to the
+    left; code is left as it is. Takes time in proportion to the length.
     """
     return "\n".join(_Cleaner(markdown).lines())
 
@@ -319,7 +324,7 @@ def _pieces(lines: list[str]) -> Iterable[str]:
 
 
 def _inline(prose: str, references: dict[str, str]) -> str:
-    """Drop tags, images, relative link targets and the like, outside code spans."""
+    """Drop tags, images, links of strange schemes and the like, outside code spans."""
     if len(prose) > LONGEST or not _MARKED.search(prose):
         return prose
     spans: list[str] = []
@@ -335,6 +340,7 @@ def _inline(prose: str, references: dict[str, str]) -> str:
         apart = " " if prose.lstrip().startswith("|") else "\n\n"
         prose = _SUMMARY.sub(lambda found: f"{apart}**{_TAG.sub('', found[1]).strip()}**{apart}", prose)
         prose = _HEADING.sub(_heading, prose)
+        prose = _ANCHOR.sub(lambda found: _link(found[3], found[2]), prose)
         prose = _TAG.sub(_tag, prose)
         if margin:  # the lines of an HTML block may be indented as they like
             prose = re.sub(rf"(?m)^{margin[1]}\s+(?=\S)", margin[1], prose)
@@ -342,7 +348,7 @@ def _inline(prose: str, references: dict[str, str]) -> str:
         prose = _TASK.sub(r"\1", _ALERT.sub(_alert, prose))
         prose = _FOOTNOTE_MARK.sub("", prose)
         prose = _IMAGE.sub(r"\1", prose)
-        prose = _LINK.sub(_absolute_only, prose)
+        prose = _LINK.sub(lambda found: _link(found[1], found[2] or found[3] or ""), prose)
         prose = _REFERENCE.sub(lambda found: _referred(found, references, spans), prose)
     if "{" in prose or ":" in prose:
         prose = _SITE.sub("", prose)
@@ -371,13 +377,13 @@ def _alert(alert: re.Match[str]) -> str:
     return f"{alert[1]}**{alert[2].strip()}**\n{alert[1]}" if alert[2].strip() else alert[1]
 
 
-def _absolute_only(link: re.Match[str]) -> str:
-    return _link(link[1], link[2] or link[3] or "")
-
-
 def _link(text: str, target: str) -> str:
-    absolute = target.startswith(("http://", "https://", "mailto:")) and text.strip()
-    return f"[{text}]({target})" if absolute else text
+    """A link where its target is of the web, mail or a place on the site, else its text. It takes no more words."""
+    label = text.strip()
+    if not label or not _TARGET.fullmatch(target):
+        return text
+    before, _, after = text.partition(label)
+    return f"{before}[{label}]({target}){after}"
 
 
 def _referred(found: re.Match[str], references: dict[str, str], spans: list[str]) -> str:

@@ -16,7 +16,8 @@ JOINED = 0.5  # weight of two words that are a code name when written as one
 SHORTEST_PREFIX = 2
 CONTEXT = 0.3  # weight of a word that only the context has
 MOST_CONTEXT_TERMS = 24
-MOST_INSTEAD = 8  # of them, where they are all there is to go by
+ENOUGH_TERMS = 3  # with fewer a question is about its context
+MOST_INSTEAD = 8  # words of the context, where it is that
 MOST_CORRECTED = 8  # words of a query
 MOST_CONTEXT = 100_000  # characters
 COMMON = 0.3  # share of the sections that hold a common word
@@ -40,11 +41,13 @@ def parse(
     reader = _Reader(vocabulary, languages)
     terms, pairs = reader.read(text[:2000], alone=not context)
     told = reader.rarest(" ".join(context)[:MOST_CONTEXT])
-    weight = CONTEXT if terms else 1.0  # "explain this" asks for the context itself
-    for form in told if terms else told[:MOST_INSTEAD]:
+    by_itself = len(terms) >= ENOUGH_TERMS  # "explain this option" asks for the context
+    weight = CONTEXT if by_itself else 1.0
+    for form in told if by_itself else told[:MOST_INSTEAD]:
         reader.put(terms, form, reader.spelled(form), weight)
     chosen = list(terms.values())
-    return Query(chosen, pairs, facets, analysis.name_of(text[:200]), _asked(chosen, vocabulary))
+    name = analysis.name_of(text[:200])
+    return Query(chosen, pairs, facets, name, bool(told) and not by_itself, _asked(chosen, vocabulary))
 
 
 def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Wanted]:

@@ -10,7 +10,8 @@ for every query and site, so that a threshold does too.
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +70,18 @@ class Model:
 
 
 MODEL = Model.load()
+
+
+@contextmanager
+def using(model: Model | None) -> Iterator[None]:
+    """Search ranks with this model meanwhile, to judge it; None leaves what is shipped."""
+    global MODEL
+    shipped = MODEL
+    MODEL = model or shipped
+    try:
+        yield
+    finally:
+        MODEL = shipped
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,12 @@ def of(project: Project) -> State:
     return known
 
 
+def forget(project: Project) -> None:
+    """Drop the state that a transaction read of its own changes: when they are undone, its generation comes again."""
+    with _lock:
+        _states.pop(project.pk, None)
+
+
 def candidates(project: Project, section_ids: list[int]) -> list[Candidate]:
     """Sections ready to be scored, in the order given. A section's terms never change under its id."""
     with _lock:

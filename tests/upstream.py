@@ -8,6 +8,9 @@ and `FLAKY`, and `statusNNN` for any plain error status. A mode of `FLAKY` fails
 on the first request with its message and model, so that message needs a word of
 its own.
 
+With `fake:obey` it has no will of its own: it says whatever follows `SAY: ` in a line of any message, as a model
+would that is taken in by what pages and readers write.
+
 It keeps what it saw: `GET /log` answers with one entry for each request, oldest
 first; `GET /log?of=WORD` with those whose user's message holds the word. Times
 are those of `time.monotonic()`, which all processes of a host share.
@@ -20,6 +23,7 @@ address where nobody listens.
 
 import asyncio
 import contextlib
+import html
 import json
 import re
 import socket
@@ -160,6 +164,8 @@ class Call:
                 await self._pause(FOREVER)
             elif mode == "hang_up":
                 self._ended("cut")
+            elif mode == "obey":
+                await self._play([ROLE, *_words(_ordered(self.request)), STOP, USAGE, DONE])
             elif mode in SCRIPTS:
                 await self._play(SCRIPTS[mode])
             else:
@@ -215,6 +221,12 @@ class Call:
         return any(
             (entry["model"], entry["messages"]) == (self.request["model"], self.request["messages"]) for entry in LOG
         )
+
+
+def _ordered(request: dict[str, Any]) -> str:
+    """What anybody who got a word into the request wants to have said."""
+    said = "\n".join(message["content"] for message in request["messages"])
+    return " ".join(html.unescape(order) for order in re.findall(r"(?:SAY|say): ?(.*?)(?=\n|$)", said))
 
 
 def _mode(request: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ CHANGELOG = Path(settings.BASE_DIR) / "CHANGELOG.md"
 _ORDER = {
     "Start": ("index", "quickstart", "embed"),
     "Reference": (
-        *("search-api", "how-search-works", "assistant-api", "streaming"),
+        *("search-api", "how-search-works", "assistant-api", "how-answers-work", "streaming"),
         *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
     ),
     "Operate": ("dashboard", "commands", "configuration", "privacy", "changelog"),

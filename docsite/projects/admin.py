@@ -232,9 +232,10 @@ class ProjectAdmin(ScopedAdmin):
     def pages(self, project: Project) -> str:
         """Links to what can be done with a project."""
         return format_html(
-            '<a href="{}">API keys</a> · <a href="{}">Visitors</a>',
+            '<a href="{}">API keys</a> · <a href="{}">Visitors</a> · <a href="{}">Assistant</a>',
             project.get_absolute_url(),
             reverse("admin:analytics_visitors", args=[project.domain]),
+            reverse("admin:assistant_settings", args=[project.domain]),
         )
 
     def get_urls(self) -> list[Any]:

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import RegexValidator, validate_email
 from django.db import models
 from django.utils import timezone
 
@@ -56,6 +56,21 @@ def validate_origins(origins: Any) -> None:
             raise ValidationError(f"{str(origin)[:100]}: {wrong}.") from None
         if canonical != origin:
             raise ValidationError(f"{str(origin)[:100]}: write it as {canonical}.")
+
+
+def validate_support_url(text: str) -> None:
+    """Refuse anything but a web address, a mailto link or a mail address, since it becomes a link in an answer."""
+    if re.search(r"[\s\x00-\x1f\x7f()<>\[\]\"\\`]", text):  # would end the link
+        raise ValidationError("Must hold no spaces, quotes or brackets; in an address write %20, %28 and so on.")
+    try:
+        if text.startswith("mailto:") or "://" not in text:
+            validate_email(text.removeprefix("mailto:").partition("?")[0])
+        else:
+            origin_of(text)
+    except (ValueError, ValidationError):
+        raise ValidationError(
+            "Write a link that begins with https://, http:// or mailto:, or an e-mail address."
+        ) from None
 
 
 def validate_networks(networks: Any) -> None:
@@ -144,6 +159,7 @@ class Project(models.Model):
     support_url = models.CharField(
         max_length=300,
         blank=True,
+        validators=[validate_support_url],
         help_text="Link or mail address offered when the documentation has no answer.",
     )
     ai_scope = models.CharField(max_length=10, choices=AiScope.choices, default=AiScope.ALL)

@@ -12,7 +12,10 @@ from docsite.paths import normalize
 
 @dataclass(frozen=True)
 class Query:
-    """A query and the pages that answer it. `variant` says how it was derived from another one, if it was."""
+    """A query and the pages that answer it. `variant` says how it was derived from another one, if it was.
+
+    `source` says where the judgement comes from.
+    """
 
     id: str
     set: str
@@ -22,6 +25,7 @@ class Query:
     filter: dict[str, str] | None
     variant: str
     current_path: str = ""
+    source: str = ""
 
     @property
     def asked(self) -> tuple[str, dict[str, str] | None]:
@@ -91,4 +95,5 @@ def _query(item: dict[str, Any]) -> Query:
         wanted or None,
         item.get("variant") or "",
         normalize(item["currentPath"]) if item.get("currentPath") else "",
+        item.get("source") or "",
     )

@@ -101,7 +101,7 @@ def _regression(rows: list[Any], right: list[float], weights: list[float]) -> Mo
     offset = features @ np.array([FIXED.get(name, 0.0) for name in NAMES])
     kept = [number for number, name in enumerate(NAMES) if name not in FIXED]
     while True:
-        intercept, *found = _newton(features[:, kept], y, w, offset)
+        intercept, *found = newton(features[:, kept], y, w, offset)
         wrong = [
             (-value if NAMES[number] in AGAINST else value, number)
             for number, value in zip(kept, found, strict=True)
@@ -115,7 +115,7 @@ def _regression(rows: list[Any], right: list[float], weights: list[float]) -> Mo
     return Model(round(float(intercept), 3), {name: value for name, value in (weight | FIXED).items() if value})
 
 
-def _newton(x: Array, y: Array, w: Array, offset: Array) -> list[float]:
+def newton(x: Array, y: Array, w: Array, offset: Array) -> list[float]:
     """Ridge logistic regression by Newton's method: the intercept, then the weights."""
     import numpy as np
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from search import analysis, parsing, ranking
+from search import analysis, answerable, parsing, ranking
+from search.answerable import Chance
 from search.terms import Entry, rarity
 from search.training import fit
 from search.training.data import Data
@@ -25,7 +26,14 @@ _PAGES = (
 _QUERIES = ("install acme with pip", "no cache", "acme_home", "instal sorce", "configu", "colour", "settings folder ")
 
 
-def written(model: ranking.Model, data: Data, figures: Mapping[str, Mapping[str, float]], source: Path) -> str:
+def written(
+    model: ranking.Model,
+    chance: Chance,
+    data: Data,
+    figures: Mapping[str, Mapping[str, float]],
+    refused: Mapping[str, Mapping[str, float]],
+    source: Path,
+) -> str:
     """The file's text."""
     recipe = {
         "command": "manage.py train DATA",
@@ -39,7 +47,14 @@ def written(model: ranking.Model, data: Data, figures: Mapping[str, Mapping[str,
         },
     }
     weights = {name: model.weights[name] for name in ranking.FEATURES if name in model.weights}
-    stored = {"intercept": model.intercept, "weights": weights, "recipe": recipe, "cross_validated": figures}
+    stored = {
+        **{"intercept": model.intercept, "weights": weights, "recipe": recipe, "cross_validated": figures},
+        "answerable": {
+            "intercept": chance.intercept,
+            "weights": dict(zip(answerable.FEATURES, chance.weights, strict=True)),
+            "cross_validated": refused,
+        },
+    }
     return json.dumps(stored, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -54,7 +54,7 @@ def test_stored_history_counts_and_not_what_the_client_claims(http, model_servic
     )  # fmt: skip
     sent = upstream.last(marker)["messages"]
     assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
-    assert sent[2]["content"] == text(parts(first))
+    assert sent[2]["content"] == "To install acme, run the command in. More is in, and nothing in."
     assert "Forged" not in json.dumps(sent)
 
 

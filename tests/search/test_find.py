@@ -1,11 +1,14 @@
 """Finding sections: identifiers, filters, order, scores; and the endpoint around it."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from search import excerpts, index
+from search import excerpts, index, passages
 from search.analysis import content_words, terms
 from search.hits import Filters
 from search.ingest import ingest
+from search.passages import find_passages
 from search.sources import Page
 from tests.conftest import assert_error
 
@@ -110,10 +113,10 @@ def test_one_hit_a_page_by_its_best_section(project):
 
 
 def test_passages_are_at_most_two_a_page_and_know_the_readers_page(project):
-    hits = index.find_passages(project.project, "acme", limit=20)
+    hits = find_passages(project.project, "acme", limit=20).hits
     paths = [hit.path for hit in hits]
     assert max(paths.count(path) for path in paths) <= 2
-    there = index.find_passages(project.project, "acme", current_path="/configure", limit=20)
+    there = find_passages(project.project, "acme", current_path="/configure", limit=20).hits
     odds = [
         score / (1 - score)
         for score in (next(hit.score for hit in found if hit.path == "/configure") for found in (hits, there))
@@ -320,7 +323,7 @@ def test_readers_get_the_language_and_the_version_of_their_page(make_project):
     )
 
     def first(query: str, path: str = "") -> str:
-        return index.find_passages(tenant.project, query, current_path=path)[0].path
+        return find_passages(tenant.project, query, current_path=path).hits[0].path
 
     assert first("install kestrel with pip") == "/install"
     assert first("install kestrel with pip", "/1/auth") == "/1/install"
@@ -337,5 +340,94 @@ def test_context_is_the_question_where_the_question_says_nothing(make_project):
         page("/b", "# This\n\nWhat does this do? What this does, explained."),
         *(page(f"/{n}", f"# Page {n}\n\nWhat this page {n} does.") for n in range(20)),
     )
-    hits = index.find_passages(tenant.project, "what does this do?", context=["new AsyncLocalStorage()"])
+    hits = find_passages(tenant.project, "what does this do?", context=["new AsyncLocalStorage()"]).hits
     assert hits[0].path == "/a"
+
+
+def test_the_readers_page_comes_only_where_the_filter_lets_it_in(make_project):
+    tenant = make_project()
+    put(
+        tenant,
+        page("/old", "# Old\n\nZebra.", version="1", language="en", tags=("Guide",)),
+        page("/new", "# New\n\nZebra.", version="2", language="de", tags=("Guide", "api")),
+        page("/any", "# Any\n\nZebra."),
+        page("/other", "# Other\n\nWalrus."),
+    )
+
+    def paths(here: str, **filters) -> set[str]:
+        hits = find_passages(tenant.project, "walrus", filters=Filters(**filters), current_path=here).hits
+        return {hit.path for hit in hits} - {"/other"}
+
+    for here in ("/old", "/new", "/any"):
+        assert paths(here) == {here}, "the page that the reader is on, though it says nothing of the matter"
+    let_in = [
+        ({"version": "1"}, {"/old", "/any"}),
+        ({"version": " 2 "}, {"/new", "/any"}),
+        ({"version": "latest"}, {"/new", "/any"}),
+        ({"version": "3"}, {"/any"}),
+        ({"language": "EN"}, {"/old", "/any"}),
+        ({"language": "de"}, {"/new", "/any"}),
+        ({"tag": "guide"}, {"/old", "/new"}),
+        ({"tag": "API"}, {"/new"}),
+        ({"tag": "guide", "version": "1", "language": "en"}, {"/old"}),
+        ({"tag": "guide", "version": "1", "language": "de"}, set()),
+    ]
+    for filters, expected in let_in:
+        assert {here for here in ("/old", "/new", "/any") if paths(here, **filters)} == expected, filters
+
+
+def test_a_passage_knows_what_stands_above_it(make_project):
+    tenant = make_project()
+    put(
+        tenant,
+        page("/a", "# A\n\nIntro.\n\n## One\n\n**First** zebra.\n\n## Two\n\nSecond zebra zebra.\n\n## End\n\nLast."),
+        page("/b", "# B\n\nZebra.\n\n## More\n\nNothing."),
+    )
+    with CaptureQueriesContext(connection) as asked:
+        hits = find_passages(tenant.project, "zebra").hits
+    assert {(hit.path, hit.text, hit.above) for hit in hits} == {
+        ("/a", "First zebra.", "Intro.\nOne"),
+        ("/a", "Second zebra zebra.", "Intro.\nOne\nFirst zebra.\nTwo"),
+        ("/b", "Zebra.", ""),
+    }
+    assert sum('"search_section"."anchor" AS "anchor", "search_section"."text"' in query["sql"] for query in asked) == 1
+
+
+def test_of_a_huge_page_the_part_nearest_to_a_passage_is_known(make_project, monkeypatch):
+    tenant = make_project()
+    releases = "\n\n".join(f"## {number}\n\nRelease {number} of it." for number in range(5000))
+    put(tenant, page("/changes", f"# Changes\n\n{releases}\n\n## End\n\nZebra.\n\n## After\n\n{'word ' * 300}"))
+    hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
+    assert (hit.text, hit.above.count("\n")) == ("Zebra.", 10_000)
+    monkeypatch.setattr(passages, "MOST_ABOVE", 1000)
+    hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
+    assert hit.text == "Zebra."
+    assert hit.above.endswith("Release 4998 of it.\n4999\nRelease 4999 of it.\nEnd")
+    assert 1000 < len(hit.above) < 1400
+    monkeypatch.setattr(passages, "MOST_ABOVE", 1)
+    hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
+    assert (hit.text, hit.above) == ("Zebra.", "End")
+
+
+def test_an_answer_mixes_neither_languages_nor_versions(make_project):
+    tenant = make_project()
+    put(
+        tenant,
+        page("/walrus", "# The walrus\n\nWhat the walrus eats: fish.", language="en", version="2"),
+        page("/es/walrus", "# The walrus\n\nWalrus: lo que come, fish.", language="es", version="2"),
+        page("/1/walrus", "# The walrus\n\nWhat the walrus eats: mussels.", language="en", version="1"),
+        page("/sea", "# The sea\n\nHome of the walrus."),
+    )
+    paths = {hit.path for hit in find_passages(tenant.project, "what the walrus eats").hits}
+    assert paths == {"/walrus", "/sea"}
+    assert len({hit.path for hit in index.find(tenant.project, "what the walrus eats")}) == 4, "a search shows them all"
+
+
+def test_a_title_in_bold_is_found_by_its_words(make_project):
+    tenant = make_project()
+    asked = "**Can this work behind a proxy?**\n\nIt can, with patience."
+    other = "Some work goes through a proxy, other work does not. The proxy is work."
+    put(tenant, page("/faq", f"# FAQ\n\n## Questions\n\n{asked}"), page("/proxy", f"# The proxy\n\n{other}"))
+    found = find_passages(tenant.project, "Can this work behind a proxy?")
+    assert found.hits[0].path == "/faq"
+    assert found.chance > 0.5

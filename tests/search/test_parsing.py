@@ -111,13 +111,20 @@ def test_the_context_adds_its_rarest_words_a_little():
     texts = [f"word{'abcdefghijklmnopqrstuvwxyz'[number]}k common" for number in range(26)] + ["useChat use chat"]
     known = vocabulary(*texts, "use", "chat", "install")
     context = ["the common", "call useChat() here unknownword " + " ".join(texts)]
-    terms = parse("install ", known, context=context).terms
-    added = {term.word: term.weight for term in terms[1:]}
-    assert (terms[0].word, terms[0].weight) == ("install", 1.0)
+    asked = ("install", "setup", "quickly")
+    terms = parse("install setup quickly ", known, context=context).terms
+    added = {term.word: term.weight for term in terms[3:]}
+    assert [(term.word, term.weight) for term in terms[:3]] == [(word, 1.0) for word in asked]
     assert set(added.values()) == {CONTEXT} == {0.3}
     assert len(added) == MOST_CONTEXT_TERMS == 24
     assert "usechat" in added, "a code name is taken whole"
     assert not {"use", "chat", "common", "the", "unknownword"} & set(added), "the rarest, none that the index lacks"
+
+
+def test_a_question_that_says_little_is_about_its_context():
+    known = vocabulary("option useChat", "install", "option", "chat")
+    terms = parse("what does this option do? ", known, context=["const chat = useChat()"]).terms
+    assert {(term.word, term.weight) for term in terms} == {("option", 1.0), ("usechat", 1.0), ("chat", 1.0)}
 
 
 def test_a_word_of_the_question_keeps_its_weight_in_the_context():

@@ -15,6 +15,7 @@ from search import index, ranking
 from search.hits import Filters
 from search.ingest import ingest
 from search.parsing import MOST_TERMS
+from search.passages import find_passages
 from search.ranking import FEATURES, MODEL, Candidate, Model, Preferred, features
 from search.sources import Page
 from search.terms import Entry, Query, Term
@@ -227,7 +228,7 @@ def test_a_page_in_the_readers_folder_comes_before_its_like(make_project):
     tenant = make_project()
     ingest(tenant.project, [page(f"/{folder}/labels", "# Labels\n\nPrint labels.") for folder in ("a", "b")])
     for here in ("/a/x", "/b/x"):
-        first = index.find_passages(tenant.project, "labels", current_path=here)[0]
+        first = find_passages(tenant.project, "labels", current_path=here).hits[0]
         assert first.path == here.replace("x", "labels")
 
 

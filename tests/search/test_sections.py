@@ -52,7 +52,7 @@ def test_a_page_is_cut_at_its_headings():
 
 def test_a_body_can_be_quoted_anywhere():
     intro, first, deeper, _ = split(PAGE, "Title")
-    assert intro.body == "Intro with a relative and an [absolute](https://x.example/) link. shot"
+    assert intro.body == "Intro with a [relative](../other.md) and an [absolute](https://x.example/) link. shot"
     assert first.body == ('Text marked.\n\n```python title="a.py"\n# not a heading\n<b>kept</b> [kept](kept.md)\n```')
     assert "**Mind this**\n\nIndented words." in deeper.body
     assert "**pip**\n\n```sh\npip install x\n```" in deeper.body
@@ -97,7 +97,7 @@ CLEANED = {
     "include": ("{* ../../docs_src/a.py hl[1] *}\n\nText.\n\n--8<-- \"a.md\"", "Text."),
     "autodoc": ("::: a.B\n    options:\n        members:\n            - c\n\nText.", "`a.B`\n\nText."),
     "cross references": ("[`A`][x.A], [text][x.y], [name][], a[0][1]", "`A`, text, name, a[0][1]"),
-    "classes": ("[a](b.md){ .md-button } `c`{.python}\n{: .x #y }", "a `c`"),
+    "classes": ("[a](b){ .md-button } `c`{.python}\n{: .x #y }", "[a](b) `c`"),
     "icons": (":material-check: :fontawesome-solid-x:{ .y } Done :tada:, at 12:30:45", "  Done , at 12:30:45"),
     "code with a language": ("`#!python a`", "`a`"),
     "definition list": ("Term\n:   Meaning\n\n    More.", "Term\n\nMeaning\n\nMore."),
@@ -111,11 +111,12 @@ CLEANED = {
     "alert": ("> [!NOTE]\n> Text.", ">\n> Text."),
     "tasks": ("- [ ] a\n- [x] b", "- a\n- b"),
     # links
-    "relative": ("[a](b.md) [c](/d#e \"f\") [g](<h i.md>)", "a c g"),
+    "relative": ("[a](b.md) [c](/d#e \"f\") [ g ](#h)", "[a](b.md) [c](/d#e)  [g](#h)"),
+    "strange": ("[a](javascript:b) [c](//d) [e](<f g.md>) [](h.md)", "a c e"),
     "absolute": ("[a](https://x.example/b_(c) \"d\")", "[a](https://x.example/b_(c))"),
-    "over lines": ("[a\nb](../c.md) <b\nclass='x'>d</b>", "a\nb d"),
+    "over lines": ("[a\nb](../c.md) <b\nclass='x'>d</b>", "[a\nb](../c.md) d"),
     "references": ("[a][r] [r] [b][R] [s]\n\n[r]: https://x.example\n[s]: ../y.md 'z'",
-        "[a](https://x.example) [r](https://x.example) [b](https://x.example) s"),
+        "[a](https://x.example) [r](https://x.example) [b](https://x.example) [s](../y.md)"),
     "reference that is none": ("array [i] of [x]", "array [i] of [x]"),
     "image": ("![a](b.png){ width=1 } ![c][d] [![e](f)](https://x.example)", "a c [e](https://x.example)"),
     "footnote": ("Text[^1].\n\n[^1]: Note.\n    More.", "Text.\n\nNote.\nMore."),
@@ -124,6 +125,7 @@ CLEANED = {
     "table": ("<table>\n  <tr>\n    <td>a</td><td>b</td>\n  </tr>\n</table>", "a  b"),
     "heading": ('<h2 align="center" id="x">A</h2>', "## A { #x }"),
     "entity": ("a &lt; b", "a &lt; b"),
+    "anchor": ("<a class='x' href='b.md'>a</a> <a href=\"c.md\"><b>d</b></a> <a id='e'></a>", "[a](b.md) d"),
     "alt": ("<p><img src='x' alt='Shot > 1'/> <kbd>A</kbd></p>", "Shot > 1 A"),
     "placeholder": ("Replace <your-key> with <T>.", "Replace \\<your-key> with ."),
     "comment": ("a <!-- b --> c\n\n<!--\n\n# d\n```\n-->\n\ne", "a  c\n\ne"),

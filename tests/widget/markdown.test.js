@@ -79,6 +79,11 @@ describe("pages to read next", () => {
     });
   });
 
+  it("lead to pages of a site that lives in a folder", () => {
+    const { suggestions } = withoutSuggestions("```suggestions\n(A)[/a#b]\n```", BASE, "https://example.com/docs");
+    assert.deepEqual(suggestions, [{ label: "A", href: "https://example.com/docs/a#b" }]);
+  });
+
   it("never show while they arrive", () => {
     const text = "Done.\n\n```suggestions\n(Install it)[/install]\n```";
     for (let n = 1; n <= text.length; n++) {

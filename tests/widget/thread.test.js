@@ -55,6 +55,14 @@ describe("a thread", () => {
     assert.deepEqual(answer(after([FOUND])).reading, ["Install", "/errors"]);
   });
 
+  it("learns where the site begins from what was found", () => {
+    const found = (path, url) => answer(after([{ type: "tool-output-available", output: [{ path, url }] }])).site;
+    assert.equal(answer(after([FOUND])).site, "https://docs.example.com");
+    assert.equal(found("/install", "https://example.com/docs/install#pip"), "https://example.com/docs");
+    assert.equal(found("/über", "https://example.com/%C3%BCber"), "", "else it is not known");
+    assert.equal(found(undefined, undefined), "");
+  });
+
   it("learns its id from any of the events that carry it", () => {
     for (const event of [START, { type: "data-thread", data: { threadId: "thr_1" } }]) {
       assert.equal(after([event]).threadId, "thr_1");

@@ -29,6 +29,8 @@ class Command(ServiceCommand):
                 summary = ingest(project, stored(project), self.show, anew=True)
             except Superseded as other:
                 raise CommandError(f"{project.domain}: {other}.") from None
+            for warned in summary.warnings:
+                self.stderr.write(self.style.WARNING(f"  {warned.sentence}"))
             self.stdout.write(f"{project.domain}: {summary.changed} pages, {summary.sections} sections indexed anew")
 
     def show(self, line: str) -> None:

@@ -13,10 +13,11 @@ from django.db.backends.sqlite3.base import DatabaseWrapper
 
 from docsite.projects.management.base import ServiceCommand
 from docsite.projects.models import Organization, Project
-from search import ranking
+from search import answerable, ranking
+from search.answerable import Chance
 from search.ingest import ingest
 from search.sources.markdown_dir import read_manifest
-from search.training import data, examples, fit, recipe
+from search.training import answers, data, examples, fit, recipe
 
 
 @contextmanager
@@ -95,5 +96,15 @@ class Command(ServiceCommand):
         for name, row in figures.items():
             self.stdout.write(f"  {name:12}" + "  ".join(f"{measure} {value:.3f}" for measure, value in row.items()))
         model = fit.fit([example for name in own for example in (*own[name], *foreign[name])])
-        output.write_text(recipe.written(model, judged, figures, source))
+        chance, refused = self.answers(judged, held_out)
+        output.write_text(recipe.written(model, chance, judged, figures, refused, source))
         self.stdout.write(f"Written to {output}. Compare: make bench-search DATA={source}")
+
+    def answers(self, judged: data.Data, held_out: dict[str, ranking.Model]) -> tuple[Chance, dict[str, Any]]:
+        """What tells whether a set answers at all, from rankings that have not seen the set."""
+        asked = answers.examples(judged, held_out)
+        refused = answers.cross_validate(asked)
+        self.stdout.write(f"Refused below a chance of {answerable.GROUNDED}, trained on the other sets:")
+        for kind, shares in refused.items():
+            self.stdout.write(f"  {kind:12}" + "  ".join(f"{name} {share:.3f}" for name, share in shares.items()))
+        return answers.fit([one for name in asked for one in asked[name]]), refused

@@ -41,15 +41,16 @@ export const firstSentence = (text) => /^[\s\S]*?[.!?:](?=\s|$)/.exec(plain(text
  * Splits off the block of pages to read next, which is for buttons and not for reading.
  * @param {string} text
  * @param {string} base
+ * @param {string} [site] where paths begin
  * @returns {{ body: string, suggestions: Suggestion[] }}
  */
-export function withoutSuggestions(text, base) {
+export function withoutSuggestions(text, base, site = "") {
   const found = /(?:^|\n)[ \t]*```suggestions[ \t]*\n([\s\S]*?)(?:\n?[ \t]*```|$)/.exec(text);
   if (!found) return { body: text, suggestions: [] };
   /** @type {Suggestion[]} */
   const suggestions = [];
   for (const [, label, target] of found[1].matchAll(/^\s*\(([^()\n]+)\)\[([^\]\n]+)\]\s*$/gm)) {
-    const href = address(target, base);
+    const href = address(target.startsWith("/") ? site + target : target, base);
     if (href) suggestions.push({ label, href });
   }
   return { body: text.slice(0, found.index), suggestions };

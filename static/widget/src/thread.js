@@ -17,6 +17,7 @@
  * @property {Phase} phase
  * @property {string} text Markdown
  * @property {string[]} reading titles of the pages the search found
+ * @property {string} site where the documentation's paths begin, as the found pages tell
  * @property {Source[]} sources cited pages, in the order in which they arrived
  * @property {Notice | null} notice set when something other than the usual model answered
  * @property {Scope | null} scope
@@ -50,6 +51,7 @@ const blank = (id) => ({
   phase: "sending",
   text: "",
   reading: [],
+  site: "",
   sources: [],
   notice: null,
   scope: null,
@@ -104,7 +106,8 @@ export function received(thread, event, now) {
       return answer.text ? thread : change(thread, { phase: "searching" });
     case "tool-output-available": {
       const reading = titles(event.output);
-      return reading.length && !answer.text ? change(thread, { phase: "reading", reading }) : thread;
+      const found = { reading, site: siteOf(event.output) };
+      return reading.length && !answer.text ? change(thread, { phase: "reading", ...found }) : thread;
     }
     case "text-delta":
       return change(thread, { phase: "answering", text: answer.text + text(event.delta) });
@@ -190,6 +193,13 @@ const text = (value) => (typeof value === "string" ? value : "");
 function titles(hits) {
   if (!Array.isArray(hits)) return [];
   return [...new Set(hits.map((hit) => text(hit?.metadata?.title) || text(hit?.path)).filter(Boolean))];
+}
+
+/** The address of the documentation, without its last slash: that of a page less the page's path. @param {any} hits */
+function siteOf(hits) {
+  const { path, url } = hits?.[0] ?? {};
+  const page = text(url).split("#")[0];
+  return text(path) && page.endsWith(path) ? page.slice(0, -path.length) : "";
 }
 
 /** @param {Answer} answer @param {Record<string, unknown>} data @returns {Partial<Answer>} */

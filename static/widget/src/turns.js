@@ -62,7 +62,7 @@ export class AnswerView {
     this.last = last;
     const running = isRunning(answer);
     const base = address(answer.sources[0]?.url ?? "", location.href) ?? location.href;
-    const { body, suggestions } = withoutSuggestions(answer.text, base);
+    const { body, suggestions } = withoutSuggestions(answer.text, base, answer.site);
     const sources = numbered(body, answer.sources);
 
     this.element.dataset.phase = answer.phase;

@@ -13,7 +13,7 @@ django.setup()
 
 from docsite.projects.management.commands.createproject import create_project  # noqa: E402  # Django comes first
 from docsite.projects.models import Project  # noqa: E402
-from search import state  # noqa: E402
+from search import ranking, state  # noqa: E402
 from search.hits import Filters  # noqa: E402
 from search.index import find  # noqa: E402
 from search.ingest import ingest  # noqa: E402
@@ -92,7 +92,7 @@ def train(source: str, folder: str) -> dict[str, Any]:
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The pages of each query, with their scores and facets."""
     project = projects[set]
-    with held_out.using(models.get(set)):
+    with ranking.using(models.get(set)):
         hits, ms = timed(
             lambda text, wanted: find(project, text, filters=Filters(**wanted or {}), limit=PAGES), queries
         )

@@ -1,0 +1,133 @@
+"""The forms of an assistant's page in the admin: what its owner tells it, and a question to try that out."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.conf import settings
+from django.db import transaction
+
+from assistant.models import MOST_STARTERS, AssistantSettings
+from assistant.question import Question
+from assistant.schemas import LONGEST_TEXT
+from docsite.projects.models import Project
+from search.answerable import GROUNDED
+from search.hits import Filters
+from search.models import Document
+
+_STARTERS = [f"starter_{number}" for number in range(1, MOST_STARTERS + 1)]
+
+
+class Prose(forms.CharField):
+    """Text of several lines, whose ends are as everywhere but in browsers' requests."""
+
+    def to_python(self, value: Any) -> str:
+        """One spelling of line ends, so that what was not touched has not changed."""
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class SettingsForm(forms.ModelForm):
+    """What a site's owner tells its assistant. Only who pays for the model server may choose a model."""
+
+    instructions = Prose(
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="Told to the model with every question: tone, names of products, what to say no to. Readers do not "
+        "see them.",
+    )
+    deflection = Prose(
+        required=False,
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Said when the documentation has no answer, between “I couldn't find this in the documentation.” and "
+        "the nearest pages. Plain text.",
+    )
+    support_url = forms.CharField(
+        required=False,
+        max_length=300,
+        label="Support link",
+        validators=Project._meta.get_field("support_url").validators,
+        help_text="Offered below them: https://…, mailto:…, or an e-mail address. A web address is given the "
+        "conversation’s id as threadId.",
+    )
+
+    class Meta:
+        """The fields that are as in the database."""
+
+        model = AssistantSettings
+        fields = ("instructions", "deflection", "model", "temperature", "threshold")
+        help_texts: ClassVar = {
+            "temperature": "0 to 2: the lower, the more alike are two answers to one question. Empty: as the model "
+            "server has it.",
+            "threshold": "0 to 1. Below this chance that the pages answer, the assistant says that they do not. "
+            f"Empty: {GROUNDED}, as it was calibrated. Try questions below to see theirs.",
+        }
+
+    def __init__(self, told: AssistantSettings, *, may_choose_model: bool, data: Any = None) -> None:
+        starters = dict(zip(_STARTERS, told.starter_questions, strict=False))
+        super().__init__(data, instance=told, initial={"support_url": told.project.support_url, **starters})
+        for number, name in enumerate(_STARTERS, 1):
+            self.fields[name] = forms.CharField(required=False, max_length=120, label=f"Starter question {number}")
+        self.fields[_STARTERS[-1]].help_text = "Offered in a conversation that is still empty."
+        self.fields["model"].help_text = _about_models(may_choose_model)
+        self.fields["model"].disabled = not may_choose_model
+        self.fields["model"].widget.attrs["placeholder"] = settings.ENV.openai_base_url and settings.ENV.openai_model
+        self.order_fields(["instructions", *_STARTERS, "deflection", "support_url"])
+
+    def told(self) -> AssistantSettings:
+        """The settings as the form has them, with the link of their project; not saved."""
+        told: AssistantSettings = self.instance
+        told.starter_questions = [self.cleaned_data[name] for name in _STARTERS if self.cleaned_data[name]]
+        told.project.support_url = self.cleaned_data["support_url"]
+        return told
+
+    def save(self, commit: bool = True) -> AssistantSettings:
+        """Store settings and link, the settings as new ones only where there still are none."""
+        told = self.told()
+        with transaction.atomic():
+            told.pk = AssistantSettings.objects.get_or_create(project=told.project)[0].pk
+            told.save()
+            told.project.save(update_fields=["support_url"])
+        return told
+
+
+def _about_models(may_choose: bool) -> str:
+    env = settings.ENV
+    if not env.openai_base_url:
+        return "No model server is configured, so answers are quoted from the documentation."
+    if may_choose:
+        return f"Name of another model of the same server. Empty: {env.openai_model}, as configured."
+    return "Only superusers can choose another one, since whoever runs this service pays for it."
+
+
+class TryForm(forms.Form):
+    """A question as a reader may ask it."""
+
+    use_required_attribute = False  # its fields stand in one form with the settings, which are saved without them
+
+    question = Prose(max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
+    page = forms.CharField(
+        required=False, max_length=200, label="Asked on page", help_text="Path or address. Empty: on none."
+    )
+    version = forms.ChoiceField(required=False)
+    language = forms.ChoiceField(required=False)
+
+    def __init__(self, project: Project, data: Any = None) -> None:
+        super().__init__(data, prefix="try")
+        self.project = project
+        documents = Document.objects.filter(project=project)
+        for facet in ("version", "language"):
+            known = documents.exclude(**{facet: ""}).order_by(facet).values_list(facet, flat=True).distinct()
+            if choices := [(value, value) for value in known]:
+                self.fields[facet].choices = [("", "As the reader’s page has it"), *choices]  # type: ignore[attr-defined]
+            else:
+                del self.fields[facet]
+
+    def asked(self) -> Question:
+        """The question as the pipeline takes it."""
+        said = self.cleaned_data
+        return Question(
+            text=said["question"],
+            current_path=self.project.path_of(said["page"]) if said["page"] else "",
+            filters=Filters(said.get("version") or None, said.get("language") or None),
+        )

@@ -1,0 +1,155 @@
+"""Golden questions in the admin: kept, and run."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.urls import path, reverse
+
+from assistant import golden
+from assistant.models import GoldenQuestion
+from docsite.projects.admin import ScopedAdmin, organizations_of, project_of
+from docsite.projects.models import Project
+
+MOST_BUTTONS = 20  # projects that can be run without choosing one first
+MOST_TOLD = 20  # questions whose result changed, after a run
+
+
+class LinesField(forms.Field):
+    """A list, one item a line."""
+
+    widget = forms.Textarea(attrs={"rows": 4, "cols": 60})
+
+    def prepare_value(self, value: Any) -> Any:
+        """As it is edited."""
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:
+        """As it is stored."""
+        return [line.strip() for line in str(value or "").splitlines() if line.strip()]
+
+
+class GoldenQuestionForm(forms.ModelForm):
+    """A question and its pages."""
+
+    paths = LinesField(
+        label="Pages",
+        required=False,
+        help_text="That the answer must cite, all of them: paths or addresses, one a line. "
+        "None: the assistant must say that the documentation has no answer.",
+    )
+
+    class Meta:
+        model = GoldenQuestion
+        fields = ("project", "text", "paths")
+
+    def clean_text(self) -> str:
+        """With single spaces, as the command keeps it."""
+        return " ".join(str(self.cleaned_data["text"]).split())
+
+    def clean_paths(self) -> list[str]:
+        """Each page in its one spelling."""
+        project = self.cleaned_data.get("project")
+        return list(dict.fromkeys(project.path_of(page) for page in self.cleaned_data["paths"])) if project else []
+
+
+@admin.register(GoldenQuestion)
+class GoldenQuestionAdmin(ScopedAdmin):
+    """The sets of one's own projects, with how each question went last."""
+
+    organization = "project__organization"
+    addable = changeable = deletable = True
+    form = GoldenQuestionForm
+    fields = ("project", "text", "paths", "result", "change", "cited_pages", "ran_at")
+    readonly_fields = ("result", "change", "cited_pages", "ran_at")
+    list_display = ("text", "project", "pages", "result", "change", "ran_at")
+    list_filter = (("project", admin.RelatedOnlyFieldListFilter), "passed", "changed")
+    list_select_related = ("project",)
+    search_fields = ("text",)
+    actions = ("run_chosen",)
+
+    @admin.display(description="Pages")
+    def pages(self, question: GoldenQuestion) -> str:
+        """Those that it must cite."""
+        return ", ".join(question.paths) or "none: no answer"
+
+    @admin.display(description="Result", ordering="passed")
+    def result(self, question: GoldenQuestion) -> str:
+        """Of the last run, in words too: not everybody sees or hears the sign."""
+        if question.passed is None:
+            return "not run"
+        return "✓ passes" if question.passed else "✗ fails"
+
+    @admin.display(description="Changed", ordering="changed")
+    def change(self, question: GoldenQuestion) -> str:
+        """Against the run before."""
+        return golden.news(question) or "–"
+
+    @admin.display(description="Cited")
+    def cited_pages(self, question: GoldenQuestion) -> str:
+        """What the last run's answer cited."""
+        return ", ".join(question.cited) or "–"
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Offer only one's own projects."""
+        kwargs["queryset"] = Project.objects.filter(organization__in=organizations_of(request))
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: GoldenQuestion, form: Any, change: bool) -> None:
+        """Store it; another question, or other pages, wait to be run. Pages may be written before they are ingested."""
+        if form.changed_data:
+            golden.reset(obj)
+        super().save_model(request, obj, form, change)
+        if missing := golden.missing(obj.project, obj.paths):
+            messages.warning(request, f"Not in the index of {obj.project}: {', '.join(missing)}")
+
+    def get_urls(self) -> list[Any]:
+        """Where the buttons lead."""
+        run = self.admin_site.admin_view(self.run_all)
+        return [path("run/<slug:domain>", run, name="assistant_golden_run"), *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list, with a button for each project, or for the one that is chosen."""
+        sets = Project.objects.filter(organization__in=organizations_of(request), golden_questions__isnull=False)
+        chosen = request.GET.get("project__id__exact", "")
+        if chosen.isdecimal():
+            sets = sets.filter(pk=chosen)
+        sets = sets.annotate(asked=Count("golden_questions"))[:MOST_BUTTONS]
+        return super().changelist_view(request, {**(extra_context or {}), "sets": sets})
+
+    def run_all(self, request: HttpRequest, domain: str) -> HttpResponse:
+        """Run a project's questions, and go back to their list."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        project = project_of(request, domain)
+        self._run(request, project, project.golden_questions.all())
+        shown = reverse("admin:assistant_goldenquestion_changelist", query={"project__id__exact": project.pk})
+        return HttpResponseRedirect(shown)
+
+    @admin.action(description="Run the selected golden questions", permissions=["change"])
+    def run_chosen(self, request: HttpRequest, queryset: "QuerySet[GoldenQuestion]") -> None:
+        """Run those that were ticked, project by project."""
+        chosen = queryset.select_related("project").order_by("project", "pk")
+        for project, questions in groupby(chosen, key=lambda question: question.project):
+            self._run(request, project, questions)
+
+    def _run(self, request: HttpRequest, project: Project, questions: Iterable[GoldenQuestion]) -> None:
+        """Run them, and tell what changed."""
+        try:
+            asked = golden.run(project, questions)
+        except golden.Unanswered as failure:
+            messages.error(request, f"{failure}.")
+            return
+        changed = [question for question in asked if question.changed]
+        for question in changed[:MOST_TOLD]:
+            if question.passed:
+                messages.success(request, f"Passes again: {question}")
+            else:
+                messages.warning(request, f"Newly failing: {question}: {golden.difference(question)}")
+        failing = sum(not question.passed for question in asked)
+        told = f"Asked {len(asked)} of {project}: {len(asked) - failing} pass, {failing} fail, {len(changed)} changed."
+        (messages.warning if failing else messages.success)(request, told)

@@ -1,0 +1,137 @@
+"""An owner asks their own assistant, with settings that need not be saved: it answers as to a reader, and tells why.
+
+Nothing of it is stored. Its tokens count for the project's day, and while it runs
+it takes one of the places that answers have.
+"""
+
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.utils.safestring import SafeString
+
+from assistant import answering, configured, doors, prompts, rendering, threads
+from assistant.answering import Outcome, Retrieved
+from assistant.events import Text
+from assistant.live import Asker, answers
+from assistant.models import AssistantSettings
+from assistant.question import Question, Turn
+from docsite import ids
+from docsite.db import in_db
+from docsite.projects.models import Project
+from search.answerable import GROUNDED
+from search.hits import Hit
+
+_OF_MODELS = ("model", "second_model")  # rungs
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What the search found, and whether the answer was made from it."""
+
+    number: int
+    hit: Hit
+    given: bool
+
+    @property
+    def percent(self) -> str:
+        """The score as the length of a bar."""
+        return f"{self.hit.score:.1%}"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a question. Times in seconds; `messages` are what a model was sent, if one was asked.
+
+    The documentation answers if the chance that the passages do is not below the threshold.
+    """
+
+    question: Question
+    outcome: Outcome
+    passages: Sequence[Passage]
+    chance: float
+    models: Sequence[str]
+    messages: Sequence[dict[str, str]]
+    threshold: float
+    first_words: float | None
+    whole: float
+
+    @property
+    def is_grounded(self) -> bool:
+        """Whether the pages were found to answer."""
+        return bool(self.outcome.hits)
+
+    @property
+    def answer(self) -> SafeString:
+        """Its HTML."""
+        return rendering.render(self.outcome.text)
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """Who was asked for the answer, in order, and why each but the first."""
+        names = {
+            **dict(zip(_OF_MODELS, (f"The model {name}" for name in self.models), strict=False)),
+            "extractive": "Quotes from the documentation",
+            "nearest_pages": "A refusal, with the nearest pages",
+        }
+        return [{"name": names[step["rung"]], "reason": step.get("reason", "")} for step in self.outcome.steps]
+
+
+@dataclass
+class _Unstored:
+    """A conversation that leaves nothing but its costs. See `assistant.answering.Conversation`."""
+
+    project: Project
+    thread_id: str = field(default_factory=ids.thread_id)
+    message_id: str = field(default_factory=ids.message_id)
+    history: Sequence[Turn] = ()
+    charged: int = 0
+
+    async def save(self, outcome: Outcome) -> None:
+        """Charge the tokens to the project's day."""
+        spent = outcome.spent
+        if spent != self.charged:
+            await in_db(threads.charge)(self.project, spent - self.charged)
+            self.charged = spent
+
+
+async def try_out(project: Project, told: AssistantSettings, question: Question, network: str) -> Trial:
+    """Answer with these settings. Raises `assistant.live.Full` when too many answers are running."""
+    places = answers.reserve(Asker(project.pk, project.organization_id, "", network), doors.most())
+    try:
+        return await _try_out(project, told, replace(question, voice=told.voice()))
+    finally:
+        answers.release(places)
+
+
+async def _try_out(project: Project, told: AssistantSettings, question: Question) -> Trial:
+    found = Retrieved([], 0.0, {})
+    retrieve = configured.retrieval(project)
+
+    async def noted(question: Question, query: str) -> Retrieved:
+        nonlocal found
+        found = await retrieve(question, query)
+        return found
+
+    ladder = await in_db(configured.ladder)(project, told)
+    outcome, conversation = Outcome(), _Unstored(project)
+    began, first_words = time.monotonic(), None
+    async with aclosing(answering.answer(question, conversation, noted, ladder, outcome)) as events:
+        async for event in events:
+            if isinstance(event, Text) and first_words is None:
+                first_words = time.monotonic() - began
+    whole = time.monotonic() - began
+    asked = any(step["rung"] in _OF_MODELS for step in outcome.steps)
+    return Trial(
+        question,
+        outcome,
+        [Passage(number, hit, hit in outcome.hits) for number, hit in enumerate(found.hits, 1)],
+        found.chance,
+        [model.name for model in ladder.models],
+        prompts.build(question, outcome.hits, conversation.history) if asked else (),
+        GROUNDED if told.threshold is None else told.threshold,
+        first_words,
+        whole,
+    )

@@ -1,0 +1,119 @@
+"""Whether a documentation answers a question at all: a logistic regression over the best passages found for it.
+
+A passage's score says how it does beside the others. That they answer also
+shows in the text: in a sentence much like the question, and in words of the
+question that stand side by side there as they do in the question. The weights
+are in `weights.json`; `manage.py train` makes them from questions of each
+documentation set and of the others, which it does not answer.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+
+from search import analysis, parsing
+from search.hits import Hit
+from search.ranking import WEIGHTS_FILE
+from search.terms import Query
+
+GROUNDED = 0.35  # the least chance; with less, the documentation does not answer
+PASSAGES = 3  # looked at
+SHORT = 5  # words; a shorter question has fewer pairs to show
+NOTHING = -9.0  # in place of a passage's log-odds
+
+FEATURES = {
+    "best": "log-odds of the best passage's score",
+    "second": "log-odds of the best passage of another page",
+    "side_by_side": "neighbouring words of the question that stand side by side in a passage: log(1 + number)",
+    "alike": "the sentence most like the question: Dice's coefficient of their words",
+    "short": "how far the question is below five words, as a share of them",
+}
+
+_SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
+_STOP_TERMS = frozenset(analysis.stem(word) for word in analysis.STOP_WORDS)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Weights of the features, in their order."""
+
+    intercept: float
+    weights: Sequence[float]
+
+    def of(self, features: Sequence[float]) -> float:
+        """Probability that passages of these features answer, where as many questions have an answer as have none."""
+        total = self.intercept + sum(map(float.__mul__, self.weights, features))
+        return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+
+    @classmethod
+    def load(cls) -> "Chance":
+        """Those of the weights file."""
+        stored = json.loads(WEIGHTS_FILE.read_text())["answerable"]
+        return cls(stored["intercept"], [stored["weights"][name] for name in FEATURES])
+
+
+CHANCE = Chance.load()
+
+
+@contextmanager
+def using(chance: Chance | None) -> Iterator[None]:
+    """These weights tell meanwhile, to judge them; None leaves what is shipped."""
+    global CHANCE
+    shipped = CHANCE
+    CHANCE = chance or shipped
+    try:
+        yield
+    finally:
+        CHANCE = shipped
+
+
+def chance(query: Query, passages: Sequence[Hit]) -> float:
+    """Probability (0..1) that the passages, best first, answer the query; 0 without any."""
+    return CHANCE.of(features(query, passages)) if passages else 0.0
+
+
+def features(query: Query, passages: Sequence[Hit]) -> list[float]:
+    """What tells, in the order of FEATURES."""
+    wanted: dict[str, set[int]] = {}
+    terms = [term for term in query.terms if term.weight != parsing.JOINED]
+    for number, term in enumerate(terms):
+        for spelling, _ in term.spellings:
+            wanted.setdefault(spelling, set()).add(number)
+    side_by_side, alike = 0, 0.0
+    for passage in passages[:PASSAGES]:
+        pairs, dice = _likeness(wanted, len(terms), passage)
+        side_by_side, alike = max(side_by_side, pairs), max(alike, dice)
+    second = next((hit.score for hit in passages if hit.path != passages[0].path), None)
+    return [
+        _log_odds(passages[0].score),
+        NOTHING if second is None else _log_odds(second),
+        math.log1p(side_by_side),
+        alike,
+        max(0.0, 1 - len(terms) / SHORT),
+    ]
+
+
+def _likeness(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int, float]:
+    """Neighbouring words that stand side by side in the passage, and the likeness of its likeliest sentence."""
+    text = f"{' '.join(passage.breadcrumb)}\n{passage.text}"
+    together: set[int] = set()
+    alike = 0.0
+    for sentence in _SENTENCE.split(text):
+        terms = [term for term in analysis.terms(sentence, passage.language or "en") if term not in _STOP_TERMS]
+        found = [wanted.get(term) for term in terms]
+        shared = set().union(*(numbers for numbers in found if numbers))
+        if shared:
+            alike = max(alike, 2 * len(shared) / (count + len(set(terms))))
+        for before, after in pairwise(found):
+            if before and after:
+                together |= {number for number in before if number + 1 in after}
+    return len(together), alike
+
+
+def _log_odds(score: float) -> float:
+    score = min(max(score, 1e-4), 1 - 1e-4)
+    return math.log(score / (1 - score))

@@ -1,0 +1,167 @@
+"""Find what an answer can rest on: the assistant's door to search."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.db.models import Q
+
+from docsite.db import snapshot
+from docsite.projects.models import Project
+from search import analysis, answerable, index, links
+from search.hits import Filters, Hit, Place
+from search.index import POINTED, Asked, Found
+from search.models import Section
+
+MOST_ABOVE = 1_000_000  # characters of a page that are read with its passages
+SHORTEST_POINTER = 8  # characters of a selection that tell where it stands
+LONGEST_CODE = 10_000  # characters of a selection in which names are looked for
+MOST_HERE = 500  # sections of the page that the reader is on
+FOLLOWING = 3  # sections
+
+# "What is this page about?", in the languages that sites are most often written in.
+_HERE = re.compile(
+    r"\b(?:this|current)\s+(?:page|article|guide|tutorial|document)\b|\besta\s+(?:página|guía)\b"
+    r"|\bdieser?\s+(?:Seite|Anleitung)\b|\bcette\s+page\b|\bquesta\s+pagina\b|このページ|本页|这个页面",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Sections to answer from, best first, and the chance (0..1) that they do."""
+
+    hits: list[Hit]
+    chance: float
+
+
+def find_passages(
+    project: Project,
+    query: str,
+    *,
+    filters: Filters = Filters(),
+    limit: int = 5,
+    context: Sequence[str] = (),
+    current_path: str = "",
+) -> Passages:
+    """The best sections, at most two of a page, best first.
+
+    Words of `context` (selected text, code) count less than those of a question
+    that says much by itself. The page that the reader is on, and pages beside it,
+    are preferred; a section of it that holds the selection comes first, or nearly
+    so. Links in the bodies work anywhere.
+    """
+    with snapshot():
+        asked = index.ask(project, query, filters, context, current_path)
+        if current_path and (context or _HERE.search(query)):
+            asked = replace(asked, pointed=_holding(project, current_path, context))
+        hits, found = best(asked, limit)
+        chance = answerable.chance(asked.query, hits)
+        hits = _explaining(asked, _with_places(hits, found), context)
+        if any(one.candidate.section_id in asked.pointed for one in found) or _is_explained(asked, hits):
+            chance = max(chance, POINTED)  # it is about the documentation's own words
+        return Passages(links.absolute(project, hits), chance)
+
+
+def best(asked: Asked, limit: int) -> tuple[list[Hit], list[Found]]:
+    """The passages as hits with their texts, and what is known of each. Belongs inside a snapshot."""
+    asked = replace(asked, is_for_answer=True)
+    found = index.rank(asked, limit, most=2)
+    return _with_texts(index.hits_of(asked, found), found), found
+
+
+def _explaining(asked: Asked, hits: list[Hit], context: Sequence[str]) -> list[Hit]:
+    """The hits, first those that have a name from the code that a question is about."""
+    if not asked.query.of_context:
+        return hits
+    names = [name for value in context for name in analysis.code_names(value[:LONGEST_CODE])]
+    explaining = [hit for hit in hits if any(name in hit.text for name in names)]
+    return [replace(hit, score=max(hit.score, POINTED)) for hit in explaining] + [
+        hit for hit in hits if hit not in explaining
+    ]
+
+
+def _is_explained(asked: Asked, hits: Sequence[Hit]) -> bool:
+    return asked.query.of_context and bool(hits) and hits[0].score >= POINTED
+
+
+def _holding(project: Project, path: str, context: Sequence[str]) -> frozenset[int]:
+    """The section of a page that holds a selection, or the whole of a line of it; without one, the page's first."""
+    pieces = [_flat(piece) for value in context for piece in (value, *value.split("\n"))]
+    wanted = [piece for piece in pieces if len(piece) >= SHORTEST_POINTER]
+    here = Section.objects.filter(document__project=project, document__build="", document__path=path)
+    rows = [(pk, _flat(text)) for pk, text in here.order_by("position").values_list("pk", "text")[:MOST_HERE]]
+    if not context:
+        return frozenset(pk for pk, _ in rows[:1])
+    for piece in wanted:
+        if holding := [pk for pk, text in rows if piece in text]:
+            return frozenset(holding[:1])
+    return frozenset()
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _with_texts(hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
+    """The hits with what a reader sees of them, and of their pages above them, of huge pages the nearest part."""
+    if not found:
+        return []
+    last: dict[int, int] = {}
+    for one in found:
+        page, position = one.candidate.document_id, one.candidate.position
+        last[page] = max(position, last.get(page, 0))
+    read = Q()
+    for page, position in last.items():
+        read |= Q(document=page, position__lte=position)
+    pages: dict[int, list[tuple[int, str, str, str]]] = {page: [] for page in last}
+    left = dict.fromkeys(last, MOST_ABOVE)
+    wanted = {(one.candidate.document_id, one.candidate.position) for one in found}
+    columns = ("document_id", "position", "heading", "anchor", "text")
+    rows = Section.objects.filter(read).order_by("-position").values_list(*columns)
+    for page, position, heading, anchor, text in rows.iterator():  # so that what is too much is not held
+        left[page] -= len(text)
+        if left[page] >= 0 or (page, position) in wanted:
+            pages[page].append((position, heading, anchor, text))
+    told = []
+    for hit, one in zip(hits, found, strict=True):
+        text, above = _seen(pages[one.candidate.document_id][::-1], one.candidate.position)
+        told.append(replace(hit, text=text, above=above))
+    return told
+
+
+def _seen(sections: Sequence[tuple[int, str, str, str]], here: int) -> tuple[str, str]:
+    """The text of the section at a position, and what stands above it: headings, once each, and texts."""
+    above: list[str] = []
+    before = ""  # anchor of the section above; the parts of a long one share it
+    for position, heading, anchor, text in sections:
+        if heading and anchor != before:
+            above.append(heading)
+        if position == here:
+            return text, "\n".join(above)
+        above.append(text)
+        before = anchor
+    return "", ""
+
+
+def _with_places(hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
+    """The hits with the sections that follow them on their pages."""
+    after = Q()
+    for one in found:
+        page, position = one.candidate.document_id, one.candidate.position
+        after |= Q(document=page, position__gt=position, position__lte=position + FOLLOWING)
+    pages: dict[int, list[tuple[int, str, str]]] = {}
+    rows = Section.objects.filter(after).exclude(heading="").order_by("position") if found else Section.objects.none()
+    for page, position, heading, anchor in rows.values_list("document_id", "position", "heading", "anchor"):
+        pages.setdefault(page, []).append((position, heading, anchor))
+    return [
+        replace(
+            hit,
+            following=tuple(
+                Place(heading, hit.path, anchor)
+                for position, heading, anchor in pages.get(one.candidate.document_id, ())
+                if position > one.candidate.position and anchor != hit.anchor
+            )[:FOLLOWING],
+        )
+        for hit, one in zip(hits, found, strict=True)
+    ]

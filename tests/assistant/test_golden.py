@@ -1,0 +1,437 @@
+"""Golden questions: what passes, what changed, and what an ingest is warned of. Nothing is made up but the pages."""
+
+import io
+import json
+import logging
+import time
+from typing import Any
+
+import httpx
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command, load_command_class
+from django.core.management.base import BaseCommand
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from assistant import golden
+from assistant.models import AssistantSettings, GoldenQuestion, Message
+from docsite.pages import navigation
+from docsite.projects.models import Project
+from search import index, state
+from search.backends import local
+from search.ingest import Refused, ingest, stored
+from search.models import Document
+from search.signals import Warned, swapping
+from search.sources import Page
+from search.sources.markdown_dir import read_folder
+from tests.conftest import NO_TLS, PAGES
+
+INSTALL, LABELS, NOWHERE = "How do I install acme?", "How do I print a label?", "Which colour has the planet Mars?"
+
+
+@pytest.fixture
+def docs(project, tmp_path):
+    """The folder that the project's pages came from."""
+    return tmp_path / "docs"
+
+
+@pytest.fixture
+def asked(project) -> list[GoldenQuestion]:
+    """A question that is answered, and one that is refused."""
+    return [
+        GoldenQuestion.objects.create(project=project.project, text=INSTALL, paths=["/install"]),
+        GoldenQuestion.objects.create(project=project.project, text=NOWHERE, paths=[]),
+    ]
+
+
+def run(domain: str, *arguments: str) -> tuple[str, str, str]:
+    """What the command printed, what it warned of, and how it failed."""
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        call_command("golden", domain, *arguments, stdout=out, stderr=err)
+    except CommandError as failure:  # whose exit status is 1
+        return out.getvalue(), err.getvalue(), str(failure)
+    return out.getvalue(), err.getvalue(), ""
+
+
+def rename(docs, name: str, to: str) -> None:
+    """The page goes to another path."""
+    (docs / f"{to}.md").write_text((docs / f"{name}.md").read_text())
+    (docs / f"{name}.md").unlink()
+
+
+def test_an_answer_passes_with_every_page_and_a_refusal_without_any(project):
+    def passes(text: str, *paths: str) -> bool:
+        question, _ = GoldenQuestion.objects.update_or_create(
+            project=project.project, text=text, defaults={"paths": list(paths)}
+        )
+        golden.run(project.project, [question])
+        return bool(question.passed)
+
+    assert passes(INSTALL, "/install")
+    assert not passes(INSTALL, "/install", "/guides/labels")
+    assert not passes(INSTALL)
+    assert passes(NOWHERE)
+    assert not passes(NOWHERE, "/install")
+
+
+def test_a_run_stores_the_results_and_no_conversation(project, asked):
+    before = Message.objects.count()
+    golden.run(project.project, asked)
+    row = GoldenQuestion.objects.get(text=INSTALL, project=project.project)
+    assert (row.passed, row.changed, row.cited) == (True, False, ["/install", "/"])
+    assert row.ran_at
+    assert Message.objects.count() == before
+
+
+def test_pages_of_a_site_in_a_folder_are_named_without_it(make_project):
+    project = make_project("https://acme.example/docs").project
+    ingest(project, [Page("i", "/install", "# Installing acme\n\nRun `pip install acme` to install acme.")])
+    made = f"{INSTALL}", "https://acme.example/docs/install.html?x=1#y"
+    assert run(project.domain, "--add", *made)[1:] == ("", "")
+    assert run(project.domain) == (f"✓ {INSTALL}\n{project.domain}: all 1 golden questions pass\n", "", "")
+
+
+def test_the_owners_threshold_counts(project, asked):
+    AssistantSettings.objects.create(project=project.project, threshold=1.0)
+    assert not golden.run(project.project, asked[:1])[0].passed
+
+
+def test_an_answer_that_fails_is_no_result(project, asked, monkeypatch):
+    monkeypatch.setattr("search.index.rank", lambda *a, **k: 1 / 0)
+    said, _, failure = run(project.domain)
+    assert failure == f"“{INSTALL}” could not be answered (internal error); the log says why."
+    assert not said
+    assert not GoldenQuestion.objects.filter(project=project.project).exclude(passed=None).exists()
+
+
+def test_the_command_tells_what_changed(project, docs, asked):
+    domain = project.domain
+    assert run(domain) == (f"✓ {INSTALL}\n✓ {NOWHERE}\n{domain}: all 2 golden questions pass\n", "", "")
+    rename(docs, "install", "setup")
+    call_command("ingest", domain, str(docs), stdout=io.StringIO(), stderr=io.StringIO())
+    wrong = f"✗ {INSTALL} ({{}})\n    expected /install, cited /setup, /\n✓ {NOWHERE}\n"
+    why = f"Why: manage.py search {domain} '{INSTALL}' --explain\n"
+    failure = f"{domain}: 1 of 2 golden questions fail."
+    assert run(domain) == (wrong.format("newly failing") + why, "", failure)
+    assert run(domain) == (wrong.format("fails") + why, "", failure)
+    rename(docs, "setup", "install")
+    call_command("ingest", domain, str(docs), stdout=io.StringIO())
+    assert run(domain)[0].startswith(f"✓ {INSTALL} (passes again)\n")
+    assert run(domain)[0].startswith(f"✓ {INSTALL}\n")
+
+
+def test_the_command_says_what_to_do_first(project, make_project):
+    assert f"manage.py golden {project.domain} --add" in run(project.domain)[0]
+    empty = make_project().domain
+    run(empty, "--add", INSTALL, "/install")
+    assert f"manage.py ingest {empty} FOLDER" in run(empty)[2]
+    assert "There is no project nobody" in run("nobody")[2]
+
+
+def test_questions_are_added_changed_and_removed(project):
+    domain = project.domain
+    said, warned, _ = run(domain, "--add", f" {INSTALL}", "install.md", "/nosuch", "/install")
+    assert said == f"1 added\nRun them: manage.py golden {domain}\n"
+    assert warned == "  /nosuch is not in the index\n"
+    run(domain)
+    assert "1 as before\n" in run(domain, "--add", INSTALL, "/install", "/nosuch")[0]
+    row = GoldenQuestion.objects.get(project=project.project)
+    assert (row.text, row.paths, row.passed) == (INSTALL, ["/install", "/nosuch"], False)
+    assert "1 changed\n" in run(domain, "--add", INSTALL, "/install")[0]
+    row.refresh_from_db()
+    assert (row.paths, row.passed, row.cited, row.ran_at) == (["/install"], None, [], None)
+    assert run(domain, "--remove", INSTALL)[0] == "Removed.\n"
+    assert "has no such question" in run(domain, "--remove", INSTALL)[2]
+    assert "at most 500" in run(domain, "--add", "x" * 501)[2]
+
+
+def test_a_set_goes_out_and_in(project, make_project, asked, tmp_path):
+    listed = run(project.domain, "--list")[0]
+    assert [json.loads(line) for line in listed.splitlines()] == [
+        {"question": INSTALL, "pages": ["/install"]},
+        {"question": NOWHERE, "pages": []},
+    ]
+    (tmp_path / "set.jsonl").write_text(listed + "\n")
+    other = make_project().domain
+    assert "2 added\n" in run(other, "--load", str(tmp_path / "set.jsonl"))[0]
+    assert "2 as before\n" in run(other, "--load", str(tmp_path / "set.jsonl"))[0]
+    assert run(other, "--list")[0] == listed
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "not JSON ("),
+        ("[]", "must be a JSON object"),
+        ('{"pages": []}', "question: must be text"),
+        ('{"question": " ", "pages": []}', "question: must be text"),
+        ('{"question": "a\\u0000b", "pages": []}', "question: contains a NUL character"),
+        ('{"question": "%s", "pages": []}' % ("x" * 501), "question: Ensure this value has at most 500"),
+        ('{"question": "Why?"}', "pages: is missing"),
+        ('{"question": "Why?", "page": "/a"}', "page: is neither question nor pages"),
+        ('{"question": "Why?", "pages": "/a"}', "pages: must be a list"),
+        ('{"question": "Why?", "pages": [""]}', "pages: must be a list"),
+        ('{"question": "Is it  first?", "pages": []}', "question: is in the file already"),
+    ],
+)
+def test_a_wrong_line_is_named_and_nothing_is_loaded(project, tmp_path, line, says):
+    (tmp_path / "set.jsonl").write_text(f'{{"question": "Is it first?", "pages": []}}\n\n{line}\n')
+    failure = run(project.domain, "--load", str(tmp_path / "set.jsonl"))[2]
+    assert failure.startswith(f"{tmp_path}/set.jsonl line 3: {says}")
+    assert not GoldenQuestion.objects.filter(project=project.project).exists()
+    assert "No such file" in run(project.domain, "--load", str(tmp_path / "nosuch"))[2]
+
+
+def test_the_page_about_commands_tells_every_option() -> None:
+    body = navigation.pages()["commands"].body
+    told = body[body.index("### golden\n") :].split("\n### ")[0]
+    known = set(BaseCommand().create_parser("manage.py", "golden")._option_string_actions)
+    options = load_command_class("assistant", "golden").create_parser("manage.py", "golden")._option_string_actions
+    assert [option for option in options if option not in known and option not in told] == []
+
+
+# Before a swap
+
+
+def ingested(domain: str, docs, *arguments: str) -> tuple[str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    call_command("ingest", domain, str(docs), *arguments, stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+FAILING = f"Golden question failing: {INSTALL}: expected /install, cited /setup, /"
+
+
+def test_an_ingest_warns_of_what_fails_with_the_new_pages(project, docs, asked):
+    rename(docs, "install", "setup")
+    said, warned = ingested(project.domain, docs)
+    assert warned == f"  {FAILING}\n"
+    assert "1 added, 0 changed, 3 unchanged, 1 removed" in said
+    assert not GoldenQuestion.objects.filter(project=project.project).exclude(passed=None).exists()
+    assert [hit.path for hit in index.find(project.project, "installing")] == ["/setup"]
+    (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
+    told = json.loads(ingested(project.domain, docs, "--json")[0])
+    assert told["warnings"] == [FAILING]
+    err = io.StringIO()
+    call_command("reindex", project.domain, stdout=io.StringIO(), stderr=err)
+    assert err.getvalue() == f"  {FAILING}\n"
+
+
+def test_what_failed_before_is_told_last_and_no_reason_to_refuse(project, docs, asked):
+    GoldenQuestion.objects.create(project=project.project, text=LABELS, paths=["/guides/labels"])
+    rename(docs, "install", "setup")
+    ingested(project.domain, docs)
+    run(project.domain)
+    (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
+    assert ingested(project.domain, docs, "--strict")[1] == f"  {FAILING.replace('failing', 'failing as before')}\n"
+    (docs / "guides" / "labels.md").rename(docs / "stickers.md")
+    summary = ingest_folder(project.project, docs)
+    assert [(LABELS in warned.sentence, warned.stops) for warned in summary.warnings] == [(True, True), (False, False)]
+
+
+def ingest_folder(project, docs, **options: Any):
+    return ingest(project, read_folder(docs), **options)
+
+
+def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
+    domain = project.domain
+    before = Project.objects.get(pk=project.project.pk)
+    assert index.find(before, "install acme")[0].path == "/install"
+    rename(docs, "install", "setup")
+    err = io.StringIO()
+    with pytest.raises(CommandError, match="the new index was refused; the old one stays") as failure:
+        call_command("ingest", domain, str(docs), "--strict", stdout=io.StringIO(), stderr=err)
+    assert failure.value.returncode == 1
+    assert FAILING in err.getvalue()
+    after = Project.objects.get(pk=project.project.pk)
+    assert (after.index_generation, after.indexed_at) == (before.index_generation, before.indexed_at)
+    assert not Document.every.filter(project=after).exclude(build="").exists()
+    assert index.find(after, "install acme")[0].path == "/install"
+    with pytest.raises(Refused):
+        ingest_folder(project.project, docs, strict=True)
+    # The generation that never came comes now, with other pages and other words.
+    rename(docs, "setup", "install")
+    (docs / "index.md").write_text("# Acme\n\nAn aardvark keeps the parcels.\n")
+    assert ingested(domain, docs, "--strict")[1] == ""
+    assert Project.objects.get(pk=after.pk).index_generation == before.index_generation + 1
+    assert [hit.path for hit in index.find(after, "aardvark")] == ["/"]
+    assert index.find(after, "install acme")[0].path == "/install"
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_swap_of_every_page_is_checked_too(make_project, strict):
+    # So many that SQLite's engine makes the index beside the old one, and puts it in its place.
+    def herd(word: str) -> list[Page]:
+        parts = "".join(f"\n\n## Part {part}\n\nherd {word} {part}" for part in range(9))
+        return [Page(f"{number}", f"/{word}{number}", f"# Page {number}{parts}") for number in range(230)]
+
+    project = make_project().project
+    ingest(project, [*herd("alpha"), Page("i", "/install", PAGES["install"].split("---\n")[2])])
+    GoldenQuestion.objects.create(project=project, text=INSTALL, paths=["/install"])
+    if strict:
+        with pytest.raises(Refused):
+            ingest(project, herd("omega"), strict=True)
+    else:
+        assert len(ingest(project, herd("omega")).warnings) == 1
+    kept, gone = ("alpha", "omega") if strict else ("omega", "alpha")
+    assert len(index.find(project, kept, limit=50)) == 50
+    assert index.find(project, gone) == []
+    if strict:
+        assert ingest(project, [*stored(project), *herd("omega")], strict=True).warnings == []
+        assert len(index.find(project, "omega", limit=50)) == 50
+
+
+def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, settings):
+    settings.ENV = settings.ENV.model_copy(update={"tantivy_sections": 1})
+    made: list[Any] = []
+    looked: list[Any] = []
+
+    def look(project: Project, **kwargs: Any) -> list[Warned]:
+        looked.append(state.of(project).copy)
+        return [Warned("no")]
+
+    swapping.connect(look)
+    try:
+        (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
+        with pytest.raises(Refused):
+            ingest_folder(project.project, docs, strict=True)
+        ingest_folder(project.project, docs)
+    finally:
+        swapping.disconnect(look)
+    made.append(state.of(project.project).copy)
+    assert looked == [None, None]
+    assert bool(made[0]) is local.INSTALLED
+
+
+def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
+    def broken(project: Project, **kwargs: Any) -> list[Warned]:
+        Project.objects.filter(pk=project.pk).update(name="written by a check")
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT nothing FROM nowhere")
+        return []
+
+    swapping.connect(broken)
+    try:
+        (docs / "index.md").write_text("# Acme\n\nAn aardvark.\n")
+        with caplog.at_level(logging.ERROR):
+            said, warned = ingested(project.domain, docs)
+    finally:
+        swapping.disconnect(broken)
+    assert warned == "  The new index could not be checked; the log says why.\n"
+    assert "nowhere" in caplog.text
+    assert "1 changed" in said
+    assert [hit.path for hit in index.find(project.project, "aardvark")] == ["/"]
+    assert Project.objects.get(pk=project.project.pk).name != "written by a check"
+
+
+def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
+    monkeypatch.setattr(golden, "MOST_SECONDS", 0.05)
+    rank = index.rank
+    monkeypatch.setattr(index, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
+    (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
+    said = ingested(project.domain, docs, "--strict")
+    assert said[1] == "  Only 1 of 2 golden questions were asked, in 0.05 seconds.\n"
+
+
+def test_without_golden_questions_a_check_is_one_query(project):
+    with CaptureQueriesContext(connection) as queries:
+        assert golden.check(project.project) == []
+    assert len(queries) == 1
+
+
+# In the admin
+
+LIST = "/admin/assistant/goldenquestion/"
+
+
+def staff(*tenants) -> Client:
+    user, _ = User.objects.get_or_create(username=f"g{tenants[0].project.pk}", defaults={"is_staff": True})
+    for tenant in tenants:
+        tenant.project.organization.memberships.get_or_create(user=user)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def told(answer) -> str:
+    """The page with its messages, as text."""
+    return answer.content.decode().replace("&#x27;", "'")
+
+
+def test_the_admin_lists_runs_and_tells_what_changed(project, docs, asked):
+    owner = staff(project)
+    page = told(owner.get(LIST))
+    assert page.count("not run") == 2
+    assert f'formaction="{LIST}run/{project.domain}" value="Run all 2 of {project.domain}">' in page
+    page = told(owner.post(f"{LIST}run/{project.domain}", follow=True))
+    assert f"Asked 2 of {project.domain}: 2 pass, 0 fail, 0 changed." in page
+    assert page.count("✓ passes") == 2
+    rename(docs, "install", "setup")
+    ingested(project.domain, docs)
+    chosen = {"action": "run_chosen", "_selected_action": [asked[0].pk]}
+    page = told(owner.post(LIST, chosen, follow=True))
+    assert f"Newly failing: {INSTALL}: expected /install, cited /setup, /" in page
+    assert f"Asked 1 of {project.domain}: 0 pass, 1 fail, 1 changed." in page
+    assert "✗ fails" in page
+    assert "newly failing" in page
+    rename(docs, "setup", "install")
+    ingested(project.domain, docs)
+    assert f"Passes again: {INSTALL}" in told(owner.post(f"{LIST}run/{project.domain}", follow=True))
+    assert owner.get(f"{LIST}run/{project.domain}").status_code == 405
+
+
+def test_pages_are_edited_one_a_line(project, asked):
+    owner = staff(project)
+    page = f"{LIST}{asked[0].pk}/change/"
+    golden.run(project.project, asked)
+    form = {"project": project.project.pk, "text": INSTALL, "paths": "/install"}
+    owner.post(page, form)
+    asked[0].refresh_from_db()
+    assert asked[0].passed, "nothing was edited"
+    answer = owner.post(
+        page, {**form, "paths": "install.html\r\n\r\n https://docs.acme.example/nosuch \r\n"}, follow=True
+    )
+    assert f"Not in the index of {project.domain}: /nosuch" in told(answer)
+    asked[0].refresh_from_db()
+    assert (asked[0].paths, asked[0].passed) == (["/install", "/nosuch"], None)
+    assert ">\n/install\n/nosuch</textarea>" in told(owner.get(page))
+    answer = owner.post(f"{LIST}add/", {**form, "text": "How do I  print a label?", "paths": ""}, follow=True)
+    assert GoldenQuestion.objects.get(project=project.project, text=LABELS).paths == []
+    answer = owner.post(f"{LIST}add/", {**form, "text": INSTALL})
+    assert "already exists" in told(answer)
+
+
+def test_a_stranger_sees_and_runs_nothing(project, asked, make_project):
+    stranger = staff(make_project())
+    page = told(stranger.get(LIST))
+    assert INSTALL not in page
+    assert project.domain not in page
+    assert project.domain not in told(stranger.get(LIST, {"project__id__exact": project.project.pk}))
+    assert stranger.post(f"{LIST}run/{project.domain}").status_code == 404
+    stranger.post(LIST, {"action": "run_chosen", "_selected_action": [asked[0].pk]})
+    stranger.post(LIST, {"action": "delete_selected", "_selected_action": [asked[0].pk], "post": "yes"})
+    form = {"project": project.project.pk, "text": "Mine?", "paths": ""}
+    assert stranger.get(f"{LIST}{asked[0].pk}/change/").status_code == 302
+    stranger.post(f"{LIST}{asked[0].pk}/change/", form)
+    assert project.domain not in told(stranger.get(f"{LIST}add/"))
+    assert stranger.post(f"{LIST}add/", form).status_code == 200
+    rows = GoldenQuestion.objects.filter(project=project.project).values_list("text", "passed")
+    assert sorted(rows) == sorted([(INSTALL, None), (NOWHERE, None)])
+    assert Client().post(f"{LIST}run/{project.domain}")["Location"].startswith("/admin/login/")
+
+
+def test_a_run_works_in_the_process_that_serves(project, asked, service):
+    owner = staff(project)
+    with httpx.Client(base_url=service.url, verify=NO_TLS, trust_env=False, timeout=20) as http:
+        http.cookies.set("sessionid", owner.cookies["sessionid"].value)
+        token = http.get(LIST).text.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
+        answer = http.post(
+            f"{LIST}run/{project.domain}",
+            data={"csrfmiddlewaretoken": token},
+            headers={"Referer": f"{service.url}{LIST}"},
+            follow_redirects=True,
+        )
+    assert f"Asked 2 of {project.domain}: 2 pass, 0 fail, 0 changed." in answer.text, answer.status_code

@@ -1,0 +1,1 @@
+"""Answers without a model, on documentation sets with judged queries (`make bench-answers DATA=folder`)."""

@@ -1,0 +1,71 @@
+"""Our answers as a worker, in process and without a model. It indexes and ranks as `tests.bench.search.ours` does."""
+
+from pathlib import Path
+from typing import Any
+
+import django
+from django.core.management import call_command
+
+django.setup()
+
+from assistant import golden  # noqa: E402  # Django comes first
+from assistant.question import Question  # noqa: E402
+from search import answerable, ranking  # noqa: E402
+from search.answerable import Chance  # noqa: E402
+from search.hits import Filters  # noqa: E402
+from search.index import find  # noqa: E402
+from search.models import Section  # noqa: E402
+from search.passages import find_passages  # noqa: E402
+from search.training import answers, data  # noqa: E402
+from tests.bench.search.ours import build, models, projects, train  # noqa: E402
+from tests.bench.search.worker import serve  # noqa: E402
+
+SEARCHED = 5  # pages that search is given to find the right ones
+
+chances: dict[str, Chance] = {}
+
+
+def prepare(source: str, folder: str) -> dict[str, Any]:
+    """Make the weights that have not seen the set they are judged on; what each set is to be asked, by id."""
+    train(source, folder)
+    judged = data.read(Path(source), Path(folder))
+    chances.update(answers.held_out(answers.examples(judged, models)))
+    return {"asked": {name: [query.id for query in answers.queries(judged, name)] for name in judged.sets}}
+
+
+def pages(set: str) -> dict[str, Any]:
+    """Each page as it was written, and its sections as readers see them: heading, anchor, text."""
+    found: dict[str, Any] = {}
+    for page in projects[set].documents.all():
+        found[page.path] = {"content": page.content, "title": page.title, "sections": []}
+    rows = Section.objects.filter(document__project=projects[set], document__build="").order_by("document", "position")
+    for path, *section in rows.values_list("document__path", "heading", "anchor", "text"):
+        found[path]["sections"].append(section)
+    return found
+
+
+def ask(set: str, queries: list[Any]) -> dict[str, Any]:
+    """The answer to each query, the pages that it cites, and those that search finds with the same weights."""
+    project, told = projects[set], []
+    with ranking.using(models[set]), answerable.using(chances[set]):
+        for text, wanted in queries:
+            filters = Filters(**wanted or {})
+            outcome = golden.answered(project, Question(text, filters=filters))
+            told.append({
+                "text": outcome.text,
+                "sources": [project.path_of(source.url) for source in outcome.sources],
+                "searched": [hit.path for hit in find(project, text, filters=filters, limit=SEARCHED)],
+            })  # fmt: skip
+    return {"answers": told}
+
+
+def chance(set: str, queries: list[Any]) -> dict[str, Any]:
+    """How likely the set's pages were taken to answer each query."""
+    with ranking.using(models[set]), answerable.using(chances[set]):
+        found = [find_passages(projects[set], text, filters=Filters(**wanted or {})) for text, wanted in queries]
+    return {"chances": [one.chance for one in found]}
+
+
+if __name__ == "__main__":
+    call_command("migrate", verbosity=0)
+    serve({"build": build, "prepare": prepare, "pages": pages, "ask": ask, "chance": chance})

@@ -1,0 +1,114 @@
+"""A citation's link brings a browser to the sentence that it names: the fragment is found, not only the anchor."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page
+
+from assistant.citations import Citations
+from search.hits import Hit
+from search.sections import blocks, plain, split
+from tests.conftest import ROOT, Service, Tenant, question
+
+pytestmark = pytest.mark.browser
+
+DOCS = "https://docs.example.com"
+# Where the innermost element with these words stands, as a share of the window's height; null when there is none.
+PLACE = """(words) => {
+  const flat = (text) => text.replace(/\\s+/g, " ").toLowerCase();
+  const found = [...document.querySelectorAll("main *")].filter((e) => flat(e.textContent).includes(flat(words)));
+  if (!found.length) return null;
+  const box = found.at(-1).getBoundingClientRect();
+  return [box.top / innerHeight, box.bottom / innerHeight, scrollY];
+}"""
+
+
+@pytest.fixture(scope="module")
+def site(start: Any, django_db_setup: None) -> tuple[Service, Tenant]:
+    """The documentation of the service itself, with answers that are quoted."""
+    from docsite.projects.management.commands.createproject import create_project
+    from search.ingest import ingest
+    from search.sources.markdown_dir import read_folder
+
+    project, key, admin_key = create_project("cited", "Cited", DOCS, [])
+    ingest(project, read_folder(ROOT / "docsite" / "pages" / "content"))
+    return start(), Tenant(project, key, admin_key, "cited", project.project_id)
+
+
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1000, "height": 500}, reduced_motion="reduce")
+    yield context.new_page()
+    context.close()
+
+
+def assert_found(tab: Page, site: tuple[Service, Tenant], link: str) -> None:
+    """Without the anchor, only the fragment can have moved the page."""
+    base, directive = link.split(":~:text=")
+    words = unquote(re.sub(r"^[^,]*-,", "", directive).partition(",")[0])
+    tab.goto("about:blank")
+    tab.goto(f"{site[0].url}{base.removeprefix(DOCS).partition('#')[0]}#:~:text={directive}")
+    tab.wait_for_function("document.readyState === 'complete'")
+    tab.wait_for_timeout(150)
+    place = tab.evaluate(PLACE, words)
+    assert place, (link, words)
+    top, bottom, moved = place
+    assert moved > 0, (link, words)
+    assert top < 1, (link, place)
+    assert bottom > 0, (link, place)
+
+
+def test_the_links_of_a_quoted_answer_lead_to_their_sentences(site: tuple[Service, Tenant], tab: Page) -> None:
+    links: list[str] = []
+    for text in ("Which limits apply to the assistant?", "How are visitors counted?", "How do I embed the widget?"):
+        answer = httpx.post(
+            f"{site[0].url}/discovery/v1/assistant/cited/message", json=question(text), headers=site[1].assistant
+        )
+        said = "".join(json.loads(line[2:]) for line in answer.text.splitlines() if line.startswith("0:"))
+        links += re.findall(r"\[\d\]\((https://[^)]+:~:text=[^)]+)\)", said)
+    assert len(links) >= 3
+    for link in links:
+        assert_found(tab, site, link)
+
+
+@pytest.mark.parametrize("kind", ["code", "table", "list", "text"])
+def test_code_cells_items_and_sentences_are_found(site: tuple[Service, Tenant], tab: Page, kind: str) -> None:
+    links = []
+    for path, hit in far_down():
+        quoted = next((line for line in of_kind(kind, hit.body) if line in hit.text.split("\n")), "")
+        if quoted and path not in [link.partition("#")[0] for link in links]:
+            link = Citations([hit]).cite(0, quoted)[0]
+            if ":~:text=" in link:  # the same line may stand on a page so often that no few words lead to it
+                links.append(link.partition("(")[2].removesuffix(")"))
+    assert len(links) >= 3
+    for link in links[:8]:
+        assert_found(tab, site, link)
+
+
+def far_down() -> Iterator[tuple[str, Hit]]:
+    """Sections that begin below the first screen."""
+    for file in sorted((ROOT / "docsite" / "pages" / "content").glob("*.md")):
+        source = file.read_text()
+        title = source.partition("# ")[2].partition("\n")[0]
+        above = ""
+        for part in split(source, title):
+            url = f"{DOCS}/{file.stem}#{part.anchor}"
+            if len(above) > 2_500 and file.stem != "index":
+                yield url.partition("#")[0], Hit(
+                    f"/{file.stem}", url, title, part.heading, (title, *part.trail), part.body, "", 0.9, part.anchor,
+                    text=part.text, above=above,
+                )  # fmt: skip
+            above += f"{part.text}\n"
+
+
+def of_kind(kind: str, body: str) -> Iterator[str]:
+    """What a reader sees of some blocks, line by line."""
+    for block in blocks(body.split("\n")):
+        code, table, item = block.startswith("```"), block.startswith("|"), block.startswith("- ")
+        if kind == ("code" if code else "table" if table else "list" if item else "text"):
+            yield from (line for line in plain(block).split("\n") if len(line.split()) > 3)
