@@ -25,7 +25,7 @@ class MessageInline(ReadOnlyRows, admin.StackedInline):
     model = Message
     fields = readonly_fields = (
         *("role", "content", "state", "caller", "page_path"),
-        *("rung", "reason", "steps", "sources", "hits", "created_at"),
+        *("rung", "reason", "steps", "sources", "checks", "hits", "created_at"),
     )
 
 

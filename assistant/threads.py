@@ -59,6 +59,7 @@ class StoredConversation:
             reason=outcome.reason[:200],
             steps=outcome.steps,
             sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
+            checks=outcome.checks,
             hits=[{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
             prompt_tokens=outcome.usage.prompt_tokens,
             completion_tokens=outcome.usage.completion_tokens,

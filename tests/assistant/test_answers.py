@@ -130,7 +130,12 @@ def assert_harmless(stream):
 
 
 def test_orders_in_what_a_reader_selected(http, model_service, project):
-    assert_harmless(said(http, model_service, project, EVIL))
+    stream = said(http, model_service, project, EVIL)
+    assert_harmless(stream)
+    checks = stored(stream).checks
+    assert [check["written"] for check in checks if "url" in check] == ["[1](https://evil.example/f)"]
+    dropped = [check["written"] for check in checks if check.get("dropped")]
+    assert {"[9]", "https://evil.example/c", "![x](https://evil.example/d.png)"} <= set(dropped)
 
 
 def test_orders_in_the_current_path(http, model_service, project):
