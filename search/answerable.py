@@ -31,6 +31,7 @@ FEATURES = {
     "side_by_side": "neighbouring words of the question that stand side by side in a passage: log(1 + number)",
     "alike": "the sentence most like the question: Dice's coefficient of their words",
     "short": "how far the question is below five words, as a share of them",
+    "whole": "the same, where a passage holds all of its words, else 0",
 }
 
 _SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
@@ -83,35 +84,39 @@ def features(query: Query, passages: Sequence[Hit]) -> list[float]:
     for number, term in enumerate(terms):
         for spelling, _ in term.spellings:
             wanted.setdefault(spelling, set()).add(number)
-    side_by_side, alike = 0, 0.0
+    side_by_side, alike, held = 0, 0.0, 0
     for passage in passages[:PASSAGES]:
-        pairs, dice = _likeness(wanted, len(terms), passage)
-        side_by_side, alike = max(side_by_side, pairs), max(alike, dice)
+        pairs, dice, words = _likeness(wanted, len(terms), passage)
+        side_by_side, alike, held = max(side_by_side, pairs), max(alike, dice), max(held, words)
+    short = max(0.0, 1 - len(terms) / SHORT)
     second = next((hit.score for hit in passages if hit.path != passages[0].path), None)
     return [
         _log_odds(passages[0].score),
         NOTHING if second is None else _log_odds(second),
         math.log1p(side_by_side),
         alike,
-        max(0.0, 1 - len(terms) / SHORT),
+        short,
+        short if held == len(terms) else 0.0,
     ]
 
 
-def _likeness(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int, float]:
-    """Neighbouring words that stand side by side in the passage, and the likeness of its likeliest sentence."""
+def _likeness(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int, float, int]:
+    """Neighbouring words that stand side by side, the likeness of the likeliest sentence, words that are there."""
     text = f"{' '.join(passage.breadcrumb)}\n{passage.text}"
     together: set[int] = set()
+    there: set[int] = set()
     alike = 0.0
     for sentence in _SENTENCE.split(text):
         terms = [term for term in analysis.terms(sentence, passage.language or "en") if term not in _STOP_TERMS]
         found = [wanted.get(term) for term in terms]
         shared = set().union(*(numbers for numbers in found if numbers))
+        there |= shared
         if shared:
             alike = max(alike, 2 * len(shared) / (count + len(set(terms))))
         for before, after in pairwise(found):
             if before and after:
                 together |= {number for number in before if number + 1 in after}
-    return len(together), alike
+    return len(together), alike, len(there)
 
 
 def _log_odds(score: float) -> float:

@@ -15,7 +15,7 @@ from search.training.data import Data, Query
 from search.training.fit import newton
 
 MOST = {"question": 400, "sentence": 100, "keyword": 60}  # of other sets, asked of each; it answers none of them
-KEYWORDS = 0.4  # what another set's keyword counts: one or two words may well fit here, too
+KEYWORDS = 0.1  # what a keyword of another set counts: one or two words may well be spoken of here, too
 
 
 @dataclass(frozen=True)
