@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from assistant import extractive, prompts, relay, suggestions
@@ -106,7 +106,7 @@ class Retrieved:
         return [hit for hit in self.hits if hit.score >= FURTHER] if self.chance >= least else []
 
 
-Retrieve = Callable[[Question, str], Awaitable[Retrieved]]
+Retrieve = Callable[[Question], Awaitable[Retrieved]]
 
 
 @dataclass(frozen=True)
@@ -206,10 +206,11 @@ async def _story(
 ) -> AsyncGenerator[Event, None]:
     yield Start(conversation.message_id, conversation.thread_id)
 
-    query = search_query(question, conversation.history)
+    question = replace(question, lead=lead_of(question, conversation.history))
+    query = f"{question.lead} {question.text}".strip()
     call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
     yield Searching(call_id, query)
-    retrieved = await retrieve(question, query)
+    retrieved = await retrieve(question)
     outcome.hits = passages = retrieved.passages(question.voice)
     yield Found(call_id, passages)
 
@@ -237,7 +238,7 @@ async def _story(
     if told and not outcome.sources:
         closing = _not_cited(outcome, retrieved.hits, question.voice, conversation.thread_id)
     elif not told and passages:
-        closing = extractive.answer(" ".join([query, *_pointed_at(question)]), citations)
+        closing = extractive.answer(_wanted(question), citations)
     elif not told:
         closing = extractive.refusal(retrieved.hits, question.voice, conversation.thread_id)
     for piece in closing:
@@ -309,21 +310,22 @@ async def _relayed(
         outcome.reason = "the model found no answer in the passages"
 
 
-def search_query(question: Question, history: Sequence[Turn]) -> str:
-    """What to search for: the question, led by those before as long as it says too little by itself.
-
-    One that points at something on the page says enough.
-    """
-    query = question.text
+def lead_of(question: Question, history: Sequence[Turn]) -> str:
+    """The questions before, as many as it takes to understand this one; none where it points at something."""
+    lead = ""
     if question.context:
-        return query
+        return lead
     before = [turn.text for turn in history or question.claimed if turn.role == "user"]
     for text in before[: -MOST_BEFORE - 1 : -1]:
-        if len([word for word in analysis.words(query) if word.lower() not in analysis.STOP_WORDS]) >= ENOUGH_WORDS:
+        words = analysis.words(f"{lead} {question.text}")
+        if len([word for word in words if word.lower() not in analysis.STOP_WORDS]) >= ENOUGH_WORDS:
             break
-        query = f"{text} {query}"
-    return query
+        lead = f"{text} {lead}".strip()
+    return lead
 
 
-def _pointed_at(question: Question) -> list[str]:
-    return [item.value[:LONGEST_POINTER] for item in question.context]
+def _wanted(question: Question) -> str:
+    """What a quotation should be about: the selection, where there is one, else the question, else those before."""
+    pointed = " ".join(item.value[:LONGEST_POINTER] for item in question.context)
+    content = [word for word in analysis.words(question.text) if word.lower() not in analysis.STOP_WORDS]
+    return f"{question.text} {pointed}" if pointed or content else question.lead or question.text

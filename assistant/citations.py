@@ -16,9 +16,9 @@ __all__ = ["Citations", "says_unknown"]
 MOST_CHECKS = 200  # markers and links; what comes after so many is no answer, and is dropped unrecorded
 _DEEPEST = 8  # brackets within brackets
 _WRITTEN = 100  # characters of what the model wrote, in the record
-_NUMBERS = r"\d{1,3}(?:\s{0,3}[,;]\s{0,3}\d{1,3}){0,20}"
+_NUMBERS = r"\d{1,3}(?:\s{0,3}(?:[,;&–-]|and)\s{0,3}(?:(?:passages?|sources?)\s{1,3})?\d{1,3}){0,20}"
 _MARKER = re.compile(
-    rf"\[\s{{0,3}}(?:\^|(?:passages?|sources?)\s{{1,3}})?({_NUMBERS})\s{{0,3}}\]|【({_NUMBERS})(?::\d{{1,3}})?(?:†[^】\n]{{0,100}})?】",
+    rf"\[\s{{0,3}}(?:[\^#]|(?:passages?|sources?):?\s{{1,3}})?({_NUMBERS})\.?\s{{0,3}}\]|【({_NUMBERS})(?::\d{{1,3}})?(?:†[^】\n]{{0,100}})?】",
     re.IGNORECASE,
 )
 _TARGET = re.compile(r"\(((?:[^()\\\n]|\\.|\((?:[^()\\\n]|\\.)*\))*)\)")
@@ -54,6 +54,7 @@ class Citations(Rewriter):
         self.question = question
         self.sources: list[Source] = []
         self.checks: list[dict[str, Any]] = []
+        self.refused = False  # whether the model said that it has no answer: then nothing is cited
         self._addresses = Addresses(passages, allowed)
         self._ready: dict[int, Passage] = {}
         self._pages: dict[str, int] = {}
@@ -181,8 +182,7 @@ class Citations(Rewriter):
         """A marker becomes links to what it names and what supports its claim; else it vanishes."""
         written = self._held[:size]
         links = []
-        numbers = [int(number) for number in re.findall(r"\d+", marker[1] or marker[2])]
-        for number in dict.fromkeys(numbers):
+        for number in dict.fromkeys(_numbers(marker[1] or marker[2])):
             if not 1 <= number <= len(self.passages):
                 self._record(written, dropped="no such passage")
             elif link := self._cited(number - 1, written):
@@ -196,6 +196,9 @@ class Citations(Rewriter):
     def _cited(self, index: int, written: str) -> str:
         """The link to a passage for what was said last; empty when the passage cannot support it."""
         if len(self.checks) >= MOST_CHECKS:
+            return ""
+        if self.refused:
+            self._record(written, dropped="the model says that it has no answer")
             return ""
         claim = last_sentence(self._said) or self._cells.strip()
         passage = self._passage(index)
@@ -307,3 +310,12 @@ def _plain(label: str) -> str:
     if "/" in label or "@" in label or "www." in label.lower() or label.isdigit():
         return ""
     return label
+
+
+def _numbers(written: str) -> list[int]:
+    """The numbers of a marker; `1-3` stands for three of them."""
+    numbers: list[int] = []
+    for number in re.finditer(r"(?:(\d+)\s*[–-]\s*)?(\d+)", written):
+        first = int(number[1] or number[2])
+        numbers += range(first, min(int(number[2]), first + 20) + 1)
+    return numbers

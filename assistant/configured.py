@@ -47,21 +47,22 @@ def _bounds() -> Bounds:
 def retrieval(project: Project) -> Retrieve:
     """How an answer finds its passages."""
 
-    async def retrieve_(question: Question, query: str) -> Retrieved:
-        return await in_db(retrieve)(project, question, query)
+    async def found(question: Question) -> Retrieved:
+        return await in_db(retrieve)(project, question)
 
-    return retrieve_
+    return found
 
 
-def retrieve(project: Project, question: Question, query: str) -> Retrieved:
+def retrieve(project: Project, question: Question) -> Retrieved:
     """The passages for a question, and over what was searched."""
     found = find_passages(
         project,
-        query,
+        question.text,
         filters=question.filters,
         limit=question.page_size,
         context=[item.value for item in question.context],
         current_path=question.current_path or next((item.path for item in question.context if item.path), ""),
+        lead=question.lead,
     )
     scope: dict[str, object] = {"pages": project.documents.count()}
     if question.filters.version:

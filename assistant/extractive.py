@@ -19,6 +19,7 @@ NEAR_THE_BEST = 0.6  # a further one must score this share of the first
 WORDS = (160, 70, 70)  # about how much of each passage is quoted; code is never cut
 WORDS_A_LINE = 4  # what a line of code counts
 MOST_BLOCKS = 12
+SENTENCE = 3  # words
 LONG = 14  # rows of a table, points of a list: of a longer one those are shown that answer
 SHOWN = 6
 
@@ -27,6 +28,7 @@ Terms = Mapping[str, float]
 _SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
 _TITLE = re.compile(r"\*\*[^*\n]+\*\*")  # a tab, an accordion, an admonition: what follows belongs to it
 _INFO = re.compile(r"\A(\s*(?:```+|~~~+))[ \t]*([\w+#.-]*)[^\n`]*")  # of a block of code: its language, and what else
+_SIGN = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=[#\w])|(?<=\w):(?=//)|^[#>+-](?=\s)")
 _POINT = re.compile(r"(?m)^[-*+] ")
 
 
@@ -99,7 +101,7 @@ def excerpt(wanted: str, hit: Hit, words: int) -> list[str]:
     terms = _terms(wanted, hit, parts)
     telling = [_likeness(terms, part, hit) for part in parts]
     best = max(range(len(parts)), key=lambda i: (telling[i], -i))
-    parts = [_INFO.sub(r"\1\2", _essence(part, terms, hit), count=1) for part in parts]
+    parts = [_INFO.sub(_language, _essence(part, terms, hit), count=1) for part in parts]
     under = max((i for i in range(best + 1) if _TITLE.fullmatch(parts[i].strip())), default=0)
     start = best
     while start > under and (is_code(parts[start]) or parts[start - 1].rstrip().endswith(":")):
@@ -118,6 +120,11 @@ def excerpt(wanted: str, hit: Hit, words: int) -> list[str]:
         chosen.append(part)
         left -= _size(part)
     return chosen
+
+
+def _language(info: re.Match[str]) -> str:
+    """The first line of a block of code with its language alone; `suggestions` are a block of our own."""
+    return info[1] + ("text" if info[2].lower() == "suggestions" else info[2])
 
 
 def is_code(block: str) -> bool:
@@ -147,10 +154,18 @@ def _best(pieces: Sequence[str], terms: Terms, hit: Hit) -> list[str]:
 
 
 def _telling_sentence(wanted: str, hit: Hit, shown: Sequence[str]) -> str:
-    """The sentence of what is shown that is most like what is wanted, as a reader sees it."""
-    sentences = [one.strip() for block in shown for one in _SENTENCE.split(plain(block)) if one.strip()]
-    terms = _terms(wanted, hit, sentences)
-    return max(sentences, key=lambda one: _likeness(terms, one, hit), default="")
+    """The sentence of what is shown that is most like what is wanted, as a reader sees it; code and scraps less so."""
+    sentences = [
+        (one.strip(), is_code(block) or len(one.split()) < SENTENCE)
+        for block in shown
+        for one in _SENTENCE.split(plain(block))
+        if one.strip()
+    ]
+    terms = _terms(wanted, hit, [sentence for sentence, _ in sentences])
+    likeliest = max(
+        sentences, key=lambda one: _likeness(terms, one[0], hit) * (0.5 if one[1] else 1), default=("", True)
+    )
+    return likeliest[0]
 
 
 def _terms(wanted: str, hit: Hit, pieces: Sequence[str]) -> Terms:
@@ -168,4 +183,5 @@ def _likeness(terms: Terms, text: str, hit: Hit) -> float:
 
 
 def _plain(text: str) -> str:
-    return text.replace("[", "(").replace("]", ")").replace("*", "")
+    """A title or heading as Markdown that shows it and does nothing else."""
+    return _SIGN.sub(r"\\\g<0>", " ".join(text.split()))

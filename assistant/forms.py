@@ -40,7 +40,7 @@ class SettingsForm(forms.ModelForm):
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Said when the documentation has no answer, between “I couldn't find this in the documentation.” and "
-        "the nearest pages. Plain text.",
+        "the nearest pages. Markdown is allowed, links included.",
     )
     support_url = forms.CharField(
         required=False,

@@ -46,10 +46,11 @@ def run(
         before = question.passed
         _ask(project, question)
         question.changed = before is not None and question.passed != before
+        question.passed_before = question.passed_before or before is True
         question.ran_at = timezone.now()
         asked.append(question)
         progress(question)
-    GoldenQuestion.objects.bulk_update(asked, ["passed", "changed", "cited", "ran_at"])
+    GoldenQuestion.objects.bulk_update(asked, ["passed", "changed", "passed_before", "cited", "ran_at"])
     return asked
 
 
@@ -86,9 +87,9 @@ def answered(project: Project, question: Question) -> Outcome:
             pass
         return outcome
 
-    async def retrieve(asked: Question, query: str) -> Retrieved:
+    async def retrieve(asked: Question) -> Retrieved:
         # In the thread that waits here, with its transaction: before a swap nobody else sees the new index.
-        return await sync_to_async(configured.retrieve)(project, asked, query)
+        return await sync_to_async(configured.retrieve)(project, asked)
 
     outcome = async_to_sync(answer)()
     if outcome.state != "done":
@@ -105,12 +106,15 @@ def news(question: GoldenQuestion) -> str:
     """How its last run differs from the one before; nothing where it does not."""
     if not question.changed:
         return ""
-    return "passes again" if question.passed else "newly failing"
+    if not question.passed:
+        return "newly failing"
+    return "passes again" if question.passed_before else "passes"
 
 
 def reset(question: GoldenQuestion) -> None:
-    """Forget its last run, which was of another question or of other pages."""
-    question.passed, question.changed, question.cited, question.ran_at = None, False, [], None
+    """Forget its runs, which were of another question or of other pages."""
+    question.passed, question.changed, question.passed_before = None, False, False
+    question.cited, question.ran_at = [], None
 
 
 def missing(project: Project, paths: Sequence[str]) -> list[str]:

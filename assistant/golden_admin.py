@@ -147,7 +147,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
         changed = [question for question in asked if question.changed]
         for question in changed[:MOST_TOLD]:
             if question.passed:
-                messages.success(request, f"Passes again: {question}")
+                messages.success(request, f"{golden.news(question).capitalize()}: {question}")
             else:
                 messages.warning(request, f"Newly failing: {question}: {golden.difference(question)}")
         failing = sum(not question.passed for question in asked)

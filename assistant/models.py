@@ -145,7 +145,8 @@ class AssistantSettings(models.Model):
     deflection = models.TextField(
         blank=True,
         validators=[MaxLengthValidator(500)],
-        help_text="Said when the documentation has no answer, above the nearest pages. Plain text.",
+        help_text="Said when the documentation has no answer, above the nearest pages. Markdown is allowed, links "
+        "included.",
     )
     model = models.CharField(
         max_length=200, blank=True, help_text="Name of another model of the same server. Empty: as configured."
@@ -190,6 +191,7 @@ class GoldenQuestion(models.Model):
     paths = models.JSONField("pages", default=list, blank=True, validators=[validate_paths])
     passed = models.BooleanField(null=True, editable=False)
     changed = models.BooleanField(default=False, editable=False, help_text="Whether the last run went otherwise.")
+    passed_before = models.BooleanField(default=False, editable=False, help_text="In any run before the last one.")
     cited = models.JSONField(default=list, editable=False)
     ran_at = models.DateTimeField(null=True, editable=False)
 

@@ -43,5 +43,6 @@ class Question:
     context: Sequence[Context] = ()
     current_path: str = ""
     claimed: Sequence[Turn] = ()
+    lead: str = ""  # earlier questions, where this one says too little by itself
     suggestions: bool = False
     voice: Voice = field(default_factory=Voice)

@@ -32,6 +32,7 @@ _PERHAPS = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
+_SUGGESTIONS = re.compile(r"([`~]{3,}[ \t]*)suggestions\b", re.IGNORECASE)  # a block of our own: nobody else makes one
 _BLANKS = re.compile(r"[ \t]+")
 RUN = re.compile(r"`+|~+")
 _CODE_END = re.compile(r"`+|\\*\|")
@@ -103,6 +104,10 @@ class Rewriter(ABC):
         """Rewrite what still waited."""
         self._final = True
         yield from self._work()
+        if (after := self._line.after if self._line else self._before).fence:  # so that what follows is no code
+            inside = "".join(" " * columns if columns else "> " for columns in after.containers)
+            fence = RUN.search(after.fence)
+            yield Text(f"{'' if self._line is None else chr(10)}{inside}{fence[0] if fence else ''}")
         self._begin()
 
     def _is_plain(self, delta: str) -> bool:
@@ -208,7 +213,7 @@ class Rewriter(ABC):
                 self._held = self._held[line.prefix :]
             else:
                 self._line, self._said, self._cells = line, "", ""
-                return self._take(start)
+                return self._take(start, _SUGGESTIONS.sub(r"\1text", start) if line.kind == "fence" else start)
         elif line.kind != "code":
             self._prefix = self._held[: line.prefix]
             self._held = self._held[line.prefix :]

@@ -1,4 +1,4 @@
-"""What a model says, on its way to the reader: its citations checked, its word for a refusal taken out."""
+"""What a model says, on its way to the reader: its citations checked, its word for a refusal taken off."""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +7,10 @@ from assistant.citations import Citations, says_unknown
 from assistant.events import Source, Text
 from assistant.prompts import NO_ANSWER
 
-_WORD = re.compile(rf"[*`]*{NO_ANSWER}[*`]*[ \t]*[.:,-]?\s*")
-# The end of a piece that may still become the word.
-_BEGUN = re.compile("[*`]*(?:" + "|".join(NO_ANSWER[:end] for end in range(len(NO_ANSWER), 0, -1)) + r")?\Z")
+LONGEST_START = 40  # characters of marks and blanks that may stand around the word
+_WORD = re.compile(
+    r"[\s*_`\"'#>\[({.-]{0,12}NO[ _\\-]{1,3}ANSWER\b[*_`\"'\])}]{0,6}[ \t]{0,3}[.:,;!-]?\s{0,9}", re.IGNORECASE
+)
 _FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
 
 
@@ -19,42 +20,36 @@ class Said:
     def __init__(self, citations: Citations) -> None:
         self.refused = False
         self._citations = citations
-        self._held = ""
+        self._start: str | None = ""  # what came so far, while it may still begin with the word
         self._text = ""
-        self._begun = False  # blanks alone are no answer
 
     def feed(self, delta: str) -> Iterator[Source | Text]:
-        """The next piece; an end that may become the word for a refusal waits for what follows."""
-        buffer = self._held + delta
-        if found := _WORD.search(buffer):
-            yield from self._say(buffer[: found.start()])
-            yield from self._refuse()
-            buffer = buffer[found.end() :]
-        held = _BEGUN.search(buffer)
-        cut = held.start() if held else len(buffer)
-        self._held = buffer[cut:]
-        yield from self._say(buffer[:cut])
+        """The next piece; a beginning that may be the word for a refusal waits for what follows."""
+        if self._start is None:
+            yield from self._told(self._citations.feed(delta))
+        else:
+            self._start = (self._start + delta).lstrip()
+            letters = "".join(filter(str.isalnum, self._start[:LONGEST_START])).lower()
+            word = NO_ANSWER.replace("_", "").lower()
+            if len(self._start) > LONGEST_START or not word.startswith(letters):
+                yield from self._begin()
 
     def end(self) -> Iterator[Source | Text]:
         """What still waited."""
-        held, self._held = self._held, ""
-        yield from self._say(held)
+        if self._start is not None:
+            yield from self._begin()
         yield from self._told(self._citations.end())
         first = _FIRST_SENTENCE.match(self._text)
-        self.refused = self.refused or says_unknown(first[0] if first else self._text)
+        if not self._citations.sources:
+            self.refused = self.refused or says_unknown(first[0] if first else self._text)
 
-    def _say(self, text: str) -> Iterator[Source | Text]:
-        if not self._begun:
-            text = text.lstrip()
-            self._begun = bool(text)
-        if text:
-            yield from self._told(self._citations.feed(text))
-
-    def _refuse(self) -> Iterator[Source | Text]:
-        """From here on nothing is cited."""
-        yield from self._told(self._citations.end())
-        self._citations = Citations([])
-        self.refused = True
+    def _begin(self) -> Iterator[Source | Text]:
+        start, self._start = self._start or "", None
+        if found := _WORD.match(start):
+            self.refused = self._citations.refused = True
+            start = start[found.end() :]
+        if start:
+            yield from self._told(self._citations.feed(start))
 
     def _told(self, events: Iterator[Source | Text]) -> Iterator[Source | Text]:
         for event in events:

@@ -11,8 +11,11 @@ from search import analysis
 from search.hits import Hit
 
 LONGEST = 20_000  # characters of a passage that are looked at
-JUDGED = 3  # content terms that a claim must have: "Yes" may be said of anything
+JUDGED = 2  # content terms that a claim must have: "Yes" may be said of anything
+SHARED = 2  # of them that the passage must have
+SHARE = 0.2  # and so many of a long claim's, whose words are partly the model's own
 
+_NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\d(?![\w])")  # of two digits or more: a model may count to nine by itself
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]{0,3}\s+(?=[^\sa-z])|(?<=[。！？])")
 _CLAIM_END = re.compile(r"(?<=[.!?…])[*_\"'”’)\]]{0,8}\s+|(?<=[。！？])")
 
@@ -23,40 +26,17 @@ _COVERED = (
 )
 _UNKNOWN = re.compile(
     rf"\b{_DOCS}\b[^.!?\n]{{0,40}}?\b{_NOT}\b(?: \w+){{0,2}}? (?:{_COVERED}|say|tell|list|have|give|go into)"
-    rf"|\b(?:not|n['’]t) (?:\w+ )?{_COVERED}\w*\b[^.!?\n]{{0,40}}?\b{_DOCS}\b"
     r"|\b(?:I|we) (?:do(?: not|n['’]t)|can(?:not| not|['’]t)|could(?: not|n['’]t)|was(?: not|n['’]t) able to|"
-    r"am unable to|(?:am|['’]m) not able to) (?:\w+ )?(?:know|find|see|tell|say|answer)\b"
-    r"|\b(?:I am|I['’]m) (?:not sure|unsure)\b"
+    r"am unable to|(?:am|['’]m) not able to) (?:\w+ )?(?:know|find|answer)\b"
     rf"|\bno (?:information|mention|details?|answer|documentation)\b[^.!?\n]{{0,60}}?\b{_DOCS}\b"
     rf"|\b{_DOCS}\b[^.!?\n]{{0,20}}?\b(?:has|have|contains?|gives?|offers?|provides?|makes?)"
     r" no (?:information|mention|details?|answer)\b"
-    r"|\bthere (?:is|are) no (?:information|mention|details?)\b",
+    r"|\A\W*there (?:is|are) no (?:information|mention|details?)\b"
+    rf"|\b(?:is|are|was)(?: not|n['’]t) (?:\w+ )?{_COVERED}\w*\b[^.!?\n]{{0,20}}?\b{_DOCS}\b",
     re.IGNORECASE,
 )
+EARLY = 36  # characters of a sentence within which it says so, if that is what it says
 
-# The commonest words of each language that `search.analysis` stems. A text speaks the one of whose words it has
-# most: counting them tells languages apart well from a sentence on (Grefenstette 1995, "Comparing two language
-# identification schemes").
-_FUNCTION_WORDS = {
-    "en": "the of and to in is that it for on with as are this be by from or an at not have has you can your which "
-    "when if will was does do its their than all each no only into a",
-    "de": "der die das und ist in den von zu mit sich auf für nicht ein eine einer eines dem des im es auch als an "
-    "werden wird aus bei sind oder wenn nach kann wie nur über durch Sie man",
-    "fr": "le la les de des et est un une du en que qui dans pour pas sur avec au par plus ce il sont ou se vous ne",
-    "es": "el la los las de que y en un una es por con para se no del al lo como más su o si está son",
-    "pt": "o a os as de que e em um uma é por com para se não do da no na dos das ao mais como ou ser são",
-    "it": "il lo la gli le di che e in un una è per con non si del della dei da al nel sono come più o",
-    "nl": "de het een van en in is dat op te zijn voor met niet die aan er om ook als bij door of wordt kan je",
-    "sv": "och att det i en som på är av för med till den inte om ett har de kan från eller du vid",
-    "da": "og at det i en som på er af for med til den ikke om et har de kan fra eller du ved",
-    "no": "og å det i en som på er av for med til den ikke om et har de kan fra eller du ved",
-    "fi": "ja on ei että se tai kun ovat voi joka myös jos mutta niin kuin sen ne ole",
-    "ru": "и в не на с что по для это как из к от при или если за а но вы то его можно",
-    "tr": "ve bir bu için ile de da olarak en ne gibi daha veya değil olan her çok",
-    "ro": "și de la în a cu pe un o este nu să din care pentru că sau se mai sunt",
-    "hu": "a az és hogy nem is egy van ez meg vagy ha de csak mint lehet el",
-}
-_SPOKEN = {language: frozenset(words.lower().split()) for language, words in _FUNCTION_WORDS.items()}
 _SCRIPTS = {
     "ja": re.compile(r"[\u3040-\u30ff]"),
     "ko": re.compile(r"[\uac00-\ud7af]"),
@@ -70,13 +50,21 @@ def says_unknown(text: str) -> bool:
 
     English only. Of the product it may say anything: "pages do not include drafts" is a claim like others.
     """
-    return bool(_UNKNOWN.search(text))
+    found = _UNKNOWN.search(text)
+    return bool(
+        found and found.start() <= EARLY and not re.match(r"\W*(?:if|when|unless|although)\b", text, re.IGNORECASE)
+    )
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of a visible text, each as it stands in its block, blanks made single; lines of code as well."""
     found = (piece.strip() for line in lines(text[:LONGEST]) for piece in _SENTENCE_END.split(line))
     return [piece for piece in found if piece]
+
+
+def _numbers(text: str) -> set[str]:
+    """The numbers of a text, without what sets their thousands apart."""
+    return {re.sub(r"[,.](?=\d{3}\b)", "", number) for number in _NUMBER.findall(text)}
 
 
 def last_sentence(text: str) -> str:
@@ -90,7 +78,9 @@ def language_of(text: str) -> str:
         if script.search(text):
             return language
     words = [word.lower() for word in analysis.words(text)]
-    counts = Counter({language: sum(word in known for word in words) for language, known in _SPOKEN.items()})
+    counts = Counter(
+        {language: sum(word in known for word in words) for language, known in analysis.FUNCTION_WORDS.items()}
+    )
     (first, most), (_, second) = counts.most_common(2)
     return first if most >= 2 and most > second else ""
 
@@ -137,16 +127,20 @@ class Passage:
     def contradicts(self, claim: str) -> str:
         """Why the passage cannot support a claim; empty when it may.
 
-        It cannot where both are evidently in one language and share no content term. A claim in another language,
-        or with too few words to tell, gets the benefit of the doubt.
+        It cannot where it does not hold enough of the claim's content terms, or lacks a number of it. A claim that is
+        evidently in another language, or of one word, gets the benefit of the doubt.
         """
         if says_unknown(claim):
             return "says that it is not documented"
-        language = language_of(claim)
-        if language and self.language == language:
-            terms = self._terms(claim, language)
-            if len(terms) >= JUDGED and not terms & self.known:
-                return "shares no term with the passage"
+        language = language_of(claim) or self.language
+        if language != self.language or not self.sentences:
+            return ""
+        terms = {term for term in self._terms(claim, language) if len(term) > 1}
+        shared = len(terms & self.known)
+        if len(terms) >= JUDGED and shared < max(min(SHARED, len(terms) - 1), SHARE * len(terms)):
+            return "shares too few terms with the passage"
+        if _numbers(claim) - _numbers(f"{' '.join(self.hit.breadcrumb)} {self.hit.text[:LONGEST]}"):
+            return "has a number that the passage lacks"
         return ""
 
     def best(self, claim: str, question: str) -> str:
@@ -175,6 +169,6 @@ class Passage:
 
     def _terms(self, text: str, language: str) -> frozenset[str]:
         """The content terms of a text in that language, stemmed as the passage is."""
-        stop_words = analysis.STOP_WORDS | _SPOKEN.get(language, frozenset())
+        stop_words = analysis.STOP_WORDS | analysis.FUNCTION_WORDS.get(language, frozenset())
         words = [word for word in analysis.words(text) if word.lower() not in stop_words]
         return frozenset(term for term in analysis.terms(" ".join(words), self.stems) if not _KANA.fullmatch(term))

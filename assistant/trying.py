@@ -110,9 +110,9 @@ async def _try_out(project: Project, told: AssistantSettings, question: Question
     found = Retrieved([], 0.0, {})
     retrieve = configured.retrieval(project)
 
-    async def noted(question: Question, query: str) -> Retrieved:
+    async def noted(question: Question) -> Retrieved:
         nonlocal found
-        found = await retrieve(question, query)
+        found = await retrieve(question)
         return found
 
     ladder = await in_db(configured.ladder)(project, told)

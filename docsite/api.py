@@ -53,5 +53,6 @@ api.add_router("/v1/collect", "analytics.api.collect_router", tags=["Collecting"
 api.add_router("/discovery/v1/view", "analytics.api.view_router", tags=["Collecting"])
 api.add_router("/discovery/v1/assistant", "assistant.api.router", tags=["Assistant"])
 api.add_router("/discovery/v2/assistant", "assistant.api.router_v2", tags=["Assistant"])
+api.add_router("/discovery/v1/widget", "assistant.widget_api.router", tags=["Assistant"])
 api.add_router("/discovery/v1/search", "search.api.router", tags=["Search"])
 api.add_router("/discovery/v1/page", "search.api.page_router", tags=["Search"])

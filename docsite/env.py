@@ -132,7 +132,8 @@ class Env(BaseSettings):
     limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
     limit_collect_ip: Rate = Field(
-        default="600/m", description="Page views and clicks reported by browsers, per client address."
+        default="600/m",
+        description="Page views and clicks reported by browsers, and configurations of the widget, per client address.",
     )
     limit_collect_org: Rate = Field(
         default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."

@@ -7,6 +7,7 @@ are in `weights.json`; `manage.py train` makes them from questions of each
 documentation set and of the others, which it does not answer.
 """
 
+import functools
 import json
 import math
 import re
@@ -35,7 +36,6 @@ FEATURES = {
 }
 
 _SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
-_STOP_TERMS = frozenset(analysis.stem(word) for word in analysis.STOP_WORDS)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def chance(query: Query, passages: Sequence[Hit]) -> float:
 def features(query: Query, passages: Sequence[Hit]) -> list[float]:
     """What tells, in the order of FEATURES."""
     wanted: dict[str, set[int]] = {}
-    terms = [term for term in query.terms if term.weight != parsing.JOINED]
+    spoken = analysis.FUNCTION_WORDS.get(_language(passages[0]), frozenset())
+    terms = [term for term in query.terms if term.weight != parsing.JOINED and term.word.lower() not in spoken]
     for number, term in enumerate(terms):
         for spelling, _ in term.spellings:
             wanted.setdefault(spelling, set()).add(number)
@@ -96,18 +97,19 @@ def features(query: Query, passages: Sequence[Hit]) -> list[float]:
         math.log1p(side_by_side),
         alike,
         short,
-        short if held == len(terms) else 0.0,
+        short if terms and held == len(terms) else 0.0,
     ]
 
 
 def _likeness(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int, float, int]:
     """Neighbouring words that stand side by side, the likeness of the likeliest sentence, words that are there."""
     text = f"{' '.join(passage.breadcrumb)}\n{passage.text}"
+    stop_terms = _stop_terms(_language(passage))
     together: set[int] = set()
     there: set[int] = set()
     alike = 0.0
     for sentence in _SENTENCE.split(text):
-        terms = [term for term in analysis.terms(sentence, passage.language or "en") if term not in _STOP_TERMS]
+        terms = [term for term in analysis.terms(sentence, passage.language or "en") if term not in stop_terms]
         found = [wanted.get(term) for term in terms]
         shared = set().union(*(numbers for numbers in found if numbers))
         there |= shared
@@ -117,6 +119,16 @@ def _likeness(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[in
             if before and after:
                 together |= {number for number in before if number + 1 in after}
     return len(together), alike, len(there)
+
+
+def _language(passage: Hit) -> str:
+    return (passage.language or "en")[:2].lower()
+
+
+@functools.cache
+def _stop_terms(language: str) -> frozenset[str]:
+    words = analysis.STOP_WORDS if language == "en" else analysis.FUNCTION_WORDS.get(language, frozenset())
+    return frozenset(analysis.stem(word, language) for word in words)
 
 
 def _log_odds(score: float) -> float:

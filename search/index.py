@@ -37,6 +37,7 @@ class Asked:
     preferred: ranking.Preferred
     copy: Copy | None = None  # of the index, where it is large
     is_for_answer: bool = False
+    only_here: bool = False  # whether it is about the page that the reader is on
     pointed: frozenset[int] = frozenset()  # sections that hold what the reader points at
 
 
@@ -62,7 +63,12 @@ def find(
 
 
 def ask(
-    project: Project, text: str, filters: Filters = Filters(), context: Sequence[str] = (), current_path: str = ""
+    project: Project,
+    text: str,
+    filters: Filters = Filters(),
+    context: Sequence[str] = (),
+    current_path: str = "",
+    lead: str = "",
 ) -> Asked:
     """Read a query as the index can answer it. This and what follows belong inside one snapshot.
 
@@ -72,7 +78,7 @@ def ask(
     known = state.of(project)
     version = known.latest if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else known.languages
-    query = parsing.parse(text, known.vocabulary, languages, _facets(filters, version), context)
+    query = parsing.parse(text, known.vocabulary, languages, _facets(filters, version), context, lead)
     language_here, version_here = _facets_of(project, current_path) if current_path else ("", "")
     preferred = ranking.Preferred(
         (filters.language or language_here or known.home).lower(),
@@ -140,9 +146,14 @@ def _is_meant(asked: Asked, candidate: ranking.Candidate) -> bool:
 
 
 def _of_one_kind(asked: Asked, found: Sequence[Found]) -> list[Found]:
-    """For an answer, what is in one language and of one version, those of the best that have any, or in none."""
+    """For an answer, what is in one language and of one version, those of the best that have any, or in none.
+
+    Where the question is about the reader's page, what is of that.
+    """
     if not asked.is_for_answer:
         return list(found)
+    if asked.only_here:
+        return [one for one in found if one.candidate.path == asked.preferred.near]
     ordered = [one.candidate for one in sorted(found, key=lambda one: -one.score)]
     languages = ("", next((one.language for one in ordered if one.language), ""))
     versions = ("", next((one.version for one in ordered if one.version), ""))

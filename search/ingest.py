@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from django.db import transaction
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from docsite.projects.models import Project
@@ -163,7 +164,8 @@ class _Build:
         self.summary.changed += changed
         self.summary.added += len(documents) - changed
         self.summary.sections += len(rows)
-        self.progress(f"{self.summary.added + self.summary.changed} pages, {self.summary.sections} sections")
+        done, parts = self.summary.added + self.summary.changed, self.summary.sections
+        self.progress(f"{done} page{pluralize(done)}, {parts} section{pluralize(parts)}")
 
     def swap(self) -> None:
         """Let readers see what was staged, in one step."""
@@ -177,7 +179,7 @@ class _Build:
             for pk in Section.objects.filter(document__in=batch).values_list("pk", flat=True)
         ]
         vocabulary = self.vocabulary(pages)
-        self.progress("swapping the new index in")
+        self.progress("preparing the new index")
         prepared = self.engine.prepare(self.project, stale, self.claim)
         with transaction.atomic():
             self.claim()

@@ -1,6 +1,7 @@
 """A reader's text to a query: its words as terms, corrected and completed by what the index holds."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from search import analysis
@@ -14,6 +15,7 @@ COMPLETED = 0.9
 PERHAPS = 0.3  # a completion of a last word that is a word already
 JOINED = 0.5  # weight of two words that are a code name when written as one
 SHORTEST_PREFIX = 2
+LEAD = 0.6  # weight of a word that only an earlier question has
 CONTEXT = 0.3  # weight of a word that only the context has
 MOST_CONTEXT_TERMS = 24
 ENOUGH_TERMS = 3  # with fewer a question is about its context
@@ -31,15 +33,21 @@ def parse(
     languages: Sequence[str] = ("en",),
     facets: Sequence[Sequence[str]] = (),
     context: Sequence[str] = (),
+    lead: str = "",
 ) -> Query:
     """The query of a text. Every term is spelled as each of the languages would stem it.
+
+    Words of `lead`, what was asked before, count less than the text's own.
 
     Only words that the index lacks are corrected. The last word is also taken
     as the beginning of one, unless a space follows it. Of the context the
     rarest words count a little, code names whole.
     """
     reader = _Reader(vocabulary, languages)
-    terms, pairs = reader.read(text[:2000], alone=not context)
+    terms, pairs = reader.read(text[:2000], alone=not (context or lead))
+    before, _ = reader.read(f"{lead[:2000]} ", alone=False)
+    for spellings, term in before.items():
+        terms.setdefault(spellings, replace(term, weight=term.weight * LEAD))
     told = reader.rarest(" ".join(context)[:MOST_CONTEXT])
     by_itself = len(terms) >= ENOUGH_TERMS  # "explain this option" asks for the context
     weight = CONTEXT if by_itself else 1.0

@@ -8,12 +8,13 @@ from django.db.models import Q
 
 from docsite.db import snapshot
 from docsite.projects.models import Project
-from search import analysis, answerable, index, links
+from search import analysis, answerable, index, links, parsing
 from search.hits import Filters, Hit, Place
 from search.index import POINTED, Asked, Found
 from search.models import Section
 
-MOST_ABOVE = 1_000_000  # characters of a page that are read with its passages
+MOST_ABOVE = 250_000  # characters of a page that are read with its passages
+EXPLAINED = 0.9  # the least score of a section that is called what the reader points at
 SHORTEST_POINTER = 8  # characters of a selection that tell where it stands
 LONGEST_CODE = 10_000  # characters of a selection in which names are looked for
 MOST_HERE = 500  # sections of the page that the reader is on
@@ -43,8 +44,9 @@ def find_passages(
     limit: int = 5,
     context: Sequence[str] = (),
     current_path: str = "",
+    lead: str = "",
 ) -> Passages:
-    """The best sections, at most two of a page, best first.
+    """The best sections, at most two of a page, best first. `lead` is what was asked before, where that matters.
 
     Words of `context` (selected text, code) count less than those of a question
     that says much by itself. The page that the reader is on, and pages beside it,
@@ -52,11 +54,15 @@ def find_passages(
     so. Links in the bodies work anywhere.
     """
     with snapshot():
-        asked = index.ask(project, query, filters, context, current_path)
-        if current_path and (context or _HERE.search(query)):
+        asked = index.ask(project, query, filters, context, current_path, lead)
+        if current_path and context:
             asked = replace(asked, pointed=_holding(project, current_path, context))
-        hits, found = best(asked, limit)
-        chance = answerable.chance(asked.query, hits)
+        elif current_path and _HERE.search(query):
+            pointed = _beginning(asked, limit)
+            asked = replace(asked, only_here=bool(pointed) or _says_nothing_else(asked), pointed=pointed)
+        hits, found = best(asked, max(limit, answerable.PASSAGES))
+        chance = answerable.chance(asked.query, hits) if _is_about(asked, found) else 0.0
+        hits, found = hits[:limit], found[:limit]
         hits = _explaining(asked, _with_places(hits, found), context)
         if any(one.candidate.section_id in asked.pointed for one in found) or _is_explained(asked, hits):
             chance = max(chance, POINTED)  # it is about the documentation's own words
@@ -66,18 +72,28 @@ def find_passages(
 def best(asked: Asked, limit: int) -> tuple[list[Hit], list[Found]]:
     """The passages as hits with their texts, and what is known of each. Belongs inside a snapshot."""
     asked = replace(asked, is_for_answer=True)
-    found = index.rank(asked, limit, most=2)
+    found = index.rank(asked, limit, most=limit if asked.only_here else 2)
     return _with_texts(index.hits_of(asked, found), found), found
 
 
+def _is_about(asked: Asked, found: Sequence[Found]) -> bool:
+    """Whether a passage holds a word of the question itself, where it has any: not only of those before it."""
+    own = [spelling for term in asked.query.terms if term.weight == 1.0 for spelling, _ in term.spellings]
+    return not own or any(spelling in one.candidate.impact for one in found for spelling in own)
+
+
 def _explaining(asked: Asked, hits: list[Hit], context: Sequence[str]) -> list[Hit]:
-    """The hits, first those that have a name from the code that a question is about."""
+    """The hits, first those that are called by a name from the code that a question is about, or have one."""
     if not asked.query.of_context:
         return hits
     names = [name for value in context for name in analysis.code_names(value[:LONGEST_CODE])]
-    explaining = [hit for hit in hits if any(name in hit.text for name in names)]
-    return [replace(hit, score=max(hit.score, POINTED)) for hit in explaining] + [
-        hit for hit in hits if hit not in explaining
+    called = {analysis.name_of(name) for name in names}
+    named = [hit for hit in hits if called.intersection(analysis.names_of(hit.section))]
+    holding = [hit for hit in hits if hit not in named and any(name in hit.text for name in names)]
+    return [
+        *(replace(hit, score=max(hit.score, EXPLAINED)) for hit in named),
+        *(replace(hit, score=max(hit.score, POINTED)) for hit in holding),
+        *(hit for hit in hits if hit not in named and hit not in holding),
     ]
 
 
@@ -86,17 +102,29 @@ def _is_explained(asked: Asked, hits: Sequence[Hit]) -> bool:
 
 
 def _holding(project: Project, path: str, context: Sequence[str]) -> frozenset[int]:
-    """The section of a page that holds a selection, or the whole of a line of it; without one, the page's first."""
+    """The section of a page that holds a selection, or the whole of a line of it."""
     pieces = [_flat(piece) for value in context for piece in (value, *value.split("\n"))]
     wanted = [piece for piece in pieces if len(piece) >= SHORTEST_POINTER]
     here = Section.objects.filter(document__project=project, document__build="", document__path=path)
     rows = [(pk, _flat(text)) for pk, text in here.order_by("position").values_list("pk", "text")[:MOST_HERE]]
-    if not context:
-        return frozenset(pk for pk, _ in rows[:1])
     for piece in wanted:
         if holding := [pk for pk, text in rows if piece in text]:
             return frozenset(holding[:1])
     return frozenset()
+
+
+def _beginning(asked: Asked, limit: int) -> frozenset[int]:
+    """The first sections of the reader's page, for a question that says nothing else: "summarize this page"."""
+    if not _says_nothing_else(asked):
+        return frozenset()
+    here = Section.objects.filter(
+        document__project=asked.project, document__build="", document__path=asked.preferred.near
+    )
+    return frozenset(here.order_by("position").values_list("pk", flat=True)[:limit])
+
+
+def _says_nothing_else(asked: Asked) -> bool:
+    return len(asked.query.terms) < parsing.ENOUGH_TERMS
 
 
 def _flat(text: str) -> str:

@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 # The paths that browsers of other origins call; analytics and collecting are for servers.
 _BROWSER_PATH = re.compile(r"/discovery/v[12]/(?:assistant|search|page|view|feedback)/(?P<domain>[^/]+)")
+_PUBLIC_PATH = re.compile(r"/discovery/v1/widget/")  # answers any origin, since it says which are allowed
 _EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
 
 
@@ -71,7 +72,9 @@ class Gate:
         return as_api_error(exception).response()
 
     async def _cors(self, request: HttpRequest) -> dict[str, str]:
-        """CORS fields for an allowed origin, none where there is no Origin; 403 for any other."""
+        """CORS fields for an allowed origin, and on public paths; none where there is no Origin; 403 for any other."""
+        if _PUBLIC_PATH.match(request.path_info):
+            return {"Access-Control-Allow-Origin": "*"}
         origin = request.headers.get("Origin")
         path = _BROWSER_PATH.match(request.path_info)
         if origin is None or path is None:

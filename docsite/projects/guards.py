@@ -37,7 +37,7 @@ class CallerRequest(GuardedRequest):
 
 
 class BrowserRequest(GuardedRequest):
-    """A keyless request from a page of an allowed origin."""
+    """A keyless request from a page."""
 
     auth: Project
 
@@ -125,23 +125,33 @@ class AdminKey(_KeyGuard):
         return auth.admin_caller(token, named, address, write=write)
 
 
-class AllowedOrigin:
-    """Lets pages of a project's origins in without a key. The gate has already refused foreign origins."""
+class AnyOrigin:
+    """Lets every page in without a key."""
 
     is_async = True
 
     async def __call__(self, request: GuardedRequest) -> Project:
+        """Return the project, or raise an `ApiError`."""
+        return await in_db(self._admit)(request, _path_argument(request, "domain"), client_ip(request))
+
+    def _admit(self, request: GuardedRequest, domain: str, address: Address) -> Project:
+        project = auth.project_by_domain(domain)
+        if project is None:
+            raise NotFound("No such domain.")
+        request.uses = ratelimit.spend((ratelimit.COLLECT_IP, network_of(address)))
+        return project
+
+
+class AllowedOrigin(AnyOrigin):
+    """Lets pages of a project's origins in without a key. The gate has already refused foreign origins."""
+
+    async def __call__(self, request: GuardedRequest) -> Project:
         """Return the project with `request.json` read, or raise an `ApiError`."""
-        domain, address = _path_argument(request, "domain"), client_ip(request)
         if not request.headers.get("Origin"):
             raise Forbidden("This endpoint is for browsers: a request without Origin is refused.")
+        return await super().__call__(request)
 
-        def admit() -> Project:
-            project = auth.project_by_domain(domain)
-            if project is None:
-                raise NotFound("No such domain.")
-            request.uses = ratelimit.spend((ratelimit.COLLECT_IP, network_of(address)))
-            request.json = body.read_json(request, from_page=True)
-            return project
-
-        return await in_db(admit)()
+    def _admit(self, request: GuardedRequest, domain: str, address: Address) -> Project:
+        project = super()._admit(request, domain, address)
+        request.json = body.read_json(request, from_page=True)
+        return project

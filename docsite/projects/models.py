@@ -60,8 +60,6 @@ def validate_origins(origins: Any) -> None:
 
 def validate_support_url(text: str) -> None:
     """Refuse anything but a web address, a mailto link or a mail address, since it becomes a link in an answer."""
-    if re.search(r"[\s\x00-\x1f\x7f()<>\[\]\"\\`]", text):  # would end the link
-        raise ValidationError("Must hold no spaces, quotes or brackets; in an address write %20, %28 and so on.")
     try:
         if text.startswith("mailto:") or "://" not in text:
             validate_email(text.removeprefix("mailto:").partition("?")[0])
@@ -71,6 +69,8 @@ def validate_support_url(text: str) -> None:
         raise ValidationError(
             "Write a link that begins with https://, http:// or mailto:, or an e-mail address."
         ) from None
+    if re.search(r"[\s\x00-\x1f\x7f()<>\[\]\"\\`]", text):  # would end the link
+        raise ValidationError("Must hold no spaces, quotes or brackets; in an address write %20, %28 and so on.")
 
 
 def validate_networks(networks: Any) -> None:

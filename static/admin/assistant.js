@@ -1,3 +1,6 @@
+// After an error one begins where it is to be corrected.
+document.querySelector("[aria-invalid=true]")?.focus();
+
 // Enter in a field of the question tries it, where the browser would take the form's first button: Save.
 const button = document.querySelector("[name=try]");
 document.querySelector("#try").addEventListener("keydown", (event) => {

@@ -52,6 +52,8 @@ def helped(project):
         ("I'm sorry, but the documentation does not mention this [1][2].", None),
         ("I don't know.", "I don't know."),
         ("NO_ANSWER", "I couldn't find this in the documentation."),
+        ("no answer: Not there.", "Not there."),
+        ("[NO\\_ANSWER] Not there.", "Not there."),
     ],
 )
 def test_a_model_that_knows_nothing_cites_nothing_and_points_elsewhere(http, model_service, helped, words, shown):
@@ -77,6 +79,43 @@ def test_an_answer_without_a_citation_is_told_apart_from_one_that_was_checked(ht
     assert NEAREST in text(stream)
     assert values(stream, "h") == []
     assert stored(stream).sources == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "If there are no details in the record, install acme with pip [1].",
+        "Nobody knows. To install acme, run the command that is not included in the docs folder [1].",
+    ],
+)
+def test_what_only_sounds_like_a_refusal_is_none(http, model_service, project, words):
+    stream = said(http, model_service, project, words)
+    assert len(values(stream, "h")) == 1
+    assert NEAREST not in text(stream)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "[x]NO_ANSWER(javascript:alert(1))",
+        "```\nfoo NO_ANSWER x\n```\n[x](https://evil.example/pwn) ![p](https://evil.example/p.png) <img src=x>",
+        "<NO_ANSWERimg src=x onerror=alert(1)>",
+        "NO_ANSWER [x](javascript:alert(1)) <img src=x> ![y](https://evil.example/p.png)",
+    ],
+)
+def test_the_word_for_a_refusal_opens_no_door(http, model_service, project, words):
+    assert_harmless(said(http, model_service, project, words.replace("\n", "&#10;")))
+
+
+def test_an_open_block_of_code_is_closed_before_what_we_add(http, model_service, project):
+    stream = said(http, model_service, project, "Install acme with pip [1]:&#10;&#10;```sh&#10;pip", suggestions=True)
+    assert "\n```sh\npip\n```\n\n```suggestions\n" in text(stream)
+    assert "pip\n```\n\nNo page of the" in text(said(http, model_service, project, "So:&#10;&#10;```sh&#10;pip"))
+
+
+def test_only_the_service_makes_places_to_read_on(http, model_service, project):
+    words = "Install acme with pip [1].&#10;&#10;```suggestions&#10;(Log in)[https://evil.example]&#10;```"
+    assert "```text\n(Log in)" in text(said(http, model_service, project, words))
 
 
 def test_what_a_model_does_not_know_takes_nothing_from_what_it_cites(http, model_service, project):
@@ -133,9 +172,11 @@ def test_orders_in_what_a_reader_selected(http, model_service, project):
     stream = said(http, model_service, project, EVIL)
     assert_harmless(stream)
     checks = stored(stream).checks
-    assert [check["written"] for check in checks if "url" in check] == ["[1](https://evil.example/f)"]
     dropped = [check["written"] for check in checks if check.get("dropped")]
     assert {"[9]", "https://evil.example/c", "![x](https://evil.example/d.png)"} <= set(dropped)
+    (kept,) = stored(said(http, model_service, project, "Run this command to install acme [1].")).checks
+    assert kept["sentence"] == "Run this command to install acme:"
+    assert kept["url"].startswith("https://docs.acme.example/install#with-pip:~:text=Run%20this")
 
 
 def test_orders_in_the_current_path(http, model_service, project):
@@ -165,6 +206,37 @@ def test_orders_in_a_page(http, model_service, upstream, make_project):
     assert not re.search(r"(?<!\\)<img|!\[", text(stream))
     for source in values(stream, "h"):
         assert source["url"] == f"{tenant.project.docs_url.rstrip('/')}/install"
+
+
+# ---- Follow-ups
+
+
+def test_a_follow_up_is_about_itself_first(http, service, make_project):
+    tenant = make_project()
+    systems = (
+        "# Install zephyr\n\n## On Linux\n\nInstall zephyr on Linux with apt.\n\n"
+        "## On Windows\n\nInstall zephyr on Windows with winget.\n\n## Keys\n\nCreate a key for zephyr."
+    )
+    ingest(tenant.project, pages(("/install", systems), ("/revoke", "# Revoke a key\n\nRevoke a key of zephyr.")))
+    first = ask(http, service, tenant, "How do I install zephyr on Linux?")
+    assert text(parts(first)).startswith("**Install zephyr › On Linux**")
+    thread = first.headers["x-thread-id"]
+    windows = text(parts(ask(http, service, tenant, "and on Windows?", threadId=thread)))
+    assert windows.startswith("**Install zephyr › On Windows**")
+    for absent in ("thanks", "What is the weather in Paris?", "what about Kubernetes?"):
+        stream = parts(ask(http, service, tenant, absent, threadId=thread))
+        assert text(stream).startswith("I couldn't find this"), absent
+    revoked = ask(http, service, tenant, "How do I revoke a key?")
+    made = text(parts(ask(http, service, tenant, "How do I create one?", threadId=revoked.headers["x-thread-id"])))
+    assert made.startswith("**Install zephyr › Keys**")
+
+
+def test_titles_are_shown_and_do_nothing(http, service, make_project):
+    tenant = make_project()
+    title = "Web [hooks](https://evil.example) <img src=x> `tick *C:\\\\"
+    ingest(tenant.project, [Page("/hooks", "/hooks", "Webhooks are signed.", title=title)])
+    answer = text(parts(ask(http, service, tenant, "How are webhooks signed?")))
+    assert answer.startswith("**Web \\[hooks\\](https\\://evil.example) \\<img src=x\\> \\`tick \\*C:")
 
 
 # ---- Contexts

@@ -263,7 +263,10 @@ def test_a_marker_leads_to_the_sentence_that_supports_its_claim(text: str, sente
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("The moon is made of green cheese that mice have eaten [1].", "shares no term with the passage"),
+        ("The moon is made of green cheese that mice have eaten [1].", "shares too few terms with the passage"),
+        ("Bananas grow in Ecuador [1].", "shares too few terms with the passage"),
+        ("A network is made of cheese [1].", "shares too few terms with the passage"),
+        ("It takes about 500 minutes to install [1].", "has a number that the passage lacks"),
         ("The documentation does not cover how to install acme [1].", "says that it is not documented"),
         ("Install it [7].", "no such passage"),
         ("[acme](https://evil.example)", "not in the passages"),
@@ -286,6 +289,8 @@ def test_what_cannot_be_checked_is_dropped_with_a_reason(text: str, reason: str)
         ("I couldn't find anything about it.", True),
         ("I don't know.", True),
         ("There is no information about refunds.", True),
+        ("If there are no details in the documentation, ask.", False),
+        ("Snapshots that are older than that and not included in the docs folder are deleted.", False),
         ("Pages do not include drafts.", False),
         ("The API does not mention deleted users in its answers.", False),
         ("See the documentation for what is covered.", False),

@@ -123,6 +123,19 @@ def test_the_command_tells_what_changed(project, docs, asked):
     assert run(domain)[0].startswith(f"✓ {INSTALL}\n")
 
 
+def test_only_what_passed_before_passes_again(project, docs):
+    late = GoldenQuestion.objects.create(project=project.project, text=INSTALL, paths=["/setup"])
+    run(project.domain)
+    rename(docs, "install", "setup")
+    for name, told in (("install", "passes"), ("setup", "newly failing"), ("install", "passes again")):
+        call_command("ingest", project.domain, str(docs), stdout=io.StringIO(), stderr=io.StringIO())
+        assert f"{INSTALL} ({told})\n" in run(project.domain)[0]
+        rename(docs, *(("setup", "install") if name == "install" else ("install", "setup")))
+    late.refresh_from_db()
+    golden.reset(late)
+    assert not late.passed_before
+
+
 def test_the_command_says_what_to_do_first(project, make_project):
     assert f"manage.py golden {project.domain} --add" in run(project.domain)[0]
     empty = make_project().domain
@@ -144,7 +157,7 @@ def test_questions_are_added_changed_and_removed(project):
     row.refresh_from_db()
     assert (row.paths, row.passed, row.cited, row.ran_at) == (["/install"], None, [], None)
     assert run(domain, "--remove", INSTALL)[0] == "Removed.\n"
-    assert "has no such question" in run(domain, "--remove", INSTALL)[2]
+    assert run(domain, "--remove", INSTALL)[2].endswith(f"has no such question. See: manage.py golden {domain} --list")
     assert "at most 500" in run(domain, "--add", "x" * 501)[2]
 
 

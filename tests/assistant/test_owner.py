@@ -124,10 +124,11 @@ def test_changes_are_logged_by_their_fields(owner, project):
         ("starter_2", "x" * 121, "at most 120 characters"),
         ("deflection", "x" * 501, "at most 500 characters"),
         ("deflection", "a\0b", "Null characters"),
-        ("support_url", "javascript:alert(1)", "no spaces, quotes or brackets"),
+        ("support_url", "javascript:alert(1)", "begins with https://, http:// or mailto:, or an e-mail"),
         ("support_url", "javascript://x/%0aalert", "begins with https://"),
         ("support_url", "ftp://acme.example", "begins with https://"),
-        ("support_url", "the forum", "no spaces, quotes or brackets"),
+        ("support_url", "the forum", "begins with https://"),
+        ("support_url", "https://acme.example/a b", "no spaces, quotes or brackets"),
         ("support_url", "forum", "or an e-mail address"),
         ("support_url", "https://", "begins with https://"),
     ],
@@ -138,6 +139,7 @@ def test_a_value_that_cannot_be_is_named_and_nothing_is_done(owner, project, fie
     row = re.search(rf'<ul class="errorlist" id="id_{field}_error">(.*?)</ul>', shown)
     assert row, shown
     assert says in row[1]
+    assert f"Nothing was {'tried' if button else 'saved'}. Please correct" in shown
     assert 'id="trial"' not in shown
     assert not AssistantSettings.objects.filter(project=project.project).exists()
     assert Project.objects.get(pk=project.project.pk).support_url == ""
@@ -286,6 +288,7 @@ def test_no_try_begins_where_no_answer_may(owner, project, monkeypatch):
     monkeypatch.setattr(settings.ENV, "max_running_answers_org", 0)
     shown = try_out(owner, project)
     assert "Too many answers are running." in shown
+    assert '<p class="errornote" role="alert">Nothing was tried.</p>' in shown
     assert 'id="trial"' not in shown
 
 

@@ -130,11 +130,11 @@ class Notebook:
         self.saved.append((outcome.state, outcome.text))
 
 
-async def found(question: Question, query: str) -> Retrieved:
+async def found(question: Question) -> Retrieved:
     return Retrieved(PASSAGES, 0.9, {"pages": 2})
 
 
-async def broken(question: Question, query: str) -> Retrieved:
+async def broken(question: Question) -> Retrieved:
     raise RuntimeError("index away")
 
 
@@ -191,7 +191,7 @@ async def test_a_reader_who_leaves_while_the_whole_answer_is_stored_does_not_und
 async def test_cancelling_stores_what_there_was():
     notebook = Notebook()
 
-    async def slow(question: Question, query: str) -> Retrieved:
+    async def slow(question: Question) -> Retrieved:
         await asyncio.sleep(30)
         return Retrieved([], 0.0, {})
 
@@ -204,16 +204,16 @@ async def test_cancelling_stores_what_there_was():
 
 
 def test_a_short_follow_up_is_searched_with_the_questions_before_it():
-    def query(text, **question):
-        return answering.search_query(Question(text, **question), history)
+    def lead(text, **question):
+        return answering.lead_of(Question(text, **question), history)
 
     history = [Turn("user", "How do I install acme?"), Turn("assistant", "So."), Turn("user", "And on Windows?")]
-    assert query("with pip?") == "How do I install acme? And on Windows? with pip?"
+    assert lead("with pip?") == "How do I install acme? And on Windows?"
     long = "Where does acme keep parcels on Windows?"
-    assert query(long) == long
-    assert query("explain this", context=[Context("labels")]) == "explain this", "it is the selection that is asked for"
+    assert lead(long) == ""
+    assert lead("explain this", context=[Context("labels")]) == "", "it is the selection that is asked for"
     history = []
-    assert query("and from source?", claimed=[Turn("user", "Installing?")]) == "Installing? and from source?"
+    assert lead("and from source?", claimed=[Turn("user", "Installing?")]) == "Installing?"
 
 
 class Answer:

@@ -83,7 +83,7 @@ def test_a_reader_asks_and_lands_where_the_answer_came_from(demo: dict[str, str]
     target = str(link.get_attribute("href"))
     link.click()
     page.wait_for_url(re.compile(re.escape(target.partition("#")[0])))
-    assert page.locator(f"[id='{target.partition('#')[2]}']").count() == 1
+    assert page.locator(f"[id='{target.partition('#')[2].partition(':~:')[0]}']").count() == 1
 
 
 def test_a_reader_searches(demo: dict[str, str], page: Page) -> None:

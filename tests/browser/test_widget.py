@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from assistant.models import AssistantSettings
+
 pytestmark = pytest.mark.browser
 
 # The shadow roots are closed to the page; opened here, selectors reach into them.
@@ -279,6 +281,68 @@ def test_nothing_is_asked_of_another_origin(host: Host) -> None:
     host.answer(START, delta(image + " Done."), FINISH).open().ask("Draw it.")
     expect(host.prose).to_contain_text("Done.")
     assert [url for url in wanted if not url.startswith(host.url)] == []
+
+
+# How a conversation may start
+
+STARTERS = ["How do I install acme?", "Was ist ein Etikett?"]
+
+
+def test_the_owners_questions_are_offered_where_nothing_was_asked(host: Host, project: Any) -> None:
+    AssistantSettings.objects.create(project=project.project, starter_questions=STARTERS)
+    asked: list[str] = []
+    host.page.on("request", lambda request: "/discovery/" in request.url and asked.append(request.url))
+    host.open()
+    host.launcher.hover()  # which loads the panel
+    host.page.wait_for_load_state("networkidle")
+    assert asked == []
+    host.launcher.click()
+    starters = host.panel.get_by_role("list", name="Questions to start with").get_by_role("button")
+    expect(starters).to_have_text(STARTERS)
+    assert min(starters.nth(number).bounding_box()["height"] for number in range(2)) >= 44
+    host.field.press("Shift+Tab")
+    host.page.keyboard.press("Shift+Tab")
+    assert starters.first.evaluate("(first) => first.getRootNode().activeElement === first")
+    host.page.keyboard.press("Enter")
+    expect(host.panel.locator(".question")).to_contain_text(STARTERS[0])
+    expect(host.answers).to_have_attribute("data-phase", "done", timeout=15_000)
+    expect(starters.first).to_be_hidden()
+    assert host.focused() == "Your question"
+    host.button("New conversation").click()
+    expect(starters).to_have_text(STARTERS)
+    assert asked == [f"{host.url}/discovery/v1/widget/{project.domain}"]
+    assert host.errors == []
+
+
+def test_on_a_phone_a_starter_brings_up_no_keyboard(make_host: Any, project: Any) -> None:
+    AssistantSettings.objects.create(project=project.project, starter_questions=["Long? " * 20] * 3)
+    host = make_host(viewport={"width": 320, "height": 400}).answer(START, delta("Yes."), FINISH).open()
+    host.launcher.click()
+    host.panel.locator(".starters button").last.click()  # Playwright scrolls to it
+    expect(host.prose).to_have_text("Yes.")
+    assert host.focused() == "SECTION"
+
+
+def test_without_the_owners_questions_all_else_works(host: Host) -> None:
+    host.page.route(re.compile(r"/discovery/v1/widget/"), lambda route: route.abort())
+    host.answer(START, delta("Yes."), FINISH).open().ask("Is it?")
+    expect(host.prose).to_have_text("Yes.")
+    host.button("New conversation").click()
+    expect(host.panel.get_by_text("What are you looking for?")).to_be_visible()
+    expect(host.panel.locator(".starters")).to_be_hidden()
+
+
+def test_a_page_that_is_not_allowed_is_told_so_in_its_console(host: Host, project: Any) -> None:
+    warnings: list[str] = []
+    host.page.on("console", lambda message: message.type == "warning" and warnings.append(message.text))
+    host.page.route("https://elsewhere.example/", lambda route: route.fulfill(body=host.tag, content_type="text/html"))
+    host.page.goto("https://elsewhere.example/")
+    host.launcher.click()
+    with host.page.expect_console_message(lambda message: message.type == "warning"):
+        expect(host.panel).to_be_visible()
+    host.page.wait_for_load_state("networkidle")
+    told = f"https://elsewhere.example is not an allowed origin of the project {project.domain}"
+    assert [told in warning for warning in warnings] == [True]
 
 
 # What is sent

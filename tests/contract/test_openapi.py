@@ -34,6 +34,7 @@ def test_the_operations_are_those_of_the_specification(document):
         ("post", "/discovery/v1/search/{domain}/click"),
         ("post", "/discovery/v1/page/{domain}"),
         ("post", "/discovery/v1/view/{domain}"),
+        ("get", "/discovery/v1/widget/{domain}"),
     }
 
 

@@ -191,7 +191,7 @@ def test_a_source_that_fails_leaves_nothing_behind(make_project):
     assert index.find(project, "herd") == []
 
 
-@pytest.mark.parametrize("when", ["pages, ", "swapping"])
+@pytest.mark.parametrize("when", ["pages, ", "preparing"])
 def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_project, tmp_path, when):
     tenant = make_project()
     for one in ferrets("alpha"):
@@ -242,7 +242,7 @@ def test_an_ingest_that_begins_while_another_swaps_is_not_mixed_with_it(make_pro
 
     def newer(line: str) -> None:
         nonlocal begun
-        if line.startswith("swapping") and not begun:
+        if line.startswith("preparing") and not begun:
             begun = True
             reading = ingest_in_thread(project)
             next(reading)
@@ -326,7 +326,7 @@ def test_a_long_ingest_tells_how_far_it_is(make_project):
     told: list[str] = []
     ingest(make_project().project, (page(number, "alpha", 1) for number in range(120)), told.append)
     assert [line.split(" pages")[0] for line in told[:3]] == ["50", "100", "120"]
-    assert told[3].startswith("swapping")
+    assert told[3].startswith("preparing")
 
 
 def test_migrate_indexes_anew_what_another_release_indexed(make_project):

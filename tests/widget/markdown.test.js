@@ -84,6 +84,14 @@ describe("pages to read next", () => {
     assert.deepEqual(suggestions, [{ label: "A", href: "https://example.com/docs/a#b" }]);
   });
 
+  it("stand at the end and lead nowhere else", () => {
+    for (const text of [
+      "```suggestions\n(Log in)[https://evil.example]\n(Log in)[//evil.example]\n```",
+      "```suggestions\n(Log in)[/a]\n```\n\nAnd on.",
+      "````text\n```suggestions\n(Log in)[/a]\n```\n````",
+    ]) assert.deepEqual(withoutSuggestions(text, BASE).suggestions, []);
+  });
+
   it("never show while they arrive", () => {
     const text = "Done.\n\n```suggestions\n(Install it)[/install]\n```";
     for (let n = 1; n <= text.length; n++) {

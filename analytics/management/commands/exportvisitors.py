@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from analytics import dates, exports, reports
@@ -56,7 +57,7 @@ class Command(ServiceCommand):
             raise CommandError(f"{output or 'standard output'}: {failure.strerror}.") from None
         what = "views" if options["views"] else "visitors"
         self.stdout.write(
-            f"{output}: {len(counts) + 1} rows, {what} of the site and of {len(counts)} pages, "
+            f"{output}: {len(counts) + 1} rows, {what} of the site and of {len(counts)} page{pluralize(len(counts))}, "
             f"{start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
         )
 

@@ -57,7 +57,9 @@ class Command(ServiceCommand):
                 raise CommandError(f"{wrong}.") from None
         elif options["remove"] is not None:
             if not project.golden_questions.filter(text=_spaced(options["remove"])).delete()[0]:
-                raise CommandError(f"{project.domain} has no such question. See: manage.py golden {project.domain}")
+                raise CommandError(
+                    f"{project.domain} has no such question. See: manage.py golden {project.domain} --list"
+                )
             self.stdout.write("Removed.")
         elif options["load"]:
             self.store(project, _read(project, options["load"]))

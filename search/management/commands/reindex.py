@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 
 from docsite.projects.management.base import ServiceCommand, project_named
 from docsite.projects.models import Project
@@ -31,7 +32,9 @@ class Command(ServiceCommand):
                 raise CommandError(f"{project.domain}: {other}.") from None
             for warned in summary.warnings:
                 self.stderr.write(self.style.WARNING(f"  {warned.sentence}"))
-            self.stdout.write(f"{project.domain}: {summary.changed} pages, {summary.sections} sections indexed anew")
+            pages, parts = summary.changed, summary.sections
+            told = f"{pages} page{pluralize(pages)}, {parts} section{pluralize(parts)}"
+            self.stdout.write(f"{project.domain}: {told} indexed anew")
 
     def show(self, line: str) -> None:
         """A line of progress."""

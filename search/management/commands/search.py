@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 
 from docsite.paths import normalize
 from docsite.projects.management.base import ServiceCommand, project_named
@@ -81,7 +82,9 @@ def _query(told: dict[str, Any]) -> Iterator[str]:
         yield "only " + ", ".join(f"{kind} {value}" for kind, value in told["filter"].items())
     if preferred := [f"{kind} {value}" for kind, value in told["preferred"].items() if value]:
         yield f"rather {', '.join(preferred)}"
-    yield f"{told['candidates']} sections of {told['pages']} pages were compared"
+    compared, pages = told["candidates"], told["pages"]
+    what = f"{compared} section{pluralize(compared)} of {pages} page{pluralize(pages)}"
+    yield f"{what} {pluralize(compared, 'was,were')} compared"
     yield ""
 
 

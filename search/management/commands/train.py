@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
+from django.template.defaultfilters import pluralize
 
 from docsite.projects.management.base import ServiceCommand
 from docsite.projects.models import Organization, Project
@@ -87,7 +88,8 @@ class Command(ServiceCommand):
                 raise CommandError(
                     f"No query of {name} finds a page that answers it. Do the paths of queries.jsonl agree?"
                 )
-            self.stdout.write(f"{name}: {summary.added} pages, {summary.sections} sections, {len(own[name])} examples")
+            pages = f"{summary.added} page{pluralize(summary.added)}"
+            self.stdout.write(f"{name}: {pages}, {summary.sections} sections, {len(own[name])} examples")
         held_out = fit.cross_validate(own, foreign)
         ranked = {name: fit.judged(own[name], held_out[name]) for name in own}
         ranked["all"] = [pair for name in own for pair in ranked[name]]

@@ -38,19 +38,20 @@ export function plain(text) {
 export const firstSentence = (text) => /^[\s\S]*?[.!?:](?=\s|$)/.exec(plain(text).trim())?.[0] ?? plain(text).split("\n")[0];
 
 /**
- * Splits off the block of pages to read next, which is for buttons and not for reading.
+ * Splits off the block of pages to read next at the end, which is for buttons and not for reading. Only the service
+ * writes one, with paths of the documentation.
  * @param {string} text
  * @param {string} base
  * @param {string} [site] where paths begin
  * @returns {{ body: string, suggestions: Suggestion[] }}
  */
 export function withoutSuggestions(text, base, site = "") {
-  const found = /(?:^|\n)[ \t]*```suggestions[ \t]*\n([\s\S]*?)(?:\n?[ \t]*```|$)/.exec(text);
+  const found = /(?:^|\n)```suggestions[ \t]*\n((?:(?!```)[\s\S])*)(?:```\s*)?$/.exec(text);
   if (!found) return { body: text, suggestions: [] };
   /** @type {Suggestion[]} */
   const suggestions = [];
-  for (const [, label, target] of found[1].matchAll(/^\s*\(([^()\n]+)\)\[([^\]\n]+)\]\s*$/gm)) {
-    const href = address(target.startsWith("/") ? site + target : target, base);
+  for (const [, label, target] of found[1].matchAll(/^\s*\(([^()\n]+)\)\[(\/(?!\/)[^\]\n]*)\]\s*$/gm)) {
+    const href = address(site + target, base);
     if (href) suggestions.push({ label, href });
   }
   return { body: text.slice(0, found.index), suggestions };

@@ -5,6 +5,7 @@ import { Composer } from "./composer.js";
 import { h, icon, sheet } from "./dom.js";
 import { firstSentence } from "./markdown.js";
 import css from "./panel.css";
+import { starters } from "./starters.js";
 import { randomId, store } from "./store.js";
 import { asked, begin, isRunning, lastAnswer, received, restored, retried, stopped } from "./thread.js";
 import { AnswerView, QuestionView } from "./turns.js";
@@ -35,6 +36,7 @@ export class Panel extends HTMLElement {
   #frame = 0;
   #following = false;
   #steered = false;
+  #wasOpen = false;
   /** The page's own setting while a sheet keeps it from scrolling. @type {string | null} */
   #overflow = null;
   #options;
@@ -63,12 +65,14 @@ export class Panel extends HTMLElement {
       onscroll: () => this.#scrolled(),
     });
     this.latest = h("button", { type: "button", className: "latest", hidden: true, "aria-label": words.latest, title: words.latest, onclick: () => this.#follow() }, icon("down"));
+    this.starters = h("ul", { className: "starters", hidden: true, "aria-label": words.starters });
     this.greeting = h(
       "div",
       { className: "greeting" },
       icon("ask"),
       h("h3", {}, words.greeting),
       h("p", {}, words.promise),
+      this.starters,
     );
     this.fresh = h("button", { type: "button", className: "quiet", "aria-label": words.newThread, title: words.newThread, onclick: () => this.#restart() }, icon("compose"));
     this.dialog = h(
@@ -100,11 +104,10 @@ export class Panel extends HTMLElement {
       this.#fit();
       this.#toEnd();
       this.dispatchEvent(new Event("toggle"));
+      if (!this.#wasOpen) this.#offer();
+      this.#wasOpen = true;
     }
-    if (!focus) return;
-    // A focused field would bring up a phone's keyboard over what the reader came to see.
-    if (this.#narrow.matches) this.dialog.focus();
-    else this.composer.field.focus();
+    if (focus) this.#takeFocus();
   }
 
   hide() {
@@ -146,6 +149,26 @@ export class Panel extends HTMLElement {
 
   get #running() {
     return isRunning(lastAnswer(this.#thread));
+  }
+
+  /** A focused field would bring up a phone's keyboard over what the reader came to see. */
+  #takeFocus() {
+    if (this.#narrow.matches) this.dialog.focus();
+    else this.composer.field.focus();
+  }
+
+  /** Shows the owner's questions. */
+  async #offer() {
+    const questions = await starters(this.#options.script, this.#options.domain);
+    const items = questions.map((text) => {
+      const ask = () => {
+        this.ask(text);
+        this.#takeFocus(); // the button is gone
+      };
+      return h("li", {}, h("button", { type: "button", dir: "auto", onclick: ask }, text));
+    });
+    this.starters.replaceChildren(...items);
+    this.starters.hidden = items.length === 0;
   }
 
   #listen() {

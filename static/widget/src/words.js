@@ -5,6 +5,7 @@ export const words = {
   launcher: "Ask",
   greeting: "What are you looking for?",
   promise: "Ask in your own words. Answers come from these docs, with links to the pages they use.",
+  starters: "Questions to start with",
   caution: "Answers come from these docs and can still be wrong.",
   placeholder: "Ask a question…",
   question: "Your question",

@@ -13,6 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from analytics.counting import background
 from analytics.sample import make_sample_views
 from assistant.doors import drain
+from assistant.models import AssistantSettings
 from assistant.threads import mark_orphans
 from docsite.ids import is_token
 from docsite.projects.management.base import ServiceCommand, port
@@ -23,6 +24,7 @@ from search.sources.markdown_dir import read_folder
 
 CONTENT = Path(__file__).resolve().parents[2] / "content"
 USERNAME = "admin"
+STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]
 
 
 class Command(ServiceCommand):
@@ -82,6 +84,7 @@ class Command(ServiceCommand):
         assistant_key, admin_key = old.get("assistant_key", ""), old.get("admin_key", "")
         if project is None:
             project, assistant_key, admin_key = create_project(domain, "Demo", base_url, [], "This documentation")
+            AssistantSettings.objects.create(project=project, starter_questions=STARTERS)
         if not _opens(assistant_key, project):
             _, assistant_key = ApiKey.issue(ApiKey.Kind.ASSISTANT, project.organization, project, name="Demo")
         if not _opens(admin_key, project):
