@@ -8,8 +8,10 @@ from assistant.events import Source, Text
 from assistant.prompts import NO_ANSWER
 
 LONGEST_START = 40  # characters of marks and blanks that may stand around the word
+# As it was told, or nearly so. "No answer is sent when" begins a sentence.
 _WORD = re.compile(
-    r"[\s*_`\"'#>\[({.-]{0,12}NO[ _\\-]{1,3}ANSWER\b[*_`\"'\])}]{0,6}[ \t]{0,3}[.:,;!-]?\s{0,9}", re.IGNORECASE
+    r"[\s*_`\"'#>\[({.-]{0,12}(?:(?i:NO[_\\-]{1,3}ANSWER)\b|NO ANSWER\b|(?i:no answer)(?=[.:;!]))"
+    r"[*_`\"'\])}]{0,6}[ \t]{0,3}[.:,;!-]?\s{0,9}"
 )
 _FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
 

@@ -23,7 +23,8 @@ from tests.conftest import fake, free_port, question, wait_for
 
 INSTALL = "How do I install acme with pip?"
 SORRY = "The answer broke off. Please try again."
-SPLIT = "Für 日本語\u2028und 😀 [1](https://docs.acme.example/install#with-pip)."
+CITED = "https://docs.acme.example/install#with-pip:~:text=Run%20this%20command%20to%20install%20acme"
+SPLIT = "Für 日本語\u2028und 😀 [1](https://docs.acme.example/install#with-pip:~:text=pip%20install%20acme)."
 SOON = 6.0  # seconds that any answer of these tests may take: twice OPENAI_ANSWER_SECONDS below
 SILENCE = 2.4  # seconds within which silence is noticed: more than the time for a token, less than that for an answer
 PATIENCE = {
@@ -201,7 +202,7 @@ def assert_quoted(told: Told, reason: str) -> None:
     assert told.ladder[0] == ("model", "")
     assert re.fullmatch(reason, told.ladder[1][1])
     assert "```sh\npip install acme\n```" in told.text
-    assert "[1](https://docs.acme.example/install#with-pip)" in told.text
+    assert f"[1]({CITED})" in told.text
     assert not told.errors
     stored = assert_stored_as_told(told)
     assert (stored.state, stored.reason) == ("done", told.ladder[1][1])
@@ -218,7 +219,7 @@ def assert_broken_off(told: Told, reason: str) -> None:
 
 
 def answers_in_full(told: Told, rung: str = "model") -> bool:
-    return told.stored.state == "done" and told.stored.rung == rung and told.text.endswith("nothing in .")
+    return told.stored.state == "done" and told.stored.rung == rung and told.text.endswith("nothing in.")
 
 
 # ---- Before any text.
