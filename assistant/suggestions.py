@@ -6,7 +6,16 @@ from assistant.events import Source, Text
 from search.hits import Hit, Place
 
 MOST = 3
-_NO_PLACE = {"see also", "related", "related pages", "next steps", "what's next", "further reading", "learn more"}
+_NO_PLACE = {
+    "next",
+    "see also",
+    "related",
+    "related pages",
+    "next steps",
+    "what's next",
+    "further reading",
+    "learn more",
+}
 _BRACKETS = str.maketrans("()[]", "    ")
 
 
