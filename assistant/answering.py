@@ -317,8 +317,7 @@ def lead_of(question: Question, history: Sequence[Turn]) -> str:
         return lead
     before = [turn.text for turn in history or question.claimed if turn.role == "user"]
     for text in before[: -MOST_BEFORE - 1 : -1]:
-        words = analysis.words(f"{lead} {question.text}")
-        if len([word for word in words if word.lower() not in analysis.STOP_WORDS]) >= ENOUGH_WORDS:
+        if len(analysis.without_stop_words(f"{lead} {question.text}")) >= ENOUGH_WORDS:
             break
         lead = f"{text} {lead}".strip()
     return lead
@@ -327,5 +326,5 @@ def lead_of(question: Question, history: Sequence[Turn]) -> str:
 def _wanted(question: Question) -> str:
     """What a quotation should be about: the selection, where there is one, else the question, else those before."""
     pointed = " ".join(item.value[:LONGEST_POINTER] for item in question.context)
-    content = [word for word in analysis.words(question.text) if word.lower() not in analysis.STOP_WORDS]
-    return f"{question.text} {pointed}" if pointed or content else question.lead or question.text
+    says_something = pointed or analysis.without_stop_words(question.text)
+    return f"{question.text} {pointed}" if says_something else question.lead or question.text

@@ -6,12 +6,11 @@ from typing import Any
 
 from assistant import addresses
 from assistant.addresses import Addresses
+from assistant.escaping import Escaping
 from assistant.events import Source
-from assistant.rewriting import LONGEST_LINK, RUN, Rewriter
-from assistant.support import Passage, last_sentence, says_unknown
+from assistant.rewriting import LONGEST_LINK, RUN
+from assistant.support import Passage, last_sentence
 from search.hits import Hit
-
-__all__ = ["Citations", "says_unknown"]
 
 MOST_CHECKS = 200  # markers and links; what comes after so many is no answer, and is dropped unrecorded
 _DEEPEST = 8  # brackets within brackets
@@ -40,7 +39,7 @@ _ENDS = re.compile(r"[?!.,:;*_~')]*(?=\s|$)")  # an address that ends here ends 
 _MAY_END = re.compile(r"[?!.,:;*_~')]*")
 
 
-class Citations(Rewriter):
+class Citations(Escaping):
     """Checks an answer's citations and links, and numbers the cited pages by first use.
 
     `sources` are the cited pages. `checks` tells of each marker, link, image and

@@ -137,7 +137,7 @@ def _size(block: str) -> int:
 
 
 def _essence(block: str, terms: Terms, hit: Hit) -> str:
-    """A block; of a long table or list of points what answers best, in its order, and that there is more."""
+    """A block; of a long table or list of points what answers best, in its order."""
     lines = block.split("\n")
     if len(lines) > LONG and lines[1].lstrip().startswith(("|", ":", "-")) and "|" in lines[0]:
         return "\n".join([*lines[:2], *_best(lines[2:], terms, hit)])

@@ -13,7 +13,8 @@ from django.utils import timezone
 from assistant import answering, configured
 from assistant.answering import Ladder, Outcome, Retrieved
 from assistant.models import AssistantSettings, GoldenQuestion
-from assistant.question import Question, Turn
+from assistant.question import Question
+from assistant.threads import UnstoredConversation
 from docsite.projects.models import Project
 from search.signals import Warned
 
@@ -22,17 +23,6 @@ MOST_SECONDS = 5.0  # of a swap: on SQLite nobody else can write meanwhile
 
 class Unanswered(RuntimeError):
     """An answer failed, so nobody can say what it would have cited."""
-
-
-class _Unstored:
-    """A conversation that leaves nothing behind."""
-
-    thread_id = ""
-    message_id = "golden"  # in the log
-    history: Sequence[Turn] = ()
-
-    async def save(self, outcome: Outcome) -> None:
-        """Nothing."""
 
 
 def run(
@@ -83,7 +73,7 @@ def answered(project: Project, question: Question) -> Outcome:
 
     async def answer() -> Outcome:
         outcome = Outcome()
-        async for _ in answering.answer(question, _Unstored(), retrieve, Ladder(), outcome):
+        async for _ in answering.answer(question, UnstoredConversation(project), retrieve, Ladder(), outcome):
             pass
         return outcome
 

@@ -1,7 +1,8 @@
 """Conversations in the database: opened for a question, saved while the answer streams, forgotten on demand."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from typing import Any, Literal, cast
@@ -14,6 +15,7 @@ from django.utils import timezone
 from assistant.answering import Outcome
 from assistant.models import ChatId, Message, Thread, TokenUse
 from assistant.question import Turn
+from docsite import ids
 from docsite.db import in_db
 from docsite.projects.models import Project
 
@@ -68,6 +70,24 @@ class StoredConversation:
         spent = outcome.spent
         if spent != self.charged:
             charge(self.project, spent - self.charged)
+            self.charged = spent
+
+
+@dataclass
+class UnstoredConversation:
+    """One that leaves nothing but its costs, for tries. See `assistant.answering.Conversation`."""
+
+    project: Project
+    thread_id: str = field(default_factory=ids.thread_id)
+    message_id: str = field(default_factory=ids.message_id)
+    history: Sequence[Turn] = ()
+    charged: int = 0
+
+    async def save(self, outcome: Outcome) -> None:
+        """Charge the tokens to the project's day."""
+        spent = outcome.spent
+        if spent != self.charged:
+            await in_db(charge)(self.project, spent - self.charged)
             self.charged = spent
 
 

@@ -7,7 +7,7 @@ it takes one of the places that answers have.
 import time
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.safestring import SafeString
@@ -17,8 +17,7 @@ from assistant.answering import Outcome, Retrieved
 from assistant.events import Text
 from assistant.live import Asker, answers
 from assistant.models import AssistantSettings
-from assistant.question import Question, Turn
-from docsite import ids
+from assistant.question import Question
 from docsite.db import in_db
 from docsite.projects.models import Project
 from search.answerable import GROUNDED
@@ -79,24 +78,6 @@ class Trial:
         return [{"name": names[step["rung"]], "reason": step.get("reason", "")} for step in self.outcome.steps]
 
 
-@dataclass
-class _Unstored:
-    """A conversation that leaves nothing but its costs. See `assistant.answering.Conversation`."""
-
-    project: Project
-    thread_id: str = field(default_factory=ids.thread_id)
-    message_id: str = field(default_factory=ids.message_id)
-    history: Sequence[Turn] = ()
-    charged: int = 0
-
-    async def save(self, outcome: Outcome) -> None:
-        """Charge the tokens to the project's day."""
-        spent = outcome.spent
-        if spent != self.charged:
-            await in_db(threads.charge)(self.project, spent - self.charged)
-            self.charged = spent
-
-
 async def try_out(project: Project, told: AssistantSettings, question: Question, network: str) -> Trial:
     """Answer with these settings. Raises `assistant.live.Full` when too many answers are running."""
     places = answers.reserve(Asker(project.pk, project.organization_id, "", network), doors.most())
@@ -116,7 +97,7 @@ async def _try_out(project: Project, told: AssistantSettings, question: Question
         return found
 
     ladder = await in_db(configured.ladder)(project, told)
-    outcome, conversation = Outcome(), _Unstored(project)
+    outcome, conversation = Outcome(), threads.UnstoredConversation(project)
     began, first_words = time.monotonic(), None
     async with aclosing(answering.answer(question, conversation, noted, ladder, outcome)) as events:
         async for event in events:

@@ -198,5 +198,9 @@ def code_names(text: str) -> list[str]:
 
 def content_words(text: str) -> list[str]:
     """The words of a query, without stop words, unless nothing else is left."""
-    found = words(text)
-    return [word for word in found if word.lower() not in STOP_WORDS] or found
+    return without_stop_words(text) or words(text)
+
+
+def without_stop_words(text: str) -> list[str]:
+    """The words of a text that are no stop words; perhaps none."""
+    return [word for word in words(text) if word.lower() not in STOP_WORDS]

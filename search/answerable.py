@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from search import analysis, parsing
 from search.hits import Hit
-from search.ranking import WEIGHTS_FILE
+from search.ranking import WEIGHTS_FILE, probability
 from search.terms import Query
 
 GROUNDED = 0.35  # the least chance; with less, the documentation does not answer
@@ -47,8 +47,7 @@ class Chance:
 
     def of(self, features: Sequence[float]) -> float:
         """Probability that passages of these features answer, where as many questions have an answer as have none."""
-        total = self.intercept + sum(map(float.__mul__, self.weights, features))
-        return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+        return probability(self.intercept + sum(map(float.__mul__, self.weights, features)))
 
     @classmethod
     def load(cls) -> "Chance":

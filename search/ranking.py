@@ -60,13 +60,18 @@ class Model:
         """Probability that a section of these features answers; `boost` multiplies its odds."""
         row: list[float] = self._row  # type: ignore[attr-defined]
         total = self.intercept + sum(map(float.__mul__, row, features)) + math.log(boost)
-        return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+        return probability(total)
 
     @classmethod
     def load(cls, file: Path = WEIGHTS_FILE) -> "Model":
         """The model of a weights file."""
         stored = json.loads(file.read_text())
         return cls(stored["intercept"], stored["weights"])
+
+
+def probability(log_odds: float) -> float:
+    """Of some log-odds, in 0..1."""
+    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds)))), 4)
 
 
 MODEL = Model.load()

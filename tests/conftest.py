@@ -255,3 +255,16 @@ def assert_error(response: httpx.Response, status: int, *details: str) -> dict[s
     assert response.headers["x-content-type-options"] == "nosniff"
     assert "no-store" in response.headers["cache-control"]
     return body
+
+
+def logged_in(name: str, *organizations: Any, **facts: Any) -> Any:
+    """A browser session of a staff user who belongs to these organizations."""
+    from django.contrib.auth import get_user_model
+    from django.test import Client
+
+    user, _ = get_user_model().objects.get_or_create(username=name, defaults={"is_staff": True, **facts})
+    for organization in organizations:
+        organization.memberships.get_or_create(user=user)
+    client = Client()
+    client.force_login(user)
+    return client

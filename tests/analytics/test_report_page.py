@@ -10,7 +10,6 @@ import uuid
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.http import QueryDict
 from django.test import Client
 
@@ -25,6 +24,7 @@ from analytics.dashboard.texts import percent
 from analytics.models import EPOCH, AgentViews, PageView
 from docsite.projects.models import Project
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
+from tests.conftest import logged_in
 
 MARCH = "from=2026-03-01&to=2026-04-01"
 DAY = timedelta(days=1)
@@ -44,15 +44,6 @@ def site(make_project):
     tenant.get = lambda query="": tenant.client.get(address(tenant) + (f"?{query}" if query else ""))
     tenant.read = lambda query="": tenant.get(query).content.decode()
     return tenant
-
-
-def logged_in(name, *organizations, **facts) -> Client:
-    user, _ = User.objects.get_or_create(username=name, defaults={"is_staff": True, **facts})
-    for organization in organizations:
-        organization.memberships.get_or_create(user=user)
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def address(tenant, file=""):

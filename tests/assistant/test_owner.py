@@ -8,7 +8,6 @@ import httpx
 import pytest
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import User
 from django.test import Client
 
 from assistant import rendering
@@ -18,7 +17,7 @@ from search.answerable import GROUNDED
 from search.ingest import ingest
 from search.sources.markdown_dir import read_folder
 from tests.assistant.test_message_v1 import ask
-from tests.conftest import NO_TLS, PAGES, fake
+from tests.conftest import NO_TLS, PAGES, fake, logged_in
 
 INSTALL = "How do I install acme with pip?"
 NOTHING = {
@@ -31,29 +30,20 @@ def page(tenant) -> str:
     return f"/admin/assistant/assistantsettings/of/{tenant.domain}"
 
 
-def person(name: str, *organizations, **facts) -> Client:
-    user, _ = User.objects.get_or_create(username=name, defaults={"is_staff": True, **facts})
-    for organization in organizations:
-        organization.memberships.get_or_create(user=user)
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture
 def owner(project):
-    return person(f"owner-{project.project.pk}", project.project.organization)
+    return logged_in(f"owner-{project.project.pk}", project.project.organization)
 
 
 @pytest.fixture
 def stranger(make_project):
     other = make_project().project
-    return person(f"stranger-{other.pk}", other.organization)
+    return logged_in(f"stranger-{other.pk}", other.organization)
 
 
 @pytest.fixture
 def root():
-    return person("root-of-owners", is_superuser=True)
+    return logged_in("root-of-owners", is_superuser=True)
 
 
 def save(client: Client, tenant, **fields):

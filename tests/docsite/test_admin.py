@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from assistant.models import Message, Thread
 from docsite.projects.models import ApiKey
+from tests.conftest import logged_in
 
 SECRET = "What did the board decide?"
 
@@ -24,23 +25,14 @@ def mine(project):
     return project
 
 
-def staff(name: str, *organizations) -> Client:
-    user, _ = User.objects.get_or_create(username=name, defaults={"is_staff": True})
-    for organization in organizations:
-        organization.memberships.get_or_create(user=user)
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 @pytest.fixture
 def owner(mine):
-    return staff(f"owner-{mine.project.pk}", mine.project.organization)
+    return logged_in(f"owner-{mine.project.pk}", mine.project.organization)
 
 
 @pytest.fixture
 def stranger(mine, make_project):
-    return staff(f"stranger-{mine.project.pk}", make_project().project.organization)
+    return logged_in(f"stranger-{mine.project.pk}", make_project().project.organization)
 
 
 def pages(mine) -> list[str]:
