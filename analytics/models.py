@@ -1,10 +1,12 @@
-"""Raw views, the cells that they are counted in, and the pinned rows of an export that is read page by page."""
+"""Raw views, the cells they are counted in, the pinned rows of an export read page by page; and readers' feedback."""
 
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 from django.db import models
 
+from assistant.models import Message
+from docsite import ids
 from docsite.projects.models import ApiKey, Project
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -229,3 +231,60 @@ class Snapshot(models.Model):
 
     def __str__(self) -> str:
         return self.dates
+
+
+class Feedback(models.Model):
+    """What a reader thinks of a page, of code on it, or of an answer. What is said of an answer goes with it."""
+
+    class Source(models.TextChoices):
+        """How it was asked for."""
+
+        CONTEXTUAL = "contextual", "Contextual"
+        CODE_SNIPPET = "code_snippet", "Code"
+        THUMBS_ONLY = "thumbs_only", "Thumbs"
+        AGENT = "agent", "Agent"
+
+    class Status(models.TextChoices):
+        """What became of it."""
+
+        PENDING = "pending", "Pending"
+        IN_PROGRESS = "in_progress", "In progress"
+        RESOLVED = "resolved", "Resolved"
+        DISMISSED = "dismissed", "Dismissed"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="feedback", db_index=False)
+    feedback_id = models.CharField(max_length=40, unique=True, default=ids.feedback_id, editable=False)
+    message = models.OneToOneField(
+        Message,
+        on_delete=models.CASCADE,
+        related_name="feedback",
+        null=True,
+        blank=True,
+        verbose_name="answer",
+        help_text="The answer it is about, if it is about one.",
+    )
+    client_id = models.CharField(  # noqa: DJ001  # null, since many have none and the others are unique
+        "id of the client", max_length=64, null=True, blank=True, editable=False, help_text="By which it is changed."
+    )
+    source = models.CharField(max_length=12, choices=Source.choices)
+    status = models.CharField(max_length=11, choices=Status.choices, default=Status.PENDING)
+    path = models.CharField(max_length=400, help_text="The page the reader was on.")
+    helpful = models.BooleanField(null=True, blank=True)
+    reason = models.CharField(max_length=200, blank=True)
+    comment = models.TextField(blank=True)
+    contact = models.CharField(max_length=300, blank=True)
+    code = models.TextField(blank=True)
+    filename = models.CharField(max_length=300, blank=True)
+    lang = models.CharField("language", max_length=50, blank=True)
+    created_at = models.DateTimeField(help_text="When the reader said it, or changed it last.")
+
+    class Meta:
+        verbose_name_plural = "feedback"
+        ordering: ClassVar = ["-created_at", "-pk"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "client_id"], name="one_feedback_a_client_id")
+        ]
+        indexes: ClassVar = [models.Index(fields=["project", "created_at"], name="feedback_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.get_source_display()} on {self.path}"

@@ -2,6 +2,6 @@
 
 from django.urls import path
 
-from docsite.http.scripts import script
+from docsite.http.scripts import view_script
 
-urlpatterns = [path("views.js", script, {"name": "views.js"})]
+urlpatterns = [path("views.js", view_script)]

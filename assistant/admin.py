@@ -1,4 +1,4 @@
-"""Conversations in the admin, to read and to delete; and what a site's owner tells the assistant."""
+"""Conversations in the admin, to read and to delete; what a site's owner tells the assistant; and the widget."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from assistant.forms import SettingsForm, TryForm
+from assistant.forms import SettingsForm, TryForm, WidgetForm
 from assistant.live import Full
-from assistant.models import AssistantSettings, Message, Thread
+from assistant.models import AssistantSettings, Message, Thread, WidgetSettings
 from assistant.trying import Trial, try_out
 from docsite.http.client_ip import client_ip, network_of
 from docsite.projects.admin import ReadOnlyRows, ScopedAdmin, organizations_of, project_of
@@ -60,9 +60,13 @@ class AssistantSettingsAdmin(ScopedAdmin):
     changeable = True
 
     def get_urls(self) -> list[Any]:
-        """The page of each project, whose last segment is its domain."""
-        page = self.admin_site.admin_view(self.settings_page)
-        return [path("of/<slug:domain>", page, name="assistant_settings"), *super().get_urls()]
+        """The pages of each project, whose last segment is its domain."""
+        page, widget = map(self.admin_site.admin_view, (self.settings_page, self.widget_page))
+        return [
+            path("of/<slug:domain>", page, name="assistant_settings"),
+            path("widget/<slug:domain>", widget, name="assistant_widget"),
+            *super().get_urls(),
+        ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """All projects of the user, for most have no row until something is told."""
@@ -95,6 +99,7 @@ class AssistantSettingsAdmin(ScopedAdmin):
         if request.method == "POST" and form.is_valid():
             if not is_try:
                 self._save(request, form, is_new)
+                messages.success(request, "Saved. The next answer follows it.")
                 return HttpResponseRedirect(request.path)
             if question.is_valid():
                 network = network_of(client_ip(request))
@@ -116,14 +121,32 @@ class AssistantSettingsAdmin(ScopedAdmin):
         response.headers["Cache-Control"] = "no-store"
         return response
 
-    def _save(self, request: HttpRequest, form: SettingsForm, is_new: bool) -> None:
+    def widget_page(self, request: HttpRequest, domain: str) -> HttpResponse:
+        """How the widget looks and what it says."""
+        project = project_of(request, domain)
+        told = WidgetSettings.of(project)
+        is_new = told.pk is None
+        form = WidgetForm(told, request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            self._save(request, form, is_new)
+            messages.success(request, "Saved. Pages follow within a minute, when they are loaded anew.")
+            return HttpResponseRedirect(request.path)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Widget: {project.name}",
+            "opts": self.opts,
+            "project": project,
+            "form": form,
+        }
+        return TemplateResponse(request, "admin/assistant/widget.html", context)
+
+    def _save(self, request: HttpRequest, form: SettingsForm | WidgetForm, is_new: bool) -> None:
         changes = self.construct_change_message(request, form, [], is_new)  # type: ignore[arg-type]  # it takes any form
         told = form.save()
         if is_new:
             self.log_addition(request, told, changes)
         elif form.has_changed():
             self.log_change(request, told, changes)
-        messages.success(request, "Saved. The next answer follows it.")
 
 
 from assistant import golden_admin  # noqa: E402, F401  # registers golden questions

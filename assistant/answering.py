@@ -12,7 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
-from assistant import extractive, prompts, relay, suggestions
+from assistant import continuing, extractive, prompts, relay, suggestions
 from assistant.citations import Citations
 from assistant.events import Event, Failed, Finish, FinishReason, Found, Rung, Searching, Source, Start, Status, Text
 from assistant.question import Question, Turn, Voice
@@ -206,11 +206,12 @@ async def _story(
 ) -> AsyncGenerator[Event, None]:
     yield Start(conversation.message_id, conversation.thread_id)
 
-    question = replace(question, lead=lead_of(question, conversation.history))
-    query = f"{question.lead} {question.text}".strip()
+    sought, before = continuing.meant(question, conversation.history)
+    sought = replace(sought, lead=lead_of(sought, before))
+    query = f"{sought.lead} {sought.text}".strip()
     call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
     yield Searching(call_id, query)
-    retrieved = await retrieve(question)
+    retrieved = await retrieve(sought)
     outcome.hits = passages = retrieved.passages(question.voice)
     yield Found(call_id, passages)
 
@@ -238,7 +239,7 @@ async def _story(
     if told and not outcome.sources:
         closing = _not_cited(outcome, retrieved.hits, question.voice, conversation.thread_id)
     elif not told and passages:
-        closing = extractive.answer(_wanted(question), citations)
+        closing = extractive.answer(_wanted(sought), citations)
     elif not told:
         closing = extractive.refusal(retrieved.hits, question.voice, conversation.thread_id)
     for piece in closing:
@@ -248,7 +249,9 @@ async def _story(
             yield text  # for the reader only: no part of the answer
     outcome.state = "done"
     await record.end()  # before the reader is told that it is complete
-    yield Status(cast(Rung, outcome.rung), outcome.reason, retrieved.scope)
+    refused = not outcome.sources and (outcome.refused if told else not passages)
+    scope = retrieved.scope | ({"refused": True} if refused else {})
+    yield Status(cast(Rung, outcome.rung), outcome.reason, scope)
     yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens, outcome.ended)
 
 

@@ -1,4 +1,4 @@
-"""`/discovery/v1/assistant` and `/discovery/v2/assistant`: ask, resume, forget."""
+"""`/discovery/v1/assistant` and `/discovery/v2/assistant`: ask, resume, stop, forget."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,8 +11,8 @@ from assistant import doors
 from assistant.doors import Door
 from assistant.live import Live, Taken, surely
 from assistant.models import Message
-from assistant.resume import Remote, find_chat
-from assistant.schemas import Ask, AskV2, Forget
+from assistant.resume import Remote, find_chat, find_message
+from assistant.schemas import Ask, AskV2, Forget, Stop
 from assistant.wire import v1, v2
 from docsite.http.schemas import responses
 from docsite.http.streams import streamed
@@ -77,6 +77,23 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
     if found is None:
         return HttpResponse(status=204)
     return _events(found, request)
+
+
+@router_v2.post(
+    "/{domain}/stop",
+    auth=AssistantKey(assistant_charges, counted=False),
+    summary="End a running answer",
+    response={204: None, **_errors()},
+)
+async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpResponse:
+    """End a reader's running answer, and keep what there is of it; the answer is the same when none runs."""
+    asker = doors.asker_of(request.auth, payload.fp, _origin(request), "")
+    found = await find_message(asker, payload.threadId, payload.messageId)
+    if found:
+        found.stop()
+    if isinstance(found, Live):
+        await found.wait()  # so that a question that follows knows of it
+    return HttpResponse(status=204)
 
 
 @router.post(

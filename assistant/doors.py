@@ -76,12 +76,20 @@ async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: 
         )
         if not asked.replaces:
             return await _run(project, asker, question, asked, door, places)
-        async with _one_by_one.setdefault(f"{body.fp} {body.threadId}", asyncio.Lock()):
-            await resume.drop(project.pk, body.fp, body.threadId or "")
+        if not asked.thread_id:
+            asked = replace(asked, thread_id=await _begun(asker))
+        async with _one_by_one.setdefault(f"{body.fp} {asked.thread_id}", asyncio.Lock()):
+            await resume.drop(project.pk, body.fp, asked.thread_id or "")
             return await _run(project, asker, question, asked, door, places)
     except BaseException:
         answers.release(places)
         raise
+
+
+async def _begun(asker: Asker) -> str | None:
+    """The conversation of a chat whose first answer has not reached its asker, who can then name no thread."""
+    found = await resume.find_chat(asker)
+    return found.thread_id if found and found.asker.fp == asker.fp else None
 
 
 # Of two requests to replace one answer, the second replaces that of the first.

@@ -1,4 +1,4 @@
-"""The forms of an assistant's page in the admin: what its owner tells it, and a question to try that out."""
+"""The forms of an assistant's pages in the admin: what its owner tells it, a question to try that out, the widget."""
 
 from typing import Any, ClassVar
 
@@ -6,7 +6,8 @@ from django import forms
 from django.conf import settings
 from django.db import transaction
 
-from assistant.models import MOST_STARTERS, AssistantSettings
+from assistant.appearance import LONGEST_LABEL, MOST_LABELS, validate_labels
+from assistant.models import MOST_STARTERS, AssistantSettings, WidgetSettings
 from assistant.question import Question
 from assistant.schemas import LONGEST_TEXT
 from docsite.projects.models import Project
@@ -131,3 +132,84 @@ class TryForm(forms.Form):
             current_path=self.project.path_of(said["page"]) if said["page"] else "",
             filters=Filters(said.get("version") or None, said.get("language") or None),
         )
+
+
+class Labels(forms.CharField):
+    """Words by their names, one a line: `name: words`."""
+
+    widget = forms.Textarea(attrs={"rows": 5, "spellcheck": "false", "placeholder": "launcher: Ask the docs"})
+
+    def prepare_value(self, value: Any) -> str:
+        """The lines, as they are written."""
+        return (
+            value if isinstance(value, str) else "\n".join(f"{name}: {words}" for name, words in sorted(value.items()))
+        )
+
+    def to_python(self, value: Any) -> Any:
+        """The words, checked."""
+        lines = [line.partition(":") for line in str(value or "").splitlines() if line.strip()]
+        labels = {name.strip(): words.strip() for name, _, words in lines}
+        validate_labels(labels)
+        if len(labels) < len(lines):
+            raise forms.ValidationError("Each name may stand on one line only.")
+        return labels
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Whether other words are meant, however they are spaced."""
+        try:
+            return bool(self.to_python(data) != initial)
+        except forms.ValidationError:
+            return True
+
+
+class WidgetForm(forms.ModelForm):
+    """How a project's widget looks and what it says. What is left empty is as the widget has it."""
+
+    enabled = forms.BooleanField(
+        required=False,
+        label="Switched on",
+        help_text="Off: pages show no launcher. They follow within a minute, and keep their tag.",
+    )
+    labels = Labels(
+        required=False,
+        help_text="Other words, or another language: one a line, as name: words. The names are listed "
+        f"in /widget.d.ts; keep what stands in braces. At most {MOST_LABELS} of {LONGEST_LABEL} characters.",
+    )
+
+    class Meta:
+        """All fields but the project."""
+
+        model = WidgetSettings
+        fields = (
+            *("enabled", "variant", "theme", "accent", "radius", "font"),
+            *("side", "align", "logo", "z_index", "labels"),
+        )
+        labels: ClassVar = {"variant": "Opens as", "align": "Height"}
+        help_texts: ClassVar = {
+            "accent": "A colour such as #0a6b5d, rgb(10 107 93), hsl(171 83% 23%) or teal. Text in it is made "
+            "darker or lighter where it would be too faint to read.",
+            "side": "Of the launcher. Start and end follow the direction in which the page is written.",
+            "radius": "Of the corners, 0 to 32 pixels.",
+            "font": "Names of fonts that your pages load or readers have, such as Inter, sans-serif.",
+            "logo": "Shown at the top of the window: https://…, or a path on your site such as /logo.svg.",
+            "z_index": "Higher than what the widget must stand above.",
+        }
+        widgets: ClassVar = {
+            "accent": forms.TextInput(attrs={"class": "short"}),
+            "radius": forms.NumberInput(attrs={"min": 0, "max": 32}),
+            "z_index": forms.NumberInput(attrs={"min": 0}),
+        }
+
+    def __init__(self, told: WidgetSettings, data: Any = None) -> None:
+        super().__init__(data, instance=told)
+        for name, usual in (("variant", "widget"), ("theme", "as the page"), ("side", "end"), ("align", "bottom")):
+            field = self.fields[name]
+            field.choices = [("", f"Usual: {usual}"), *field.choices[1:]]  # type: ignore[attr-defined]
+
+    def save(self, commit: bool = True) -> WidgetSettings:
+        """Store them, as new ones only where there still are none."""
+        told: WidgetSettings = self.instance
+        with transaction.atomic():
+            told.pk = WidgetSettings.objects.get_or_create(project=told.project)[0].pk
+            told.save()
+        return told

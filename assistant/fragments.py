@@ -34,7 +34,7 @@ class Page:
         self.text = above + "\n".join(lines(hit.text))
         self.folded = "".join(map(_fold, self.text))
         self.joined = self.folded.replace("\n", " ")
-        self.code = frozenset(_code(hit.body))
+        self.code = dict(_code(hit.body))
 
     def fragment(self, sentence: str) -> str:
         """`:~:text=…` for a sentence of the passage, as it stands in its text; empty when nothing leads there."""
@@ -42,7 +42,9 @@ class Page:
         if at < 0:
             return ""
         short = ""
-        found = [(start, end) for run in _runs(sentence, sentence in self.code) for start, end in _named(sentence, run)]
+        found = [
+            (start, end) for run in _runs(sentence, self.code.get(sentence)) for start, end in _named(sentence, run)
+        ]
         for start, end in found:
             if self._is_first(sentence, at, start, end):
                 fragment = _write("", sentence[slice(*start)], sentence[slice(*end)] if end else "")
@@ -90,17 +92,18 @@ def lines(text: str) -> list[str]:
     return [line for line in (" ".join(line.split()) for line in text.split("\n")) if line]
 
 
-def _runs(sentence: str, code: bool) -> list[list[Span]]:
+def _runs(sentence: str, gaps: frozenset[int] | None) -> list[list[Span]]:
     """Stretches of words that every site shows with the same characters, the longest first.
 
-    Quotes, dashes and the like are often typeset: only code is shown as it is written.
+    Quotes, dashes and the like are often typeset: only code is shown as it is written, its wide `gaps` included.
     """
     runs: list[list[Span]] = [[]]
     last = 0
     for word in _WORD.finditer(sentence):
-        if not code and _TYPESET.search(sentence, last, word.end()):
+        between = range(last, word.start())
+        if gaps.intersection(between) if gaps is not None else _TYPESET.search(sentence, last, word.end()):
             runs.append([])
-        if code or not _TYPESET.search(word[0]):
+        if gaps is not None or not _TYPESET.search(word[0]):
             runs[-1].append(word.span())
         last = word.end()
     return sorted(filter(None, runs), key=len, reverse=True) or [[word.span() for word in _WORD.finditer(sentence)]]
@@ -152,12 +155,23 @@ def _fold(letter: str) -> str:
     return (unicodedata.normalize("NFD", lower) if len(lower) == 1 and not _EAST_ASIAN.match(letter) else letter)[0]
 
 
-def _code(body: str) -> Iterator[str]:
-    """The lines of the fenced code in some Markdown."""
+def _code(body: str) -> Iterator[tuple[str, frozenset[int]]]:
+    """The lines of the fenced code in some Markdown, blanks made single, and where they were not."""
     fence = ""
     for line in body.split("\n"):
         bare = line.strip(" \t>")
         if bare.startswith(("```", "~~~")):
             fence = "" if fence else bare[:3]
         elif fence:
-            yield " ".join(line.split())
+            yield " ".join(line.split()), frozenset(_gaps(line.strip()))
+
+
+def _gaps(line: str) -> Iterator[int]:
+    at = 0
+    for piece in re.findall(r"\s+|\S+", line):
+        if piece.isspace():
+            if piece != " ":
+                yield at
+            at += 1
+        else:
+            at += len(piece)

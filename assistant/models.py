@@ -1,4 +1,4 @@
-"""Conversations, threads and their messages; and what a site's owner told the assistant."""
+"""Conversations, threads and their messages; what a site's owner told the assistant; and the widget."""
 
 from typing import Any, ClassVar
 
@@ -6,6 +6,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator
 from django.db import models
 
+from assistant.appearance import validate_accent, validate_font, validate_labels, validate_logo
 from assistant.question import Voice
 from docsite import ids
 from docsite.projects.models import Project
@@ -201,3 +202,94 @@ class GoldenQuestion(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class WidgetSettings(models.Model):
+    """How a project's widget looks and speaks. What is empty is as the widget has it, or as its page says."""
+
+    class Variant(models.TextChoices):
+        """What the launcher opens."""
+
+        WIDGET = "widget", "Widget: a small window above the launcher"
+        PANEL = "panel", "Panel: the whole height, at the side of the page"
+        MODAL = "modal", "Modal: a dialog in the middle, over the page"
+
+    class Theme(models.TextChoices):
+        """Light or dark."""
+
+        SYSTEM = "system", "As the page, else as the reader's system"
+        LIGHT = "light", "Light"
+        DARK = "dark", "Dark"
+
+    class Side(models.TextChoices):
+        """Where the launcher stands, across."""
+
+        START = "start", "Start: where lines begin"
+        END = "end", "End: where lines end"
+        LEFT = "left", "Left"
+        RIGHT = "right", "Right"
+
+    class Align(models.TextChoices):
+        """Where the launcher stands, upright."""
+
+        BOTTOM = "bottom", "Bottom"
+        TOP = "top", "Top"
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="widget_settings")
+    enabled = models.BooleanField(default=True)
+    variant = models.CharField(max_length=10, choices=Variant.choices, blank=True)
+    theme = models.CharField(max_length=10, choices=Theme.choices, blank=True)
+    accent = models.CharField(max_length=60, blank=True, validators=[validate_accent])
+    radius = models.PositiveSmallIntegerField(null=True, blank=True, validators=[MaxValueValidator(32)])
+    font = models.CharField(max_length=200, blank=True, validators=[validate_font])
+    side = models.CharField(max_length=10, choices=Side.choices, blank=True)
+    align = models.CharField(max_length=10, choices=Align.choices, blank=True)
+    logo = models.CharField(max_length=500, blank=True, validators=[validate_logo])
+    z_index = models.PositiveIntegerField("z-index", null=True, blank=True, validators=[MaxValueValidator(2**31 - 1)])
+    labels = models.JSONField(default=dict, blank=True, validators=[validate_labels])
+
+    class Meta:
+        verbose_name = verbose_name_plural = "widget settings"
+
+    def __str__(self) -> str:
+        return f"widget of {self.project}"
+
+    @classmethod
+    def of(cls, project: Project) -> "WidgetSettings":
+        """Those of a project, stored or not."""
+        told = cls.objects.filter(project=project).first() or cls()
+        told.project = project
+        return told
+
+    def appearance(self) -> dict[str, str | int]:
+        """What is set, by the widget's names for it."""
+        told = {
+            "variant": self.variant,
+            "theme": self.theme,
+            "accent": self.accent,
+            "radius": self.radius,
+            "font": self.font,
+            "side": self.side,
+            "align": self.align,
+            "logo": self.logo,
+            "zIndex": self.z_index,
+        }
+        return {name: value for name, value in told.items() if value not in ("", None)}
+
+
+VERSION_LENGTH = 12
+
+
+class WidgetFile(models.Model):
+    """A file of a build of the widget that some page may have pinned. Never deleted: see `assistant.delivery`."""
+
+    version = models.CharField(max_length=VERSION_LENGTH, help_text="The beginning of its SHA-256.")
+    name = models.CharField(max_length=20)
+    content = models.BinaryField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["version", "name"], name="one_file_a_version")]
+
+    def __str__(self) -> str:
+        return f"{self.version}/{self.name}"

@@ -13,6 +13,7 @@ class Turn:
 
     role: Literal["user", "assistant"]
     text: str
+    broken_off: bool = False  # an answer that was stopped or failed
 
 
 @dataclass(frozen=True)

@@ -3,23 +3,16 @@
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
 from assistant.models import Message, Thread
 from docsite.db import snapshot
+from docsite.http.cursor import Moment
 from docsite.projects.models import Project
 
 _SHOWN = ("message_id", "content", "page_path", "created_at", "thread__thread_id")
 _FINAL = (Message.State.DONE, Message.State.ABORTED)
-
-
-class Place(NamedTuple):
-    """Of a question among all of its project."""
-
-    at: datetime
-    pk: int
 
 
 @dataclass(frozen=True)
@@ -39,13 +32,13 @@ class Exchange:
         return self.answer is not None and self.answer.state in _FINAL and bool(self.answer.sources)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Moment:
         """Where it stands among the questions."""
-        return Place(self.question.created_at, self.question.pk)
+        return Moment(self.question.created_at, self.question.pk)
 
 
 def exchanges(
-    project: Project, start: datetime, end: datetime, limit: int, after: Place | None = None
+    project: Project, start: datetime, end: datetime, limit: int, after: Moment | None = None
 ) -> list[Exchange]:
     """Questions of the half-open range, newest first, with their answers; those after a place, if one is given."""
     asked = _questions(project, start, end)

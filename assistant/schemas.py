@@ -116,10 +116,15 @@ class Forget(BaseModel):
     threadId: StrictStr = Field(min_length=1, max_length=128)
 
 
-class Resume(BaseModel):
-    """Which answer to go on with, over the socket."""
+class Stop(BaseModel):
+    """Which answer to end."""
 
     fp: StrictStr = Field(min_length=1, max_length=256)
     threadId: StrictStr = Field(min_length=1, max_length=128)
     messageId: StrictStr = Field(min_length=1, max_length=128)
+
+
+class Resume(Stop):
+    """Which answer to go on with, over the socket."""
+
     after: Whole = Field(0, ge=0, description="How many events of the answer have been seen.")

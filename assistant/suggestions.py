@@ -27,16 +27,12 @@ def block(passages: Sequence[Hit], sources: Sequence[Source]) -> list[Text]:
     """
     urls = {source.url for source in sources}
     cited = {hit.path for hit in passages if hit.url.partition("#")[0] in urls}
-    read = {(hit.path, hit.anchor) for hit in passages if hit.path in cited}
-    places: dict[tuple[str, str], str] = {}
+    read = {hit.link for hit in passages if hit.path in cited}
+    places: dict[str, str] = {}
     for hit in sorted(passages, key=lambda hit: hit.path not in cited):
-        itself = [Place(hit.title if hit.section == hit.title else f"{hit.title}: {hit.section}", hit.path, hit.anchor)]
+        itself = [Place(hit.title if hit.section == hit.title else f"{hit.title}: {hit.section}", hit.link)]
         for place in hit.following if hit.path in cited else itself:
-            if (place.path, place.anchor) not in read:
-                places.setdefault((place.path, place.anchor), " ".join(place.label.translate(_BRACKETS).split()))
-    lines = [
-        f"({label})[{path}{'#' if anchor else ''}{anchor}]"
-        for (path, anchor), label in places.items()
-        if label.lower() not in {*_NO_PLACE, ""}
-    ]
+            if place.link not in read:
+                places.setdefault(place.link, " ".join(place.label.translate(_BRACKETS).split()))
+    lines = [f"({label})[{link}]" for link, label in places.items() if label.lower() not in {*_NO_PLACE, ""}]
     return [Text("\n\n```suggestions\n" + "\n".join(lines[:MOST]) + "\n```")] if lines else []

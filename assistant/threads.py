@@ -19,6 +19,7 @@ from docsite import ids
 from docsite.db import in_db
 from docsite.projects.models import Project
 
+_BROKEN_OFF = (Message.State.ABORTED, Message.State.ERROR, Message.State.INTERRUPTED)
 MOST_TURNS = 40
 LONGEST_TITLE = 80
 
@@ -199,8 +200,11 @@ def _history(thread: Thread, until: Message | None) -> list[Turn]:
     turns = thread.messages.exclude(content="").order_by("-pk")
     if until is not None:
         turns = turns.filter(pk__lt=until.pk)
-    latest = turns.values_list("role", "content")[:MOST_TURNS]
-    return [Turn(cast(Literal["user", "assistant"], role), content) for role, content in reversed(latest)]
+    latest = turns.values_list("role", "content", "state")[:MOST_TURNS]
+    return [
+        Turn(cast(Literal["user", "assistant"], role), content, state in _BROKEN_OFF)
+        for role, content, state in reversed(latest)
+    ]
 
 
 def charge(project: Project, tokens: int) -> None:

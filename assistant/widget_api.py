@@ -4,8 +4,9 @@ from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Schema
+from pydantic import Field
 
-from assistant.models import AssistantSettings
+from assistant.models import AssistantSettings, WidgetSettings
 from docsite.db import in_db
 from docsite.http.schemas import responses
 from docsite.projects.gate import own_origin
@@ -15,10 +16,26 @@ from docsite.projects.models import Project
 router = Router()
 
 
+class Appearance(Schema):
+    """What is set of the look; the rest is left out, and is as the widget has it."""
+
+    variant: Literal["widget", "panel", "modal"] | None = None
+    theme: Literal["system", "light", "dark"] | None = None
+    accent: str | None = Field(None, description="A colour of CSS.")
+    radius: int | None = Field(None, ge=0, le=32, description="Of corners, pixels.")
+    font: str | None = Field(None, description="A `font-family` of CSS.")
+    side: Literal["start", "end", "left", "right"] | None = None
+    align: Literal["bottom", "top"] | None = None
+    logo: str | None = Field(None, description="Address of an image, or its path on the page's site.")
+    zIndex: int | None = None
+
+
 class WidgetOn(Schema):
     """To a page that may use the widget."""
 
     enabled: Literal[True] = True
+    appearance: Appearance
+    labels: dict[str, str] = Field(description="Words instead of the widget's, by their names.")
     starterQuestions: list[str]
 
 
@@ -34,15 +51,27 @@ class WidgetOff(Schema):
     auth=AnyOrigin(),
     summary="Get the widget's configuration",
     response=responses(WidgetOn | WidgetOff, bodyless=True),
+    exclude_none=True,
 )
 async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -> WidgetOn | WidgetOff:
-    """The starter questions for an allowed origin; for any other the reason why the widget cannot be used there."""
+    """How the widget looks and what it says; the reason where it is switched off, or the origin is not allowed."""
     response.headers["Cache-Control"] = "public, max-age=60"  # one for each origin, since the gate adds Vary
     origin = _origin(request)
     if origin != own_origin(request) and origin not in request.auth.origins:
-        return WidgetOff(reason=_refusal(request.auth, origin))
-    told = await in_db(AssistantSettings.of)(request.auth)
-    return WidgetOn(starterQuestions=told.starter_questions)
+        return WidgetOff(enabled=False, reason=_refusal(request.auth, origin))
+    return await in_db(_configuration)(request.auth)
+
+
+def _configuration(project: Project) -> WidgetOn | WidgetOff:
+    widget = WidgetSettings.of(project)
+    if not widget.enabled:
+        return WidgetOff(enabled=False, reason=f"The widget of the project {project.domain} is switched off.")
+    return WidgetOn(
+        enabled=True,
+        appearance=Appearance.model_validate(widget.appearance()),
+        labels=widget.labels,
+        starterQuestions=AssistantSettings.of(project).starter_questions,
+    )
 
 
 def _origin(request: HttpRequest) -> str:
@@ -54,6 +83,6 @@ def _refusal(project: Project, origin: str) -> str:
     if origin == "null":
         return "The origin of this page is null, as of files and sandboxed frames: serve the page from a host."
     return (
-        f"{origin[:200]} is not an allowed origin of the project {project.domain}: "
+        f"{origin[:100]} is not an allowed origin of the project {project.domain}: "
         "add it to the project's allowed origins in the admin."
     )

@@ -49,8 +49,10 @@ def _validation_error(request: HttpRequest, error: ValidationError) -> HttpRespo
 
 api.add_router("/v1/analytics", "analytics.api.router", tags=["Analytics"])
 api.add_router("/v1/analytics", "analytics.asked_api.router", tags=["Analytics"])
+api.add_router("/v1/analytics", "analytics.feedback_api.router", tags=["Analytics"])
 api.add_router("/v1/collect", "analytics.api.collect_router", tags=["Collecting"])
 api.add_router("/discovery/v1/view", "analytics.api.view_router", tags=["Collecting"])
+api.add_router("/discovery/v1/feedback", "analytics.feedback_api.collect_router", tags=["Collecting"])
 api.add_router("/discovery/v1/assistant", "assistant.api.router", tags=["Assistant"])
 api.add_router("/discovery/v2/assistant", "assistant.api.router_v2", tags=["Assistant"])
 api.add_router("/discovery/v1/widget", "assistant.widget_api.router", tags=["Assistant"])

@@ -28,13 +28,13 @@ from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.db import in_db
 from docsite.http import client_ip
-from search import queries
+from search import queries, scheduler
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
-_API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|widget\.js|widget/panel\.js|views\.js)(/|$)")
+_API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|widget\.js|widget\.d\.ts|widget/[^/]+|views\.js)(/|$)")
 _BARE = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
 
 
@@ -100,7 +100,9 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
         if message["type"] == "lifespan.startup":
             await in_db(mark_orphans)()
             background.start()
+            scheduler.start()
         else:
+            await in_db(scheduler.stop)()
             await drain()
             await in_db(queries.flush)()
             await in_db(writer.flush)()

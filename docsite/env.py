@@ -112,6 +112,12 @@ class Env(BaseSettings):
     search_retention_days: int = Field(
         default=400, ge=1, le=3650, description="Days for which searches and clicks on results are kept."
     )
+    crawl_private_hosts: List = Field(
+        default=(),
+        description="Hosts, addresses or networks that documentation may be read from though they are not public, "
+        "as addresses name them, separated by commas: `docs.internal:8080` or `10.0.0.0/8`. "
+        "Without a port: 80 and 443.",
+    )
     raw_view_days: int = Field(
         default=30,
         ge=1,
@@ -139,7 +145,7 @@ class Env(BaseSettings):
         default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."
     )
 
-    @field_validator("allowed_hosts", "trusted_proxies", mode="before")
+    @field_validator("allowed_hosts", "trusted_proxies", "crawl_private_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
@@ -149,6 +155,16 @@ class Env(BaseSettings):
     def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for network in value:
             ipaddress.ip_network(network, strict=False)
+        return value
+
+    @field_validator("crawl_private_hosts")
+    @classmethod
+    def _ports(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for host in value:
+            if "://" in host:
+                raise ValueError("write hosts without a scheme, such as docs.internal:8080")
+            if host.count(":") == 1 or "]:" in host:  # else an IPv6 address
+                _check_port(f"//host:{host.rpartition(':')[2] or 'none'}")
         return value
 
     @field_validator("openai_base_url", "openai_fallback_base_url")

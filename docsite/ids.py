@@ -27,6 +27,11 @@ def message_id() -> str:
     return "msg_" + _base32(26)
 
 
+def feedback_id() -> str:
+    """`fbk_` and 100 random bits: an identifier, not a secret."""
+    return "fbk_" + _base32(20)
+
+
 def token(prefix: str) -> str:
     """An API key: prefix, 28 base62 characters (166 random bits), 6 characters of checksum.
 

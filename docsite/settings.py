@@ -37,6 +37,7 @@ INSTALLED_APPS = [
 # Pages and the admin. API paths and sockets pass API_MIDDLEWARE instead (see asgi.py):
 # the stock chain is a third of the time that an answer waits for its first token.
 MIDDLEWARE = [
+    "docsite.http.compression.Compression",
     "docsite.http.static.StaticFiles",
     "docsite.http.headers.PageHeaders",
     "django.middleware.security.SecurityMiddleware",

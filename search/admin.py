@@ -61,3 +61,6 @@ class SearchQueryAdmin(ScopedAdmin):
     list_select_related = ("project",)
     date_hierarchy = "at"
     show_full_result_count = False
+
+
+from search import source_admin  # noqa: E402, F401  # registers stored sources

@@ -13,6 +13,7 @@ from docsite.projects.guards import AllowedOrigin, AssistantKey, BrowserRequest,
 from docsite.projects.models import Project
 from search import index, queries
 from search.hits import Filters
+from search.links import page_of
 from search.models import Document
 from search.schemas import ClickIn, PageIn, PageOut, SearchIn, SearchResult, result_of
 
@@ -68,7 +69,7 @@ async def page(request: CallerRequest, domain: str, payload: PageIn) -> Any:
 
 
 def _page(project: Project, path: str) -> Document:
-    document = Document.objects.filter(project=project, path=path).only("path", "content").first()
+    document = Document.objects.filter(project=project, path=page_of(project, path)).only("path", "content").first()
     if document is None:
         raise NotFound("No such page.")
     return document

@@ -23,11 +23,10 @@ class Other:
 
 @dataclass(frozen=True)
 class Place:
-    """A section to read on at."""
+    """A section to read on at. `link` leads there from the docs URL on."""
 
     label: str
-    path: str
-    anchor: str = ""
+    link: str
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,11 @@ class Hit:
     `score` is in 0..1 and comparable between queries. `body` is the section's
     Markdown, `excerpt` plain text around the words that matched, and `highlights`
     says where they stand in it ([start, end) in code points). `url` is absolute
-    and ends in the section's anchor. Passages also have `text`, what a reader
+    and ends in the section's anchor; `link` is the same from the docs URL on, and
+    `address` the page's own, if it has one. Passages also have `text`, what a reader
     sees of the section, a line for each block, `above`, the same of what stands
-    before it on the page with its own heading, and `following`, the next sections of the page.
+    before it on the page with its own heading, and `following`, the next sections of
+    the page.
     """
 
     path: str
@@ -51,6 +52,8 @@ class Hit:
     excerpt: str
     score: float
     anchor: str = ""
+    link: str = ""
+    address: str = ""
     version: str | None = None
     language: str | None = None
     tags: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from search import backends, parsing, ranking, state
 from search.backends.local import Copy
 from search.excerpts import Marker, excerpt
 from search.hits import Filters, Hit, Other
+from search.links import page_of
 from search.models import Document, Section
 from search.terms import Query, facet
 
@@ -23,7 +24,7 @@ POINTED = 0.8  # the least score of a section that holds what the reader points 
 CORE = 100  # candidates that are compared with each other
 _SHOWN = (
     *("pk", "heading", "anchor", "trail", "body", "text"),
-    *("document__" + name for name in ("path", "title", "description", "version", "language", "tags")),
+    *("document__" + name for name in ("path", "title", "description", "version", "language", "tags", "address")),
 )
 MORE = (400, 1600)  # looked at only where a few pages hold all of the first ones
 
@@ -79,7 +80,11 @@ def ask(
     version = known.latest if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else known.languages
     query = parsing.parse(text, known.vocabulary, languages, _facets(filters, version), context, lead)
-    language_here, version_here = _facets_of(project, current_path) if current_path else ("", "")
+    here = _facets_of(project, current_path) if current_path else ("", "")
+    if here is None:  # the reader may have come by an address that the page had before
+        current_path = page_of(project, current_path)
+        here = _facets_of(project, current_path)
+    language_here, version_here = here or ("", "")
     preferred = ranking.Preferred(
         (filters.language or language_here or known.home).lower(),
         "" if version else (version_here or known.latest).lower(),
@@ -178,9 +183,9 @@ def _fold(found: Sequence[Found], limit: int, most: int) -> list[Found]:
     return [replace(one, others=pages[one.candidate.document_id][1 : 1 + OTHERS]) for one in best]
 
 
-def _facets_of(project: Project, path: str) -> tuple[str, str]:
-    """Language and version of a page; both empty when there is no such page."""
-    return Document.objects.filter(project=project, path=path).values_list("language", "version").first() or ("", "")
+def _facets_of(project: Project, path: str) -> tuple[str, str] | None:
+    """Language and version of a page; None when there is no such page."""
+    return Document.objects.filter(project=project, path=path).values_list("language", "version").first()
 
 
 def _facets(filters: Filters, version: str | None) -> list[list[str]]:
@@ -210,11 +215,11 @@ def hits_of(asked: Asked, found: Sequence[Found]) -> list[Hit]:
     markers: dict[str, Marker] = {}
     hits = []
     for pk, score in scores.items():
-        heading, anchor, trail, body, text, path, title, description, version, language, tags = rows[pk]
+        heading, anchor, trail, body, text, path, title, description, version, language, tags, address = rows[pk]
         if language not in markers:
             markers[language] = Marker(asked.query.spellings, language or "en")
         shown, highlights = excerpt(text or description or title, markers[language])
-        url = asked.project.url_of(path, anchor)
+        url = asked.project.url_of(path, anchor, address)
         hits.append(
             Hit(
                 path=path,
@@ -227,6 +232,8 @@ def hits_of(asked: Asked, found: Sequence[Found]) -> list[Hit]:
                 highlights=highlights,
                 score=score,
                 anchor=anchor,
+                link=asked.project.link_of(path, anchor, address),
+                address=address,
                 version=version or None,
                 language=language or None,
                 tags=tuple(tags),
@@ -243,15 +250,20 @@ def _others(project: Project, found: Sequence[Found]) -> dict[int, tuple[Other, 
         return {}
     with connection.cursor() as cursor:  # asked by every search: the ORM would take seven times as long
         marks = ", ".join(["%s"] * len(ids))
-        cursor.execute(f"SELECT id, heading, anchor FROM search_section WHERE id IN ({marks}) AND heading <> ''", ids)
-        known = {pk: (heading, anchor) for pk, heading, anchor in cursor.fetchall()}
+        cursor.execute(
+            "SELECT section.id, heading, anchor, address FROM search_section section "
+            f"JOIN search_document document ON document_id = document.id "
+            f"WHERE section.id IN ({marks}) AND heading <> ''",
+            ids,
+        )
+        known = {pk: row for pk, *row in cursor.fetchall()}
     others = {}
     for one in found:
         by_url: dict[str, Other] = {}  # a long section is several under one heading
         for other in one.others:
             if other.candidate.section_id in known:
-                heading, anchor = known[other.candidate.section_id]
-                url = project.url_of(one.candidate.path, anchor)
+                heading, anchor, address = known[other.candidate.section_id]
+                url = project.url_of(one.candidate.path, anchor, address)
                 by_url.setdefault(url, Other(heading, url, other.score))
         others[one.candidate.section_id] = tuple(by_url.values())
     return others

@@ -1,34 +1,29 @@
 """Pages into the index: made aside in small steps, then swapped in at once."""
 
-import hashlib
-import json
-import re
 import secrets
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
+from docsite.paths import MAX_LENGTH
 from docsite.projects.models import Project
-from search import analysis, backends, sections, state
-from search.models import Document, Index, Section
+from search import analysis, backends, indexing, sections, state, storable
+from search.models import Document, Index, Redirect, Section, Source
 from search.signals import Warned, swapping
-from search.sources import Bad, Page
-from search.terms import Entry, facet
+from search.sources import Bad, Draft, Item, LeftOut, Moved, Page
 from search.vocabulary import Vocabulary
 
-FORMAT = 5  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 6  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER = f"{FORMAT}.{analysis.VERSION}"
-PAGES_AT_ONCE = 50  # a writer elsewhere waits no longer than these take
-MOST_QUESTIONS = 50  # of a section; each is one of its names
-# A line in bold, as accordions and steps are titled: of three words or more it is as good as a heading.
-_QUESTION = re.compile(r"(?m)^[ ]{0,3}\*\*[^*\n]+ [^*\n]+ [^*\n]+\*\*$")
-Counted = tuple[set[str], set[str]]  # the terms and the forms of a section
+LONGEST_PATH = MAX_LENGTH - 2  # what `normalize` has cut is as long as it lets it be, or ended in a slash there
+PAGES_AT_ONCE, SECTIONS_AT_ONCE = 50, 1000  # a writer elsewhere waits no longer than these take
+
+Staged = tuple[Document, list[sections.Part]]
 
 
 class Superseded(ValueError):
@@ -44,38 +39,63 @@ class Summary:
     unchanged: int = 0
     removed: int = 0
     sections: int = 0
+    redirects: int = 0
     bad: list[Bad] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
     warnings: list[Warned] = field(default_factory=list)
 
 
 class Refused(ValueError):
-    """A strict ingest was warned of its index, so the old one stays."""
+    """The new index was not taken, so the old one stays. The summary tells of what was read."""
 
-    def __init__(self, summary: Summary) -> None:
-        super().__init__("the new index was refused; the old one stays")
+    def __init__(self, reason: str, summary: Summary) -> None:
+        super().__init__(reason)
         self.summary = summary
 
 
 def ingest(
     project: Project,
-    source: Iterable[Page | Bad],
+    items: Iterable[Item],
     progress: Callable[[str], None] = lambda line: None,
     *,
-    anew: bool = False,
+    source: Source | None = None,
     strict: bool = False,
 ) -> Summary:
-    """Make the project's index hold exactly the source's pages.
+    """Make the project's index hold exactly the source's pages, beside those of the project's other sources.
 
-    Unchanged pages are skipped, unless everything is to be indexed `anew`. Pages
-    that vanished from the source go; a page whose file is bad this time keeps its last good state. Readers see the old
-    index until the whole new one is there. Raises ValueError when the source
-    has no page at all, since that is rarely what was meant, Superseded when
-    another ingest of the project begins meanwhile, and Refused when a `strict`
-    one is warned (`search.signals`).
+    Without a `source` the pages take the place of those that were read without one before. Unchanged pages are
+    skipped. Pages that vanished from the source go; a page whose file is bad this time keeps its last good state.
+    Readers see the old index until the whole new one is there. Raises Refused when the source
+    has no page at all, since that is rarely what was meant, and when a `strict` ingest is warned
+    (`search.signals`); and Superseded when another ingest of the project begins meanwhile.
     """
-    build = _Build(project, progress, anew, strict)
+    build = _Build(project, progress, source, strict)
     try:
-        build.read(source)
+        build.read(items)
+        if not build.seen:
+            raise Refused("no readable page in the source; nothing was changed", build.summary)
+        build.swap()
+    finally:
+        build.clean()
+    return build.summary
+
+
+def reindex(project: Project, progress: Callable[[str], None] = lambda line: None) -> Summary:
+    """Index every stored page again, of all sources. Raises Superseded when an ingest begins meanwhile."""
+    build = _Again(project, progress)
+    try:
+        build.read(stored(project))
+        build.swap()
+    finally:
+        build.clean()
+    return build.summary
+
+
+def withdraw(source: Source) -> Summary:
+    """Take a source's pages and redirects out of the index. Raises Superseded when an ingest begins meanwhile."""
+    build = _Build(source.project, lambda line: None, source)
+    try:
+        build.read([])
         build.swap()
     finally:
         build.clean()
@@ -85,9 +105,12 @@ def ingest(
 class _Build:
     """One ingest. Pages of its own are marked with its name until they are swapped in."""
 
-    def __init__(self, project: Project, progress: Callable[[str], None], anew: bool, strict: bool) -> None:
+    def __init__(
+        self, project: Project, progress: Callable[[str], None], source: Source | None = None, strict: bool = False
+    ) -> None:
         self.project = project
         self.progress = progress
+        self.source = source
         self.strict = strict
         self.name = secrets.token_hex(7)
         self.summary = Summary()
@@ -96,50 +119,93 @@ class _Build:
         with transaction.atomic():
             index, _ = Index.objects.update_or_create(project=project, defaults={"builder": self.name})
         self.clean()
-        self.known = dict(project.documents.values_list("path", "digest"))
-        self.current = index.analyser == ANALYSER and not anew  # else every page is indexed again
-        self.mixed = False  # pages that another release indexed stay, since their files are bad now
+        self.known = dict(self.own().values_list("path", "digest"))
+        others = project.documents.exclude(pk__in=self.own().values("pk"))
+        self.foreign = dict(others.values_list("path", "source__name"))
+        self.current = index.analyser == ANALYSER  # else every page is indexed again
+        self.mixed = not self.current and bool(self.foreign)  # pages that another release indexed stay
         self.stale: set[str] = set()  # paths of pages that are replaced or gone
+        self.seen: dict[str, str] = {}  # paths of the source, and what each was made of
+        self.kept: set[str] = set()  # those whose files are bad this time
+        self.moved: dict[str, str] = {}
 
-    def read(self, source: Iterable[Page | Bad]) -> None:
+    def own(self) -> "QuerySet[Document]":
+        """The pages that the source's take the place of."""
+        return self.project.documents.filter(source=self.source)
+
+    def read(self, items: Iterable[Item]) -> None:
         """Stage what is new or changed."""
-        seen: dict[str, str] = {}
-        kept: set[str] = set()
-        waiting: list[tuple[Document, list[sections.Part]]] = []
-        for page in source:
-            if isinstance(page, Page) and page.path in seen:
-                page = Bad(page.origin, f"path {page.path} is already taken by {seen[page.path]}")
-            if isinstance(page, Bad):
-                self.summary.bad.append(page)
-                kept.add(page.path)
-                continue
-            seen[page.path] = page.origin
-            page = _composed(page)
-            digest = page.digest or _digest(page)
-            if self.current and self.known.get(page.path) == digest:
-                self.summary.unchanged += 1
-                continue
-            try:
-                parts = sections.split(page.markdown, page.title)
-            except RecursionError:
-                self.summary.bad.append(Bad(page.origin, "is nested too deeply", page.path))
-                continue
-            if page.path in self.known:
-                self.stale.add(page.path)
-            waiting.append((self.document(page, digest), parts))
-            if len(waiting) == PAGES_AT_ONCE:
+        waiting: list[Staged] = []
+        for item in items:
+            if page := self.page(item):
+                waiting.append(page)
+            if len(waiting) == PAGES_AT_ONCE or sum(len(parts) for _, parts in waiting) > SECTIONS_AT_ONCE:
                 self.stage(waiting)
                 waiting = []
-        if not seen:
-            raise ValueError("no readable page in the source; nothing was changed")
         if waiting:
             self.stage(waiting)
-        gone = self.known.keys() - seen.keys() - kept
-        self.mixed = not self.current and bool(kept & self.known.keys())
+        gone = self.known.keys() - self.seen.keys() - self.kept
+        self.mixed = self.mixed or (not self.current and bool(self.kept & self.known.keys()))
         self.summary.removed = len(gone)
         self.stale |= gone
 
-    def stage(self, pages: list[tuple[Document, list[sections.Part]]]) -> None:
+    def page(self, item: Item) -> Staged | None:
+        """A page that is new or changed, with its sections; of everything else a note is taken."""
+        if isinstance(item, Moved):
+            if max(len(item.path), len(item.target)) <= LONGEST_PATH and storable.is_storable(item):
+                self.moved[item.path] = item.target
+            return None
+        if isinstance(item, Page | Draft):
+            if len(item.path) > LONGEST_PATH:
+                item = Bad(item.origin, f"has a path of more than {LONGEST_PATH} characters")
+            elif taken := self.taken(item.path):
+                item = Bad(item.origin, f"path {item.path} is already taken by {taken}")
+            elif item.digest and self.is_known(item.path, item.digest, item.origin):
+                return None
+            elif isinstance(item, Draft):
+                item = _made(item)
+        if isinstance(item, Page) and not storable.is_storable(item):
+            item = Bad(item.origin, storable.REASON, item.path)
+        if isinstance(item, Bad):
+            self.skip(item)
+            return None
+        if isinstance(item, LeftOut):
+            self.summary.left_out.append(storable.told(item))
+            return None
+        page = indexing.composed(item)
+        digest = page.digest or indexing.page_digest(page)
+        if self.is_known(page.path, digest, page.origin):
+            return None
+        try:
+            parts = sections.split(page.markdown, page.title)
+        except RecursionError:
+            self.skip(Bad(page.origin, "is nested too deeply", page.path))
+            return None
+        self.seen[page.path] = page.origin
+        if page.path in self.known:
+            self.stale.add(page.path)
+        return self.document(page, digest), parts
+
+    def skip(self, bad: Bad) -> None:
+        """Leave a page as it is."""
+        self.summary.bad.append(storable.told(bad))
+        self.kept.add(bad.path)
+
+    def is_known(self, path: str, digest: str, origin: str) -> bool:
+        """Whether the index has a page just as it is, so that it can stay."""
+        if not self.current or self.known.get(path) != digest:
+            return False
+        self.seen[path] = origin
+        self.summary.unchanged += 1
+        return True
+
+    def taken(self, path: str) -> str:
+        """What has a path already, in words; empty when nothing has."""
+        if path in self.foreign:
+            return f"the source {self.foreign[path]}" if self.foreign[path] else "what was read without a source"
+        return self.seen.get(path, "")
+
+    def stage(self, pages: list[Staged]) -> None:
         """Store some pages where readers do not see them."""
         with transaction.atomic():
             self.claim()
@@ -157,9 +223,13 @@ class _Build:
                 for document, (_, parts) in zip(documents, pages, strict=True)
                 for position, part in enumerate(parts)
             )
-            analysed = [_analyse(row.document, row) for row in rows]
-            self.engine.stage(self.project, [entry for entry, _ in analysed])
-        self.added.add(counted for _, counted in analysed)
+        for at in range(0, len(rows), SECTIONS_AT_ONCE):
+            # Analysed outside of any transaction, so that others may write meanwhile.
+            analysed = [indexing.analyse(row.document, row) for row in rows[at : at + SECTIONS_AT_ONCE]]
+            with transaction.atomic():
+                self.claim()
+                self.engine.stage(self.project, [entry for entry, _ in analysed])
+            self.added.add(counted for _, counted in analysed)
         changed = sum(document.path in self.known for document in documents)
         self.summary.changed += changed
         self.summary.added += len(documents) - changed
@@ -170,6 +240,9 @@ class _Build:
     def swap(self) -> None:
         """Let readers see what was staged, in one step."""
         if not self.summary.sections and not self.stale:
+            with transaction.atomic():
+                self.claim()
+                self.redirect()
             return
         old = Document.objects.filter(project=self.project)
         pages = [pk for pk, path in old.values_list("pk", "path") if path in self.stale]
@@ -190,13 +263,28 @@ class _Build:
             Index.objects.filter(project=self.project).update(
                 vocabulary=vocabulary.encode(), analyser="" if self.mixed else ANALYSER
             )
+            self.redirect()
             project = Project.objects.select_for_update().get(pk=self.project.pk)
             project.index_generation += 1
             project.indexed_at = timezone.now()
             project.save(update_fields=["index_generation", "indexed_at"])
             self.summary.warnings = self.warnings(project)
             if self.strict and any(warned.stops for warned in self.summary.warnings):
-                raise Refused(self.summary)
+                raise Refused("the new index was refused; the old one stays", self.summary)
+
+    def redirect(self) -> None:
+        """Let the redirects be those of the source. One whose path is another source's already is passed over."""
+        own = Redirect.objects.filter(project=self.project, source=self.source)
+        foreign = set(self.project.redirects.exclude(pk__in=own.values("pk")).values_list("path", flat=True))
+        moved = {path: target for path, target in self.moved.items() if path not in foreign}
+        self.summary.redirects = len(moved)
+        if dict(own.values_list("path", "target")) == moved:
+            return
+        own.delete()
+        Redirect.objects.bulk_create(
+            Redirect(project=self.project, source=self.source, path=path, target=target)
+            for path, target in moved.items()
+        )
 
     def warnings(self, project: Project) -> list[Warned]:
         """What others say of the new index, which only this transaction sees yet."""
@@ -211,13 +299,13 @@ class _Build:
 
     def vocabulary(self, stale_pages: list[int]) -> Vocabulary:
         """The words of the index as it will be."""
-        if len(stale_pages) == len(self.known):
+        if len(stale_pages) == len(self.known) and not self.foreign:
             return self.added
         stored = Index.objects.get(project=self.project).vocabulary
         vocabulary = Vocabulary.decode(bytes(stored))
         for batch in _batches(stale_pages):
             rows = Section.objects.filter(document__in=batch).select_related("document")
-            vocabulary.add((_analyse(row.document, row)[1] for row in rows), -1)
+            vocabulary.add((indexing.analyse(row.document, row)[1] for row in rows), -1)
         vocabulary.merge(self.added)
         return vocabulary
 
@@ -239,23 +327,32 @@ class _Build:
 
     def document(self, page: Page, digest: str) -> Document:
         """A page as it is stored."""
-        heading = _first_heading(page.markdown)
-        title = page.title or heading or _from_path(page.path)
-        aliases = [name for name in (heading, *page.keywords) if name and name.lower() != title.lower()]
-        return Document(
-            project=self.project,
-            path=page.path,
-            title=title[:500],
-            description=page.description,
-            version=page.version[:100],
-            language=page.language[:35],
-            tags=list(page.tags),
-            aliases=aliases,
-            boost=page.boost,
-            content=page.markdown.strip(),
-            digest=digest,
-            build=self.name,
-        )
+        document = indexing.document_of(page)
+        document.project, document.source = self.project, self.source
+        document.digest, document.build = digest, self.name
+        return document
+
+
+class _Again(_Build):
+    """Every page of the project once more; each stays its source's."""
+
+    def __init__(self, project: Project, progress: Callable[[str], None]) -> None:
+        super().__init__(project, progress)
+        self.sources = dict(project.documents.values_list("path", "source"))
+        self.current = self.mixed = False
+
+    def own(self) -> "QuerySet[Document]":
+        """All of them."""
+        return self.project.documents.all()
+
+    def redirect(self) -> None:
+        """They stay as they are."""
+
+    def document(self, page: Page, digest: str) -> Document:
+        """A page as it is stored, of the source that it had."""
+        document = super().document(page, digest)
+        document.source_id = self.sources.get(page.path)
+        return document
 
 
 def stored(project: Project) -> Iterator[Page]:
@@ -275,6 +372,8 @@ def stored(project: Project) -> Iterator[Page]:
                 boost=document.boost,
                 keywords=tuple(document.aliases),
                 digest=document.digest,
+                address=document.address,
+                validator=document.validator,
             )
 
 
@@ -283,78 +382,13 @@ def outdated(project: Project) -> bool:
     return project.documents.exists() and not Index.objects.filter(project=project, analyser=ANALYSER).exists()
 
 
-def _composed(page: Page) -> Page:
-    """The page with each accented letter as one character, as readers type it (Unicode NFC)."""
-    compose = partial(unicodedata.normalize, "NFC")
-    return replace(
-        page, markdown=compose(page.markdown), title=compose(page.title), description=compose(page.description)
-    )
-
-
-def _digest(page: Page) -> str:
-    fields = [
-        page.title,
-        page.description,
-        page.version,
-        page.language,
-        page.tags,
-        page.keywords,
-        page.boost,
-        page.markdown,
-    ]
-    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
-
-
-def _first_heading(markdown: str) -> str:
-    """The page's own title: the first heading of the first level outside code."""
-    fence = ""
-    for line in markdown.split("\n"):
-        stripped = line.lstrip()
-        if stripped.startswith(("```", "~~~")):
-            fence = "" if fence else stripped[:3]
-        elif not fence and line.startswith("# "):
-            return sections.anchor_and_heading(sections.plain(sections.clean(line)), {})[1]
-    return ""
-
-
-def _from_path(path: str) -> str:
-    return path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").capitalize() or "Home"
-
-
-def _analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
-    """A section as engines take it, and what it counts for in the vocabulary."""
-    language = document.language or "en"
-    called = [row.heading] if row.heading else [document.title, *document.aliases]
-    asked = [analysis.name_of(line) for line in _QUESTION.findall(row.body)[:MOST_QUESTIONS]]
-    names = list(dict.fromkeys([*(name for text in called for name in analysis.names_of(text)), *asked]))
-    about = [document.description, *document.aliases, *document.path.split("/")[-2:]] if row.position == 0 else []
-    texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
-    forms = [analysis.forms(text) for text in texts]
-    terms = [[analysis.stem(form, language) for form in found] for found in forms]
-    title, heading, trail, intro, body = (" ".join(found) for found in terms)
-    facets = [
-        facet("v", document.version),
-        facet("l", document.language),
-        *(facet("t", tag) for tag in document.tags),
-        *(facet("n", name) for name in names),
-    ]
-    entry = Entry(
-        section_id=row.pk,
-        document_id=row.document_id,
-        position=row.position,
-        title=title,
-        heading=heading,
-        trail=trail,
-        about=intro,
-        body=body,
-        facets=" ".join(facets),
-        path=document.path,
-        names=" ".join(names),
-        language=document.language.lower(),
-        version=document.version.lower(),
-        boost=document.boost,
-    )
-    return entry, ({term for found in terms for term in found}, {form for found in forms for form in found})
+def _made(draft: Draft) -> Page | Bad | LeftOut:
+    """The page of a draft, known again by the draft's digest."""
+    try:
+        page = draft.make()
+    except RecursionError:
+        return Bad(draft.origin, "is nested too deeply", draft.path)
+    return replace(page, path=draft.path, digest=draft.digest) if isinstance(page, Page) else page
 
 
 def _batches(ids: list[int]) -> Iterator[list[int]]:

@@ -16,10 +16,10 @@ from docsite.paths import normalize
 from docsite.projects.models import Project
 from search.hits import Hit
 from search.markup import Fence, fence_of
-from search.models import Document
+from search.models import Document, Redirect
 
 MOST_PATHS = 500  # that are looked for in the index; passages that people wrote have a handful
-Known = Mapping[str, tuple[str, str]]  # paths in the index, each with its version and language
+Known = Mapping[str, tuple[str, ...]]  # a path of the index: that of its page, with version, language and address
 
 _LINKED = re.compile(r"\]\(|<[a-zA-Z]")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
@@ -59,12 +59,26 @@ def absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
         for path in _paths(project, hit.path, link.target)
     )
     wanted = set(islice(paths, MOST_PATHS))
-    pages = Document.objects.filter(project=project, path__in=wanted) if wanted else Document.objects.none()
-    known = {path: (version, language) for path, version, language in pages.values_list("path", "version", "language")}
+    known = _known(project, wanted) if wanted else {}
     return [
         replace(hit, body=_rewritten(project, hit, of_hit, known)) if of_hit else hit
         for hit, of_hit in zip(hits, found, strict=True)
     ]
+
+
+def urls_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
+    """The public addresses of some pages, whether the index has them or not."""
+    wanted = set(paths)
+    pages = Document.objects.filter(project=project, path__in=wanted).exclude(address="")
+    addresses = dict(pages.values_list("path", "address"))
+    return {path: project.url_of(path, address=addresses.get(path, "")) for path in wanted}
+
+
+def page_of(project: Project, path: str) -> str:
+    """The path itself, or that of the page which it was moved to."""
+    if Document.objects.filter(project=project, path=path).exists():
+        return path
+    return Redirect.objects.filter(project=project, path=path).values_list("target", flat=True).first() or path
 
 
 def links(source: str) -> Iterator[Link]:
@@ -72,6 +86,19 @@ def links(source: str) -> Iterator[Link]:
     if _LINKED.search(source):
         for start, end in _prose(source):
             yield from _links_within(source, start, end)
+
+
+def _known(project: Project, wanted: set[str]) -> Known:
+    """Those of the paths that are pages, or were one: a path that was moved stands for the page that it is now."""
+    columns = ("path", "version", "language", "address")
+    pages = Document.objects.filter(project=project, path__in=wanted)
+    known = {path: (path, *page) for path, *page in pages.values_list(*columns)}
+    moved = dict(Redirect.objects.filter(project=project, path__in=wanted - known.keys()).values_list("path", "target"))
+    if moved:
+        pages = Document.objects.filter(project=project, path__in=moved.values())
+        there = {path: (path, *page) for path, *page in pages.values_list(*columns)}
+        known |= {path: there[target] for path, target in moved.items() if target in there}
+    return known
 
 
 def _rewritten(project: Project, hit: Hit, of_hit: Iterable[Link], known: Known) -> str:
@@ -96,8 +123,9 @@ def _url(project: Project, hit: Hit, target: str, known: Known) -> str:
     if not paths:
         return ""
     here = (hit.version or "", hit.language or "")
-    path = min(paths, key=lambda path: known[path] != here)  # a page of its own kind, the likelier one of two
-    return project.url_of(path, unquote(target.partition("#")[2]))
+    # A page of its own kind is the likelier one of two.
+    path, *_, address = known[min(paths, key=lambda path: known[path][1:3] != here)]
+    return project.url_of(path, unquote(target.partition("#")[2]), address)
 
 
 def _paths(project: Project, page: str, target: str) -> list[str]:

@@ -55,7 +55,7 @@ _SITE = re.compile(
     r"\{%.{0,500}?%\}|\{\{[<%].{0,500}?[%>]\}\}|\{\{[-\w\s.|()]{1,100}\}\}"  # template tags
     r"|:(?:material|fontawesome|octicons|simple)-[\w-]+:" + _ATTRIBUTES  # icons
     + r"|(?<![^\s|(*])(?::[a-z][a-z0-9_+-]{0,40}:)+(?![^\s|),.!*])"  # emoji by name
-    r"|(?m:(?<=[^\s#])[ ]?\{:?[ ]*\.[\w-][^{}\n]*\}[ ]*$)"  # classes at the end of a line
+    r"|(?m:(?<=[^\s#])[ ]?\{:?[ ]*\.[\w-][^{}\n#]*\}[ ]*$)"  # classes at the end of a line, not a heading's id
     r"|(?<=\x00)\{:?[ ]*[.#][\w-][^{}\n]*\}"  # classes of a code span
 )  # fmt: skip
 APART = frozenset(

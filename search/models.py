@@ -2,9 +2,11 @@
 
 from typing import ClassVar
 
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from docsite.projects.models import Project
+from search.sources.reading import under_of
 
 
 class LiveDocuments(models.Manager["Document"]):
@@ -15,10 +17,95 @@ class LiveDocuments(models.Manager["Document"]):
         return super().get_queryset().filter(build="")
 
 
+class Source(models.Model):
+    """Where some of a project's pages come from, kept so that they can be read again, by hand or on time."""
+
+    class Schedule(models.TextChoices):
+        """How often it is read."""
+
+        NEVER = "", "Only by hand"
+        HOURLY = "hour", "Every hour"
+        DAILY = "day", "Every day"
+        WEEKLY = "week", "Every week"
+
+    class State(models.TextChoices):
+        """What it is doing, or what became of the last time."""
+
+        NEW = "new", "Never read"
+        QUEUED = "queued", "Waiting"
+        RUNNING = "running", "Being read"
+        DONE = "done", "Read"
+        FAILED = "failed", "Failed"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sources")
+    name = models.SlugField(max_length=50, help_text="Names it beside the project's other sources.")
+    location = models.CharField(
+        max_length=1000,
+        help_text="Address of a site, a sitemap, an llms.txt or llms-full.txt or an OpenAPI document; or a folder, an "
+        "archive or a file, by its path on the host that reads it.",
+    )
+    generator = models.CharField(
+        max_length=20, blank=True, help_text="What renders the site. Empty: told by the files."
+    )
+    under = models.CharField(max_length=200, blank=True, help_text="Where its pages begin, such as /api. Empty: at /.")
+    version = models.CharField(max_length=100, blank=True, help_text="Of pages that name none.")
+    language = models.CharField(max_length=35, blank=True, help_text="Of pages that name none.")
+    schedule = models.CharField(max_length=4, choices=Schedule.choices, blank=True, default=Schedule.NEVER)
+    state = models.CharField(max_length=7, choices=State.choices, default=State.NEW, editable=False)
+    progress = models.CharField(max_length=200, blank=True, editable=False)
+    error = models.TextField("last error", blank=True, editable=False)
+    outcome = models.JSONField(default=dict, editable=False, help_text="Counts of the last time, and what was skipped.")
+    wanted_at = models.DateTimeField(null=True, editable=False, help_text="When it is to be read next.")
+    started_at = models.DateTimeField(null=True, editable=False)
+    runner = models.CharField(
+        max_length=16, blank=True, editable=False, help_text="Who reads it; an older one gives way."
+    )
+    seen_at = models.DateTimeField(null=True, editable=False, help_text="When the process that reads it spoke last.")
+    finished_at = models.DateTimeField(null=True, editable=False)
+    read_at = models.DateTimeField(null=True, editable=False, help_text="When it was last read to its end.")
+
+    class Meta:
+        ordering: ClassVar = ["project", "name"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "name"], name="one_source_a_name")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.project_id and self.project.domain}"
+
+    def clean(self) -> None:
+        """Have `under` as paths are spelt."""
+        try:
+            self.under = under_of(self.under)
+        except ValueError as wrong:
+            raise ValidationError({"under": str(wrong)}) from None
+
+
+class Redirect(models.Model):
+    """An address that a page had, or another name of it."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="redirects")
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, null=True, related_name="redirects")
+    path = models.CharField(max_length=400)
+    target = models.CharField(max_length=400)
+
+    class Meta:
+        ordering: ClassVar = ["path"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "path"], name="one_redirect_a_path")]
+
+    def __str__(self) -> str:
+        return f"{self.path} to {self.target}"
+
+
 class Document(models.Model):
     """One page of a project's documentation, as it was last ingested."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="documents")
+    source = models.ForeignKey(
+        Source,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="documents",
+        help_text="Empty: it was read by command, from a source without a name.",
+    )
     path = models.CharField(max_length=400)
     title = models.CharField(max_length=500)
     description = models.TextField(blank=True)
@@ -28,6 +115,12 @@ class Document(models.Model):
     aliases = models.JSONField(default=list, help_text="Other names to find it by: its first heading, keywords.")
     boost = models.FloatField(default=1.0, help_text="Multiplies the odds of its score.")
     content = models.TextField(help_text="The page's Markdown, without its front matter.")
+    address = models.CharField(
+        max_length=2000,
+        blank=True,
+        help_text="Where the site shows it, absolute or from the docs URL on. Empty: the docs URL and the path.",
+    )
+    validator = models.CharField(max_length=300, blank=True, editable=False, help_text="ETag or date of its server.")
     digest = models.CharField(max_length=64, editable=False)
     ingested_at = models.DateTimeField(auto_now=True)
     build = models.CharField(

@@ -19,6 +19,7 @@ SHORTEST_POINTER = 8  # characters of a selection that tell where it stands
 LONGEST_CODE = 10_000  # characters of a selection in which names are looked for
 MOST_HERE = 500  # sections of the page that the reader is on
 FOLLOWING = 3  # sections
+DISTINCT = 6  # characters of a word that is still known when it is mistyped
 
 # "What is this page about?", in the languages that sites are most often written in.
 _HERE = re.compile(
@@ -63,7 +64,7 @@ def find_passages(
         hits, found = best(asked, max(limit, answerable.PASSAGES))
         chance = answerable.chance(asked.query, hits) if _is_about(asked, found) else 0.0
         hits, found = hits[:limit], found[:limit]
-        hits = _explaining(asked, _with_places(hits, found), context)
+        hits = _explaining(asked, _with_places(project, hits, found), context)
         if any(one.candidate.section_id in asked.pointed for one in found) or _is_explained(asked, hits):
             chance = max(chance, POINTED)  # it is about the documentation's own words
         return Passages(links.absolute(project, hits), chance)
@@ -77,9 +78,13 @@ def best(asked: Asked, limit: int) -> tuple[list[Hit], list[Found]]:
 
 
 def _is_about(asked: Asked, found: Sequence[Found]) -> bool:
-    """Whether a passage holds a word of the question itself, where it has any: not only of those before it."""
-    own = [spelling for term in asked.query.terms if term.weight == 1.0 for spelling, _ in term.spellings]
-    return not own or any(spelling in one.candidate.impact for one in found for spelling in own)
+    """Whether a passage holds a word of the question itself, where it has any: not only of those before it.
+
+    A short word that is only spelled alike does not count: `bake` is not `base`.
+    """
+    words = [term.spellings for term in asked.query.terms if term.weight == 1.0]
+    own = [spelling for word in words for spelling, sure in word if sure == 1.0 or len(spelling) >= DISTINCT]
+    return not words or any(spelling in one.candidate.impact for one in found for spelling in own)
 
 
 def _explaining(asked: Asked, hits: list[Hit], context: Sequence[str]) -> list[Hit]:
@@ -172,7 +177,7 @@ def _seen(sections: Sequence[tuple[int, str, str, str]], here: int) -> tuple[str
     return "", ""
 
 
-def _with_places(hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
+def _with_places(project: Project, hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
     """The hits with the sections that follow them on their pages."""
     after = Q()
     for one in found:
@@ -186,7 +191,7 @@ def _with_places(hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
         replace(
             hit,
             following=tuple(
-                Place(heading, hit.path, anchor)
+                Place(heading, project.link_of(hit.path, anchor, hit.address))
                 for position, heading, anchor in pages.get(one.candidate.document_id, ())
                 if position > one.candidate.position and anchor != hit.anchor
             )[:FOLLOWING],

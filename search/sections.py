@@ -50,7 +50,7 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 _PARSER.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
 
-_EXPLICIT_ID = re.compile(r"\s*(?:\{:?[^{}#]*#([\w:.-]+)[^{}]*\}|\[#([\w:.-]+)\])\s*$")
+_EXPLICIT_ID = re.compile(r"\s*(?:\{:?[^{}#]*#([^\s{}#]+)[^{}]*\}|\[#([\w:.-]+)\])\s*$")
 # Marks that need no parser, each with its text, and what would still need one beside them.
 _SIMPLE = re.compile(
     r"`(?<![`\\]`)(?!`)([^`]+)`(?!`)"

@@ -43,7 +43,7 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     if _too_deep(raw):
         raise BadRequest(f"body: more than {MAX_DEPTH} levels of nesting")
     try:
-        value = json.loads(raw.decode("utf-8"), parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(raw.decode("utf-8").removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
     except UnicodeDecodeError:
         raise BadRequest("body: not UTF-8") from None
     except json.JSONDecodeError as wrong:

@@ -2,11 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core import signing
 
 _SIGNER = signing.Signer(salt="docsite.http.cursor", sep=".")
+
+
+class Moment(NamedTuple):
+    """A row of a list by time: when it came, and its key among those of that time."""
+
+    at: datetime
+    pk: int
 
 
 @dataclass(frozen=True)

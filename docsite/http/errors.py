@@ -86,7 +86,13 @@ class TooMany(ApiError):
 
     def __init__(self, retry_after: int) -> None:
         wait = max(1, retry_after)
-        super().__init__(429, f"Too many requests. Try again in {wait} s.", headers={"Retry-After": str(wait)})
+        super().__init__(429, f"Too many requests. Try again in {_time(wait)}.", headers={"Retry-After": str(wait)})
+
+
+def _time(seconds: int) -> str:
+    """A time as a sentence has it: `1 second`, `41 minutes`."""
+    number, unit = (seconds, "second") if seconds <= 90 else (-(-seconds // 60), "minute")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 class Unavailable(ApiError):

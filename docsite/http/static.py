@@ -25,7 +25,8 @@ class StaticFiles(WhiteNoiseMiddleware):
         if file is None:
             response: HttpResponseBase = await self.get_response(request)
             return response
-        found: Any = file.get_response(request.method, request.META)
+        tag = request.META.get("HTTP_IF_NONE_MATCH", "")  # weak where the answer was compressed
+        found: Any = file.get_response(request.method, {**request.META, "HTTP_IF_NONE_MATCH": tag.removeprefix("W/")})
         content = b""
         if found.file is not None:
             with found.file:
@@ -34,4 +35,6 @@ class StaticFiles(WhiteNoiseMiddleware):
         del answer["Content-Type"]
         for name, value in found.headers:
             answer[name] = value
+        if found.file is not None:
+            answer["Content-Length"] = str(len(content))  # the file may have changed since the service began
         return answer

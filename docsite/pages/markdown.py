@@ -1,5 +1,8 @@
 """Markdown to HTML, nothing inline in it: anchored headings, highlighted code, tables that scroll."""
 
+import html
+import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,14 +11,45 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
+from pygments.token import (
+    Comment,
+    Generic,
+    Keyword,
+    Literal,
+    Name,
+    Number,
+    Operator,
+    String,
+    _TokenType,
+    is_token_subtype,
+)
 from pygments.util import ClassNotFound
 
 from search.sections import anchor_and_heading, inline_text
 
-_FORMATTER = HtmlFormatter(nowrap=True)
+# What has a colour of its own, the narrower kinds first. The names are the style sheet's.
+_COLOURS = {
+    Keyword.Type: "type",
+    Name.Class: "type",
+    Name.Builtin: "type",
+    Name.Namespace: "type",
+    Name.Decorator: "type",
+    Name.Tag: "keyword",
+    Keyword: "keyword",
+    Operator.Word: "keyword",
+    Name.Attribute: "name",
+    Name.Function: "name",
+    Name.Variable: "name",
+    Name.Constant: "number",
+    Number: "number",
+    String: "string",
+    Literal: "string",
+    Comment: "comment",
+    Generic.Heading: "comment",
+    Generic.Prompt: "prompt",
+}
+_TITLE = re.compile(r"""\b(?:title|filename)=(["'])(.+?)\1""")
 
 
 @dataclass(frozen=True)
@@ -35,11 +69,10 @@ class Rendered:
     headings: tuple[Heading, ...]
 
 
-def render(markdown: str) -> Rendered:
-    """Render one page. HTML in the source is shown, never passed through."""
-    env: EnvType = {"headings": []}
-    html = _MARKDOWN.render(markdown, env)
-    return Rendered(html, tuple(env["headings"]))
+def render(markdown: str, link_to: str = "Link to “{}”") -> Rendered:
+    """Render one page. HTML in the source is shown, never passed through. `link_to` names a heading's link."""
+    env: EnvType = {"headings": [], "link_to": link_to}
+    return Rendered(_MARKDOWN.render(markdown, env), tuple(env["headings"]))
 
 
 def _mark_headings(tokens: Sequence[Token], env: EnvType) -> None:
@@ -66,21 +99,43 @@ def _heading_close(self: RendererHTML, tokens: Sequence[Token], index: int, opti
     # The link stands beside the heading, so that a screen reader's list of headings stays clean.
     return (
         f'</{tokens[index].tag}><a class="anchor" href="#{escape(heading.anchor)}" '
-        f'aria-label="Link to “{escape(heading.text)}”">#</a></div>\n'
+        f'aria-label="{escape(env["link_to"].format(heading.text))}">#</a></div>\n'
     )
 
 
 def _fence(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-    token = tokens[index]
-    language = token.info.strip().split(" ")[0] or "text"
-    try:
-        code = highlight(token.content, get_lexer_by_name(language), _FORMATTER)
-    except ClassNotFound:
-        code = escape(token.content)
+    language, _, more = tokens[index].info.strip().partition(" ")
+    language = language or "text"
+    name = _title(more.strip())
+    filename = f' data-filename="{escape(name)}"' if name else ""
     return (
-        f'<div class="code"><div class="code-bar"><span>{escape(language)}</span></div>'
-        f'<pre tabindex="0"><code>{code}</code></pre></div>\n'
+        f'<div class="code"><div class="code-bar"><span>{escape(name or language)}</span></div>'
+        f'<pre tabindex="0"{filename}><code class="language-{escape(language)}">'
+        f"{_highlighted(tokens[index].content, language)}</code></pre></div>\n"
     )
+
+
+def _title(more: str) -> str:
+    """The title after a fence's language: `title="app.py"`, or `app.py` alone."""
+    if named := _TITLE.search(more):
+        return named[2]
+    return "" if "=" in more or "{" in more else more
+
+
+def _highlighted(code: str, language: str) -> str:
+    """Code as HTML: a span for a run of one colour, none for what has the text's own."""
+    try:
+        tokens = get_lexer_by_name(language).get_tokens(code)
+    except ClassNotFound:
+        return escape(code)
+    runs = itertools.groupby(tokens, lambda token: _colour(token[0]))
+    pieces = ((colour, html.escape("".join(text for _, text in run), quote=False)) for colour, run in runs)
+    return "".join(f'<span class="{colour}">{text}</span>' if colour else text for colour, text in pieces)
+
+
+def _colour(kind: _TokenType) -> str:
+    """The colour of a kind of token; empty for the text's own."""
+    return next((colour for wider, colour in _COLOURS.items() if is_token_subtype(kind, wider)), "")
 
 
 def _table_open(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:

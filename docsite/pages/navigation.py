@@ -1,4 +1,4 @@
-"""The pages of the site, in reading order."""
+"""The pages of the site, in reading order. Every page is in the first language; the others have some of them."""
 
 import functools
 from collections.abc import Mapping
@@ -7,20 +7,28 @@ from pathlib import Path
 
 from django.conf import settings
 
+from docsite.pages import words
 from docsite.pages.markdown import Heading, Rendered, render
-from search.sources.markdown_dir import front_matter
+from search.sources.markdown.front_matter import front_matter
 
 CONTENT = Path(__file__).parent / "content"
 CHANGELOG = Path(settings.BASE_DIR) / "CHANGELOG.md"
 
+FIRST = "en"
+LANGUAGES = {FIRST: "English", "de": "Deutsch"}
+
 _ORDER = {
-    "Start": ("index", "quickstart", "embed"),
+    "Start": ("index", "quickstart", "your-docs", "sources", "embed", "playground", "gallery"),
     "Reference": (
-        *("search-api", "how-search-works", "assistant-api", "how-answers-work", "streaming"),
+        *("search-api", "how-search-works", "assistant-api", "use-chat", "how-answers-work", "streaming"),
         *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
     ),
-    "Operate": ("dashboard", "commands", "configuration", "privacy", "changelog"),
+    "Operate": (
+        *("deployment", "configuration", "security", "privacy"),
+        *("dashboard", "commands", "troubleshooting", "changelog"),
+    ),
 }
+_GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betrieb"}}
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ class Page:
     """One page: its front matter and its Markdown. The headline stands over the page, the title in lists."""
 
     slug: str
+    language: str
     group: str
     title: str
     headline: str
@@ -37,12 +46,12 @@ class Page:
     @property
     def path(self) -> str:
         """Where the page is served."""
-        return "/" if self.slug == "index" else f"/{self.slug}"
+        return (_root(self.language) or "/") if self.slug == "index" else f"{_root(self.language)}/{self.slug}"
 
     @property
     def markdown_path(self) -> str:
         """Where its Markdown is served."""
-        return f"/{self.slug}.md"
+        return f"{_root(self.language)}/{self.slug}.md"
 
     @property
     def markdown(self) -> str:
@@ -52,7 +61,7 @@ class Page:
     @functools.cached_property
     def rendered(self) -> Rendered:
         """The body as HTML, made on first use."""
-        return render(self.body)
+        return render(self.body, words.PAGE[self.language]["link_to"])
 
     @property
     def contents(self) -> list[Heading]:
@@ -60,35 +69,57 @@ class Page:
         return [heading for heading in self.rendered.headings if heading.level in (2, 3)]
 
 
-def pages() -> Mapping[str, Page]:
-    """Every page by slug, in reading order. Read once per process; with DEBUG, again after an edit."""
-    files = [CONTENT / f"{slug}.md" for slugs in _ORDER.values() for slug in slugs]
-    files += [CHANGELOG] if CHANGELOG.exists() else []
-    return _read(max(file.stat().st_mtime_ns for file in files) if settings.DEBUG else 0)
+def _root(language: str) -> str:
+    return "" if language == FIRST else f"/{language}"
 
 
-@functools.lru_cache(maxsize=1)
-def _read(newest: int) -> dict[str, Page]:
-    return {slug: _page(slug, group) for group, slugs in _ORDER.items() for slug in slugs}
+def pages(language: str = FIRST) -> Mapping[str, Page]:
+    """The pages of a language by slug, in reading order. Read once per process; with DEBUG, again after an edit."""
+    files = [*CONTENT.rglob("*.md"), *([CHANGELOG] if CHANGELOG.exists() else [])] if settings.DEBUG else []
+    return _read(language, max((file.stat().st_mtime_ns for file in files), default=0))
 
 
-def _page(slug: str, group: str) -> Page:
-    front, body = front_matter((CONTENT / f"{slug}.md").read_text(encoding="utf-8"))
+@functools.lru_cache(maxsize=len(LANGUAGES))
+def _read(language: str, newest: int) -> dict[str, Page]:
+    folder = CONTENT if language == FIRST else CONTENT / language
+    return {
+        slug: _page(folder / f"{slug}.md", language, group)
+        for group, slugs in _ORDER.items()
+        for slug in slugs
+        if language == FIRST or (folder / f"{slug}.md").exists()
+    }
+
+
+def _page(file: Path, language: str, group: str) -> Page:
+    front, body = front_matter(file.read_text(encoding="utf-8"))
     body = body.strip() + "\n"
-    if slug == "changelog" and CHANGELOG.exists():
+    if file.stem == "changelog" and CHANGELOG.exists():
         body += "\n" + CHANGELOG.read_text(encoding="utf-8").partition("\n")[2].strip() + "\n"
-    return Page(slug, group, front["title"], front.get("headline", front["title"]), front["description"], body)
+    named = _GROUPS.get(language, {}).get(group, group)
+    title = front["title"]
+    return Page(file.stem, language, named, title, front.get("headline", title), front["description"], body)
 
 
-def groups() -> list[tuple[str, list[Page]]]:
-    """The navigation: each group's name and its pages."""
-    known = pages()
-    return [(group, [known[slug] for slug in slugs]) for group, slugs in _ORDER.items()]
+def every_page() -> list[Page]:
+    """The pages of all languages, the first language's first."""
+    return [page for language in LANGUAGES for page in pages(language).values()]
+
+
+def translations(page: Page) -> list[Page]:
+    """The page in each language that has it, itself included."""
+    return [pages(language)[page.slug] for language in LANGUAGES if page.slug in pages(language)]
+
+
+def groups(language: str = FIRST) -> list[tuple[str, list[Page]]]:
+    """The navigation: each group's name and its pages, those that are not translated in the first language."""
+    known = {**pages(), **pages(language)}
+    names = _GROUPS.get(language, {})
+    return [(names.get(group, group), [known[slug] for slug in slugs]) for group, slugs in _ORDER.items()]
 
 
 def neighbours(page: Page) -> tuple[Page | None, Page | None]:
     """The page before and the page after, in reading order."""
-    ordered = list(pages().values())
+    ordered = [each for _, members in groups(page.language) for each in members]
     place = ordered.index(page)
     return (
         ordered[place - 1] if place else None,

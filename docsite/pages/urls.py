@@ -2,13 +2,32 @@
 
 from django.urls import path
 
-from docsite.pages import views
+from docsite.pages import for_agents, views
+from docsite.pages.ask import ask
+from docsite.pages.feedback import feedback
+from docsite.pages.navigation import FIRST, LANGUAGES
 
 app_name = "pages"
 urlpatterns = [
     path("", views.page, name="page"),
-    path("llms.txt", views.llms, name="page"),
+    path("llms.txt", for_agents.llms, name="page"),
+    path("llms-full.txt", for_agents.llms_full, name="page"),
+    path("sitemap.xml", for_agents.sitemap),
+    path("robots.txt", for_agents.robots),
     path("search", views.search, name="search"),
+    path("ask", ask, name="ask"),
+    path("feedback", feedback, name="feedback"),
+]
+for code in [code for code in LANGUAGES if code != FIRST]:
+    told = {"language": code}
+    urlpatterns += [
+        path(code, views.page, told, name="page"),
+        path(f"{code}/", views.without_slash, {**told, "slug": "index"}),
+        path(f"{code}/<slug:slug>", views.page, told, name="page"),
+        path(f"{code}/<slug:slug>.md", views.markdown, told, name="page"),
+        path(f"{code}/<slug:slug>/", views.without_slash, told),
+    ]
+urlpatterns += [
     path("<slug:slug>", views.page, name="page"),
     path("<slug:slug>.md", views.markdown, name="page"),
     path("<slug:slug>/", views.without_slash),

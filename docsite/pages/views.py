@@ -1,11 +1,8 @@
-"""The pages as HTML and as Markdown, the search page, and the page for what is not there."""
+"""The pages as HTML or Markdown, the search page, and the page for what is not there."""
 
-import difflib
-import logging
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -16,93 +13,98 @@ from django.views.decorators.http import require_safe
 
 from analytics import agents
 from analytics.observe import not_a_reader
+from assistant.delivery import panel_path
 from docsite.http.client_ip import client_ip
-from docsite.pages.navigation import Page, groups, neighbours, pages
-from docsite.projects.auth import project_by_domain
+from docsite.pages.for_agents import links, markdown_response, wants_markdown
+from docsite.pages.frame import frame, language_of, site_project
+from docsite.pages.navigation import FIRST, LANGUAGES, Page, neighbours, pages
+from docsite.pages.nearest import nearest
 from docsite.projects.models import Project
 from search import queries
+from search.hits import Filters
 
 if TYPE_CHECKING:
     from search.hits import Hit
 
-logger = logging.getLogger(__name__)
-
-SITE_NAME = "Docs Service"
 LONGEST_QUERY = 400
+MOST_RESULTS = 20
+WHERE_TO_START = ("quickstart", "configuration", "errors-and-limits")
 
 
 @require_safe
-def page(request: HttpRequest, slug: str = "index") -> HttpResponse:
+def page(request: HttpRequest, slug: str = "index", language: str = FIRST) -> HttpResponse:
     """One page, as Markdown to a client that asks for Markdown."""
-    if slug == "index" and request.path != "/":
-        return HttpResponsePermanentRedirect("/")
-    shown = _known(slug)
-    response = _markdown(shown) if _wants_markdown(request) else _html(request, shown)
-    response["Link"] = f'<{shown.markdown_path}>; rel="alternate"; type="text/markdown"'
+    shown = _known(slug, language)
+    if request.path_info != shown.path:
+        return HttpResponsePermanentRedirect(shown.path)
+    response = markdown_response(shown.markdown) if wants_markdown(request) else _html(request, shown)
+    response["Link"] = links(request, shown)
     patch_vary_headers(response, ["Accept"])
     return response
 
 
 @require_safe
-def markdown(request: HttpRequest, slug: str) -> HttpResponse:
+def markdown(request: HttpRequest, slug: str, language: str = FIRST) -> HttpResponse:
     """The Markdown of a page."""
-    response = _markdown(_known(slug))
+    shown = _known(slug, language)
+    response = markdown_response(shown.markdown)
+    response["Link"] = links(request, shown)
     patch_vary_headers(response, ["Accept"])
     return response
 
 
 @require_safe
-def without_slash(request: HttpRequest, slug: str) -> HttpResponseBase:
+def without_slash(request: HttpRequest, slug: str, language: str = FIRST) -> HttpResponseBase:
     """Lead an address with a trailing slash to its page."""
-    return HttpResponsePermanentRedirect(_known(slug).path)
-
-
-@require_safe
-def llms(request: HttpRequest) -> HttpResponse:
-    """The site's contents for agents, with links to the Markdown of each page."""
-    index = pages()["index"]
-    lines = [f"# {SITE_NAME}", "", f"> {index.description}", ""]
-    for group, members in groups():
-        lines += [f"## {group}", ""]
-        lines += [
-            f"- [{member.title}]({request.build_absolute_uri(member.markdown_path)}): {member.description}"
-            for member in members
-        ]
-        lines.append("")
-    return HttpResponse("\n".join(lines), content_type="text/markdown; charset=utf-8")
+    return HttpResponsePermanentRedirect(_known(slug, language).path)
 
 
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    """Search results without JavaScript: `?q=`."""
+    """Search results without JavaScript: `?q=`, and `&language=` to have pages in that language first."""
     query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
-    project = _project()
-    hits = _find(project, query, 20) if project and query else []
+    language = request.GET.get("language", FIRST)
+    language = language if language in LANGUAGES else FIRST
+    project = site_project()
+    hits = _language_first(project, query, language) if project and query else []
     if project and _is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
         queries.record(project, queries.caller_of(project, client_ip(request), user_agent), query, len(hits))
     results = [
         {
             "title": hit.breadcrumb[-1],
-            "href": f"{hit.path}#{hit.anchor}" if hit.anchor else hit.path,
+            "href": hit.link,
             "trail": hit.breadcrumb[:-1],
             "excerpt": _marked(hit.excerpt, query),
         }
         for hit in hits
     ]
-    context = {"query": query, "results": results, "ready": project is not None}
-    return render(request, "pages/search.html", _frame() | context)
+    known = {**pages(), **pages(language)}
+    context = {
+        "query": query,
+        "results": results,
+        "ready": project is not None,
+        "start": [known[slug] for slug in WHERE_TO_START],
+    }
+    return render(request, "pages/search.html", frame(language) | context)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404, with the pages whose address or text is nearest to what was asked for."""
-    near = _nearest(request.path)
-    if request.path.endswith(".md") or _wants_markdown(request):
-        lines = ["# Page not found", "", "The nearest pages:", ""]
-        lines += [f"- [{each.title}]({each.markdown_path})" for each in near]
-        return HttpResponse("\n".join(lines) + "\n", status=404, content_type="text/markdown; charset=utf-8")
-    words = " ".join(re.findall(r"\w+", request.path))[:LONGEST_QUERY]
-    return render(request, "pages/not_found.html", _frame() | {"near": near, "query": words}, status=404)
+    """404, with the pages that are near what was asked for, or else where to start."""
+    language = language_of(request.path)
+    near = nearest(request.path, language)
+    known = pages(language)
+    start = [known["index"], known["quickstart"]]
+    if request.path.endswith(".md") or wants_markdown(request):
+        lines = ["# Page not found", "", "The nearest pages:" if near else "Start here:", ""]
+        lines += [f"- [{each.title}]({each.markdown_path})" for each in near or start]
+        response = markdown_response("\n".join([*lines, "- [Search](/search)"]) + "\n", status=404)
+    else:
+        query = " ".join(re.findall(r"\w+", request.path.removeprefix(f"/{language}/")))[:LONGEST_QUERY]
+        context = frame(language) | {"near": near, "start": start, "query": query}
+        response = render(request, "pages/not_found.html", context, status=404)
+    patch_vary_headers(response, ["Accept"])
+    return response
 
 
 def _is_reader(request: HttpRequest) -> bool:
@@ -111,21 +113,11 @@ def _is_reader(request: HttpRequest) -> bool:
     return request.method == "GET" and not not_a_reader(request) and verdict.client_class not in agents.KNOWN_CRAWLERS
 
 
-def _known(slug: str) -> Page:
+def _known(slug: str, language: str) -> Page:
     try:
-        return pages()[slug]
+        return pages(language)[slug]
     except KeyError:
         raise Http404 from None
-
-
-def _wants_markdown(request: HttpRequest) -> bool:
-    """Whether Markdown is asked for by name, and HTML is not preferred to it."""
-    named = {str(accepted).split(";")[0]: accepted.quality for accepted in request.accepted_types}
-    return "text/markdown" in named and named["text/markdown"] >= named.get("text/html", 0)
-
-
-def _markdown(shown: Page) -> HttpResponse:
-    return HttpResponse(shown.markdown, content_type="text/markdown; charset=utf-8")
 
 
 def _html(request: HttpRequest, shown: Page) -> HttpResponse:
@@ -136,42 +128,27 @@ def _html(request: HttpRequest, shown: Page) -> HttpResponse:
         "before": before,
         "after": after,
     }
-    return render(request, "pages/page.html", _frame() | context)
+    template = "page"
+    if shown.slug == "gallery":
+        template, context["panel"] = "gallery", panel_path()
+    elif shown.slug == "playground":
+        template = "playground"
+    return render(request, f"pages/{template}.html", frame(shown.language, shown) | context)
 
 
-def _frame() -> dict[str, Any]:
-    """What every page shows: its navigation, and the widget where the site's project has a key for it."""
-    key = settings.ENV.site_assistant_key
-    return {
-        "site_name": SITE_NAME,
-        "groups": groups(),
-        "widget": {"domain": settings.ENV.site_domain, "key": key} if key and _project() else None,
-    }
-
-
-def _project() -> Project | None:
-    return project_by_domain(settings.ENV.site_domain)
-
-
-def _find(project: Project, query: str, limit: int) -> "list[Hit]":
+def _find(project: Project, query: str, limit: int, language: str = "") -> "list[Hit]":
     from search.index import find
 
-    return find(project, query, limit=limit)
+    return find(project, query, filters=Filters(language=language or None), limit=limit)
 
 
-def _nearest(path: str) -> list[Page]:
-    """Up to five pages: first by address, then by what search finds for the words of the address."""
-    known = pages()
-    asked = path.strip("/").rsplit("/", 1)[-1].removesuffix(".md").lower()
-    near = difflib.get_close_matches(asked, known, n=3, cutoff=0.5)
-    try:
-        if project := _project():
-            found = {each.path: each.slug for each in known.values()}
-            hits = _find(project, " ".join(re.findall(r"\w+", path))[:LONGEST_QUERY], 8)
-            near += [found[hit.path] for hit in hits if hit.path in found]
-    except Exception:  # this page answers for every other failure, so it may not fail itself
-        logger.warning("The 404 page could not search.", exc_info=True)
-    return [known[slug] for slug in dict.fromkeys([*near, "index", "quickstart"])][:5]
+def _language_first(project: Project, query: str, language: str) -> "list[Hit]":
+    """Pages of the language; where few are translated, what else there is follows."""
+    hits = _find(project, query, MOST_RESULTS, language)
+    if language != FIRST:
+        known = {hit.path for hit in hits}
+        hits += [hit for hit in _find(project, query, MOST_RESULTS, FIRST) if hit.path not in known]
+    return hits[:MOST_RESULTS]
 
 
 def _marked(excerpt: str, query: str) -> SafeString:

@@ -29,6 +29,22 @@ admin.site.site_title = "Documentation service"
 admin.site.index_title = "Projects, conversations and visitors"
 
 
+class ProjectFilter(admin.SimpleListFilter):
+    """Projects that the user may see, by domain."""
+
+    title = parameter_name = "project"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Up to fifty of them."""
+        mine = Project.objects.filter(organization__in=organizations_of(request))
+        return [(project.domain, project.name) for project in mine[:50]]
+
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+        """The rows of the chosen one."""
+        domain = self.value()
+        return queryset.filter(project__domain=domain.replace("\0", "")) if domain else queryset
+
+
 class ScopedAdmin(admin.ModelAdmin):
     """Rows of the user's own organizations; `organization` is the look-up that leads there."""
 
@@ -232,8 +248,10 @@ class ProjectAdmin(ScopedAdmin):
     def pages(self, project: Project) -> str:
         """Links to what can be done with a project."""
         return format_html(
-            '<a href="{}">API keys</a> · <a href="{}">Visitors</a> · <a href="{}">Assistant</a>',
+            '<a href="{}">API keys</a> · <a href="{}">Sources</a> · '
+            '<a href="{}">Visitors</a> · <a href="{}">Assistant</a>',
             project.get_absolute_url(),
+            f"{reverse('admin:search_source_changelist')}?project={project.domain}",
             reverse("admin:analytics_visitors", args=[project.domain]),
             reverse("admin:assistant_settings", args=[project.domain]),
         )
@@ -287,7 +305,7 @@ class ProjectAdmin(ScopedAdmin):
             "form": form,
             "left": left,
             "secret": secret,
-            "secret_kind": made.kind if made else "",
+            "embed_key": secret if made and made.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
             "base_url": f"{request.scheme}://{request.get_host()}",
         }
         response = TemplateResponse(request, "admin/projects/keys.html", context)

@@ -63,7 +63,7 @@ class Gate:
             response = HttpResponse(headers=response.headers)
         if response.status_code == 204:
             del response.headers["Content-Type"]
-        elif isinstance(response, HttpResponse):
+        elif isinstance(response, HttpResponse) and response.status_code != 304:
             response.headers["Content-Length"] = str(len(response.content))
         return response
 

@@ -20,6 +20,8 @@ from docsite.paths import normalize, within
 
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 NEW_KEYS_PER_HOUR = 10
+_IN_PATH = "/-._~!$&'*+,;=:@"
+_IN_ADDRESS = f"{_IN_PATH}?#%"  # which is written as an address already
 _IN_FRAGMENT = "-._~!$&'*+,;=:@/?"  # no brackets: addresses stand inside Markdown links
 
 
@@ -196,10 +198,23 @@ class Project(models.Model):
         """Every origin whose pages may speak to this project: the documentation's own and the listed ones."""
         return frozenset([origin_of(self.docs_url), *self.allowed_origins])
 
-    def url_of(self, path: str, anchor: str = "") -> str:
-        """The public address of a page of this project, with the section's anchor."""
-        page = self.docs_url.rstrip("/") + quote(path, safe="/-._~!$&'*+,;=:@")
-        return f"{page}#{quote(anchor, safe=_IN_FRAGMENT)}" if anchor else page
+    def url_of(self, path: str, anchor: str = "", address: str = "") -> str:
+        """The public address of a page of this project, with the section's anchor.
+
+        `address` is where the site shows the page if that is not its path: absolute, or from the docs URL on. One that
+        has a fragment already, as on a site that is a single page, keeps it.
+        """
+        is_absolute = address.startswith(("https://", "http://"))
+        place = address if is_absolute else f"/{address.lstrip('/')}" if address else path
+        page = ("" if is_absolute else self.docs_url.rstrip("/")) + quote(
+            place, safe=_IN_ADDRESS if address else _IN_PATH
+        )
+        return f"{page}#{quote(anchor, safe=_IN_FRAGMENT)}" if anchor and "#" not in page else page
+
+    def link_of(self, path: str, anchor: str = "", address: str = "") -> str:
+        """The same as links on the site have it, from the docs URL on; absolute where the page is elsewhere."""
+        url, base = self.url_of(path, anchor, address), self.docs_url.rstrip("/")
+        return url[len(base) :] if url.startswith(f"{base}/") else url
 
     def path_of(self, raw: str) -> str:
         """The path of the page at an address: normalized, and below the folder of the docs URL as seen from there."""

@@ -1,8 +1,10 @@
 /** Bundles the loader, the panel and the view script into dist/, and fails when one outgrows its budget. */
 import { build, transform } from "esbuild";
-import { readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { lexer, slim } from "./slim.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -12,38 +14,63 @@ const styles = {
   setup({ onLoad }) {
     onLoad({ filter: /\.css$/ }, async ({ path }) => {
       const { code } = await transform(await readFile(path, "utf8"), { loader: "css", minify: true });
-      return { contents: code.trim(), loader: "text" };
+      // Values of custom properties are kept as they are written, blanks and all.
+      return { contents: code.trim().replace(/([:,]) /g, "$1"), loader: "text" };
     });
   },
 };
 
-/** The parser's licence asks to go wherever the parser goes. */
+/** The parser's licence asks to go where the parser goes: it is served beside it. */
+const LICENCES = "licences.txt";
 const licence = (await readFile(here("node_modules/marked/LICENSE"), "utf8")).split(/^## /m).find((part) => part.startsWith("Marked"));
 if (!licence) throw new Error("The licence of marked is not where it was.");
 
-const bundles = [
-  { name: "widget.js", entry: "src/loader.js", format: "iife", budget: 6, banner: "" },
-  { name: "panel.js", entry: "src/panel.js", format: "esm", budget: 45, banner: `/*! ${licence.trim()}\n*/` },
-  { name: "views.js", entry: "src/views.js", format: "iife", budget: 1, banner: "" },
-];
+/** What addresses and tags say of a file: it is served at `/widget/<version>/<name>`, for good. */
+function identity(content) {
+  const hash = (algorithm, encoding) => createHash(algorithm).update(content).digest(encoding);
+  return {
+    version: hash("sha256", "hex").slice(0, 12),
+    integrity: `sha384-${hash("sha384", "base64")}`,
+    bytes: content.length,
+    gzip: gzipSync(content, { level: 9 }).length,
+  };
+}
 
-for (const { name, entry, format, budget, banner } of bundles) {
-  const outfile = here(`dist/${name}`);
-  await build({
+const manifest = {};
+
+/** Bundles one script, and fails when it is over its budget (KB, gzipped). */
+async function bundle(name, entry, format, budget, { banner = "", define = {} } = {}) {
+  const { outputFiles } = await build({
     entryPoints: [here(entry)],
-    outfile,
     format,
     bundle: true,
-    minify: true,
+    write: false,
     target: "es2022",
     charset: "utf8",
-    banner: { js: banner },
-    plugins: [styles],
+    minifySyntax: true,
+    tsconfigRaw: {}, // not one that lies above the checkout
+    define,
+    plugins: [styles, lexer],
   });
-  const size = gzipSync(await readFile(outfile)).length / 1024;
+  const content = Buffer.from(banner + (await slim(outputFiles[0].text, format)));
+  await writeFile(here(`dist/${name}`), content);
+  manifest[name] = identity(content);
+  const size = manifest[name].gzip / 1024;
   console.log(`${name}  ${size.toFixed(1)} of ${budget} KB gzip`);
   if (size > budget) {
     console.error(`${name} is over its budget.`);
     process.exitCode = 1;
   }
+  return manifest[name];
 }
+
+await mkdir(here("dist"), { recursive: true });
+const highlight = await bundle("highlight.js", "src/highlight.js", "esm", 6);
+await writeFile(here(`dist/${LICENCES}`), licence.trim() + "\n");
+const panel = await bundle("panel.js", "src/panel.js", "esm", 45, {
+  banner: `/*! Holds marked, MIT: /widget/${LICENCES} */\n`,
+  define: { HIGHLIGHT_VERSION: JSON.stringify(highlight.version) },
+});
+await bundle("widget.js", "src/loader.js", "iife", 6, { define: { PANEL_VERSION: JSON.stringify(panel.version) } });
+await writeFile(here("dist/manifest.json"), JSON.stringify(manifest, null, 2) + "\n");
+await bundle("views.js", "src/views.js", "iife", 1);

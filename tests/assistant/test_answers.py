@@ -226,9 +226,21 @@ def test_a_follow_up_is_about_itself_first(http, service, make_project):
     for absent in ("thanks", "What is the weather in Paris?", "what about Kubernetes?"):
         stream = parts(ask(http, service, tenant, absent, threadId=thread))
         assert text(stream).startswith("I couldn't find this"), absent
+    mistyped = text(parts(ask(http, service, tenant, "and on Windoes?", threadId=thread)))
+    assert mistyped.startswith("**Install zephyr › On Windows**")
     revoked = ask(http, service, tenant, "How do I revoke a key?")
     made = text(parts(ask(http, service, tenant, "How do I create one?", threadId=revoked.headers["x-thread-id"])))
     assert made.startswith("**Install zephyr › Keys**")
+
+
+def test_short_words_that_are_only_spelled_alike_are_no_follow_up(http, service, make_project):
+    tenant = make_project()
+    make = "# Make a key\n\nTo make a key, read the base address of the service and make one. Do not break it."
+    ingest(tenant.project, pages(("/keys", make), ("/revoke", "# Revoke a key\n\nRevoke a key of zephyr.")))
+    made = ask(http, service, tenant, "How do I make a key?")
+    assert text(parts(made)).startswith("**Make a key**")
+    baked = ask(http, service, tenant, "How do I bake bread?", threadId=made.headers["x-thread-id"])
+    assert text(parts(baked)).startswith("I couldn't find this")
 
 
 def test_titles_are_shown_and_do_nothing(http, service, make_project):
@@ -304,6 +316,7 @@ def test_filters_hold_in_every_rung(http, service, model_service, make_project):
     for stream in streams:
         assert "/v2/" not in json.dumps([value for code, value in stream if code in "0ah"])
     assert [statuses(stream)[0]["rung"] for stream in streams] == ["extractive", "nearest_pages", "model", "model"]
+    assert ["refused" in statuses(stream)[-1] for stream in streams] == [False, True, False, True]
 
 
 # ---- Where to read on

@@ -326,3 +326,9 @@ def fragment(sentence: str, text: str, above: str = "", body: str = "") -> str:
 def test_a_fragment_names_words_as_every_browser_shows_them(sentence: str, text: str, above: str, wanted: str) -> None:
     body = "```\nacme --check\n```" if "--check" in text else ""
     assert fragment(sentence.strip(), text, above, body) == wanted
+
+
+def test_a_fragment_of_code_reaches_over_no_wide_gap() -> None:
+    """A browser compares code as it is written, with every blank."""
+    body = "```\nkey  svc one more word\n```"
+    assert fragment("key svc one more word", "key svc one more word", body=body) == ":~:text=svc%20one%20more%20word"

@@ -25,7 +25,7 @@ from search.ingest import Refused, ingest, stored
 from search.models import Document
 from search.signals import Warned, swapping
 from search.sources import Page
-from search.sources.markdown_dir import read_folder
+from search.sources.markdown.folder import read_folder
 from tests.conftest import NO_TLS, PAGES
 
 INSTALL, LABELS, NOWHERE = "How do I install acme?", "How do I print a label?", "Which colour has the planet Mars?"

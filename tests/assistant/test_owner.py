@@ -15,7 +15,7 @@ from assistant.models import AssistantSettings, Message, Thread, TokenUse
 from docsite.projects.models import Project
 from search.answerable import GROUNDED
 from search.ingest import ingest
-from search.sources.markdown_dir import read_folder
+from search.sources.markdown.folder import read_folder
 from tests.assistant.test_message_v1 import ask
 from tests.conftest import NO_TLS, PAGES, fake, logged_in
 

@@ -385,6 +385,17 @@ async def test_of_two_who_replace_one_answer_the_second_replaces_the_firsts(clie
     assert [(m.role, m.state) for m in messages] == [("user", "done"), ("assistant", "done")]
 
 
+async def test_a_first_question_whose_answer_never_arrived_is_asked_again_in_its_place(client, model_service, project):
+    await asked_and_left(client, model_service, project, chunks=1, id="chat-1")
+    again = question(id="chat-1", trigger="regenerate-message")
+    for fp in ("reader-1", "reader-2"):
+        await client.post(address(model_service, project), json={**again, "fp": fp}, headers=project.assistant)
+    messages = Message.objects.filter(thread__project=project.project)
+    kept = [(m.thread.fp, m.role, m.state) for m in messages.select_related("thread").order_by("thread__fp", "pk")]
+    assert [(role, state) for fp, role, state in kept if fp == "reader-1"] == [("user", "done"), ("assistant", "done")]
+    assert len(kept) == 4
+
+
 async def test_a_head_of_a_running_answer_has_no_body_and_reads_nothing(client, model_service, project):
     await asked_and_left(client, model_service, project)
     url = chat(model_service, project)

@@ -1,10 +1,12 @@
-"""What a page's widget is told of its project: starter questions, or why it may not be used there."""
+"""What a page's widget is told of its project: look, words, starter questions, or why it may not be used there."""
 
 import pytest
+from django.contrib.admin.models import LogEntry
 
-from assistant.models import AssistantSettings
-from tests.conftest import assert_error
+from assistant.models import AssistantSettings, WidgetSettings
+from tests.conftest import assert_error, logged_in
 
+NOTHING = {"enabled": True, "appearance": {}, "labels": {}, "starterQuestions": []}
 STARTERS = ["How do I install acme?", "Was kostet es?"]
 FOREIGN = ["https://evil.example", "http://docs.acme.example", "https://docs.acme.example:444", "null"]
 
@@ -24,7 +26,7 @@ def ask(http, service, domain, origin=None):
 def test_an_allowed_page_gets_the_starter_questions(http, service, tenant, origin):
     response = ask(http, service, tenant.domain, origin)
     assert response.status_code == 200
-    assert response.json() == {"enabled": True, "starterQuestions": STARTERS}
+    assert response.json() == {**NOTHING, "starterQuestions": STARTERS}
 
 
 def test_the_services_own_origin_counts(http, service, tenant):
@@ -32,7 +34,7 @@ def test_the_services_own_origin_counts(http, service, tenant):
 
 
 def test_an_owner_who_told_nothing_offers_nothing(http, service, make_project):
-    assert ask(http, service, make_project().domain).json() == {"enabled": True, "starterQuestions": []}
+    assert ask(http, service, make_project().domain).json() == NOTHING
 
 
 @pytest.mark.parametrize("origin", FOREIGN)
@@ -67,3 +69,140 @@ def test_an_address_can_ask_too_often(http, start, tenant):
     limited = start(LIMIT_COLLECT_IP="2/h")
     assert [ask(http, limited, tenant.domain).status_code for _ in range(2)] == [200, 200]
     assert_error(ask(http, limited, tenant.domain), 429)
+
+
+# What its owner sets in the admin
+
+EMPTY = dict.fromkeys(
+    ("variant", "theme", "accent", "radius", "font", "side", "align", "logo", "z_index", "labels"), ""
+)
+LOOK = {
+    "variant": "panel",
+    "theme": "dark",
+    "accent": "#0a6b5d",
+    "radius": "0",
+    "font": '"Söhne", sans-serif',
+    "side": "start",
+    "align": "top",
+    "logo": "/logo.svg",
+    "z_index": "40",
+    "labels": "launcher: Frag uns\r\n\r\n greeting : Hallo: was nun? \r\n",
+}
+
+
+@pytest.fixture
+def owner(tenant):
+    return logged_in(f"owner-{tenant.project.pk}", tenant.project.organization)
+
+
+def page(tenant):
+    return f"/admin/assistant/assistantsettings/widget/{tenant.domain}"
+
+
+def test_what_is_set_is_what_pages_get(http, service, owner, tenant):
+    answer = owner.post(page(tenant), {**LOOK, "enabled": "on"})
+    assert answer["Location"] == page(tenant)
+    assert ask(http, service, tenant.domain).json() == {
+        "enabled": True,
+        "appearance": {
+            "variant": "panel",
+            "theme": "dark",
+            "accent": "#0a6b5d",
+            "radius": 0,
+            "font": '"Söhne", sans-serif',
+            "side": "start",
+            "align": "top",
+            "logo": "/logo.svg",
+            "zIndex": 40,
+        },
+        "labels": {"launcher": "Frag uns", "greeting": "Hallo: was nun?"},
+        "starterQuestions": STARTERS,
+    }
+    shown = owner.get(page(tenant)).content.decode()
+    for words in ("#0a6b5d", "/logo.svg", "greeting: Hallo: was nun?\nlauncher: Frag uns"):
+        assert words in shown
+
+
+def test_only_what_is_set_is_told(http, service, owner, tenant):
+    owner.post(page(tenant), {**EMPTY, "enabled": "on", "accent": "teal"})
+    assert ask(http, service, tenant.domain).json()["appearance"] == {"accent": "teal"}
+    owner.post(page(tenant), {**EMPTY, "enabled": "on"})
+    assert ask(http, service, tenant.domain).json() == {**NOTHING, "starterQuestions": STARTERS}
+
+
+def test_a_widget_that_is_switched_off_says_so(http, service, owner, tenant):
+    owner.post(page(tenant), {**LOOK})
+    told = ask(http, service, tenant.domain)
+    assert told.status_code == 200
+    reason = f"The widget of the project {tenant.domain} is switched off."
+    assert told.json() == {"enabled": False, "reason": reason}
+    assert "allowed origins" in ask(http, service, tenant.domain, "https://evil.example").json()["reason"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("variant", "popup", "Select a valid choice"),
+        ("theme", "sepia", "Select a valid choice"),
+        ("side", "top", "Select a valid choice"),
+        ("align", "end", "Select a valid choice"),
+        ("radius", "33", "less than or equal to 32"),
+        ("radius", "-1", "greater than or equal to 0"),
+        ("z_index", str(2**31), "less than or equal to"),
+        ("z_index", "1.5", "Enter a whole number"),
+        *(
+            ("accent", wrong, "Write a colour")
+            for wrong in ("#12345", "red;", "url(x)", "var(--x)", "rgb()", "re d", "#fff}", "expression(1)", "ｒｅｄ")
+        ),
+        *(("font", wrong, "names of fonts") for wrong in ("a;b", "a{", "a}", "<b>", "a\\9", "a\tb")),
+        ("font", "x" * 201, "at most 200 characters"),
+        *(("logo", wrong, "begins with https://") for wrong in ("//evil.example/x", "javascript:alert(1)", "logo.svg")),
+        *(("logo", wrong, "begins with https://") for wrong in ("data:image/png;base64,AA", "ftp://a/b", "https://")),
+        ("logo", "/my logo.svg", "no spaces"),
+        ("logo", "https://a.example/" + "x" * 500, "at most 500 characters"),
+        ("labels", "launcher", "launcher: write 1 to 300"),
+        ("labels", "launcher:", "launcher: write 1 to 300"),
+        ("labels", "launcher: " + "x" * 301, "launcher: write 1 to 300"),
+        ("labels", "the launcher: x", "the launcher: not the name"),
+        ("labels", "__proto__: x", "__proto__: not the name"),
+        ("labels", "a: x\na: y", "on one line only"),
+        ("labels", "\n".join(f"a{number}: x" for number in range(201)), "At most 200 labels"),
+    ],
+)
+def test_a_value_that_cannot_be_is_named_and_nothing_is_saved(owner, tenant, field, value, says):
+    shown = owner.post(page(tenant), {**EMPTY, "enabled": "on", field: value}).content.decode()
+    row = shown.split(f'id="id_{field}_error"')
+    assert len(row) == 2, shown
+    assert says in row[1].split("</ul>")[0]
+    assert "Nothing was saved." in shown
+    assert not WidgetSettings.objects.filter(project=tenant.project).exists()
+
+
+@pytest.mark.parametrize(
+    "accent", ["#FFF", "#0a6b5d80", "rgb(10, 107, 93)", "rgb(10 107 93 / 50%)", "hsl(171deg 83% 23%)", "rebeccapurple"]
+)
+def test_colours_are_those_of_css(owner, tenant, accent):
+    assert owner.post(page(tenant), {**EMPTY, "accent": accent}).status_code == 302
+    assert tenant.project.widget_settings.accent == accent
+
+
+def test_changes_are_logged_and_only_those(owner, tenant):
+    for look in (LOOK, LOOK, {**LOOK, "accent": "red", "labels": ""}):
+        assert owner.post(page(tenant), {**look, "enabled": "on"}).status_code == 302
+    log = LogEntry.objects.filter(object_id=str(tenant.project.widget_settings.pk), user=owner.session["_auth_user_id"])
+    assert [entry.get_change_message() for entry in log.order_by("pk")] == ["Added.", "Changed Accent and labels."]
+
+
+def test_a_stranger_has_no_page_of_it(tenant, make_project):
+    stranger = logged_in(f"stranger-{tenant.project.pk}", make_project().project.organization)
+    assert stranger.get(page(tenant)).status_code == 404
+    assert stranger.post(page(tenant), {**LOOK, "enabled": "on"}).status_code == 404
+    assert not WidgetSettings.objects.filter(project=tenant.project).exists()
+
+
+def test_both_pages_lead_to_each_other(owner, tenant):
+    assistant = f"/admin/assistant/assistantsettings/of/{tenant.domain}"
+    assert page(tenant) in owner.get(assistant).content.decode()
+    assert assistant in owner.get(page(tenant)).content.decode()
+    assert page(tenant) in owner.get("/admin/assistant/assistantsettings/").content.decode()
+    assert page(tenant) in owner.get(f"/admin/projects/project/of/{tenant.domain}").content.decode()

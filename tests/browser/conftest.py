@@ -1,10 +1,13 @@
-"""One Chromium for all browser tests."""
+"""One Chromium for all browser tests, and this service's own documentation in it."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.conftest import ROOT, Service, Tenant
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -21,3 +24,40 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def site(start: Any, django_db_setup: None) -> tuple[Service, Tenant]:
+    """The documentation of the service itself, with a key for its dialog."""
+    from docsite.projects.management.commands.createproject import create_project
+    from search.ingest import ingest
+    from search.sources.markdown.folder import read_folder
+
+    domain = "docs-site"
+    project, key, admin_key = create_project(domain, "Docs site", "https://docs.example.com", [])
+    ingest(project, read_folder(ROOT / "docsite" / "pages" / "content"))
+    service = start(SITE_DOMAIN=domain, SITE_ASSISTANT_KEY=key)
+    return service, Tenant(project, key, admin_key, domain, project.project_id)
+
+
+@pytest.fixture
+def tab(browser: Browser, site: tuple[Service, Tenant]) -> Iterator[Callable[..., Page]]:
+    """Open a page of the site in a tab of its own, where nothing may end up in the console."""
+    from tests.browser.test_widget import OPEN_ROOTS
+
+    contexts = []
+    problems: list[str] = []
+
+    def show(path: str = "/quickstart", *, quiet: bool = False, **options: Any) -> Page:
+        contexts.append(browser.new_context(base_url=site[0].url, **options))
+        contexts[-1].add_init_script(OPEN_ROOTS)
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and not quiet and problems.append(message.text))
+        page.goto(path)
+        return page
+
+    yield show
+    assert problems == []
+    for context in contexts:
+        context.close()

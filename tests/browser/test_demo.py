@@ -86,6 +86,15 @@ def test_a_reader_asks_and_lands_where_the_answer_came_from(demo: dict[str, str]
     assert page.locator(f"[id='{target.partition('#')[2].partition(':~:')[0]}']").count() == 1
 
 
+def test_a_reader_asks_about_a_block_of_code(demo: dict[str, str], page: Page) -> None:
+    page.goto(f"{demo['base_url']}/quickstart")
+    block = page.locator(".code").first
+    lines = block.locator("code").inner_text().rstrip().count("\n") + 1
+    block.get_by_role("button", name="Ask", exact=True).click()
+    name = f"{block.locator('.code-bar span').inner_text()} · {lines} line{'s' * (lines > 1)}"
+    expect(page.get_by_role("dialog").get_by_role("button", name=f"Remove {name}")).to_be_visible()
+
+
 def test_a_reader_searches(demo: dict[str, str], page: Page) -> None:
     page.goto(f"{demo['base_url']}/")
     page.keyboard.press("/")

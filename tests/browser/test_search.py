@@ -2,51 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.conftest import ROOT, Service, Tenant, wait_for
+from tests.conftest import Service, Tenant, wait_for
 
 pytestmark = pytest.mark.browser
 
 FIND = re.compile(r"/discovery/v1/search/[^/]+$")
-
-
-@pytest.fixture(scope="module")
-def site(start: Any, django_db_setup: None) -> tuple[Service, Tenant]:
-    """The documentation of the service itself, with a key for its dialog."""
-    from docsite.projects.management.commands.createproject import create_project
-    from search.ingest import ingest
-    from search.sources.markdown_dir import read_folder
-
-    domain = "search-dialog"
-    project, key, admin_key = create_project(domain, "Search dialog", "https://docs.example.com", [])
-    ingest(project, read_folder(ROOT / "docsite" / "pages" / "content"))
-    service = start(SITE_DOMAIN=domain, SITE_ASSISTANT_KEY=key)
-    return service, Tenant(project, key, admin_key, domain, project.project_id)
-
-
-@pytest.fixture
-def tab(browser: Browser, site: tuple[Service, Tenant]) -> Iterator[Callable[..., Page]]:
-    """Open a page of the site in a tab of its own, where nothing may end up in the console."""
-    contexts = []
-    problems: list[str] = []
-
-    def show(path: str = "/quickstart", *, quiet: bool = False, **options: Any) -> Page:
-        contexts.append(browser.new_context(base_url=site[0].url, **options))
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda message: message.type == "error" and not quiet and problems.append(message.text))
-        page.goto(path)
-        return page
-
-    yield show
-    assert problems == []
-    for context in contexts:
-        context.close()
 
 
 def clicks(site: tuple[Service, Tenant]) -> list[tuple[str, str, int]]:
@@ -79,10 +45,10 @@ def test_a_key_opens_it_and_escape_closes_it(tab: Callable[..., Page], keys: str
 
 def test_the_field_in_the_header_opens_it_by_click_and_by_letter(tab: Callable[..., Page]) -> None:
     page = tab()
-    page.locator(".site-search input").click()
+    page.get_by_role("searchbox").click()
     expect(page.get_by_role("combobox")).to_be_focused()
     page.get_by_role("button", name="Close").click()
-    expect(page.locator(".site-search input")).to_be_focused()
+    expect(page.get_by_role("searchbox")).to_be_focused()
     expect(page.get_by_role("dialog", name="Search the docs")).to_be_hidden()
     page.keyboard.type("rate limits")
     expect(page.get_by_role("combobox")).to_have_value("rate limits")
@@ -95,20 +61,21 @@ def test_results_come_while_typing_and_enter_opens_one(tab: Callable[..., Page],
     field = page.get_by_role("combobox")
     field.press_sequentially("rate limits", delay=20)
     options = page.get_by_role("option")
-    expect(options.first).to_have_attribute("aria-selected", "true")
-    expect(field).to_have_attribute("aria-expanded", "true")
+    # While it is busy the results of fewer letters may still be replaced, and with them what is chosen.
+    expect(page.get_by_role("dialog").locator("form")).to_have_attribute("aria-busy", "false")
     expect(options.locator("mark").first).to_be_visible()
-    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text(re.compile(r"^\d+ results?$"))
-    page.wait_for_timeout(300)
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text(re.compile(r"^\d+ pages$"))
+    expect(field).to_have_attribute("aria-expanded", "true")
+    expect(options.nth(0)).to_have_text("Ask: rate limits")
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    keys = {"ArrowDown": 2, "Home": 0, "ArrowUp": -1, "End": -1}
+    for key, place in keys.items():
+        field.press(key)
+        expect(options.nth(place)).to_have_attribute("aria-selected", "true")
+        expect(field).to_have_attribute("aria-activedescendant", str(options.nth(place).get_attribute("id")))
+    field.press("Home")
     field.press("ArrowDown")
-    second = options.nth(1)
-    expect(second).to_have_attribute("aria-selected", "true")
-    expect(field).to_have_attribute("aria-activedescendant", str(second.get_attribute("id")))
-    field.press("ArrowUp")
-    field.press("ArrowUp")
-    expect(options.last).to_have_attribute("aria-selected", "true")
-    field.press("ArrowDown")
-    target = str(options.first.get_attribute("href"))
+    target = str(options.nth(1).get_attribute("href"))
     field.press("Enter")
     page.wait_for_url(re.compile(re.escape(target) + "$"))
     wait_for(lambda: clicks(site)[:1] == [("rate limits", target.partition("#")[0], 1)], 3, "the click")
@@ -118,7 +85,7 @@ def test_a_click_opens_and_is_reported_with_its_place(tab: Callable[..., Page], 
     page = tab()
     page.keyboard.press("Control+k")
     page.get_by_role("combobox").fill("assistant key")
-    link = page.get_by_role("option").nth(2)
+    link = page.locator(".page-row").nth(2)
     expect(link).to_be_visible()
     target = str(link.get_attribute("href"))
     link.click()
@@ -131,9 +98,9 @@ def test_a_result_opened_beside_this_page_keeps_the_dialog(tab: Callable[..., Pa
     page = tab()
     page.keyboard.press("/")
     page.get_by_role("combobox").fill("rate limits")
-    expect(page.get_by_role("option").first).to_be_visible()
+    expect(page.locator(".page-row").first).to_be_visible()
     with page.context.expect_page() as other:
-        page.get_by_role("option").first.click(modifiers=["Control"])
+        page.get_by_role("combobox").press("Control+Enter")
     assert other.value.url != page.url
     expect(page.get_by_role("combobox")).to_be_visible()
 
@@ -144,7 +111,7 @@ def test_marks_are_those_of_the_answer_in_code_points(tab: Callable[..., Page]) 
     answer(page, result("/a", text, highlights=[[2, 6], [4, 9], [15, 18], [90, 95], [29, 29]]), result("/b", text))
     page.keyboard.press("/")
     page.get_by_role("combobox").fill("rate")
-    first, second = page.get_by_role("option").nth(0), page.get_by_role("option").nth(1)
+    first, second = page.get_by_role("option").nth(1), page.get_by_role("option").nth(2)
     expect(first.locator(".excerpt")).to_have_text(text)
     expect(first.locator("mark")).to_have_text(["Rate", text[15:18]])
     expect(second.locator("mark")).to_have_text(["Rate", "rates"])
@@ -167,29 +134,109 @@ def test_an_answer_that_comes_late_is_dropped(tab: Callable[..., Page]) -> None:
     field.fill("slow")
     wait_for(lambda: page.wait_for_timeout(20) or held, 3, "the first search")
     field.fill("quick")
-    expect(page.get_by_role("option")).to_have_text(["Tquick"])
+    expect(page.get_by_role("option")).to_have_text(["Ask: quick", "Tquick"])
     held[0].abort()
     page.wait_for_timeout(100)
-    expect(page.get_by_role("option")).to_have_text(["Tquick"])
+    expect(page.get_by_role("option")).to_have_text(["Ask: quick", "Tquick"])
     field.fill("")
-    expect(page.get_by_role("option")).to_have_count(0)
+    expect(page.get_by_role("group", name="Start here")).to_be_visible()
 
 
-def test_nothing_found_leads_to_the_assistant(tab: Callable[..., Page]) -> None:
+def test_nothing_found_leads_to_near_pages_and_is_told(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
     page = tab()
     page.keyboard.press("/")
-    page.get_by_role("combobox").fill("xyzzyqq plughh")
-    status = page.get_by_role("dialog").get_by_role("status")
-    expect(status).to_have_text(re.compile("^No results for “xyzzyqq plughh”"))
-    page.get_by_role("button", name="Ask the assistant").click()
-    expect(page.get_by_role("dialog", name="Search the docs")).to_be_hidden()
-    expect(page.locator("docs-assistant")).to_be_attached()
+    page.get_by_role("combobox").fill("xyzzyqq embedd")
+    answer(page)
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("No results for “xyzzyqq embedd”.")
+    expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("group", name="Nearest pages").get_by_role("option").first).to_have_text("Embed the widget")
+    page.get_by_role("button", name="Tell us what’s missing").click()
+    expect(page.get_by_role("button", name="Thank you")).to_be_visible()
+    (row,) = site[1].project.feedback.filter(reason="Missing")
+    assert (row.source, row.comment, row.path) == ("contextual", "xyzzyqq embedd", "/quickstart")
+
+
+def test_asking_goes_on_in_the_same_place_and_is_remembered(tab: Callable[..., Page]) -> None:
+    page = tab()
+    button = page.get_by_role("button", name="Dark theme")
+    button.focus()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("rate limits")
+    expect(page.locator(".page-row").first).to_be_visible()
+    box = page.locator(".search-dialog").bounding_box()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    chat = page.get_by_role("dialog", name="Ask the docs")
+    expect(chat.get_by_role("article").first).to_contain_text("rate limits")
+    expect(chat.get_by_role("textbox")).to_be_focused()
+    assert chat.bounding_box() == box
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    expect(chat).to_be_hidden()
+    page.keyboard.press("Control+i")
+    expect(chat).to_have_attribute("data-form", "widget")
+    page.keyboard.press("Escape")
+    button.focus()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("")
+    expect(page.get_by_role("option").first).to_have_text("rate limits")
+    page.get_by_role("button", name="Clear").click()
+    expect(page.locator(".recent-row")).to_have_count(0)
+    assert page.evaluate("localStorage.getItem('recent-searches')") is None
+
+
+def test_chips_narrow_and_sections_stand_below_their_page(tab: Callable[..., Page]) -> None:
+    page = tab()
+    asked: list[dict[str, Any]] = []
+
+    def serve(route: Route) -> None:
+        asked.append(json.loads(route.request.post_data or "")["filter"])
+        more = [{"section": "More", "url": "https://docs.example.com/a#more", "score": 0.5}]
+        found = [result("/a", "x", version="1", sections=more), result("/b", "x", version="2", language="de")]
+        route.fulfill(json=found[: 2 - bool(asked[-1])])
+
+    page.route(FIND, serve)
+    page.keyboard.press("/")
+    page.get_by_role("combobox").fill("x")
+    filters = page.get_by_role("group", name="Narrow the results")
+    expect(filters.get_by_role("group", name="Version").get_by_role("button")).to_have_text(["1", "2"])
+    note = filters.get_by_text("Pages that belong to no version are shown, too.")
+    expect(note).to_be_hidden()
+    section = page.get_by_role("option").nth(2)
+    expect(section).to_have_text("More")
+    assert str(section.get_attribute("href")).endswith("/a#more")
+    page.get_by_role("button", name="1", exact=True).click()
+    expect(page.locator(".page-row")).to_have_count(1)
+    expect(page.get_by_role("button", name="1", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(note).to_be_visible()
+    expect(page.get_by_role("combobox")).to_be_focused()
+    page.get_by_role("button", name="1", exact=True).click()
+    expect(page.locator(".page-row")).to_have_count(2)
+    assert asked == [{}, {"version": "1"}, {}]
+
+
+def test_a_german_page_has_german_results_first(tab: Callable[..., Page]) -> None:
+    page = tab("/de/quickstart")
+
+    def serve(route: Route) -> None:
+        german = json.loads(route.request.post_data or "")["filter"].get("language") == "de"
+        paths = ["/de/b"] if german else ["/a", "/de/b", "/c"]
+        route.fulfill(json=[result(path, "x") for path in paths])
+
+    page.route(FIND, serve)
+    page.keyboard.press("/")
+    page.get_by_role("combobox").fill("x")
+    expect(page.locator(".page-row")).to_have_count(3)
+    found = page.locator(".page-row").evaluate_all("rows => rows.map((row) => row.pathname)")
+    assert found == ["/de/b", "/a", "/c"]
 
 
 @pytest.mark.parametrize(
     ("status", "headers", "says"),
     [
         (429, {"Retry-After": "7"}, "Too many searches just now. Try again in 7 seconds."),
+        (429, {"Retry-After": "2405"}, "Too many searches just now. Try again in 41 minutes."),
         (503, {}, "Search does not work right now. Try again shortly."),
         (0, {}, "Search cannot be reached. Check your connection."),
     ],
@@ -199,10 +246,11 @@ def test_a_failure_is_told(tab: Callable[..., Page], status: int, headers: dict[
     page.route(FIND, lambda route: route.fulfill(status=status, headers=headers) if status else route.abort())
     page.keyboard.press("/")
     page.get_by_role("combobox").fill("install")
-    expect(page.locator(".search-empty p")).to_have_text(says)
+    expect(page.locator(".search-note")).to_have_text(says)
+    expect(page.get_by_role("option")).to_have_text(["Ask: install"])
     page.unroute(FIND)
     page.get_by_role("combobox").fill("rate limits")
-    expect(page.get_by_role("option").first).to_be_visible()
+    expect(page.locator(".page-row").first).to_be_visible()
 
 
 def test_enter_before_any_result_leads_to_the_search_page(
@@ -213,7 +261,7 @@ def test_enter_before_any_result_leads_to_the_search_page(
     page.keyboard.press("/")
     page.keyboard.type("scopes of keys")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/search?q=scopes+of+keys")
+    page.wait_for_url("**/search?q=scopes+of+keys*")
     link = page.locator(".results a").nth(1)
     target = str(link.get_attribute("href"))
     link.click()
@@ -223,15 +271,15 @@ def test_enter_before_any_result_leads_to_the_search_page(
 
 def test_without_scripts_the_form_still_searches(tab: Callable[..., Page]) -> None:
     page = tab(java_script_enabled=False)
-    page.locator(".site-search input").fill("rate limits")
+    page.get_by_role("searchbox").fill("rate limits")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/search?q=rate+limits")
+    page.wait_for_url("**/search?q=rate+limits*")
     expect(page.locator(".results a").first).to_be_visible()
 
 
 def test_it_fills_a_phone_and_nothing_sticks_out(tab: Callable[..., Page]) -> None:
     page = tab(viewport={"width": 390, "height": 780}, is_mobile=True, has_touch=True)
-    page.locator(".site-search input").tap()
+    page.get_by_role("searchbox").tap()
     page.get_by_role("combobox").fill("rate limits")
     expect(page.get_by_role("option").first).to_be_visible()
     box = page.locator(".search-dialog").bounding_box()

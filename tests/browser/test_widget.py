@@ -96,9 +96,14 @@ class Host:
             lambda socket, message: [send(socket, event) for event in events] if message["type"] == "ask" else None
         )
 
+    def show(self) -> None:
+        """Open the panel, and wait until it has taken the place of its skeleton."""
+        self.launcher.click()
+        expect(self.panel.locator(".content")).to_be_attached()
+
     def ask(self, text: str) -> None:
         if not self.panel.is_visible():
-            self.launcher.click()
+            self.show()
         self.field.fill(text)
         self.field.press("Enter")
 
@@ -215,10 +220,12 @@ def test_only_the_launcher_is_loaded_until_it_is_needed(host: Host) -> None:
 
 def test_the_page_gets_one_global_and_a_root_that_stays_closed(browser: Browser, host: Host) -> None:
     page = browser.new_page()
-    plain = Host(page, host.url, "demo", "svc_dsc_x").open()
+    plain = Host(page, host.url, "", "")
+    plain.tag = host.tag
+    plain.open()
     page.wait_for_function("window.DocsAssistant")
     assert page.evaluate("document.querySelector('docs-assistant').shadowRoot") is None
-    assert page.evaluate("Object.keys(DocsAssistant)") == ["open", "close", "ask", "destroy"]
+    assert page.evaluate("Object.keys(DocsAssistant)") == ["init", "open", "close", "ask", "update", "reset", "destroy"]
     assert plain.errors == []
     page.close()
 
@@ -234,7 +241,7 @@ def test_the_page_can_drive_it_and_take_it_away(host: Host) -> None:
     expect(host.panel).to_be_visible()
     host.page.evaluate("DocsAssistant.destroy()")
     expect(host.page.locator("docs-assistant")).to_have_count(0)
-    assert host.page.evaluate("'DocsAssistant' in window") is False
+    assert host.page.evaluate("document.adoptedStyleSheets.length") == 0
 
 
 def test_a_tag_without_a_key_leaves_the_page_alone(host: Host) -> None:
@@ -247,13 +254,14 @@ def test_a_tag_without_a_key_leaves_the_page_alone(host: Host) -> None:
 
 def test_a_panel_that_does_not_load_can_be_tried_again(host: Host) -> None:
     fails = [True]
-    host.page.route(re.compile(r"/widget/panel\.js"), lambda route: route.abort() if fails[0] else route.continue_())
+    host.page.route(re.compile(r"/panel\.js"), lambda route: route.abort() if fails[0] else route.continue_())
     host.open()
     host.launcher.click()
-    expect(host.launcher).not_to_have_attribute("aria-busy", "true")
+    expect(host.panel).to_contain_text("could not be loaded")
     fails[0] = False
-    host.launcher.click()
-    expect(host.panel).to_be_visible()
+    host.button("Try again").click()
+    expect(host.panel).to_contain_text("What are you looking for?")
+    assert host.focused() == "Your question"
 
 
 def test_it_follows_a_site_that_swaps_its_body(host: Host) -> None:
@@ -293,16 +301,15 @@ def test_the_owners_questions_are_offered_where_nothing_was_asked(host: Host, pr
     asked: list[str] = []
     host.page.on("request", lambda request: "/discovery/" in request.url and asked.append(request.url))
     host.open()
-    host.launcher.hover()  # which loads the panel
-    host.page.wait_for_load_state("networkidle")
-    assert asked == []
     host.launcher.click()
     starters = host.panel.get_by_role("list", name="Questions to start with").get_by_role("button")
     expect(starters).to_have_text(STARTERS)
     assert min(starters.nth(number).bounding_box()["height"] for number in range(2)) >= 44
-    host.field.press("Shift+Tab")
-    host.page.keyboard.press("Shift+Tab")
-    assert starters.first.evaluate("(first) => first.getRootNode().activeElement === first")
+    is_first = "(first) => first.getRootNode().activeElement === first"
+    for _ in range(5):
+        if not starters.first.evaluate(is_first):
+            host.page.keyboard.press("Shift+Tab")
+    assert starters.first.evaluate(is_first)
     host.page.keyboard.press("Enter")
     expect(host.panel.locator(".question")).to_contain_text(STARTERS[0])
     expect(host.answers).to_have_attribute("data-phase", "done", timeout=15_000)
@@ -320,7 +327,7 @@ def test_on_a_phone_a_starter_brings_up_no_keyboard(make_host: Any, project: Any
     host.launcher.click()
     host.panel.locator(".starters button").last.click()  # Playwright scrolls to it
     expect(host.prose).to_have_text("Yes.")
-    assert host.focused() == "SECTION"
+    assert host.focused() == "DIALOG"
 
 
 def test_without_the_owners_questions_all_else_works(host: Host) -> None:
@@ -330,19 +337,6 @@ def test_without_the_owners_questions_all_else_works(host: Host) -> None:
     host.button("New conversation").click()
     expect(host.panel.get_by_text("What are you looking for?")).to_be_visible()
     expect(host.panel.locator(".starters")).to_be_hidden()
-
-
-def test_a_page_that_is_not_allowed_is_told_so_in_its_console(host: Host, project: Any) -> None:
-    warnings: list[str] = []
-    host.page.on("console", lambda message: message.type == "warning" and warnings.append(message.text))
-    host.page.route("https://elsewhere.example/", lambda route: route.fulfill(body=host.tag, content_type="text/html"))
-    host.page.goto("https://elsewhere.example/")
-    host.launcher.click()
-    with host.page.expect_console_message(lambda message: message.type == "warning"):
-        expect(host.panel).to_be_visible()
-    host.page.wait_for_load_state("networkidle")
-    told = f"https://elsewhere.example is not an allowed origin of the project {project.domain}"
-    assert [told in warning for warning in warnings] == [True]
 
 
 # What is sent
@@ -503,13 +497,6 @@ def test_an_answer_that_cannot_be_resumed_can_be_asked_again(host: Host) -> None
     assert (again["trigger"], again["messageId"]) == ("regenerate-message", START["messageId"])
 
 
-def test_a_limit_says_when_it_ends(host: Host) -> None:
-    host.answer({"type": "error", "errorText": "Too many questions.", "status": 429, "retryAfter": 2}).open().ask("?")
-    expect(host.answers).to_contain_text(re.compile(r"Ready in 0:0[12]\."))
-    expect(host.button("Try again")).to_be_disabled()
-    expect(host.button("Try again")).to_be_enabled(timeout=5_000)
-
-
 def test_a_lower_rung_is_told(host: Host) -> None:
     status = {"type": "data-status", "data": {"rung": "extractive"}, "transient": True}
     host.answer(START, status, delta("A passage."), FINISH).open().ask("How?")
@@ -580,7 +567,8 @@ def test_code_can_be_copied(make_host: Callable[..., Host]) -> None:
     host = make_host(permissions=("clipboard-read", "clipboard-write"))
     host.answer(START, delta("```bash\npip install acme\n```"), FINISH).open().ask("How?")
     figure = host.panel.locator("figure")
-    expect(figure.locator("figcaption")).to_contain_text("bash")
+    expect(figure.locator("figcaption")).to_contain_text("Bash")
+    expect(figure.locator("code")).to_have_text("pip install acme")  # it comes in pieces
     figure.hover()
     host.button("Copy code").click()
     expect(host.panel.get_by_role("status")).to_have_text("Copied")
@@ -605,7 +593,7 @@ def test_finished_blocks_are_not_drawn_again(host: Host) -> None:
 
 def test_enter_sends_and_shift_enter_does_not(host: Host) -> None:
     host.answer(START, delta("Yes."), FINISH).open()
-    host.launcher.click()
+    host.show()
     expect(host.field).to_be_focused()
     height = host.field.bounding_box()["height"]
     host.field.press_sequentially("One")
@@ -620,7 +608,7 @@ def test_enter_sends_and_shift_enter_does_not(host: Host) -> None:
 
 def test_enter_in_a_composition_does_not_send(host: Host) -> None:
     host.answer(START, delta("Yes."), FINISH).open()
-    host.launcher.click()
+    host.show()
     host.field.fill("にほん")
     for init in ("isComposing: true", "keyCode: 229"):
         host.field.evaluate(
@@ -633,7 +621,7 @@ def test_enter_in_a_composition_does_not_send(host: Host) -> None:
 def test_typing_does_not_reach_shortcuts_of_the_page(host: Host) -> None:
     host.open()
     host.page.evaluate("window.keys = []; document.addEventListener('keydown', (event) => keys.push(event.key))")
-    host.launcher.click()
+    host.show()
     host.field.press_sequentially("/s")
     expect(host.field).to_have_value("/s")
     assert host.page.evaluate("keys") == []
@@ -648,7 +636,7 @@ def test_the_conversation_survives_a_reload_for_a_day(host: Host) -> None:
     assert host.focused() == "BODY"
     host.page.evaluate(
         """() => {
-            const key = Object.keys(localStorage).find((key) => key.endsWith(":thread"));
+            const key = Object.keys(localStorage).find((key) => key.includes(":thread:"));
             const saved = JSON.parse(localStorage.getItem(key));
             saved.at -= 25 * 60 * 60 * 1000;
             addEventListener("pagehide", () => localStorage.setItem(key, JSON.stringify(saved)));
@@ -661,7 +649,7 @@ def test_the_conversation_survives_a_reload_for_a_day(host: Host) -> None:
 def test_it_follows_the_theme_of_the_page_at_once(make_host: Callable[..., Host]) -> None:
     host = make_host(color_scheme="dark")
     host.open()
-    host.launcher.click()
+    host.show()
     dark = host.panel.evaluate("(panel) => getComputedStyle(panel).backgroundColor")
     host.page.evaluate("document.documentElement.dataset.theme = 'light'")
     light = "rgb(255, 255, 255)"
@@ -685,12 +673,12 @@ def test_a_phone_gets_a_sheet_that_keeps_the_focus(make_host: Callable[..., Host
     host = make_host(viewport=PHONE, has_touch=True)
     link = host.url + "/install"
     host.answer(START, source(link, "Installation"), delta("Yes."), FINISH).open()
-    host.launcher.click()
+    host.show()
     expect(host.panel).to_be_visible()
     host.panel.evaluate("(panel) => Promise.all(panel.getAnimations().map((motion) => motion.finished))")
     assert host.panel.bounding_box() == {"x": 0, "y": 0, **PHONE}
     expect(host.panel).to_have_attribute("aria-modal", "true")
-    assert host.focused() == "SECTION"
+    assert host.focused() == "DIALOG"
     host.ask("Is it?")
     expect(host.answers).to_have_attribute("data-phase", "done")
     for _ in range(12):
@@ -700,7 +688,7 @@ def test_a_phone_gets_a_sheet_that_keeps_the_focus(make_host: Callable[..., Host
     host.button("Close").click()
     expect(host.panel).to_be_hidden()
     assert host.focused() == "Ask the docs"
-    assert host.page.evaluate("document.documentElement.style.overflow") == ""
+    assert host.page.evaluate("getComputedStyle(document.documentElement).overflowY") == "visible"
 
 
 def test_every_button_is_large_enough_to_touch(host: Host) -> None:

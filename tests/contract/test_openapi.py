@@ -25,15 +25,19 @@ def test_the_operations_are_those_of_the_specification(document):
         ("get", "/v1/analytics/{projectId}/assistant"),
         ("get", "/v1/analytics/{projectId}/assistant/threads/{threadId}"),
         ("get", "/v1/analytics/{projectId}/assistant/caller-stats"),
+        ("get", "/v1/analytics/{projectId}/feedback"),
+        ("get", "/v1/analytics/{projectId}/feedback/by-page"),
         ("post", "/v1/collect/{projectId}/views"),
         ("post", "/discovery/v1/assistant/{domain}/message"),
         ("post", "/discovery/v1/assistant/{domain}/forget"),
         ("post", "/discovery/v2/assistant/{domain}/message"),
         ("get", "/discovery/v2/assistant/{domain}/message/{chatId}/stream"),
+        ("post", "/discovery/v2/assistant/{domain}/stop"),
         ("post", "/discovery/v1/search/{domain}"),
         ("post", "/discovery/v1/search/{domain}/click"),
         ("post", "/discovery/v1/page/{domain}"),
         ("post", "/discovery/v1/view/{domain}"),
+        ("post", "/discovery/v1/feedback/{domain}"),
         ("get", "/discovery/v1/widget/{domain}"),
     }
 
@@ -89,6 +93,35 @@ def test_what_readers_searched_for_and_asked_is_described(document, path, parame
     assert ok["$ref"].endswith(f"/{answer}Response")
     assert set(document["components"]["schemas"][f"{answer}Response"]["required"]) == fields
     assert set(operation["responses"]) == {"200", "400", "401", "403", "404", "429", "500", "503"}
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "answer", "fields", "default"),
+    [
+        ("feedback", {"source", "status", "cursor"}, "Feedback", {"feedback", "nextCursor", "hasMore"}, 50),
+        ("feedback/by-page", {"source", "status"}, "FeedbackByPage", {"feedback", "hasMore"}, 10),
+    ],
+)
+def test_what_readers_think_is_described(document, path, parameters, answer, fields, default):
+    operation = document["paths"][f"/v1/analytics/{{projectId}}/{path}"]["get"]
+    assert (operation["tags"], operation["security"]) == (["Analytics"], [{"AdminKey": []}])
+    described = {parameter["name"]: parameter["schema"] for parameter in operation["parameters"]}
+    assert set(described) == {"projectId", "dateFrom", "dateTo", "limit", *parameters}
+    limit = described["limit"]
+    assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 100, default)
+    assert described["status"]["type"] == "string"
+    (sources,) = [choice["enum"] for choice in described["source"]["anyOf"] if "enum" in choice]
+    assert set(sources) == {"code_snippet", "contextual", "agent", "thumbs_only"}
+    ok = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    assert ok["$ref"].endswith(f"/{answer}Response")
+    assert set(document["components"]["schemas"][f"{answer}Response"]["required"]) == fields
+
+
+def test_feedback_takes_no_key_and_names_what_it_needs(document):
+    operation = document["paths"]["/discovery/v1/feedback/{domain}"]["post"]
+    assert "security" not in operation
+    assert set(operation["responses"]) == {*("204", "400", "401", "403", "404", "413", "415", "429", "500", "503")}
+    assert document["components"]["schemas"]["FeedbackIn"]["required"] == ["source", "path"]
 
 
 def test_there_are_two_bearer_schemes(document):

@@ -6,16 +6,20 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 from pytest_django import Settings
 
 from docsite.env import Env
-from docsite.pages import navigation
+from docsite.pages import navigation, words
 from docsite.pages.markdown import render
-from search import sections
+from docsite.pages.navigation import Page
+from search import sections, sources
+from search.ingest import ingest
+from search.sources.markdown.front_matter import front_matter
+from tests.conftest import ROOT
 
-SLUGS = list(navigation.pages())
-CONTENT = {slug: page.body for slug, page in navigation.pages().items()}
-ELSEWHERE = {"/openapi.json", "/llms.txt", "/admin/"}  # links that leave the pages
+PAGES = [pytest.param(page, id=page.path) for page in navigation.every_page()]
+ELSEWHERE = {"/openapi.json", "/widget.d.ts", "/admin/"}  # links that leave the pages
 
 
 class Outline(HTMLParser):
@@ -36,27 +40,22 @@ class Outline(HTMLParser):
             self.links.append(str(given["href"]))
         if tag == "style" or "style" in given or any(name.startswith("on") for name in given):
             self.inline.append(tag)
-        if tag == "script" and not given.get("src"):
+        if tag == "script" and not given.get("src") and given.get("type") != "application/json":
             self.inline.append(tag)
 
 
-def path_of(slug: str) -> str:
-    return navigation.pages()[slug].path
-
-
 def test_every_content_file_is_in_the_navigation() -> None:
-    assert {file.stem for file in navigation.CONTENT.glob("*.md")} == set(SLUGS)
+    files = {file.relative_to(navigation.CONTENT).as_posix() for file in navigation.CONTENT.rglob("*.md")}
+    assert files == {page.markdown_path.strip("/") for page in navigation.every_page()}
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_page_renders(client: Client, slug: str) -> None:
-    page = navigation.pages()[slug]
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_renders(client: Client, page: Page) -> None:
     response = client.get(page.path)
     html = response.content.decode()
     outline = Outline(html)
     assert response.status_code == 200
     assert response["Content-Type"] == "text/html; charset=utf-8"
-    assert response["Link"] == f'</{slug}.md>; rel="alternate"; type="text/markdown"'
     assert "Accept" in response["Vary"]
     assert html.count("<h1>") == 1
     assert len(outline.ids) == len(set(outline.ids))
@@ -66,17 +65,16 @@ def test_a_page_renders(client: Client, slug: str) -> None:
     assert client.head(page.path).status_code == 200
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_page_is_markdown_too(client: Client, slug: str) -> None:
-    page = navigation.pages()[slug]
-    response = client.get(f"/{slug}.md")
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_markdown_too(client: Client, page: Page) -> None:
+    response = client.get(page.markdown_path)
     assert response.status_code == 200
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert response.content.decode().startswith(f"# {page.headline}\n")
     asked = client.get(page.path, headers={"Accept": "text/markdown"})
     assert (asked["Content-Type"], asked.content) == (response["Content-Type"], response.content)
     assert "Accept" in asked["Vary"]
-    assert client.head(f"/{slug}.md").status_code == 200
+    assert client.head(page.markdown_path).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -90,6 +88,10 @@ def test_a_page_is_markdown_too(client: Client, slug: str) -> None:
         ("text/markdown, text/html;q=0.9", "text/markdown"),
         ("text/html, text/markdown;q=0.5", "text/html"),
         ("text/markdown;q=0, text/html", "text/html"),
+        ("text/markdown;q=0", "text/html"),
+        ("*/*, text/markdown;q=0.1", "text/html"),
+        ("text/markdown;q=0.7, text/*;q=0.8", "text/html"),
+        ("text/markdown, */*;q=0.1", "text/markdown"),
         ("application/json", "text/html"),
     ],
 )
@@ -101,39 +103,104 @@ def test_accept_decides(client: Client, accept: str, kind: str) -> None:
 def test_other_spellings_lead_to_the_page(client: Client) -> None:
     assert client.get("/quickstart/", follow=False)["Location"] == "/quickstart"
     assert client.get("/index")["Location"] == "/"
+    assert client.get("/de/")["Location"] == client.get("/de/index")["Location"] == "/de"
+    assert client.get("/de/quickstart/")["Location"] == "/de/quickstart"
+    assert client.get("/de/streaming").status_code == 404
     assert client.post("/quickstart").status_code == 405
 
 
-def test_llms_txt_lists_every_page(client: Client) -> None:
-    response = client.get("/llms.txt")
-    assert response["Content-Type"] == "text/markdown; charset=utf-8"
-    for page in navigation.pages().values():
-        assert f"[{page.title}](http://testserver{page.markdown_path})" in response.content.decode()
+@pytest.mark.parametrize("page", PAGES)
+def test_anchors_are_those_of_search_hits(page: Page) -> None:
+    found = {part.anchor for part in sections.split(page.body)} - {""}
+    assert found == {heading.anchor for heading in page.rendered.headings}
 
 
-def test_anchors_are_those_of_search_hits() -> None:
-    for body in CONTENT.values():
-        found = {part.anchor for part in sections.split(body)} - {""}
-        assert found == {heading.anchor for heading in render(body).headings}
+@pytest.fixture(scope="module")
+def anchors() -> dict[str, list[str]]:
+    """The anchors of the pages that were looked at."""
+    return {}
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_links_lead_to_pages_and_anchors(client: Client, slug: str) -> None:
-    ids: dict[str, list[str]] = {}
-    for link in Outline(client.get(path_of(slug)).content.decode()).links:
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_pages_and_anchors(client: Client, page: Page, anchors: dict[str, list[str]]) -> None:
+    for link in Outline(client.get(page.path).content.decode()).links:
         path, _, anchor = link.partition("#")
-        path = path or path_of(slug)
+        path = path or page.path
         if path.startswith(("http:", "https:", "mailto:")) or path in ELSEWHERE:
             continue
-        if path not in ids:
+        if path not in anchors:
             response = client.get(path)
             assert response.status_code == 200, link
-            ids[path] = Outline(response.content.decode()).ids
-        assert not anchor or anchor in ids[path], link
+            anchors[path] = Outline(response.content.decode()).ids
+        assert not anchor or anchor in anchors[path], link
+
+
+TRANSLATED = [param for param in PAGES if param.values[0].language != navigation.FIRST]
+
+
+@pytest.mark.parametrize("page", TRANSLATED)
+def test_a_translation_has_the_code_of_the_first_language(page: Page) -> None:
+    code = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+    first = navigation.pages()[page.slug]
+    assert code.findall(page.body) == code.findall(first.body)
+    assert [heading.level for heading in page.rendered.headings] == [
+        heading.level for heading in first.rendered.headings
+    ]
+    assert (
+        front_matter((navigation.CONTENT / page.markdown_path.strip("/")).read_text())[0]["language"] == page.language
+    )
+
+
+def test_the_navigation_of_a_language_leads_to_what_is_not_translated_yet(client: Client) -> None:
+    html = client.get("/de/quickstart").content.decode()
+    assert '<a href="/de/your-docs">' in html
+    assert '<a href="/streaming" lang="en" hreflang="en">' in html
+
+
+def test_all_languages_have_the_words_that_are_used() -> None:
+    templates = "".join(file.read_text() for file in (ROOT / "templates").rglob("*.html"))
+    rendered = "".join(file.read_text() for file in (ROOT / "docsite" / "pages").glob("*.py"))
+    scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").glob("*.js"))
+    in_pages = {*re.findall(r"\bwords\.([a-z_]+)", templates), *re.findall(r'words\.PAGE\[.*?\]\["(\w+)"\]', rendered)}
+    assert {code: set(known) for code, known in words.PAGE.items()} == dict.fromkeys(navigation.LANGUAGES, in_pages)
+    in_scripts = set(re.findall(r"\bwords\.(\w+)", scripts)) - {"py", "js"}
+    assert {code: set(known) for code, known in words.SCRIPT.items()} == dict.fromkeys(navigation.LANGUAGES, in_scripts)
+    blanks = re.compile(r"{\w*}")
+    for of in (words.PAGE, words.SCRIPT):
+        for name, sentence in of["de"].items():
+            assert blanks.findall(sentence) == blanks.findall(of["en"][name]), name
+
+
+def test_each_page_knows_its_languages(client: Client) -> None:
+    there = {
+        entry["code"]: (entry["href"], entry["current"]) for entry in client.get("/quickstart").context["languages"]
+    }
+    assert there == {"en": ("/quickstart", True), "de": ("/de/quickstart", False)}
+    not_there = client.get("/streaming").context["languages"]
+    assert [entry["href"] for entry in not_there] == ["/streaming", "/de"]
+    assert client.get("/de").context["language"] == "de"
+
+
+def test_search_keeps_to_the_language_and_goes_on_in_the_first(
+    client: Client, settings: Settings, make_project: Any
+) -> None:
+    tenant = make_project()
+    pages = {"/en": ("en", "Parcels"), "/de": ("de", "Parcels auf Deutsch")}
+    ingest(tenant.project, [source(path, *of) for path, of in pages.items()])
+    settings.ENV = settings.ENV.model_copy(update={"site_domain": tenant.domain})
+    found = {
+        language: [result["href"] for result in client.get(f"/search?q=parcels&language={language}").context["results"]]
+        for language in ("en", "de", "nosuch")
+    }
+    assert found == {"en": ["/en"], "de": ["/de", "/en"], "nosuch": ["/en"]}
+
+
+def source(path: str, language: str, title: str) -> sources.Page:
+    return sources.Page(path, path, f"# {title}\n\nParcels.\n", language=language)
 
 
 def test_the_configuration_page_holds_every_setting() -> None:
-    rows = dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", CONTENT["configuration"], re.MULTILINE))
+    rows = dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", navigation.pages()["configuration"].body, re.MULTILINE))
     expected = {}
     for name, field in Env.model_fields.items():
         default = ",".join(field.default) if isinstance(field.default, tuple) else str(field.default)
@@ -149,6 +216,29 @@ def test_html_in_content_is_shown_not_used() -> None:
     assert "&lt;b&gt;" in html
 
 
+def test_code_names_its_language() -> None:
+    html = render('```python\nx = 1\n```\n\n```"><script>\n1\n```\n').html
+    assert '<code class="language-python">' in html
+    assert '<code class="language-&quot;&gt;&lt;script&gt;">' in html
+
+
+@pytest.mark.parametrize(
+    ("fence", "name"),
+    [
+        ("py", ""),
+        ("py app.py", "app.py"),
+        ('py title="My app.py" {1}', "My app.py"),
+        ("py {1,2}", ""),
+        ('py "><b', '"><b'),
+    ],
+)
+def test_code_shows_its_title(fence: str, name: str) -> None:
+    html = render(f"```{fence}\nx = 1\n```\n").html
+    assert f'<div class="code-bar"><span>{escape(name or "py")}</span>' in html
+    assert (f'data-filename="{escape(name)}"' in html) == bool(name)
+    assert '<code class="language-py">x = <span class="number">1</span>\n</code>' in html
+
+
 def test_a_repeated_heading_gets_a_number() -> None:
     rendered = render("## Use `it`\n\n## Use it\n")
     assert [(heading.text, heading.anchor) for heading in rendered.headings] == [
@@ -157,30 +247,32 @@ def test_a_repeated_heading_gets_a_number() -> None:
     ]
 
 
-def test_an_unknown_page_is_404_with_near_pages(client: Client) -> None:
-    response = client.get("/quikstart")
+@pytest.mark.parametrize(
+    ("path", "near"),
+    [
+        ("/quikstart", ["/quickstart"]),
+        ("/docs/quick-start.html", ["/quickstart"]),
+        ("/rate-limit", ["/errors-and-limits"]),
+        ("/de/quikstart", ["/de/quickstart"]),
+        ("/de/streeming", ["/streaming"]),
+        ("/nope", []),
+        ("/a/b/c/", []),
+        ("/wp-login.php", []),
+        ("/" + "x" * 5000, []),
+    ],
+)
+def test_an_unknown_page_is_404_with_what_is_near(client: Client, path: str, near: list[str]) -> None:
+    response = client.get(path)
     html = response.content.decode()
-    assert response.status_code == 404
-    assert response["Content-Type"].startswith("text/html")
-    assert '<a href="/quickstart">' in html[html.index("The nearest pages") :]
-    assert client.get("/a/b/c/").status_code == 404
-    assert client.get("/nosuch/").status_code == 404
-
-
-def test_404_answers_markdown_to_agents(client: Client) -> None:
-    response = client.get("/quikstart.md")
-    assert response.status_code == 404
-    assert response["Content-Type"] == "text/markdown; charset=utf-8"
-    assert "(/quickstart.md)" in response.content.decode()
-
-
-def test_404_answers_when_search_fails(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*args: object, **options: object) -> None:
-        raise RuntimeError
-
-    monkeypatch.setattr("docsite.pages.views._project", fail)
-    monkeypatch.setattr("docsite.pages.views._find", fail)
-    assert client.get("/quikstart").status_code == 404
+    assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert "Accept" in response["Vary"]
+    shown = [page.path for page in response.context["near"]]
+    assert shown[:1] == near
+    assert all(f'<li><a href="{each}">' in html for each in shown or [response.context["home"]])
+    text = client.get(path.rstrip("/").removesuffix(".html") + ".md")
+    assert (text.status_code, text["Content-Type"]) == (404, "text/markdown; charset=utf-8")
+    assert "Accept" in text["Vary"]
+    assert [name in text.content.decode() for name in ("The nearest pages:", "Start here:")] == [bool(near), not near]
 
 
 def test_the_widget_needs_project_and_key(client: Client, settings: Settings, make_project: Any) -> None:
@@ -189,7 +281,7 @@ def test_the_widget_needs_project_and_key(client: Client, settings: Settings, ma
     assert b"widget.js" not in client.get("/privacy").content
     ours = make_project().domain
     settings.ENV = env = env.model_copy(update={"site_domain": ours})
-    tag = f'<script async src="/widget.js" data-domain="{ours}" data-key="svc_dsc_x"></script>'
+    tag = f'<script async src="/widget.js" data-domain="{ours}" data-key="svc_dsc_x" data-accent="#0a6b5d"></script>'
     assert tag in client.get("/privacy").content.decode()
     settings.ENV = env.model_copy(update={"site_assistant_key": ""})
     assert b"data-key" not in client.get("/privacy").content

@@ -3,16 +3,18 @@
 import io
 import json
 import threading
+from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from docsite.paths import normalize
-from search import index
+from search import index, runs
 from search.ingest import ingest
-from search.models import Document
-from search.sources import Bad, Page
-from search.sources.markdown_dir import read_folder, read_manifest
+from search.models import Document, Source
+from search.sources import Bad, LeftOut, Page
+from search.sources.markdown.folder import read_folder, read_manifest
 
 
 @pytest.fixture
@@ -84,6 +86,49 @@ def test_bad_files_are_named_and_skipped(make_project, folder):
     assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/a"], "the last good state stays"
 
 
+ODD = ("\0", "\ud800", "\udce4")
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(
+    "field",
+    ["origin", "path", "markdown", "title", "description", "version", "language", "tags", "keywords", "address"],
+)
+def test_one_odd_text_costs_its_own_page_only(make_project, field, odd):
+    project = make_project().project
+    good = Page("good.md", "/good", "# Good\n")
+    told = (odd,) if field in ("tags", "keywords") else f"/a{odd}"
+    summary = ingest(project, [replace(good, **{"origin": "odd.md", "path": "/odd", field: told}), good])
+    assert set(project.documents.values_list("path", flat=True)) == {"/good"}
+    origin = "/a\ufffd" if field == "origin" else "odd.md"
+    assert [(bad.origin, bad.reason) for bad in summary.bad] == [
+        (origin, "contains a NUL character or half of a surrogate pair")
+    ]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_is_said_of_odd_files_can_be_stored(make_project, odd):
+    notes = [Bad(f"a{odd}", f"is {odd}"), LeftOut(f"b{odd}", f"is {odd}")]
+    project = make_project().project
+    source = Source.objects.create(project=project, name="docs", location="/x")
+    assert runs.claim(source)
+    with patch.object(runs, "read", lambda reading: iter([*notes, Page("good.md", "/good", "# Good\n")])):
+        runs.run(source)
+    source.refresh_from_db()
+    assert source.outcome["skipped"] == [{"file": "a\ufffd", "reason": "is \ufffd"}]
+    assert source.outcome["leftOut"] == [{"file": "b\ufffd", "reason": "is \ufffd"}]
+
+
+def test_pages_with_paths_that_are_too_long_are_named(make_project):
+    project = make_project().project
+    ends = ["x" * 500, "x" * 398, "x" * 398 + "/y", "x" * 397]
+    items = [Page(f"{number}.md", normalize(end), "# X\n") for number, end in enumerate(ends)]
+    summary = ingest(project, items)
+    reason = "has a path of more than 398 characters"
+    assert summary.bad == [Bad(f"{number}.md", reason) for number in range(3)]
+    assert summary.added == 1
+
+
 def test_front_matter_is_text_whatever_it_looks_like(make_project, folder):
     tenant = make_project()
     (folder / "c.md").write_text("---\ntitle: 2026-01-01\nversion: 1.10\nflag: !!bool foo\nx: !!int ''\n---\nx\n")
@@ -119,7 +164,8 @@ def test_what_is_nested_is_no_text(tmp_path, front, reason):
 
 def test_what_is_nested_elsewhere_does_no_harm(tmp_path):
     (tmp_path / "a.md").write_text(f"---\n{bomb(8, 'boost: *a8')}\napi: *a8\nsearch: *a8\ntitle: T\n---\nx\n")
-    (page,) = read_folder(tmp_path)
+    (draft,) = read_folder(tmp_path)
+    page = draft.make()
     assert isinstance(page, Page)
     assert (page.title, page.boost) == ("T", 1.0)
 
@@ -127,7 +173,8 @@ def test_what_is_nested_elsewhere_does_no_harm(tmp_path):
 def test_tags_and_keywords_have_an_end(tmp_path):
     tags = ", ".join(f"t{n}" for n in range(300))
     (tmp_path / "a.md").write_text(f"---\ntags: {tags}\ntag: [more]\nkeywords: [{'k' * 300}]\n---\nx\n")
-    (page,) = read_folder(tmp_path)
+    (draft,) = read_folder(tmp_path)
+    page = draft.make()
     assert isinstance(page, Page)
     assert page.tags == tuple(f"t{n}" for n in range(100))
     assert page.keywords == ("k" * 100,)
@@ -138,11 +185,12 @@ def test_a_manifest_gives_text_too(tmp_path):
     given = [{"title": ["x"]}, {"version": {"x": 1}}, {"tags": [["x"]]}, {"tags": [None]}, {"version": 2, "tags": [3]}]
     manifest = tmp_path / "pages.jsonl"
     manifest.write_text("\n".join(json.dumps({"path": "a", "file": "a.md", **values}) for values in given))
-    *bad, page = read_manifest(tmp_path, manifest)
+    *bad, draft = read_manifest(tmp_path, manifest)
     assert [getattr(item, "reason", "") for item in bad] == [
         *("its `title` is not text", "its `version` is not text"),
         *["its `tags` are not a list of words"] * 2,
     ]
+    page = draft.make()
     assert isinstance(page, Page)
     assert (page.version, page.tags) == ("2", ("3",))
 
@@ -199,7 +247,9 @@ def test_a_manifest_lists_pages_and_wins_over_front_matter(make_project, folder)
     ("arguments", "says"),
     [
         (("nobody", "."), "There is no project nobody"),
-        (("DOMAIN", "/no/such/folder"), "is not a folder"),
+        (("DOMAIN", "/no/such/folder"), "is neither a folder nor a file"),
+        (("DOMAIN", "manage.py"), "is no archive"),
+        (("DOMAIN", "manage.py", "--manifest", "manage.py"), "--manifest needs a folder"),
         (("DOMAIN", ".", "--manifest", "/no/file"), "is not a file"),
     ],
 )

@@ -100,6 +100,24 @@ async def test_a_reader_in_the_other_process_keeps_it_running_and_can_stop_it(pr
     assert stored(seen[0]).state == "aborted"
 
 
+async def test_stop_over_http_reaches_the_other_process(client, processes, upstream, project):
+    marker = f"stop-afar-{project.domain}"
+    one, other = processes
+    async with connect(one, project) as socket:
+        await socket.send(ask(project, context=fake("endless", marker)))
+        seen = await take(socket, 15)
+        body = {
+            "fp": "reader-1",
+            "threadId": seen[0]["messageMetadata"]["threadId"],
+            "messageId": seen[0]["messageId"],
+        }
+        url = f"{other.url}/discovery/v2/assistant/{project.domain}/stop"
+        assert (await client.post(url, json=body, headers=project.assistant)).status_code == 204
+        rest = await take(socket)
+    assert [event["type"] for event in rest][-2:] == ["abort", "finish"]
+    await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
+
+
 async def test_when_its_process_dies_the_reader_elsewhere_is_told(start, upstream, redis, project):
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": redis}
     one, other = start(**environment), start(**environment)

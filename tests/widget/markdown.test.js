@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { address, blocks, firstSentence, plain, withoutSuggestions } from "../../static/widget/src/markdown.js";
+import { Growing, address, blocks, firstSentence, same, withoutSuggestions } from "../../static/widget/src/markdown.js";
 import { settle } from "../../static/widget/src/partial.js";
 
 const BASE = "https://docs.example.com/guide";
@@ -48,7 +48,7 @@ describe("Markdown", () => {
   });
 
   it("follows links to the web and to mail only", () => {
-    for (const href of ["javascript:alert(1)", "JaVaScRiPt:x", "data:text/html,x", "vbscript:x", "file:///etc", "blob:https://a/b", "&#106;avascript:x", "java\nscript:x"]) {
+    for (const href of ["javascript:alert(1)", "JaVaScRiPt:x", "data:text/html,x", "vbscript:x", "file:///etc", "blob:https://a/b", "&#106;avascript:x", "java\nscript:x", "https://docs.example.com@evil.example/", "https://a:b@evil.example/", "intent:x", "//user@evil.example"]) {
       assert.equal(address(href, BASE), null, href);
       assert.ok(!show(`[x](<${href}>) [1](<${href}>)`).includes("<javascript"), href);
     }
@@ -59,9 +59,38 @@ describe("Markdown", () => {
     assert.equal(show("![A *chart*](https://evil.example/x.png?q=secret)"), "p(A *chart*)");
   });
 
-  it("says a text plainly", () => {
-    assert.equal(plain("# Hi\n\n**Run** it[1](https://a.b/c). Then `go`."), "Hi\nRun it. Then go.");
-    assert.equal(firstSentence("**Run** v1.2 it [1](https://a.b/c). Then go."), "Run v1.2 it .");
+  it("shows images of the documentation, once nothing can change them", () => {
+    const images = new Set(["https://docs.example.com"]);
+    const image = (text, partial) => new Growing().read(text, { base: BASE, images, partial }).map(short).join(" ");
+    assert.equal(image("![A](/x.png)"), "p(img<https://docs.example.com/x.png>(A))");
+    assert.equal(image("![A](/x.png)", true), "p(A)");
+    assert.equal(image("![A](/x.png)\n\nB", true), "p(img<https://docs.example.com/x.png>(A)) p(B)");
+    for (const src of ["https://evil.example/x.png", "data:image/png;base64,x", "javascript:x", "//evil.example/x", "https://docs.example.com@evil.example/x"]) {
+      assert.equal(image(`![A](${src})`), "p(A)", src);
+    }
+  });
+
+  it("drops what turns the order of letters around", () => {
+    assert.equal(show("a\u202eb &#x202e;c `d\u2066e`\n\n```\nf\u202eg\n```"), "p(ab c code(de)) pre(fg)");
+  });
+
+  it("makes tabs of code that follows on code in another language", () => {
+    const fence = (lang, code) => `\`\`\`${lang}\n${code}\n\`\`\`\n\n`;
+    const read = (text, partial = false) => new Growing().read(text, { base: BASE, partial }).map(short).join(" ");
+    assert.equal(read(fence("python", "a") + fence("js", "b") + fence("go", "c")), "tabs(pre(a)pre(b)pre(c))");
+    assert.equal(read(fence("python", "a") + fence("py", "b")), "pre(a) pre(b)");
+    assert.equal(read(fence("bash", "a") + fence("json", "b")), "pre(a) pre(b)");
+    assert.equal(read(`${fence("python", "a")}Or:\n\n${fence("js", "b")}`), "pre(a) p(Or:) pre(b)");
+    assert.equal(read(fence("python", "a") + "```js\nb", true), "pre(a) pre(b)");
+  });
+
+  it("says its first sentence plainly", () => {
+    assert.equal(firstSentence("# Hi\n\n**Run** it[1](https://a.b/c). Then `go`."), "Run it.");
+    assert.equal(firstSentence("**Run** v1.2 it [1](https://a.b/c). Then go."), "Run v1.2 it.");
+    assert.equal(firstSentence("**Quickstart › Your own project**\n\nSet the\nproject. Then go."), "Set the project.");
+    assert.equal(firstSentence("**Quickstart** [1](https://a.b/c)\n\n```\nx\n```\n\nRun it."), "Run it.");
+    assert.equal(firstSentence("# Hi"), "Hi");
+    assert.equal(firstSentence(""), "");
   });
 
   it("covers a text with its blocks", () => {
@@ -174,4 +203,76 @@ describe("text that is still arriving", () => {
     for (const piece of ["[", "*a ", "`", "**_", "![", "<a ", "[a](", "| ", "> ", "- ", "\\"]) settle(piece.repeat(5_000));
     assert.ok(performance.now() - began < 2_000);
   });
+});
+
+describe("anything at all", () => {
+  const pieces = [
+    "**", "*", "_", "~~", "`", "```", "```js\n", "```py\n", "~~~", "\n", "\n\n", "    ", "\t", "- ", "1. ", "> ", "# ", "---\n", "| a | b |\n|---|:-:|\n", "|",
+    "[", "](", ")", "[1](https://docs.example.com/a#b:~:text=c)", "![x](https://evil.example/y.png)", "[a](javascript:alert(1))", "[b]: data:text/html,x\n", "[b]",
+    "<https://a@b.example>", "<script>", "</script>", "<img src=x onerror=y>", "<!--", "-->", "<br>", "&#106;", "&lt;", "&amp", "\\", "\u202e", "\u0000", "\ud83d", "\ude00",
+    "https://evil.example/", "www.a.b", "mailto:x@y.z", "\r\n", "\r", "word", "word ", "é", "[x]: <java\nscript:x>\n", "(/a)[/b]", "- [x] ", "<a href='x'>", "\u00a0", "[^1]",
+  ];
+  const TAGS = new Set("p span h4 h5 h6 pre tabs blockquote ul ol li table thead tbody tr th td hr strong em del code br a cite img".split(" "));
+  const images = new Set(["https://docs.example.com"]);
+  let seed = 11;
+  const random = (n) => (seed = (seed * 48_271) % 2_147_483_647) % n;
+
+  const check = (tree) => {
+    if (typeof tree === "string") return;
+    assert.ok(TAGS.has(tree.tag), tree.tag);
+    if (tree.href !== undefined) {
+      const url = new URL(tree.href);
+      assert.match(url.protocol, /^(https?|mailto):$/);
+      assert.equal(url.username + url.password, "");
+      if (tree.tag === "img") assert.equal(url.origin, "https://docs.example.com");
+    }
+    assert.doesNotMatch(tree.lang ?? "", /[^\w+#.-]/);
+    assert.ok(!tree.children.some((child) => typeof child === "string" && /[\u202a-\u202e\u2066-\u2069]/.test(child)));
+    tree.children.forEach(check);
+  };
+
+  it("never throws, holds only what is allowed, and ends as if it had come at once", () => {
+    for (let n = 0; n < 1_500; n++) {
+      const text = Array.from({ length: 2 + random(24) }, () => pieces[random(pieces.length)]).join("");
+      const growing = new Growing();
+      for (let cut = random(6); cut < text.length; cut += 1 + random(12)) growing.read(text.slice(0, cut), { base: BASE, images, partial: true }).forEach(check);
+      const grown = growing.read(text, { base: BASE, images });
+      const whole = new Growing().read(text, { base: BASE, images });
+      grown.forEach(check);
+      assert.ok(grown.length === whole.length && grown.every((tree, i) => same(tree, whole[i])), JSON.stringify(text));
+      withoutSuggestions(text, BASE);
+      firstSentence(text);
+    }
+  });
+
+  it("reads a finished block once, however long the text grows", () => {
+    const growing = new Growing();
+    const text = "A **word**.\n\n- one\n- two\n\n```js\nx\n```\n\n".repeat(20);
+    let before = [];
+    for (let cut = 1; cut < text.length; cut += 7) {
+      const now = growing.read(text.slice(0, cut), { base: BASE, partial: true });
+      before.slice(0, -2).forEach((tree, i) => assert.strictEqual(now[i], tree));
+      before = now;
+    }
+    assert.equal(before.length, 60);
+  });
+
+  it("shows the same while it grows as all of it that is there, for text that defines no references", () => {
+    for (let n = 0; n < 300; n++) {
+      const text = Array.from({ length: 2 + random(20) }, () => ["**bold** ", "word ", "\n\n", "\n", "- item\n", "`code` ", "[1](/a) ", "```js\nx\n```\n", "# head\n", "> quote\n"][random(10)]).join("");
+      const growing = new Growing();
+      for (let cut = 1; cut < text.length; cut += 1 + random(9)) growing.read(text.slice(0, cut), { base: BASE, partial: true });
+      const grown = growing.read(text, { base: BASE, partial: true }).map(short).join(" ");
+      assert.equal(grown, new Growing().read(text, { base: BASE, partial: true }).map(short).join(" "), JSON.stringify(text));
+    }
+  });
+});
+
+it("a long paragraph keeps its syntax and citations, and all of its words", () => {
+  const sentence = "The **key** opens one project [1](https://docs.example.com/keys#part:~:text=opens%20one%20project%2C%20and%20nothing%20else%20at%20all). ";
+  const [{ tree }] = blocks(sentence.repeat(60), { base: "https://docs.example.com/" });
+  const tags = tree.children.map((child) => child.tag ?? "text");
+  assert.equal(tags.filter((tag) => tag === "cite").length, 60);
+  assert.equal(tags.filter((tag) => tag === "strong").length, 60);
+  assert.ok(!JSON.stringify(tree.children.filter((child) => typeof child === "string")).includes("**"));
 });

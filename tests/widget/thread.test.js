@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { asked, begin, isRunning, lastAnswer, numbered, received, restored, retried, stopped } from "../../static/widget/src/thread.js";
+import { received } from "../../static/widget/src/received.js";
+import { restored } from "../../static/widget/src/saved.js";
+import { asked, begin, edited, isRunning, lastAnswer, numbered, queued, rated, retried, sent, stopped } from "../../static/widget/src/thread.js";
 
 const NOW = 1_000_000;
 
@@ -13,7 +15,7 @@ const FOUND = {
   type: "tool-output-available",
   toolCallId: "c",
   output: [
-    { path: "/install", url: "https://docs.example.com/install", metadata: { title: "Install" } },
+    { path: "/install", url: "https://docs.example.com/install", content: "Run it.", metadata: { title: "Install", section: "Install" } },
     { path: "/install", url: "https://docs.example.com/install#pip", metadata: { title: "Install" } },
     { path: "/errors", url: "https://docs.example.com/errors", metadata: {} },
   ],
@@ -33,7 +35,7 @@ describe("a thread", () => {
 
   it("takes a question and waits for its answer", () => {
     const thread = question();
-    assert.deepEqual(thread.turns[0], { id: "q", role: "user", text: "How?" });
+    assert.deepEqual(thread.turns[0], { id: "q", role: "user", text: "How?", context: [] });
     assert.equal(answer(thread).phase, "sending");
     assert.ok(isRunning(answer(thread)));
   });
@@ -108,9 +110,69 @@ describe("a thread", () => {
     assert.deepEqual(answer(thread).failure, { text: "The model went away.", status: 503, readyAt: null });
   });
 
-  it("knows when a limit ends", () => {
-    const thread = after([{ type: "error", errorText: "Too many.", status: 429, retryAfter: 42 }]);
+  it("waits for the end of a limit, unless there is text already or it will not pass", () => {
+    const limit = { type: "error", errorText: "Too many.", status: 429, retryAfter: 42 };
+    const thread = after([limit]);
+    assert.equal(answer(thread).phase, "waiting");
     assert.equal(answer(thread).failure.readyAt, NOW + 42_000);
+    assert.ok(isRunning(answer(thread)));
+    assert.equal(answer(after([{ ...limit, status: 503 }])).phase, "waiting");
+    assert.equal(answer(after([START, delta("Half"), limit])).phase, "failed");
+    assert.equal(answer(after([{ ...limit, retryAfter: undefined }])).phase, "failed");
+    assert.equal(answer(after([{ ...limit, retryAfter: 3600 }])).phase, "waiting");
+    assert.deepEqual(answer(after([{ ...limit, retryAfter: 3601 }])).failure, { text: "Too many.", status: 429, readyAt: null });
+    assert.equal(answer(after([{ ...limit, status: 401 }])).phase, "failed");
+    const again = answer(sent(thread));
+    assert.deepEqual([again.phase, again.failure], ["sending", null]);
+  });
+
+  it("keeps what the search found for the cards of citations", () => {
+    const found = { ...FOUND, output: [...FOUND.output, { url: "https://docs.example.com/errors#limits", content: "Wait.", metadata: { title: "Errors", section: "Limits" } }] };
+    assert.deepEqual(answer(after([found])).passages, [
+      { url: "https://docs.example.com/install", title: "Install", breadcrumb: ["Install"], text: "Run it." },
+      { url: "https://docs.example.com/install#pip", title: "Install", breadcrumb: ["Install"], text: "" },
+      { url: "https://docs.example.com/errors", title: "https://docs.example.com/errors", breadcrumb: [], text: "" },
+      { url: "https://docs.example.com/errors#limits", title: "Errors", breadcrumb: ["Errors", "Limits"], text: "Wait." },
+    ]);
+  });
+
+  it("knows a refusal, by the ladder or by the model, from an answer", () => {
+    const status = (data, ...before) => answer(after([...before, { type: "data-status", data }])).refused;
+    assert.equal(status({ rung: "nearest_pages" }), true);
+    assert.equal(status({ rung: "nearest_pages" }, SOURCE), false);
+    assert.equal(status({ rung: "model", refused: true }), true);
+    assert.equal(status({ rung: "model", reason: "the model found no answer in the passages" }), false);
+    assert.equal(status({ rung: "model", refused: "true" }), false);
+    assert.equal(status({ rung: "extractive", reason: "no model" }), false);
+  });
+
+  it("counts every event of an answer, and no other, to go on after", () => {
+    const events = [START, { type: "start-step" }, { type: "data-status", data: {} }, delta("x")];
+    assert.equal(answer(after(events)).seen, 4);
+    const lost = received(after(events), { type: "reconnecting" }, NOW);
+    assert.deepEqual([answer(lost).seen, answer(lost).reconnecting], [4, true]);
+    const back = received(lost, delta("y"), NOW);
+    assert.deepEqual([answer(back).seen, answer(back).reconnecting, answer(back).text], [5, false, "xy"]);
+  });
+
+  it("waits for the network", () => {
+    const thread = queued(question());
+    assert.equal(answer(thread).phase, "queued");
+    assert.ok(isRunning(answer(thread)));
+    assert.equal(answer(sent(thread)).phase, "sending");
+  });
+
+  it("learns its ids even when it was stopped before it began", () => {
+    const late = received(stopped(question()), START, NOW);
+    assert.deepEqual([late.threadId, answer(late).messageId, answer(late).phase], ["thr_1", "msg_1", "stopped"]);
+    assert.equal(received(late, { ...START, messageId: "msg_2" }, NOW), late);
+  });
+
+  it("keeps what its reader thinks of any of its answers", () => {
+    const feedback = { helpful: false, reason: "Incomplete", comment: "" };
+    const thread = rated(question(after([delta("x"), FINISH])), "a", feedback);
+    assert.deepEqual(thread.turns[1].feedback, feedback);
+    assert.equal(rated(thread, "a", null).turns[1].feedback, null);
   });
 
   it("counts an answer without text as failed", () => {
@@ -122,10 +184,10 @@ describe("a thread", () => {
     assert.equal(answer(after([delta("Half"), { type: "abort" }])).phase, "stopped");
   });
 
-  it("ignores what it does not know and what comes too late", () => {
+  it("counts, and else ignores, what it does not know, and ignores what comes too late", () => {
     const running = after([START]);
     for (const type of ["start-step", "finish-step", "text-start", "data-other", "nonsense"]) {
-      assert.equal(received(running, { type }, NOW), running);
+      assert.deepEqual(answer(received(running, { type }, NOW)), { ...answer(running), seen: 2 });
     }
     const done = after([delta("x"), FINISH]);
     assert.equal(received(done, delta("more"), NOW), done);
@@ -154,36 +216,100 @@ describe("a thread", () => {
 });
 
 describe("asking again", () => {
+  const failed = () => after([START, delta("Half"), { type: "error", errorText: "x", status: 503 }]);
+
   it("replaces a failed answer and keeps the question", () => {
-    const again = retried(after([START, delta("Half"), { type: "error", errorText: "x", status: 503 }]), "b");
-    assert.equal(again.question.text, "How?");
-    assert.equal(again.thread.turns.length, 2);
-    assert.equal(again.thread.turns[1].id, "b");
-    assert.equal(again.thread.turns[1].text, "");
-    assert.equal(again.thread.threadId, "thr_1");
+    const before = failed();
+    const again = retried(before, "b");
+    assert.equal(again.turns.length, 2);
+    assert.equal(again.turns[0], before.turns[0]);
+    assert.deepEqual([answer(again).id, answer(again).text, answer(again).replaces], ["b", "", "msg_1"]);
+    assert.equal(again.threadId, "thr_1");
+  });
+
+  it("still replaces it when the second try never began", () => {
+    const refused = received(retried(failed(), "b"), { type: "error", errorText: "No.", status: 500 }, NOW);
+    assert.equal(answer(retried(refused, "c")).replaces, "msg_1");
+  });
+
+  it("takes another question in the place of the last one", () => {
+    const first = after([START, delta("x"), FINISH]);
+    const thread = edited(received(question(first), { ...START, messageId: "msg_2" }, NOW), { text: "Why?", questionId: "r", answerId: "b" });
+    assert.equal(thread, null, "not while an answer runs");
+    const done = [{ ...START, messageId: "msg_2" }, delta("y"), FINISH].reduce((t, event) => received(t, event, NOW), question(first));
+    const again = edited(done, { text: "Why?", questionId: "r", answerId: "b" });
+    assert.deepEqual(again.turns.slice(0, 2), first.turns);
+    assert.deepEqual(again.turns[2], { id: "r", role: "user", text: "Why?", context: [] });
+    assert.deepEqual([again.turns.length, answer(again).id, answer(again).replaces], [4, "b", "msg_2"]);
   });
 
   it("does nothing while an answer runs or when nothing was asked", () => {
     assert.equal(retried(question(), "b"), null);
     assert.equal(retried(begin("chat"), "b"), null);
+    assert.equal(edited(begin("chat"), { text: "x", questionId: "q", answerId: "b" }), null);
   });
 });
 
 describe("a saved thread", () => {
   const saved = (thread) => restored(JSON.parse(JSON.stringify(thread)));
+  const whole = () =>
+    after(
+      [START, ...SEARCH, FOUND, { type: "data-status", data: { rung: "extractive", reason: "x", version: "v2", indexedAt: "y", pages: 3 } }, SOURCE, delta("x"), FINISH],
+      asked(begin("chat"), { text: "How?", context: [{ type: "code", value: "x", label: "a.py", path: "/a", elementId: "c1" }], questionId: "q", answerId: "a" }),
+    );
 
   it("comes back as it was", () => {
-    const thread = after([START, SOURCE, delta("x"), FINISH]);
+    const thread = rated(whole(), "a", { helpful: true, reason: "", comment: "Good" });
     assert.deepEqual(saved(thread), thread);
   });
 
-  it("comes back with a running answer stopped", () => {
-    assert.equal(answer(saved(after([delta("Half")]))).phase, "stopped");
+  it("comes back with its last answer still running, waiting or queued", () => {
+    const running = after([START, delta("Half")]);
+    assert.deepEqual(saved(running), running);
+    assert.equal(answer(saved(received(running, { type: "reconnecting" }, NOW))).reconnecting, true);
+    const ended = { ...answer(after([START, delta("Yes."), FINISH])), reconnecting: true };
+    assert.equal(answer(saved({ ...running, turns: [running.turns[0], ended] })).reconnecting, false);
+    const waiting = after([{ type: "error", errorText: "No.", status: 429, retryAfter: 9 }]);
+    assert.deepEqual(saved(waiting), waiting);
+    assert.deepEqual(saved(queued(question())), queued(question()));
+  });
+
+  it("has no answer running but the last one, and none that waits for nothing", () => {
+    const odd = { ...question(question()), turns: [] };
+    odd.turns = [...after([delta("x")]).turns, { id: "q2", role: "user", text: "?", context: [] }, { ...answer(question()), id: "a2", phase: "waiting" }];
+    assert.deepEqual(saved(odd).turns.map((turn) => turn.phase), [undefined, "stopped", undefined, "stopped"]);
+  });
+
+  it("comes back from before there were so many fields", () => {
+    const old = { chatId: "c", turns: [{ id: "q", role: "user", text: "?" }, { id: "a", role: "assistant", text: "x", phase: "done" }] };
+    const { threadId, turns } = restored(old);
+    assert.equal(threadId, null);
+    assert.deepEqual(turns[1], { ...answer(asked(begin("c"), { text: "?", questionId: "q", answerId: "a" })), text: "x", phase: "done" });
   });
 
   it("is refused when it is no thread", () => {
-    for (const value of [null, 1, "x", {}, { chatId: "c" }, { chatId: "c", turns: [null] }, { chatId: "c", turns: [{ id: "a", role: "assistant", text: "x" }] }]) {
-      assert.equal(restored(value), null);
+    const q = { id: "q", role: "user", text: "?" };
+    const a = { id: "a", role: "assistant", text: "x", phase: "done" };
+    const turns = [[null], [q], [a, q], [q, q], [q, { ...a, id: "q" }], [q, { ...a, phase: "dancing" }], [q, { ...a, text: 7 }], [{ ...q, text: {} }, a], "qa", { length: 2 }];
+    assert.ok(restored({ chatId: "c", turns: [q, a] }));
+    for (const value of [null, undefined, 1, "x", [], {}, { chatId: "c" }, { chatId: 7, turns: [] }, { chatId: "x".repeat(300), turns: [] }, ...turns.map((list) => ({ chatId: "c", turns: list }))]) {
+      assert.equal(restored(value), null, JSON.stringify(value));
+    }
+  });
+
+  it("never throws, whatever one puts into it", () => {
+    const junk = [null, 0, -1, 1e400, "", "x", "y".repeat(2_000_000), true, [], [null], [[]], {}, { url: 1 }, { toString: 1 }, { __proto__: null, length: 3 }];
+    const fields = Object.keys(answer(whole()));
+    for (const field of fields) {
+      for (const value of junk) {
+        const thread = structuredClone(whole());
+        thread.turns[1][field] = value;
+        const back = restored(thread);
+        if (back) assert.deepEqual(saved(back), back, `${field} is sound`);
+        thread.turns[0].context = [value, { type: value, value, label: value }, { type: "code", value: "x", label: value, path: value }];
+        thread.threadId = value;
+        restored(thread);
+      }
     }
   });
 });

@@ -7,7 +7,7 @@ from django.template.defaultfilters import pluralize
 
 from docsite.projects.management.base import ServiceCommand, project_named
 from docsite.projects.models import Project
-from search.ingest import Superseded, ingest, stored
+from search.ingest import Superseded, reindex
 
 
 class Command(ServiceCommand):
@@ -27,7 +27,7 @@ class Command(ServiceCommand):
                 self.stdout.write(f"{project.domain}: nothing was ingested yet")
                 continue
             try:
-                summary = ingest(project, stored(project), self.show, anew=True)
+                summary = reindex(project, self.show)
             except Superseded as other:
                 raise CommandError(f"{project.domain}: {other}.") from None
             for warned in summary.warnings:

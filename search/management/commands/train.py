@@ -17,7 +17,7 @@ from docsite.projects.models import Organization, Project
 from search import answerable, ranking
 from search.answerable import Chance
 from search.ingest import ingest
-from search.sources.markdown_dir import read_manifest
+from search.sources.markdown.folder import read_manifest
 from search.training import answers, data, examples, fit, recipe
 
 

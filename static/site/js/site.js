@@ -1,5 +1,9 @@
-// Theme toggle, copy buttons and the mark in the table of contents.
+// Theme toggle and the mark in the table of contents; what else a page can do is in the modules.
 // Every page reads without this file.
+
+import "./code-blocks.js";
+import "./page-menu.js";
+import "./selection.js";
 
 const root = document.documentElement;
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
@@ -25,33 +29,6 @@ function setUpTheme() {
   systemDark.addEventListener("change", show);
   show();
   button.hidden = false;
-}
-
-function setUpCopying() {
-  if (!navigator.clipboard) return;
-  const said = document.createElement("p");
-  said.className = "visually-hidden";
-  said.setAttribute("role", "status");
-  document.body.append(said);
-  for (const block of document.querySelectorAll(".code")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "copy";
-    button.textContent = "Copy";
-    button.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(block.querySelector("code").textContent.trimEnd());
-        button.textContent = said.textContent = "Copied";
-      } catch {
-        button.textContent = said.textContent = "Not copied";
-      }
-      setTimeout(() => {
-        button.textContent = "Copy";
-        said.textContent = "";
-      }, 1500);
-    });
-    block.querySelector(".code-bar").append(button);
-  }
 }
 
 function setUpContents() {
@@ -90,5 +67,4 @@ function setUpContents() {
 }
 
 setUpTheme();
-setUpCopying();
 setUpContents();

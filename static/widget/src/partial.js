@@ -3,18 +3,25 @@
  * open is closed, so that a reader never sees raw syntax and half a link never becomes one.
  */
 
-const PREFIX = String.raw`^(?:\s|>|[-*+]\s|\d{1,3}[.)]\s)*`;
-const FENCE = new RegExp(PREFIX + "(`{3,}|~{3,})([^`]*)$");
+/*
+ * Answers are hostile, so no expression here may try the same characters in two ways: each reads a text once, and
+ * what is looked at again for every character is cut to a length first.
+ */
+/** What a line begins with before its text. It stands alone: with more behind it, it would be tried in many ways. */
+const PREFIX = /^(?:\s|>|[-*+]\s|\d{1,3}[.)]\s)*/;
+const FENCE = /^(?:`{3,}(?=[^`]*$)|~{3,})/;
 /** A last line that may become a heading, list item, rule, table, underline of a heading, or fence. */
-const UNDECIDED = new RegExp(PREFIX + String.raw`(?:#{1,6}|[-*+=_:|\s]+|\d{1,3}[.)]?|\x60{1,2}|~{1,2}|\[[ xX]?\]?)?\s*$`);
+const UNDECIDED = /^(?:#{1,6}|[-*+=_:|\s]+|\d{1,3}[.)]?|`{1,2}|~{1,2}|\[[ xX]?\]?)?$/;
 /** Lines after which emphasis cannot go on. */
 const BOUNDARY = /^\s*(?:$|#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s|\||>)/;
 
-const LABEL = /^\[(?:\\.|`[^`]*`|[^[\]\\]|\[[^\]]*\])*\]/;
+const RUN = /^(.)\1*/;
+const LABEL = /^\[(?:\\.|`[^`]*`|[^[\]\\`]|\[[^\]]*\])*\]/;
 const TARGET = /^\((?:<[^<>]*>|(?:[^()\s<]|\([^()\s]*\))*)(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
-const OPEN_TARGET = /^\((?:<[^<>]*|[^\s<][^\s]*|[^\s]*\s+(?:"[^"]*"?|'[^']*'?)?\s*)?$/;
-/** The longest label of a link that is waited for; a longer one is a bracket in the text. */
+const OPEN_TARGET = /^\((?:<[^<>]*|(?:[^\s<]\S*|<[^<>]*>)?(?:\s+(?:"[^"]*(?:"\s*)?|'[^']*(?:'\s*)?)?)?)$/;
+/** The longest label of a link that is waited for; a longer one is a bracket in the text. And the longest link. */
 const LONGEST_LABEL = 200;
+const LONGEST_TARGET = 2_000;
 
 /**
  * The part of a text that can be shown already, with what is open in it closed.
@@ -27,9 +34,13 @@ export function settle(text) {
 
   const fence = openFence(whole);
   if (fence) return /^\s*(`+|~+)$/.test(last) && !closes(last, fence) ? text.slice(0, end) : text;
-  const undecided = FENCE.test(last) || (last && UNDECIDED.test(last));
+  const rest = last.slice(prefix(last)).trimEnd();
+  const undecided = last && (FENCE.test(rest) || UNDECIDED.test(rest));
   return settleInline(withoutOpenTable(undecided ? text.slice(0, end) : text));
 }
+
+/** How long what a line begins with is. @param {string} line */
+const prefix = (line) => PREFIX.exec(line)?.[0].length ?? 0;
 
 /** The fence that is open after some lines. @param {string[]} lines */
 function openFence(lines) {
@@ -38,7 +49,7 @@ function openFence(lines) {
     if (fence) {
       if (closes(line, fence)) fence = "";
     } else {
-      fence = FENCE.exec(line)?.[1] ?? "";
+      fence = FENCE.exec(line.slice(prefix(line)))?.[0] ?? "";
     }
   }
   return fence;
@@ -75,9 +86,9 @@ function lastContext(text) {
     const start = text.lastIndexOf("\n", end - 1) + 1;
     const line = text.slice(start, end);
     if (BOUNDARY.test(line) || start === 0) {
-      const cell = line.startsWith("|") ? line.replace(/\s*\|\s*$/, "").lastIndexOf("|") + 1 : 0;
-      const marker = new RegExp(PREFIX + "(?:#{1,6}\\s)?").exec(line)?.[0].length ?? 0;
-      return start + Math.max(cell, marker);
+      const cell = line.startsWith("|") ? line.trimEnd().replace(/\|$/, "").lastIndexOf("|") + 1 : 0;
+      const marker = prefix(line);
+      return start + Math.max(cell, marker + (/^#{1,6}\s/.exec(line.slice(marker, marker + 7))?.[0].length ?? 0));
     }
     end = start - 1;
   }
@@ -94,11 +105,13 @@ function closeInline(text) {
       if (i + 1 === text.length) cut = i;
       i += 2;
     } else if (c === "`") {
-      const run = /^`+/.exec(text.slice(i))?.[0] ?? "";
+      const run = RUN.exec(text.slice(i))?.[0] ?? "";
       const inside = i + run.length;
       const close = findRun(text, inside, run);
       if (close < 0) {
-        const code = text.slice(inside).replace(/`+$/, "");
+        let to = text.length;
+        while (text[to - 1] === "`" && to > inside) to--;
+        const code = text.slice(inside, to);
         return code.trim() ? text.slice(0, inside) + code + run + closers(open) : trimmed(text.slice(0, i), open);
       }
       i = close + run.length;
@@ -106,14 +119,14 @@ function closeInline(text) {
       const link = linkAt(text.slice(c === "!" ? i + 1 : i));
       if (link === "undecided") cut = i;
       else i += (link || 1) + (c === "!" && link ? 1 : 0);
-    } else if (c === "<" && /^<(?:[a-z/!][^<>]*)?$/i.test(text.slice(i)) && text.length - i < LONGEST_LABEL) {
+    } else if (c === "<" && text.length - i < LONGEST_LABEL && /^<(?:[a-z/!][^<>]*)?$/i.test(text.slice(i))) {
       cut = i;
-    } else if (c === "&" && /^&#?\w{0,10}$/.test(text.slice(i))) {
+    } else if (c === "&" && /^&#?\w{0,10}$/.test(text.slice(i, i + 13))) {
       cut = i;
-    } else if (/[hw]/.test(c) && !/\w/.test(text[i - 1] ?? "") && /^(?:https?:\/\/|www\.)\S*$/.test(text.slice(i))) {
+    } else if (/[hw]/.test(c) && text.length - i < LONGEST_TARGET && !/\w/.test(text[i - 1] ?? "") && /^(?:https?:\/\/|www\.)\S*$/.test(text.slice(i))) {
       cut = i;
     } else if (c === "*" || c === "_" || c === "~") {
-      const run = new RegExp(`^\\${c}+`).exec(text.slice(i))?.[0] ?? "";
+      const run = RUN.exec(text.slice(i))?.[0] ?? "";
       const left = emphasis(open, run, i, text[i - 1] ?? " ", text[i + run.length]);
       if (left !== null) cut = left;
       i += run.length;
@@ -132,14 +145,14 @@ function findRun(text, from, run) {
 
 /** Length of the link that a text begins with, 0 when it is no link. @param {string} text */
 function linkAt(text) {
-  const label = LABEL.exec(text)?.[0];
+  const label = LABEL.exec(text.slice(0, LONGEST_LABEL))?.[0];
   if (!label) return text.length < LONGEST_LABEL ? "undecided" : 0;
-  const rest = text.slice(label.length);
+  const rest = text.slice(label.length, LONGEST_TARGET);
   if (!rest) return "undecided";
   if (rest[0] !== "(") return 0;
   const target = TARGET.exec(rest)?.[0];
   if (target) return label.length + target.length;
-  return OPEN_TARGET.test(rest) ? "undecided" : 0;
+  return text.length < LONGEST_TARGET && OPEN_TARGET.test(rest) ? "undecided" : 0;
 }
 
 /**

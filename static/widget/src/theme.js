@@ -1,33 +1,27 @@
-/** Which theme the host page shows: its own mark first, then the reader's preference. */
+/** Which theme the host page shows: its own mark first, then its style sheet, then the reader's preference. */
 
-const DARK = "(prefers-color-scheme: dark)";
+const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** @returns {"light" | "dark"} */
-function current() {
-  for (const element of [document.documentElement, document.body]) {
-    const named = element?.dataset.theme;
-    if (named === "dark" || named === "light") return named;
-    if (element?.classList.contains("dark")) return "dark";
-    if (element?.classList.contains("light")) return "light";
-  }
-  return matchMedia(DARK).matches ? "dark" : "light";
+/** @returns {string} light or dark */
+export function pageTheme() {
+  const { documentElement: root, body } = document;
+  const scheme = getComputedStyle(root).colorScheme.replace(" only", "");
+  return [root.dataset.theme, ...root.classList, body.dataset.theme, ...body.classList, scheme].find((mark) => mark === "dark" || mark === "light") ?? (dark.matches ? "dark" : "light");
 }
 
 /**
- * Calls back with the theme now and whenever it changes. Returns a function that ends this.
- * @param {(theme: "light" | "dark") => void} apply
+ * Calls back now and whenever the theme may have changed, or the direction of writing. Returns a function that ends this.
+ * @param {() => void} update
  */
-export function watchTheme(apply) {
-  const update = () => apply(current());
-  const media = matchMedia(DARK);
+export function watchTheme(update) {
   const observer = new MutationObserver(update);
   for (const element of [document.documentElement, document.body]) {
-    observer.observe(element, { attributes: true, attributeFilter: ["class", "data-theme"] });
+    observer.observe(element, { attributes: true, attributeFilter: ["class", "data-theme", "style", "dir"] });
   }
-  media.addEventListener("change", update);
+  dark.addEventListener("change", update);
   update();
   return () => {
     observer.disconnect();
-    media.removeEventListener("change", update);
+    dark.removeEventListener("change", update);
   };
 }

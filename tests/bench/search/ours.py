@@ -18,11 +18,12 @@ from search.hits import Filters  # noqa: E402
 from search.index import find  # noqa: E402
 from search.ingest import ingest  # noqa: E402
 from search.models import Section  # noqa: E402
-from search.sources import Bad, Page  # noqa: E402
-from search.sources.markdown_dir import read_manifest  # noqa: E402
+from search.sources import Item, Page  # noqa: E402
+from search.sources.markdown.folder import read_manifest  # noqa: E402
 from search.training import data  # noqa: E402
 from tests.bench.search import held_out, scale  # noqa: E402
 from tests.bench.search.worker import PAGES, serve, timed  # noqa: E402
+from tests.drafts import made  # noqa: E402
 
 projects: dict[str, Project] = {}
 models: dict[str, held_out.Model] = {}
@@ -38,7 +39,7 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
     pages = [
         page
         for folder in folders
-        for page in read_manifest(Path(folder), Path(folder) / "manifest.jsonl")
+        for page in made(read_manifest(Path(folder), Path(folder) / "manifest.jsonl"))
         if isinstance(page, Page)
     ]
     made = _ingest(set, list(scale.varied(pages, copies)))
@@ -48,7 +49,7 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
     return made
 
 
-def _ingest(set: str, pages: Iterable[Page | Bad]) -> dict[str, Any]:
+def _ingest(set: str, pages: Iterable[Item]) -> dict[str, Any]:
     projects[set], key, _ = create_project(set, "Bench", "https://docs.example", [])
     began = time.perf_counter()
     summary = ingest(projects[set], pages)

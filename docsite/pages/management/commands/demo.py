@@ -16,13 +16,15 @@ from assistant.doors import drain
 from assistant.models import AssistantSettings
 from assistant.threads import mark_orphans
 from docsite.ids import is_token
+from docsite.pages.navigation import CONTENT, FIRST
 from docsite.projects.management.base import ServiceCommand, port
 from docsite.projects.management.commands.createproject import create_project
 from docsite.projects.models import ApiKey, Organization, Project, digest
+from search import scheduler
 from search.ingest import ingest
-from search.sources.markdown_dir import read_folder
+from search.sources.opening import read
+from search.sources.reading import Reading
 
-CONTENT = Path(__file__).resolve().parents[2] / "content"
 USERNAME = "admin"
 STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]
 
@@ -60,7 +62,8 @@ class Command(ServiceCommand):
         _write(file, {"sample_of": known.get("sample_of", ""), **demo})
         project = Project.objects.get(domain=demo["domain"])
         self._step("Documentation")
-        summary = ingest(project, read_folder(CONTENT), lambda line: self.stdout.write(f"  {line}"))
+        pages = read(Reading(str(CONTENT), base_url, language=FIRST))  # translations name theirs
+        summary = ingest(project, pages, lambda line: self.stdout.write(f"  {line}"))
         self.stdout.write(f"  {project.documents.count()} pages, {summary.added + summary.changed} read anew")
         if known.get("sample_of") != project.project_id and not project.views.exists():
             self._step("Sample visitors, marked as sample")
@@ -70,7 +73,9 @@ class Command(ServiceCommand):
         _write(file, {"sample_of": project.project_id, **demo})  # once taken away, they stay away
         settings.ENV.site_assistant_key = demo["assistant_key"]
         background.start()
+        scheduler.start()
         serve(host, port, lambda: self._tell(demo), drain)
+        scheduler.stop()
         self.stdout.write("Stopped.")
 
     def _step(self, name: str) -> None:

@@ -10,6 +10,7 @@ from analytics.counting import background
 from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.projects.management.base import ServiceCommand, port
+from search import scheduler
 
 
 class Command(ServiceCommand):
@@ -36,7 +37,9 @@ class Command(ServiceCommand):
             raise CommandError(f"{host}:{port}: {taken.strerror}. Choose another --port.") from None
         mark_orphans()
         background.start()
+        scheduler.start()
         serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"), drain)
+        scheduler.stop()
 
     def _tell(self, line: str) -> None:
         self.stdout.write(line)

@@ -1,0 +1,97 @@
+"""Feedback in the admin: to read, and to note what became of it."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+
+from analytics.dashboard.texts import visible
+from analytics.models import Feedback
+from docsite.projects.admin import ProjectFilter, ScopedAdmin
+
+LONGEST_EXCERPT = 160
+
+
+def _mark(status: Feedback.Status) -> Any:
+    """An action that gives this status to what is chosen in the list."""
+
+    @admin.action(description=f"Mark as {status.label.lower()}")
+    def mark(shown: "FeedbackAdmin", request: HttpRequest, chosen: "QuerySet[Feedback]") -> None:
+        number = chosen.update(status=status)
+        messages.success(request, f"{number} marked as {status.label.lower()}.")
+
+    mark.__name__ = f"mark_{status}"
+    return mark
+
+
+@admin.register(Feedback)
+class FeedbackAdmin(ScopedAdmin):
+    """What readers said, latest first. Only its status can be changed."""
+
+    organization = "project__organization"
+    changeable = deletable = True
+    list_display = ("told_at", "said", "thumb", "status", "page", "source", "project")
+    list_display_links = ("told_at", "said")
+    list_filter = (ProjectFilter, "status", "source", "helpful")
+    list_select_related = ("project",)
+    search_fields = ("comment", "path", "contact")
+    date_hierarchy = "created_at"
+    actions = tuple(_mark(status) for status in Feedback.Status)
+    _said = ("told_at", "source", "project", "page", "thumb", "reason", "comment", "contact")
+    _code = ("filename", "lang", "code_block")
+    fields = ("status", *_said, *_code, "answer")
+    readonly_fields = (*_said, *_code, "answer")
+
+    class Media:
+        """The look of the list and of code."""
+
+        css: ClassVar = {"all": ("admin/reports.css",)}
+
+    def get_fields(self, request: HttpRequest, obj: Feedback | None = None) -> tuple[str, ...]:
+        """The fields of code only where it is about code, and the answer only where it is about one."""
+        left_out = (*(() if obj and obj.code else self._code), *(() if obj and obj.message_id else ("answer",)))
+        return tuple(name for name in self.fields if name not in left_out)
+
+    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
+        """The columns; no project where all is of one."""
+        return self.list_display[:-1] if request.GET.get("project") else self.list_display
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list."""
+        return super().changelist_view(request, {"title": "Feedback", **(extra_context or {})})
+
+    @admin.display(description="At (UTC)", ordering="created_at")
+    def told_at(self, row: Feedback) -> str:
+        """When it was said, or changed last."""
+        return f"{row.created_at:%Y-%m-%d %H:%M}"
+
+    @admin.display(description="Helpful", ordering="helpful")
+    def thumb(self, row: Feedback) -> str:
+        """Thumb up or down."""
+        return {True: "Yes", False: "No", None: "–"}[row.helpful]
+
+    @admin.display(description="Said")
+    def said(self, row: Feedback) -> str:
+        """The beginning of what the reader said."""
+        text = visible(" ".join((row.comment or row.reason or row.code).split()))
+        return f"{text[:LONGEST_EXCERPT]}…" if len(text) > LONGEST_EXCERPT else text or "–"
+
+    @admin.display(description="Page", ordering="path")
+    def page(self, row: Feedback) -> str:
+        """The page, as a link to it."""
+        return format_html('<a href="{}">{}</a>', row.project.url_of(row.path), visible(row.path))
+
+    @admin.display(description="Code")
+    def code_block(self, row: Feedback) -> str:
+        """The code, as it is."""
+        return format_html('<pre class="sample">{}</pre>', row.code)
+
+    @admin.display(description="Answer")
+    def answer(self, row: Feedback) -> str:
+        """The conversation that the answer is of."""
+        assert row.message
+        link = reverse("admin:assistant_thread_change", args=[row.message.thread_id])
+        return format_html('<a href="{}">Read the conversation</a>', link)

@@ -1,0 +1,103 @@
+"""Feedback in from browsers, and out to the site's owner. Exports are made in a thread, since they may be large."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from ninja import Query, Router
+
+from analytics import feedback, paging
+from analytics.feedback_schemas import (
+    CodeSnippetFeedback,
+    ContextualFeedback,
+    FeedbackByPageQuery,
+    FeedbackByPageResponse,
+    FeedbackByPageRow,
+    FeedbackIn,
+    FeedbackQuery,
+    FeedbackResponse,
+)
+from analytics.models import Feedback
+from docsite.db import in_db
+from docsite.http.cursor import Moment
+from docsite.http.schemas import responses
+from docsite.projects.guards import AdminKey, AllowedOrigin, BrowserRequest, CallerRequest, analytics_charges
+from docsite.projects.models import Project
+
+router = Router()
+collect_router = Router()
+
+
+@collect_router.post(
+    "/{domain}",
+    auth=AllowedOrigin(),
+    summary="Tell what a reader thinks",
+    response=responses(None, status=204),
+)
+async def tell(request: BrowserRequest, domain: str, payload: FeedbackIn) -> HttpResponse:
+    """Keep what a reader thinks of a page, of code on it, or of an answer: 204 once it is committed."""
+    await in_db(feedback.record)(request.auth, payload)
+    return HttpResponse(status=204)
+
+
+@router.get(
+    "/{projectId}/feedback",
+    auth=AdminKey(analytics_charges),
+    summary="Get feedback",
+    description="What readers said, latest first. What is said of an answer goes when its conversation is deleted.",
+    response=responses(FeedbackResponse, bodyless=True),
+)
+async def get_feedback(request: CallerRequest, projectId: str, params: Query[FeedbackQuery]) -> HttpResponse:
+    """What readers think of pages, of code and of answers."""
+    return await in_db(_feedback)(request.auth.project, params)
+
+
+def _feedback(project: Project, params: FeedbackQuery) -> HttpResponse:
+    begin = paging.begin(params, f"feedback {project.project_id}")
+    found = feedback.rows(
+        project,
+        begin.start,
+        begin.end,
+        params.limit + 1,
+        source=params.source,
+        statuses=params.status,
+        after=paging.moment(begin),
+    )
+    shown, more = found[: params.limit], len(found) > params.limit
+    following = paging.after(begin, Moment(shown[-1].created_at, shown[-1].pk)) if more else None
+    return paging.answer(FeedbackResponse(feedback=[_row(row) for row in shown], nextCursor=following, hasMore=more))
+
+
+def _row(row: Feedback) -> ContextualFeedback | CodeSnippetFeedback:
+    common: dict[str, Any] = {
+        "id": row.feedback_id,
+        "path": row.path,
+        "comment": row.comment or None,
+        "createdAt": row.created_at,
+        "source": row.source,
+        "status": row.status,
+        **({"messageId": row.message.message_id} if row.message else {}),
+    }
+    if row.source == Feedback.Source.CODE_SNIPPET:
+        return CodeSnippetFeedback(**common, code=row.code, filename=row.filename or None, lang=row.lang or None)
+    return ContextualFeedback(**common, helpful=row.helpful, reason=row.reason or None, contact=row.contact or None)
+
+
+@router.get(
+    "/{projectId}/feedback/by-page",
+    auth=AdminKey(analytics_charges),
+    summary="Count feedback by page",
+    description="Most first, then by path.",
+    response=responses(FeedbackByPageResponse, bodyless=True),
+)
+async def get_feedback_by_page(
+    request: CallerRequest, projectId: str, params: Query[FeedbackByPageQuery]
+) -> HttpResponse:
+    """How much readers said of each page."""
+    return await in_db(_by_page)(request.auth.project, params)
+
+
+def _by_page(project: Project, params: FeedbackByPageQuery) -> HttpResponse:
+    start, end = paging.range_of(params)
+    found = feedback.by_page(project, start, end, params.limit + 1, source=params.source, statuses=params.status)
+    shown = [FeedbackByPageRow(**row) for row in found[: params.limit]]
+    return paging.answer(FeedbackByPageResponse(feedback=shown, hasMore=len(found) > params.limit))

@@ -1,0 +1,142 @@
+"""Feedback over HTTP: what comes in from browsers, and what goes out."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PlainValidator, StrictBool, StrictStr
+
+from analytics.asked_schemas import NextCursor, PageQuery
+from analytics.models import Feedback
+from analytics.schemas import DatesQuery, digits, once
+from docsite.http.errors import BadRequest
+
+Text = Annotated[StrictStr | None, AfterValidator(lambda text: text and text.strip())]
+Status = Literal["pending", "in_progress", "resolved", "dismissed"]
+
+
+class FeedbackIn(BaseModel):
+    """What a reader thinks of a page, of code on it, or of an answer."""
+
+    source: Literal["contextual", "code_snippet", "thumbs_only"]
+    path: StrictStr = Field(min_length=1, max_length=2000, description="The page that the reader is on.")
+    helpful: StrictBool | None = Field(None, description="Thumb up or down.")
+    reason: Text = Field(None, max_length=200, description="One of yours, such as “Out of date”.")
+    comment: Text = Field(None, max_length=4000)
+    contact: Text = Field(None, max_length=300, description="How the reader may be reached, if they wish to be.")
+    code: Text = Field(None, max_length=32_000, description="The code that it is about.")
+    filename: Text = Field(None, max_length=300, description="Title of the code.")
+    lang: Text = Field(None, max_length=50, description="Language of the code.")
+    messageId: StrictStr | None = Field(
+        None,
+        min_length=1,
+        max_length=128,
+        description="The answer that it is about. Of what is said of one answer the last counts.",
+    )
+    id: StrictStr | None = Field(
+        None,
+        min_length=16,
+        max_length=64,
+        description="A random text of yours, by which it is changed or taken back: of one id the last counts.",
+    )
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether the reader has nothing to say after all, where that can be told from having said nothing."""
+        said = (self.reason, self.comment, self.contact, self.code, self.filename, self.lang)
+        return bool(self.messageId or self.id) and self.helpful is None and not any(said)
+
+    def check(self) -> None:
+        """Raise `BadRequest` when it says nothing, or when two things say what it replaces."""
+        if self.messageId and self.id:
+            raise BadRequest("id: is not for feedback of an answer, which messageId names")
+        if self.takes_back:
+            return
+        if self.source == "code_snippet":
+            if not self.code:
+                raise BadRequest("code: is required for the source code_snippet")
+        elif self.helpful is None and not (self.reason or self.comment):
+            raise BadRequest(f"helpful: or a reason or a comment is required for the source {self.source}")
+
+
+def _statuses(value: Any) -> tuple[str, ...]:
+    statuses = tuple(str(once(value)).split(","))
+    if not set(statuses) <= set(Feedback.Status.values):
+        raise ValueError(f"must be some of {', '.join(Feedback.Status.values)}, with commas between them")
+    return statuses
+
+
+_Statuses = Annotated[tuple[str, ...], PlainValidator(_statuses, json_schema_input_type=str)]
+_Source = Annotated[
+    Literal["code_snippet", "contextual", "agent", "thumbs_only"] | None,
+    BeforeValidator(once),
+]
+
+
+class FeedbackQuery(PageQuery):
+    """The range and the page of the feedback, and what of it is wanted."""
+
+    source: _Source = Field(None, description="How it was given. Default: all.")
+    status: _Statuses = Field((), description="Comma list of pending, in_progress, resolved, dismissed. Default: all.")
+    limit: Annotated[int, BeforeValidator(digits)] = Field(50, ge=1, le=100, description="Rows on this page.")
+
+
+class FeedbackByPageQuery(DatesQuery):
+    """The range of the feedback, and what of it is counted."""
+
+    source: _Source = Field(None, description="How it was given. Default: all.")
+    status: _Statuses = Field((), description="Comma list of pending, in_progress, resolved, dismissed. Default: all.")
+    limit: Annotated[int, BeforeValidator(digits)] = Field(10, ge=1, le=100, description="Rows in the answer.")
+
+
+class FeedbackRow(BaseModel):
+    """What all feedback has."""
+
+    id: str
+    path: str = Field(description="The page that the reader was on.")
+    comment: str | None
+    createdAt: datetime = Field(description="When it was said, or changed last.")
+    status: Status
+    messageId: str = Field("", description="The answer that it is about. Left out where it is about none.")
+
+
+class ContextualFeedback(FeedbackRow):
+    """About a page or an answer."""
+
+    source: Literal["contextual", "agent", "thumbs_only"]
+    helpful: bool | None
+    reason: str | None
+    contact: str | None
+
+
+class CodeSnippetFeedback(FeedbackRow):
+    """About code."""
+
+    source: Literal["code_snippet"]
+    code: str
+    filename: str | None
+    lang: str | None
+
+
+class FeedbackResponse(BaseModel):
+    """What readers think: one page of rows."""
+
+    feedback: list[ContextualFeedback | CodeSnippetFeedback]
+    nextCursor: NextCursor
+    hasMore: bool = Field(description="Whether rows follow this page.")
+
+
+class FeedbackByPageRow(BaseModel):
+    """How much was said of one page."""
+
+    path: str
+    thumbsUp: int
+    thumbsDown: int
+    code: int = Field(description="About code of the page. Its thumbs are not among the others.")
+    total: int = Field(description="All, those without a thumb included.")
+
+
+class FeedbackByPageResponse(BaseModel):
+    """Feedback by page, most first."""
+
+    feedback: list[FeedbackByPageRow]
+    hasMore: bool = Field(description="Whether there are further pages.")

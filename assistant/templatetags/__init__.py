@@ -1,0 +1,1 @@
+"""What templates of other apps may ask of the assistant."""

@@ -1,0 +1,115 @@
+"""A page as it is stored, and a section as engines take it."""
+
+import hashlib
+import json
+import re
+import unicodedata
+from dataclasses import replace
+from functools import partial
+
+from search import analysis, sections
+from search.models import Document, Section
+from search.sources import Page
+from search.terms import Entry, facet
+
+MOST_QUESTIONS = 50  # of a section; each is one of its names
+LONGEST_ADDRESS, LONGEST_VALIDATOR = 2000, 300
+# A line in bold, as accordions and steps are titled: of three words or more it is as good as a heading.
+_QUESTION = re.compile(r"(?m)^[ ]{0,3}\*\*[^*\n]+ [^*\n]+ [^*\n]+\*\*$")
+Counted = tuple[set[str], set[str]]  # the terms and the forms of a section
+
+
+def document_of(page: Page) -> Document:
+    """The page as a row, of no project yet. What an address or a validator has too much makes it useless."""
+    heading = _first_heading(page.markdown)
+    title = page.title or heading or _from_path(page.path)
+    aliases = [name for name in (heading, *page.keywords) if name and name.lower() != title.lower()]
+    return Document(
+        path=page.path,
+        title=title[:500],
+        description=page.description,
+        version=page.version[:100],
+        language=page.language[:35],
+        tags=list(page.tags),
+        aliases=aliases,
+        boost=page.boost,
+        content=page.markdown.strip(),
+        address=page.address if len(page.address) <= LONGEST_ADDRESS else "",
+        validator=page.validator if len(page.validator) <= LONGEST_VALIDATOR else "",
+    )
+
+
+def composed(page: Page) -> Page:
+    """The page with each accented letter as one character, as readers type it (Unicode NFC)."""
+    compose = partial(unicodedata.normalize, "NFC")
+    return replace(
+        page, markdown=compose(page.markdown), title=compose(page.title), description=compose(page.description)
+    )
+
+
+def page_digest(page: Page) -> str:
+    """The digest of a page whose source gave it none: SHA-256 of all that it says, in hex."""
+    fields = [
+        page.title,
+        page.description,
+        page.version,
+        page.language,
+        page.tags,
+        page.keywords,
+        page.boost,
+        page.markdown,
+        page.address,
+    ]
+    return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
+
+
+def _first_heading(markdown: str) -> str:
+    """The page's own title: the first heading of the first level outside code."""
+    fence = ""
+    for line in markdown.split("\n"):
+        stripped = line.lstrip()
+        if stripped.startswith(("```", "~~~")):
+            fence = "" if fence else stripped[:3]
+        elif not fence and line.startswith("# "):
+            return sections.anchor_and_heading(sections.plain(sections.clean(line)), {})[1]
+    return ""
+
+
+def _from_path(path: str) -> str:
+    return path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").capitalize() or "Home"
+
+
+def analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
+    """A section as engines take it, and what it counts for in the vocabulary."""
+    language = document.language or "en"
+    called = [row.heading] if row.heading else [document.title, *document.aliases]
+    asked = [analysis.name_of(line) for line in _QUESTION.findall(row.body)[:MOST_QUESTIONS]]
+    names = list(dict.fromkeys([*(name for text in called for name in analysis.names_of(text)), *asked]))
+    about = [document.description, *document.aliases, *document.path.split("/")[-2:]] if row.position == 0 else []
+    texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
+    forms = [analysis.forms(text) for text in texts]
+    terms = [[analysis.stem(form, language) for form in found] for found in forms]
+    title, heading, trail, intro, body = (" ".join(found) for found in terms)
+    facets = [
+        facet("v", document.version),
+        facet("l", document.language),
+        *(facet("t", tag) for tag in document.tags),
+        *(facet("n", name) for name in names),
+    ]
+    entry = Entry(
+        section_id=row.pk,
+        document_id=row.document_id,
+        position=row.position,
+        title=title,
+        heading=heading,
+        trail=trail,
+        about=intro,
+        body=body,
+        facets=" ".join(facets),
+        path=document.path,
+        names=" ".join(names),
+        language=document.language.lower(),
+        version=document.version.lower(),
+        boost=document.boost,
+    )
+    return entry, ({term for found in terms for term in found}, {form for found in forms for form in found})

@@ -1,0 +1,256 @@
+"""Stored sources in the admin: where a project's pages come from, how old they are, and to have them read again."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
+from django.template.loader import render_to_string
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.text import Truncator
+from django.utils.timesince import timesince, timeuntil
+
+from docsite.projects.admin import ProjectFilter, ScopedAdmin, organizations_of
+from docsite.projects.models import Project
+from search import runs
+from search.models import Source
+from search.sources import generators
+from search.sources.web.private import PrivateHosts
+
+ACTIVE = (Source.State.QUEUED, Source.State.RUNNING)
+
+
+class SourceForm(forms.ModelForm):
+    """A source. Only superusers may have the server read its own files, and hosts that are not public."""
+
+    is_of_superuser = False
+    generator = forms.ChoiceField(
+        required=False,
+        choices=[("", "Told by the files"), *((name, name) for name in generators.NAMES)],
+        help_text="What renders the site: it decides how addresses and anchors are made.",
+    )
+
+    class Meta:
+        model = Source
+        fields = ("location", "generator", "under")  # that are checked here; the admin names all
+
+    def clean_location(self) -> str:
+        """An address, or for superusers what is there on the server and in its network."""
+        location = str(self.cleaned_data["location"])
+        if location == self.instance.location:
+            return location  # somebody who may has named it
+        try:
+            address = urlsplit(location)
+        except ValueError:
+            raise ValidationError("This is no address.") from None
+        if address.scheme in ("http", "https"):
+            if not address.hostname or address.username is not None:
+                raise ValidationError("Write an address with its host, and without a user name.")
+            if PrivateHosts(settings.ENV.crawl_private_hosts).names(address.hostname) and not self.is_of_superuser:
+                raise ValidationError("This host is not public: only superusers may have it read.")
+            return location
+        if not self.is_of_superuser:
+            raise ValidationError("Write an address that begins with https://.")
+        place = Path(location)
+        if not place.is_absolute() or not place.exists():
+            raise ValidationError(
+                "This is neither an address that begins with https://, nor a path from / on of a folder or a file here."
+            )
+        return str(place.resolve())
+
+
+@admin.register(Source)
+class SourceAdmin(ScopedAdmin):
+    """The sources of one's own projects, with what became of each the last time."""
+
+    organization = "project__organization"
+    addable = changeable = deletable = True
+    form = SourceForm
+    fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language")
+    list_display = ("name", "project", "badge", "pages", "freshness", "next_time", "trouble", "place", "schedule")
+    list_filter = (ProjectFilter, "state")
+    list_select_related = ("project",)
+    search_fields = ("name", "location")
+    actions = ("read_chosen",)
+    change_form_template = "admin/search/source/change_form.html"
+
+    class Media:
+        css = {"all": ("admin/reports.css", "admin/sources.css")}  # noqa: RUF012  # as Django reads it
+        js = (forms.Script("admin/sources.js", defer=True),)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Sources with the number of their pages."""
+        live = Count("documents", filter=Q(documents__build=""), distinct=True)
+        shown: QuerySet[Any] = super().get_queryset(request).annotate(page_count=live)
+        return shown
+
+    @admin.display(description="Location")
+    def place(self, source: Source) -> str:
+        """Short enough for a list."""
+        return format_html('<span title="{}">{}</span>', source.location, Truncator(source.location).chars(60))
+
+    @admin.display(description="State", ordering="state")
+    def badge(self, source: Source) -> str:
+        """In words and by colour."""
+        return format_html('<span class="badge {}">{}</span>', source.state, source.get_state_display())
+
+    @admin.display(description="Pages", ordering="page_count")
+    def pages(self, source: Source) -> int:
+        """In the index."""
+        return int(getattr(source, "page_count", 0))
+
+    @admin.display(description="Last read", ordering="read_at")
+    def freshness(self, source: Source) -> str:
+        """How old the pages are."""
+        return _ago(source.read_at)
+
+    @admin.display(description="Next", ordering="wanted_at")
+    def next_time(self, source: Source) -> str:
+        """When it is read again."""
+        return _ahead(source.wanted_at)
+
+    @admin.display(description="Last error")
+    def trouble(self, source: Source) -> str:
+        """Its beginning."""
+        return Truncator(source.error).chars(60) or "–"
+
+    def get_form(self, request: HttpRequest, obj: Source | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """A form that knows who fills it in."""
+        form = super().get_form(request, obj, change=change, **kwargs)
+        return type(form.__name__, (form,), {"is_of_superuser": request.user.is_superuser})
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
+        """It stays its project's, and commands know it by its name."""
+        return ("project", "name") if obj else ()
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """The project of somebody who has one."""
+        mine = list(Project.objects.filter(organization__in=organizations_of(request))[:2])
+        return {**({"project": mine[0].pk} if len(mine) == 1 else {}), **super().get_changeform_initial_data(request)}
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Offer only one's own projects."""
+        kwargs["queryset"] = Project.objects.filter(organization__in=organizations_of(request))
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Source, form: Any, change: bool) -> None:
+        """Store it, and have it read where other pages are to be expected."""
+        if change:  # only what was changed: it may be read at this moment, which is stored, too
+            obj.save(update_fields=form.changed_data)
+        else:
+            obj.save()
+        if set(form.changed_data) - {"schedule"}:
+            runs.want(obj)
+        elif form.changed_data:
+            runs.plan(obj)
+
+    def response_post_save_add(self, request: HttpRequest, obj: Source) -> HttpResponseRedirect:
+        """Its page, which shows how it is read."""
+        return HttpResponseRedirect(reverse("admin:search_source_change", args=[obj.pk]))
+
+    def get_urls(self) -> list[Any]:
+        """Where the button leads, and what the page asks for while it is read."""
+        state, again = map(self.admin_site.admin_view, (self.state_view, self.read_view))
+        return [
+            path("<path:object_id>/state", state, name="search_source_state"),
+            path("<path:object_id>/read", again, name="search_source_read"),
+            *super().get_urls(),
+        ]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The form, below what became of the source."""
+        source = self.get_object(request, unquote(object_id))
+        told = self._state(source) if source and self.has_view_permission(request, source) else {}
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **told})
+
+    def state_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What became of the source, as JSON: `isActive`, the `state` in words, and `html` to be shown."""
+        state = self._state(self._own(request, object_id))
+        html = render_to_string("admin/search/source/_state.html", state, request)
+        response = JsonResponse({"isActive": state["is_active"], "state": state["line"], "html": html})
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    def read_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Have the source read again, and go back to its page."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        source = self._own(request, object_id)
+        runs.want(source)
+        self.log_change(request, source, "Read again.")
+        return HttpResponseRedirect(reverse("admin:search_source_change", args=[source.pk]))
+
+    @admin.action(description="Read the selected sources again now", permissions=["change"])
+    def read_chosen(self, request: HttpRequest, queryset: "QuerySet[Source]") -> None:
+        """Have them read, one after the other."""
+        for source in queryset:
+            runs.want(source)
+            self.log_change(request, source, "Read again.")
+        messages.success(request, "They wait to be read. Load this page anew to see how far they are.")
+
+    def get_deleted_objects(
+        self, objs: Iterable[Source], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """What goes with sources: their pages, which leave the index, and their redirects."""
+        sources = list(objs)
+        pages = {source: source.documents.filter(build="").count() for source in sources}
+        redirects = sum(source.redirects.count() for source in sources)
+        told = [f"{source}: {number:,} pages leave the index" for source, number in pages.items()]
+        counted = {"sources": len(sources), "pages": sum(pages.values()), "redirects": redirects}
+        return told, counted, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: Source) -> None:
+        """With its pages."""
+        runs.remove(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: "QuerySet[Source]") -> None:
+        """Each with its pages."""
+        for source in queryset.select_related("project"):
+            runs.remove(source)
+
+    def _own(self, request: HttpRequest, object_id: str) -> Source:
+        source: Source | None = self.get_object(request, unquote(object_id))
+        if source is None:
+            raise Http404
+        return source
+
+    def _state(self, source: Source) -> dict[str, Any]:
+        """What the upper half of a source's page shows."""
+        is_silent = source.state == Source.State.RUNNING and not runs.is_read(source)
+        line = "Whoever read it fell silent" if is_silent else source.get_state_display()
+        return {
+            "source": source,
+            "is_active": source.state in ACTIVE,
+            "line": line,
+            "pages": self.pages(source),
+            "freshness": _ago(source.read_at),
+            "next_time": _ahead(source.wanted_at),
+            "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
+            "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
+        }
+
+
+def _ago(at: datetime | None) -> str:
+    if at is None:
+        return "never"
+    told = timesince(at, depth=1)
+    return "just now" if told.startswith("0") else f"{told} ago"
+
+
+def _ahead(at: datetime | None) -> str:
+    if at is None:
+        return "–"
+    told = timeuntil(at, depth=1)
+    return "now" if at <= timezone.now() or told.startswith("0") else f"in {told}"

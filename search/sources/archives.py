@@ -1,0 +1,150 @@
+"""Archives of documentation: unpacked into a folder of their own for as long as they are read."""
+
+import bz2
+import gzip
+import lzma
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, BinaryIO, cast
+
+MOST_FILES = 20_000
+MOST_BYTES = 500 * 1024 * 1024  # of all files together
+MOST_OF_ONE = 5 * 1024 * 1024  # no page is larger, so what is stays packed
+MOST_RATIO = 200  # unpacked to packed: text reaches 20
+_ALWAYS = 20 * 1024 * 1024  # bytes, whatever the ratio
+_BLOCK = 64 * 1024
+_ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+_DRIVE = re.compile(r"[a-zA-Z]:")
+_NO_CONTENT = ("__MACOSX", "pax_global_header")  # that archivers add
+_DAMAGED = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, UnicodeError),
+    RuntimeError,  # of zipfile: a password is needed, or the compression is one that it does not know
+)
+
+
+def is_archive(file: Path) -> bool:
+    """Whether a file is an archive, as its name says."""
+    return file.name.lower().endswith(_ENDINGS)
+
+
+@contextmanager
+def unpacked(file: Path) -> Iterator[Path]:
+    """The folder with an archive's files, or the one folder that holds them all. It is gone afterwards.
+
+    Only plain files are unpacked: no links, no devices, nothing larger than a page may be. Raises ValueError, with a
+    sentence, for an archive that is damaged, encrypted or too large, or that has names which lead out of it.
+    """
+    with TemporaryDirectory() as place:
+        root = Path(place)
+        budget = _Budget(file)
+        try:
+            unpack = _unpack_zip if file.name.lower().endswith(".zip") else _unpack_tar
+            unpack(file, root, budget)
+        except _DAMAGED as wrong:
+            raise ValueError(f"{file.name} cannot be unpacked: it is damaged, or no archive of its kind") from wrong
+        yield _top(root)
+
+
+class _Budget:
+    """What may still be unpacked."""
+
+    def __init__(self, file: Path) -> None:
+        self.name = file.name
+        self.files = 0
+        self.bytes = 0
+        self.most = min(MOST_BYTES, max(_ALWAYS, file.stat().st_size * MOST_RATIO))
+
+    def take_file(self) -> None:
+        """Count an entry. Raises ValueError when there are too many."""
+        self.files += 1
+        if self.files > MOST_FILES:
+            raise ValueError(f"{self.name} holds more than {MOST_FILES:,} files")
+
+    def take(self, size: int) -> None:
+        """Count bytes that were unpacked. Raises ValueError when there are too many."""
+        self.bytes += size
+        if self.bytes > self.most:
+            raise ValueError(f"{self.name} unpacks to more than {self.most // 1024**2} MiB")
+
+
+class _Counted:
+    """A stream of unpacked bytes: also those count that an archive makes its reader skip."""
+
+    def __init__(self, stream: IO[bytes], budget: _Budget) -> None:
+        self.stream, self.budget = stream, budget
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        data = self.stream.read(size)
+        self.budget.take(len(data))
+        return data
+
+
+def _unpack_zip(file: Path, root: Path, budget: _Budget) -> None:
+    with zipfile.ZipFile(file) as archive:
+        for entry in archive.infolist():
+            budget.take_file()
+            place = _place(entry.filename, root, budget)
+            kind = stat.S_IFMT(entry.external_attr >> 16)
+            if entry.flag_bits & 1:
+                raise ValueError(f"{file.name} is encrypted")
+            if entry.is_dir() or kind not in (0, stat.S_IFREG) or entry.file_size > MOST_OF_ONE:
+                continue
+            with archive.open(entry) as packed:
+                _write(cast("IO[bytes]", _Counted(packed, budget)), place)
+
+
+def _unpack_tar(file: Path, root: Path, budget: _Budget) -> None:
+    with _decompressed(file) as stream:
+        counted = cast("IO[bytes]", _Counted(stream, budget))
+        with tarfile.open(fileobj=counted, mode="r|") as archive:
+            for entry in archive:
+                budget.take_file()
+                place = _place(entry.name, root, budget)
+                packed = archive.extractfile(entry) if entry.isreg() and entry.size <= MOST_OF_ONE else None
+                if packed:
+                    _write(packed, place)
+
+
+def _decompressed(file: Path) -> BinaryIO:
+    name = file.name.lower()
+    if name.endswith("gz"):
+        return cast("BinaryIO", gzip.open(file))
+    if name.endswith("bz2"):
+        return cast("BinaryIO", bz2.open(file))
+    if name.endswith("xz"):
+        return cast("BinaryIO", lzma.open(file))
+    return file.open("rb")
+
+
+def _place(name: str, root: Path, budget: _Budget) -> Path:
+    """Where an entry is written. Raises ValueError when its name leads out of the archive."""
+    parts = name.rstrip("/").split("/")
+    if name.startswith("/") or "\\" in name or "\x00" in name or ".." in parts or _DRIVE.match(name):
+        raise ValueError(f"{budget.name} has a name that leads out of it: {name[:100]!r}")
+    return root.joinpath(*parts)
+
+
+def _write(packed: IO[bytes], place: Path) -> None:
+    """Write a file that says it is small; one that turns out larger is damaged."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    size = 0
+    with place.open("wb") as out:
+        while block := packed.read(_BLOCK):
+            size += len(block)
+            if size > MOST_OF_ONE:
+                raise EOFError
+            out.write(block)
+
+
+def _top(root: Path) -> Path:
+    """The folder that holds all else, as the archives of forges and registries have one."""
+    entries = [entry for entry in root.iterdir() if entry.name not in _NO_CONTENT]
+    return entries[0] if len(entries) == 1 and entries[0].is_dir() else root

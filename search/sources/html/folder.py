@@ -1,0 +1,94 @@
+"""A folder of built HTML: a page for each file, at the address where a server shows it."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from docsite.paths import normalize, within
+from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of
+from search.sources.files import MARKDOWN, names_below, quoted, read_inside
+from search.sources.html import read_html
+from search.sources.reading import Reading
+
+_ENDINGS = (".html", ".htm")
+_SOURCES = (*MARKDOWN, ".rst")
+_FOLDERS = frozenset(("_modules", "_sources", "_static", "_images", "_downloads", "node_modules"))
+# What generators add for people: lists, searches and the whole of the site on one page.
+_GENERATED = frozenset(
+    (
+        *("search", "genindex", "py-modindex", "modindex", "http-routingtable", "404", "print", "print_page", "toc"),
+        *("allclasses", "allclasses-index", "allclasses-frame", "allpackages-index", "overview-tree", "package-tree"),
+    )
+)
+_HEAD = 8192  # bytes in which a redirect says that it is one
+
+
+def is_html(root: Path) -> bool:
+    """Whether a folder holds a site as it was built: HTML, and nothing it could have been built from."""
+    names = [name.lower() for name in names_below(root, _FOLDERS)]
+    return any(name.endswith(_ENDINGS) for name in names) and not any(name.endswith(_SOURCES) for name in names)
+
+
+def read_folder(root: Path, reading: Reading) -> Iterator[Item]:
+    """Every HTML file below a folder that a reader would read."""
+    for name in names_below(root, _FOLDERS):
+        if name.lower().endswith(_ENDINGS) and Path(name).stem.lower() not in _GENERATED:
+            yield _read(root, name, reading)
+
+
+def _read(root: Path, name: str, reading: Reading) -> Item:
+    """One file. A link that leads out of the folder is not followed."""
+    path = ""
+    try:
+        address = _address(quoted(name))
+        path = normalize(quoted(name))
+        source = read_inside(root, root / name)
+    except ValueError as wrong:
+        return Bad(name, str(wrong), path)
+    shown_at = (
+        "/".join(part.strip("/") for part in (reading.docs_url, reading.under) if part.strip("/")) + f"/{address}"
+    )
+    if b"refresh" in source[:_HEAD].lower() and (moved := _moved(source, name, path, shown_at, reading)):
+        return moved
+    return Draft(name, path, digest_of(shown_at, source), partial(_page, source, name, path, address, shown_at))
+
+
+def _address(name: str) -> str:
+    """A file's place as servers show it: an index is its folder."""
+    folder, _, last = name.rpartition("/")
+    return (f"{folder}/" if folder else "") if last.lower() in ("index.html", "index.htm") else name
+
+
+def _page(source: bytes, name: str, path: str, address: str, shown_at: str) -> Page | Bad | LeftOut:
+    try:
+        page = read_html(source, shown_at)
+    except ValueError as wrong:
+        return Bad(name, str(wrong), path)
+    if page.noindex:
+        return LeftOut(name, "says noindex")
+    return Page(
+        origin=name,
+        path=path,
+        markdown=page.markdown,
+        title=page.title,
+        description=page.description,
+        version=page.version,
+        language=page.language,
+        keywords=page.keywords,
+        address=address,
+    )
+
+
+def _moved(source: bytes, name: str, path: str, shown_at: str, reading: Reading) -> Moved | LeftOut | None:
+    """The redirect that a page is, if it is one."""
+    try:
+        target = read_html(source, shown_at).refresh
+    except ValueError:
+        return None
+    if not target:
+        return None
+    if urlsplit(target).netloc != urlsplit(shown_at).netloc:
+        return LeftOut(name, "redirects to another site")
+    moved = within(reading.path_of(target), normalize(reading.under)) if reading.under else reading.path_of(target)
+    return Moved(path, moved) if moved != path else None

@@ -1,0 +1,48 @@
+"""Tables of a web page: data as a Markdown table; what is only laid out as one is no table."""
+
+from collections.abc import Callable
+
+from selectolax.lexbor import LexborNode
+
+_MOST_COLUMNS = 100  # that a cell may span
+
+
+def is_data(table: LexborNode) -> bool:
+    """Whether a table relates its cells to each other, rather than placing blocks on the page."""
+    if table.attributes.get("role") in ("presentation", "none") or table.css_first("h1, h2, h3, h4, h5, h6"):
+        return False
+    if any(inner.mem_id != table.mem_id for inner in table.css("table")):
+        return False
+    return any(len(_cells(row)) > 1 for row in table.css("tr")) and not any(
+        "\n" in pre.text().strip() for pre in table.css("pre")
+    )
+
+
+def table(node: LexborNode, cell: Callable[[LexborNode], str]) -> str:
+    """The rows in Markdown; `cell` gives the text of one on a line. The first row is the head if it says so."""
+    rows = [row for row in node.css("tr") if _cells(row)]
+    texts = [_spread(row, cell) for row in rows]
+    width = max(map(len, texts))
+    first = rows[0]
+    is_head = (first.parent is not None and first.parent.tag == "thead") or all(
+        one.tag == "th" for one in _cells(first)
+    )
+    head, body = (texts[0], texts[1:]) if is_head else ([], texts)
+    lines = [_row(head, width), "|" + " --- |" * width, *(_row(row, width) for row in body if any(row))]
+    return "\n".join(lines)
+
+
+def _cells(row: LexborNode) -> list[LexborNode]:
+    return [node for node in row.iter() if node.tag in ("td", "th")]
+
+
+def _spread(row: LexborNode, cell: Callable[[LexborNode], str]) -> list[str]:
+    texts = []
+    for node in _cells(row):
+        span = node.attributes.get("colspan") or "1"
+        texts += [cell(node)] + [""] * (min(int(span), _MOST_COLUMNS) - 1 if span.isdecimal() and len(span) < 4 else 0)
+    return texts
+
+
+def _row(texts: list[str], width: int) -> str:
+    return "| " + " | ".join(text.replace("|", "\\|") for text in texts + [""] * (width - len(texts))) + " |"

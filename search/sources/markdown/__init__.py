@@ -1,0 +1,1 @@
+"""Folders of Markdown and MDX, as the generators of sites know them."""

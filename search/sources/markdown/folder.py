@@ -1,0 +1,165 @@
+"""A folder of Markdown and MDX files, as a generator renders it or as a manifest lists it."""
+
+import json
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from docsite.paths import normalize
+from search.sources import Bad, Draft, LeftOut, Moved, Page, digest_of
+from search.sources.files import MARKDOWN, names_below, quoted, text_inside
+from search.sources.markdown import generators
+from search.sources.markdown.front_matter import (
+    FIELDS,
+    MOST_WORDS,
+    boost_of,
+    former_places,
+    front_matter,
+    left_out,
+    text_of,
+    words_of,
+)
+from search.sources.markdown.mdx import to_markdown
+from search.sources.markdown.sites import Site, Tree, stem
+from search.sources.markdown.slugs import Slugs, anchored
+from search.sources.reading import Reading
+
+FORMATS = tuple(ending[1:] for ending in MARKDOWN)  # as a manifest says them
+_OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
+_TITLE = re.compile(r"(?m)^#[ \t]+\S|^\S.*\n=+[ \t]*$")
+_SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
+
+
+Read = Draft | Bad | LeftOut | Moved
+
+
+class _Source(NamedTuple):
+    """A file to be read: its name below the tree, where its page is, and what was said of it elsewhere."""
+
+    name: str
+    path: str
+    address: str
+    given: dict[str, Any]
+    is_listed: bool = False  # by a manifest, so that it is to be found whatever it says
+
+
+def read_folder(root: Path, reading: Reading | None = None) -> Iterator[Read]:
+    """Every Markdown and MDX file below a folder that its generator shows; hidden ones are left out.
+
+    Raises ValueError with a sentence when the generator's configuration cannot be read.
+    """
+    reading = reading or Reading(str(root), "")
+    site = generators.find(root, reading)
+    yield from site.moved
+    for tree in site.trees:
+        for name in names_below(tree.folder):
+            if name.lower().endswith(MARKDOWN) and site.is_page(name):
+                yield from _read(root, tree, site, _Source(name, "", "", {}), reading)
+
+
+def read_manifest(root: Path, manifest: Path, reading: Reading | None = None) -> Iterator[Read]:
+    """The pages a JSON-lines manifest lists: `path, file, format, title, language, version, tags`.
+
+    Without a format the file's ending says it, and what has no known ending is Markdown. Pages stand at their paths
+    and have GitHub's anchors unless the reading names a generator.
+    """
+    named = reading if reading and reading.generator else Reading(str(root), "", generator="plain")
+    site = generators.find(root, named)
+    tree = Tree(root)
+    with manifest.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            origin = f"{manifest.name} line {number}"
+            try:
+                item = json.loads(line)
+            except (ValueError, RecursionError):
+                yield Bad(origin, "not JSON")
+                continue
+            if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("path", "file")):
+                yield Bad(origin, "needs `path` and `file`, both text")
+                continue
+            path = normalize(item["path"])
+            form = item.get("format")
+            if form and not (isinstance(form, str) and form in FORMATS):
+                shown = form if isinstance(form, str) else reprlib.repr(form)
+                yield Bad(item["file"], f"format {shown[:20]} is not known", path)
+                continue
+            address = site.address(f"{item['path'].strip('/')}.md", {}) or ""
+            yield from _read(root, tree, site, _Source(item["file"], path, address, item, True), named)
+
+
+def _read(root: Path, tree: Tree, site: Site, source: _Source, reading: Reading) -> Iterator[Read]:
+    """What one file gives. What a manifest says wins over the front matter, and that over the navigation."""
+    file = tree.folder / source.name
+    origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
+    lies = ""
+    try:
+        lies = normalize(quoted(f"{tree.base}/{source.name}"))
+        front, body = front_matter(text_inside(root, file))
+        note = {"version": tree.version, "language": tree.language, **site.notes.get(stem(source.name), {})}
+        meta = {**_present(note), **front, **_present(source.given)}
+        fields = _fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
+        place = site.address(source.name, front)
+        shown = "" if place is None else quoted(f"{tree.base}/{place}".lstrip("/"))
+    except ValueError as wrong:
+        yield Bad(origin, str(wrong), source.path or lies)
+        return
+    if not source.is_listed and (unseen := left_out(meta, origin)):
+        yield unseen
+        return
+    address = source.address if source.path else shown
+    path = source.path or (lies if place is None else normalize(address))
+    body = site.includes.expand(body, file) if site.includes else body
+    is_mdx = (source.given.get("format") or source.name.rpartition(".")[2].lower()) == "mdx"
+    told = [site.slugs and site.slugs.name, is_mdx, path, address, fields, _operation(meta), body]
+    page = Page(origin, path, body, address="" if f"/{address}" == quoted(path) else address, **fields)
+    make = partial(_made, page, is_mdx, _operation(meta), site.slugs)
+    yield Draft(origin, path, digest_of(json.dumps(told)), make)
+    former = [lies, *(reading.path_of(place) for place in former_places(front))] if not source.path else []
+    yield from (Moved(old, path) for old in dict.fromkeys(former) if old != path)
+
+
+def _fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> dict[str, Any]:
+    """A page's title, tags and the like. A short title stands in for a missing one, or is one more name."""
+    fields: dict[str, Any] = {key: words for key in FIELDS if (words := text_of(meta, key)) is not None}
+    keywords = words_of(meta, "keywords")
+    for short in (value for name in short_titles if isinstance(value := meta.get(name), str) and value.strip()):
+        if "title" in fields or _TITLE.search(body):
+            keywords = tuple(dict.fromkeys((*keywords, short.strip())))
+        else:
+            fields["title"] = short.strip()
+    tags = tuple(dict.fromkeys(words_of(meta, "tags") + words_of(meta, "tag")))[:MOST_WORDS]
+    return {**fields, "tags": tags, "keywords": keywords, "boost": boost_of(meta)}
+
+
+def _made(page: Page, is_mdx: bool, operation: str, slugs: Slugs | None) -> Page:
+    """The page in the Markdown that sections are cut from."""
+    markdown = to_markdown(page.markdown) if is_mdx else page.markdown
+    return replace(page, markdown=_with_operation(anchored(markdown, slugs) if slugs else markdown, operation))
+
+
+def _present(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value not in (None, "")}
+
+
+def _operation(meta: dict[str, Any]) -> str:
+    """The method and path that the page is about, `GET /users` say; empty when it is of none."""
+    named = meta.get("openapi") or meta.get("api")
+    operation = _OPERATION.search(named) if isinstance(named, str) else None
+    if not operation:
+        return ""
+    method = operation[1].lower() if operation[1].lower() == "webhook" else operation[1].upper()
+    return f"{method} {operation[2]}"
+
+
+def _with_operation(body: str, operation: str) -> str:
+    """The page with its operation below its title, unless it has that already."""
+    if not operation or operation in body:
+        return body
+    title, _, rest = body.lstrip("\n").partition("\n")
+    return f"{title}\n\n`{operation}`\n\n{rest}" if title.startswith("# ") else f"`{operation}`\n\n{body}"

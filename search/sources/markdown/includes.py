@@ -1,0 +1,276 @@
+"""Files that pages take in: what each generator writes for "put that file here"."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from search.markup import Fence, fence_of
+from search.sources.files import text_inside
+from search.sources.markdown.front_matter import front_matter
+
+MOST_BYTES = 1024 * 1024  # of one file that is taken in
+MOST_IN_ALL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get
+MOST_FILES = 200  # that a page may name, counted each time
+DEEPEST = 5
+LONGEST_LINE = 1000  # characters of a line that names a file
+
+_SNIPPET = re.compile(r"([ \t]*)-+8<-+[ \t]+[\"']([^\"'\n]+)[\"'][ \t]*$")
+_SNIPPET_BLOCK = re.compile(r"([ \t]*)-+8<-+[ \t]*$")
+_SECTION = re.compile(r"-8<-+[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
+_LINES = re.compile(r"(.+?):(\d*(?::\d*)?(?:,\d*(?::\d*)?)*)$")
+_NAMED = re.compile(r"(.+?):([A-Za-z][\w-]*)$")
+_CODE_FILE = re.compile(r"([ \t]*)\{\*[ \t]+(\S+)((?:[ \t]+\w+\[[^\]\n]*\])*)[ \t]*\*\}[ \t]*$")
+_PLAIN_FILE = re.compile(r"([ \t]*)\{!>?([^!\n]+)!\}[ \t]*$")
+_RANGES = re.compile(r"\bln\[([\d:, ]*)\]")
+_VITEPRESS_PART = re.compile(
+    r"([ \t]*)<!--[ \t]*@include:[ \t]*([^\s{}#>]+)(?:#([\w-]+))?(?:\{(\d*,?\d*)\})?[ \t]*-->[ \t]*$"
+)
+_VITEPRESS_CODE = re.compile(
+    r"([ \t]*)<<<[ \t]*([^\s{}#\[]+)(?:#([\w-]+))?(?:[ \t]*\{[^{}\n]*\})?(?:[ \t]*\[[^\]\n]*\])?[ \t]*$"
+)
+_REGION = re.compile(r"\W*+(?:end)?region\b[ \t]*+[\w-]*+\W*$")  # an editor's mark around some lines
+_STATEMENT = re.compile(r"import\s.*[\"'][\s;]*$")
+_IMPORT = re.compile(r"import\s+([A-Z]\w*)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']\s*;?\s*$")
+_COMPONENT = re.compile(r"([ \t]*)<([A-Z]\w*)(\s[^<>]*)?(?:/>|>\s*</\2\s*>)[ \t]*$")
+_FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
+
+
+@dataclass(frozen=True)
+class Includes:
+    """What may be taken in: files below `root`, found from the first of `bases` that has them.
+
+    `kind` is the generator whose way of writing is understood. Paths are also tried from the page's own folder where
+    the generator does so.
+    """
+
+    kind: str
+    root: Path
+    bases: tuple[Path, ...]
+
+    def expand(self, text: str, file: Path) -> str:
+        """The text of the page in `file` with the files that it takes in. One that cannot be had leaves its line."""
+        return _Expansion(self).expand(text, file, ())
+
+
+@dataclass
+class _Expansion:
+    """The work on one page. What it may still take in is counted over all depths, so that nothing multiplies."""
+
+    includes: Includes
+    room: int = MOST_IN_ALL
+    files: int = MOST_FILES
+    known: dict[Path, str] = field(default_factory=dict)
+
+    def expand(self, text: str, file: Path, above: tuple[Path, ...]) -> str:
+        """The text of `file` with what it takes in; `above` are the files that are being taken in already."""
+        line_of = _WAYS.get(self.includes.kind)
+        if not line_of or len(above) >= DEEPEST or not _HINTS[self.includes.kind].search(text):
+            return text
+        return "\n".join(line_of(self, text.split("\n"), file, (*above, file.resolve())))
+
+    def taken(self, name: str, file: Path, above: tuple[Path, ...]) -> tuple[Path, str] | None:
+        """The file of a name and its text; None for what is outside, missing, too large, no text, or in itself."""
+        if not self.files:
+            return None
+        self.files -= 1
+        for base in (file.parent, *self.includes.bases) if name.startswith(".") else self.includes.bases:
+            try:
+                place = (base / name.lstrip("/")).resolve()
+                if place in above:
+                    continue
+                if place not in self.known:
+                    self.known[place] = text_inside(self.includes.root, place, MOST_BYTES)
+            except (ValueError, RuntimeError):  # there is none, or it has a strange name
+                continue
+            text = self.known[place]
+            if len(text) > self.room:
+                return None
+            self.room -= len(text)
+            return place, text
+        return None
+
+    def page(self, name: str, file: Path, above: tuple[Path, ...]) -> str | None:
+        """The Markdown of a file, which may take in others."""
+        found = self.taken(name, file, above)
+        return self.expand(_body(found[1]).strip("\n"), found[0], above) if found else None
+
+    def indented(self, text: str, margin: str) -> list[str]:
+        """The lines of a text with a margin, as long as there is room for that."""
+        lines = text.split("\n")
+        self.room -= len(margin) * len(lines)
+        return [margin + line if line else "" for line in lines] if self.room >= 0 else lines
+
+    def fenced(self, text: str, place: Path, margin: str) -> list[str]:
+        """Code in a fence that is longer than those within it."""
+        ticks = max((len(run) for run in re.findall("`{3,}", text)), default=2) + 1
+        return self.indented(f"{'`' * ticks}{place.suffix[1:]}\n{text}\n{'`' * ticks}", margin)
+
+
+def _mkdocs(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
+    """Snippets, `{* code *}` as FastAPI's site has it, and `{! file !}`. Snippets are taken into code, too."""
+    out: list[str] = []
+    block = False
+    for line in lines:
+        if _found(_SNIPPET_BLOCK, line):
+            block = not block
+        elif block:
+            margin, name = line[: len(line) - len(line.lstrip())], line.strip()
+            text = None if not name or name.startswith(";") else _snippet(work, name, file, above)
+            out += work.indented(text, margin) if text is not None else []
+        elif found := _found(_SNIPPET, line):
+            text = _snippet(work, found[2], file, above)
+            out += [line] if text is None else work.indented(text, found[1])
+        elif found := _found(_CODE_FILE, line):
+            code = work.taken(found[2], file, above)
+            ranges = _RANGES.search(found[3])
+            out += [line] if not code else work.fenced(_lines(code[1], ranges[1] if ranges else ""), code[0], found[1])
+        elif found := _found(_PLAIN_FILE, line):
+            text = work.page(found[2].strip(), file, above)
+            out += [line] if text is None else work.indented(text, found[1])
+        else:
+            out.append(line)
+    return out
+
+
+def _found(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
+    """What a pattern finds in a line that is not too long to be looked into."""
+    return pattern.match(line) if len(line) <= LONGEST_LINE else None
+
+
+def _snippet(work: _Expansion, name: str, file: Path, above: tuple[Path, ...]) -> str | None:
+    """A file, its lines `:2:5` or its section `:name`."""
+    if "://" in name or not work.files:
+        return None
+    section = lines = ""
+    if found := _LINES.match(name):
+        name, lines = found[1], found[2] if "," in found[2] or ":" in found[2] else f"{found[2]}:"
+    elif found := _NAMED.match(name):
+        name, section = found[1], found[2]
+    taken = work.taken(name, file, above)
+    if not taken:
+        return None
+    place, text = taken
+    text = _section(text, section) if section else _lines(text, lines)
+    text = "\n".join(line for line in text.split("\n") if not _SECTION.search(line))
+    return work.expand(text, place, above)
+
+
+def _section(text: str, name: str) -> str:
+    kept: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        mark = _SECTION.search(line)
+        if mark and mark[2] == name:
+            inside = mark[1] == "start"
+        elif inside and not mark:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _vitepress(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
+    """`<!--@include: ./part.md-->`, and `<<< @/file.py` for code."""
+    out: list[str] = []
+    fence: Fence | None = None
+    for line in lines:
+        fence, outside = _fence_after(fence, line)
+        if outside and (found := _found(_VITEPRESS_PART, line)):
+            taken = work.taken(_from_source(found[2]), file, above)
+            if taken:
+                text = _lines(_region(_body(taken[1]), found[3]), (found[4] or "").replace(",", ":"))
+                out += work.indented(work.expand(text, taken[0], above), found[1])
+            else:
+                out.append(line)
+        elif outside and (found := _found(_VITEPRESS_CODE, line)):
+            taken = work.taken(_from_source(found[2]), file, above)
+            out += [line] if not taken else work.fenced(_region(taken[1], found[3]), taken[0], found[1])
+        else:
+            out.append(line)
+    return out
+
+
+def _from_source(name: str) -> str:
+    return name[2:] if name.startswith("@/") else name if name.startswith(("/", ".")) else f"./{name}"
+
+
+def _region(text: str, name: str | None) -> str:
+    """What stands between `region name` and its `endregion`; without a name everything but such lines."""
+    if not name:
+        return "\n".join(line for line in text.split("\n") if not _REGION.match(line))
+    kept: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        if re.search(rf"\bregion\s+{re.escape(name)}\b", line):
+            inside = True
+        elif inside and "endregion" in line:
+            break
+        elif inside:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _mdx(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
+    """Components that are imported from Markdown, and `<Snippet file="x.mdx" />`."""
+    out: list[str] = []
+    imported: dict[str, str] = {}
+    fence: Fence | None = None
+    for line in lines:
+        fence, outside = _fence_after(fence, line)
+        name = ""
+        found = None
+        if outside and _found(_STATEMENT, line):
+            if found := _IMPORT.match(line):
+                imported[found[1]] = found[2].removeprefix("@site")
+            if len(above) > 1:  # within another page's text it would be read as words
+                continue
+        elif outside and (found := _found(_COMPONENT, line)):
+            attribute = _FILE_ATTRIBUTE.search(found[3] or "")
+            if found[2] == "Snippet" and attribute:
+                name = f"snippets/{attribute[1].lstrip('/')}"
+            else:
+                name = imported.get(found[2], "")
+        text = work.page(name, file, above) if name else None
+        out += [line] if text is None or not found else work.indented(text, found[1])
+    return out
+
+
+def _fence_after(fence: Fence | None, line: str) -> tuple[Fence | None, bool]:
+    """The fence that is open behind a line, and whether the line stands outside code."""
+    if fence and fence.goes_on(line):
+        return (None if fence.closes(line) else fence), False
+    opened = fence_of(line)
+    return opened, not opened
+
+
+def _body(text: str) -> str:
+    """A file's text without its front matter."""
+    try:
+        return front_matter(text)[1]
+    except ValueError:
+        return text
+
+
+def _lines(text: str, ranges: str) -> str:
+    """Lines of a text by their numbers, as `2:5,9:` or `7`; all of them without ranges. No more than it has."""
+    lines = text.removesuffix("\n").split("\n")
+    kept: list[str] = []
+    room = len(text) + 1
+    for piece in ranges.replace(" ", "").split(",") if ranges else [":"]:
+        first, colon, last = piece.partition(":")
+        start = int(first[:9] or 1)
+        end = int(last[:9] or len(lines)) if colon else start
+        chosen = lines[max(start, 1) - 1 : end]
+        room -= sum(len(line) + 1 for line in chosen)
+        if room < 0:
+            break
+        kept += chosen
+    return "\n".join(kept)
+
+
+_Way = Callable[[_Expansion, list[str], Path, tuple[Path, ...]], list[str]]
+_WAYS: dict[str, _Way] = {"mkdocs": _mkdocs, "vitepress": _vitepress, "mdx": _mdx}
+_HINTS = {
+    "mkdocs": re.compile(r"-8<-|\{[*!]"),
+    "vitepress": re.compile("@include:|<<<"),
+    "mdx": re.compile(r"<Snippet\b|(?m:^import\s)"),
+}

@@ -1,0 +1,349 @@
+"""MDX to plain Markdown: what a reader of the rendered page sees, without the program around it."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from search.markup import APART, ELEMENTS, Fence, cut, fence_of, width
+from search.sources.markdown.mdx_tags import STRING, Scanner, Tag
+
+_ESM = re.compile(
+    r"import\s*(?:[\"']|(?:type\s+)?[\w$*{][\w$*{},\s]{0,2000}?\bfrom\s*[\"'])"
+    r"|export\s+(?:const|let|var|function|async|class|default|type|interface|enum)\b|export\s*[{*]"
+)
+_ADDRESS = re.compile(r"<(?:https?://|mailto:)[^\s<>]*>")
+_ID = re.compile(r"\{/\*\s*#([\w:.-]+)\s*\*/\}")
+_INDENT = re.compile(r"[ \t]*")
+_FORMULA = re.compile(r"\$(?=\S)[^$\n]{1,500}(?<=\S)\$(?!\d)")
+_INTERESTING = re.compile(r"[<{`\\$\n]")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
+_HEADING = re.compile(r"#{1,6}\s")
+_CODE_NAME = re.compile(r"(?=\S*[_./(*$-])[^\s`]+")
+
+_INLINE = (ELEMENTS - APART) | {
+    "badge",
+    "br",
+    "chip",
+    "hint",
+    "icon",
+    "key",
+    "since",
+    "status",
+    "tag",
+    "tooltip",
+    "version",
+}
+_CELLS = frozenset(("td", "th", "dt", "dd", "option", "br", "button", "input"))
+_VOID = frozenset(("br", "col", "hr", "img", "input", "link", "meta", "source", "track", "wbr"))
+_UNREAD = frozenset(("script", "style", "svg"))
+_SILENT = frozenset(("audio", "embed", "icon", "iframe", "image3d", "input", "link", "meta", "object", "video"))
+_TITLES = ("title", "label", "name", "header", "heading", "headline", "summary", "question", "text")
+_NOTES = ("description", "caption", "alt", "tip", "content", "subtitle", "answer")
+_PARAMETER = re.compile(r"(?i)(?:param|field|property|prop|attribute|argument|parameter|option)$")
+_PARAMETER_NAMES = ("name", "path", "query", "body", "header", "param", "prop")
+
+
+def to_markdown(source: str) -> str:
+    """The Markdown of an MDX page. Titles of components become bold lines, their text moves to the left.
+
+    Code stays as it is. What is no proper MDX is taken for text. Never raises,
+    and takes time in proportion to the length.
+    """
+    return _Reader(source.replace("\r\n", "\n").replace("\r", "\n")).markdown()
+
+
+@dataclass
+class _Open:
+    """A component whose text is being read: where its tag stood and where its text begins, in columns."""
+
+    name: str
+    block: bool
+    column: int
+    text: int | None = None
+    tail: str = ""  # follows its text, as a tooltip does
+    tabs: list[str] = field(default_factory=list)
+    items: list[int] = field(default_factory=list)  # where the text of each open list item begins
+
+
+class _Reader:
+    """One walk over the source."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.at = 0
+        self.out: list[str] = []
+        self.open = [_Open("", True, 0, 0)]
+        self.blocks = self.open[:]  # those that move their text
+        self.named: Counter[str] = Counter()
+        self.scan = Scanner(source)
+        self.anchor = ""  # of the element around the next heading
+        self.text: list[str] = []  # of the line being read, without its tags
+        self.begun = False  # whether that has more than space
+
+    def markdown(self) -> str:
+        while self.at < len(self.source):
+            end = self.scan.line_end(self.at)
+            line = self.source[self.at : end]
+            if not line.strip():
+                self._gap()
+                self.at = end + 1
+            elif fence := fence_of(line):
+                self._code(line, end, fence)
+            elif line.startswith(("import", "export")) and self._statement():
+                pass
+            elif line.lstrip().startswith("$$"):
+                self._formula(line, end)
+            else:
+                self._line(width(line))
+        return "\n".join(self.out)
+
+    def _code(self, line: str, end: int, fence: Fence) -> None:
+        """A fence to its end. Its marks move with the component they stand in, and the code moves along."""
+        indent = width(line)
+        column = self._column(indent, line.lstrip())
+        listed = fence.prefix.strip() != ""
+        self.out.append(" " * column + line.lstrip())
+        self.at = end + 1
+        while self.at < len(self.source):
+            end = self.scan.line_end(self.at)
+            line = self.source[self.at : end]
+            if not fence.goes_on(line):
+                return
+            self.at = end + 1
+            if fence.closes(line):
+                mark = line.lstrip()
+                self.out.append(
+                    " " * (column + (len(fence.prefix.lstrip()) if listed and ">" not in mark else 0)) + mark
+                )
+                return
+            self.out.append(" " * column + cut(line, indent) if line.strip() else cut(line, indent))
+
+    def _formula(self, line: str, end: int) -> None:
+        """A block of mathematics: its braces are no expressions."""
+        bare = line.strip()
+        if bare == "$$" or "$$" not in bare[2:]:
+            closing = self.scan.find("$$", self.source.find("$$", self.at) + 2)
+            if closing >= 0:
+                end = self.scan.line_end(closing)
+        self.out += self.source[self.at : end].split("\n")
+        self.at = end + 1
+
+    def _statement(self) -> bool:
+        """Pass over an `import` or `export`, which ends with its brackets and its line."""
+        found = _ESM.match(self.source, self.at)
+        if not found or len(self.blocks) > 1:
+            return False
+        if found[0].startswith("import"):
+            self.at = self.scan.line_end(found.end()) + 1
+            return True
+        end = self.scan.balanced(self.at, found.end() - found[0].endswith("{"), line=True)
+        if end < 0:  # broken: as far as the next blank line
+            blank = self.source.find("\n\n", self.at)
+            end = len(self.source) if blank < 0 else blank
+        self.at = end + 1
+        return True
+
+    def _line(self, indent: int) -> None:
+        """A line of text with its tags, which may run on over further lines."""
+        source = self.source
+        self.text, self.begun = [], False
+        self.at = _INDENT.match(source, self.at).end()  # type: ignore[union-attr]  # it always matches
+        kept = self.at
+        while True:
+            found = _INTERESTING.search(source, self.at)
+            if not found:
+                self._say(source[kept:])
+                self.at = len(source)
+                break
+            at = found.start()
+            mark = found[0]
+            if mark == "\n":
+                self._say(source[kept:at])
+                self.at = at + 1
+                break
+            self.at = at + 1
+            if mark == "\\":
+                self.at = min(at + 2, len(source)) if source[at + 1 : at + 2] != "\n" else at + 1
+                continue
+            if mark == "`":
+                self.at = self.scan.span_end(at)
+                continue
+            if mark == "$":
+                formula = _FORMULA.match(source, at)
+                self.at = formula.end() if formula else at + 1
+                continue
+            self._say(source[kept:at])
+            kept = self.at = self._expression(at) if mark == "{" else self._markup(at, indent)
+        self._emit(indent)
+
+    def _say(self, text: str) -> None:
+        if text:
+            self.text.append(text)
+            self.begun = self.begun or not text.isspace()
+
+    def _expression(self, at: int) -> int:
+        """Keep a braces expression that is a plain string, drop any other."""
+        source = self.source
+        if string := STRING.match(source, at):
+            self._say(next(part for part in string.groups() if part is not None))
+            return string.end()
+        if anchor := _ID.match(source, at):  # as newer Docusaurus writes it
+            self._say(f"{{#{anchor[1]}}}")
+            return anchor.end()
+        if source.startswith(("{#", "{ #", "{:", "{."), at) or source.startswith("{*", at):
+            return self._text_brace(at)  # an anchor or the classes of what stands before it
+        end = self.scan.balanced(at, at)
+        return end if end > 0 else self._text_brace(at)
+
+    def _text_brace(self, at: int) -> int:
+        self._say("{")
+        return at + 1
+
+    def _markup(self, at: int, indent: int) -> int:
+        """Deal with a tag. What is none stays as text."""
+        source = self.source
+        if address := _ADDRESS.match(source, at):
+            self._say(address[0])
+            return address.end()
+        if source.startswith("<!--", at):
+            end = self.scan.find("-->", at)
+            if end >= 0:
+                return end + 3
+        tag = self.scan.tag(at)
+        if not tag:
+            following = source[at + 1 : at + 2]
+            self._say("\\<" if following.isalpha() or following in ("/", "!", "?") else "<")
+            return at + 1
+        if tag.closes:
+            self._close(tag, indent)
+            return tag.end
+        if tag.name.lower() in _UNREAD and not tag.empty:
+            end = self.scan.find(f"</{tag.name}", tag.end)
+            if end >= 0:
+                return self.scan.line_end(end) if source.find(">", end) < 0 else source.find(">", end) + 1
+        self._start(tag, indent)
+        return tag.end
+
+    def _start(self, tag: Tag, indent: int) -> None:
+        """Open a component: its title first, then room for its text."""
+        html = tag.name[0].islower() if tag.name else True
+        plain = tag.name.rsplit(".", 1)[-1].lower()
+        begins = not self.begun
+        block = begins and plain not in _INLINE and plain not in _CELLS
+        title, note = self._visible(tag, html, plain)
+        if not block and plain in _CELLS:
+            self._say(" ")
+        if html and tag.attributes.get("id") and begins:
+            self.anchor = tag.attributes["id"]
+        entry = _Open(tag.name, block, 0)
+        if block:
+            self._emit(indent, gap=True)
+            entry.column = self._column(indent)
+            if title:
+                self._paragraph(entry.column, title)
+            if note:
+                self._paragraph(entry.column, note)
+        elif title or note:
+            self._say(" ".join(filter(None, [title, "" if plain == "tooltip" else note])) + (" " if title else ""))
+        if tag.empty or (html and plain in _VOID):
+            return
+        if plain == "tooltip" and note:
+            entry.tail = f" ({note})"
+        entry.tabs = tag.lists.get("items", [])
+        self.open.append(entry)
+        if block:
+            self.blocks.append(entry)
+        self.named[tag.name] += 1
+
+    def _visible(self, tag: Tag, html: bool, plain: str) -> tuple[str, str]:
+        """The title of a tag and its further text, as Markdown."""
+        given = tag.attributes
+        if html:
+            return "", _escaped(given.get("alt", "")) if plain == "img" else ""
+        if plain in _SILENT:
+            return "", ""
+        if _PARAMETER.search(plain) and (name := next((given[key] for key in _PARAMETER_NAMES if given.get(key)), "")):
+            kind = [given["type"]] if given.get("type") else []
+            kind += [word for word in ("required", "deprecated") if given.get(word, "false") in ("", "true")]
+            kind += [f"default: {given['default']}"] if given.get("default") else []
+            told = f" ({_escaped(', '.join(kind))})" if kind else ""
+            return f"`{name}`{told}", _escaped(given.get("description", ""))
+        titles = [given[key] for key in _TITLES if given.get(key)]
+        if not titles and plain in ("tab", "tabitem"):
+            around = next((entry for entry in reversed(self.open[-3:]) if entry.tabs), None)
+            titles = [around.tabs.pop(0)] if around else [value for value in [given.get("value", "")] if value]
+        elif plain == "item" and given.get("value"):
+            titles.append(given["value"])
+        notes = [_escaped(given[key]) for key in _NOTES if given.get(key)]
+        title = " ".join(_title(text) for text in titles[:2])
+        if plain == "tooltip":
+            return "", ": ".join(filter(None, [_escaped(given.get("headline", "")), *notes]))
+        return title, "\n\n".join(notes)
+
+    def _close(self, tag: Tag, indent: int) -> None:
+        """Close a component and whatever was left open in it."""
+        if not self.named[tag.name]:
+            return
+        while True:
+            entry = self.open[-1]
+            self.named[entry.name] -= 1
+            if entry.block:
+                self._emit(indent, gap=True)
+                self.blocks.pop()
+            self._say(entry.tail)
+            if entry.name.lower() in _CELLS:
+                self._say(" ")
+            self.open.pop()
+            if entry.name == tag.name:
+                return
+
+    def _paragraph(self, column: int, text: str) -> None:
+        self._gap()
+        self.out += [" " * column + line.strip() for line in text.split("\n")]
+        self._gap()
+
+    def _gap(self) -> None:
+        if self.out and self.out[-1]:
+            self.out.append("")
+
+    def _emit(self, indent: int, gap: bool = False) -> None:
+        """Write the text read so far as a line; a gap parts it from what follows."""
+        said = "".join(self.text)
+        text = said.rstrip(" \t") + ("  " if said.endswith("  ") and said.strip() else "")
+        self.text, self.begun = [], False
+        if text.strip():
+            lines = text.split("\n")
+            column = self._column(indent, lines[0].lstrip())
+            if self.anchor and _HEADING.match(lines[0].lstrip()) and "#" not in lines[0].lstrip("# "):
+                lines[0] = f"{lines[0].rstrip()} {{ #{self.anchor} }}"
+            self.anchor = ""
+            self.out += [" " * column + lines[0].lstrip(), *(" " * column + line.strip() for line in lines[1:])]
+        if gap or not text.strip():
+            self._gap()
+
+    def _column(self, indent: int, text: str = "") -> int:
+        """Where something that is indented so far belongs in the Markdown, which knows no components."""
+        around = self.blocks[-1]
+        if around.text is None or indent < around.text:
+            around.text = indent
+        column = around.column + indent - around.text
+        while around.items and column < around.items[-1]:
+            around.items.pop()
+        base = around.items[-1] if around.items else around.column
+        if column > base + 3 or (column > base and not around.items):
+            column = base  # MDX has no indented code
+        if item := _ITEM.match(text):
+            around.items.append(column + (item.end() if item.end() < 6 else 2))
+        return column
+
+
+def _title(text: str) -> str:
+    text = " ".join(text.split())
+    if _CODE_NAME.fullmatch(text):
+        return f"`{text}`"
+    return _escaped(text) if "*" in text or "](" in text or "`" in text else f"**{_escaped(text)}**"
+
+
+def _escaped(text: str) -> str:
+    """Text of an attribute, in which a tag is no tag."""
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\<", "\n".join(line.strip() for line in text.strip().split("\n")))

@@ -1,0 +1,176 @@
+"""What stands in MDX beside text: tags with their attributes, brackets, strings and code spans."""
+
+import re
+from dataclasses import dataclass, field
+
+from search.markup import ELEMENTS
+
+STRING = re.compile(r"\{\s*(?:\"([^\"\\]*)\"|'([^'\\]*)'|`([^`\\$]*)`)\s*\}")
+_ATTRIBUTE = re.compile(r"\s*([A-Za-z_$][\w:.$-]*)\s*(?:=\s*(?:\"([^\"]*)\"|'([^']*)'|(?=\{)))?")
+_CODE_POINTS = re.compile(r"[{}()\[\]\"'`\n]|//|/\*")
+_NAME = re.compile(r"</?\s*([A-Za-z_$][\w.:$-]*)?(?=[\s/>{])")
+_SPREAD = re.compile(r"\s*(?=\{)")
+_STRINGS = re.compile(r"\"([^\"\\]*)\"|'([^'\\]*)'|`([^`\\$]*)`")
+_TAG_END = re.compile(r"\s*(/?)>")
+
+
+@dataclass
+class Tag:
+    """A tag of a component or of HTML, with the attributes that are text."""
+
+    name: str
+    end: int
+    closes: bool = False
+    empty: bool = False
+    attributes: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, list[str]] = field(default_factory=dict)
+
+
+class Scanner:
+    """Finds where things in a source end. Searches in vain use up `patience`, so that hostile text stays cheap."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.patience = 2 * len(source) + 100_000
+
+    def tag(self, at: int) -> Tag | None:
+        """The tag that begins here, if it is a whole one."""
+        source = self.source
+        if source.startswith("<>", at) or source.startswith("</>", at):
+            return Tag("", at + (2 if source[at + 1] == ">" else 3), closes=source[at + 1] == "/")
+        name = _NAME.match(source, at)
+        if (
+            not name
+            or not name[1]
+            or self.patience <= 0
+            or (
+                at
+                and source[at - 1].isalnum()
+                and name[1][0].islower()
+                and name[1] not in ELEMENTS
+                and source[at + 1] != "/"
+            )
+        ):
+            return None
+        tag = Tag(name[1], 0, closes=source[at + 1] == "/")
+        position = name.end()
+        while True:
+            if end := _TAG_END.match(source, position):
+                tag.empty, tag.end = bool(end[1]), end.end()
+                return tag
+            spread = _SPREAD.match(source, position)
+            attribute = None if spread else _ATTRIBUTE.match(source, position)
+            if not spread and not attribute:
+                self.patience -= position - at
+                return None
+            position = attribute.end() if attribute else spread.end() if spread else position
+            if attribute and (attribute[2] is not None or attribute[3] is not None):
+                tag.attributes[attribute[1]] = attribute[2] if attribute[2] is not None else attribute[3]
+            elif source.startswith("{", position):
+                end_of_value = self.balanced(position, position)
+                if end_of_value < 0:
+                    return None
+                if attribute:
+                    _value(tag, attribute[1], source[position:end_of_value])
+                position = end_of_value
+            elif attribute:
+                tag.attributes.setdefault(attribute[1], "")
+
+    def line_end(self, at: int) -> int:
+        end = self.source.find("\n", at)
+        return len(self.source) if end < 0 else end
+
+    def find(self, text: str, start: int) -> int:
+        """Like `str.find`, or -1 once too much was searched in vain."""
+        if self.patience <= 0:
+            return -1
+        found = self.source.find(text, start)
+        if found < 0:
+            self.patience -= len(self.source) - start
+        return found
+
+    def balanced(self, start: int, at: int, line: bool = False) -> int:
+        """Where the bracket at `at` is closed, or with `line` where a statement ends; -1 when it never is."""
+        if self.patience <= 0:
+            return -1
+        depth: list[str] = []
+        source = self.source
+        found = _CODE_POINTS.search(source, at)
+        while found:
+            mark, at = found[0], found.end()
+            if mark == "\n":
+                if line and not depth and not _continues(source, start, found.start(), at):
+                    return found.start()
+            elif mark in "{([":
+                depth.append(mark)
+            elif mark in "})]":
+                if depth:
+                    depth.pop()
+                if not depth and not line:
+                    return at
+            elif mark == "/*" or mark == "//":
+                end = source.find("*/" if mark == "/*" else "\n", at)
+                if mark == "/*" and end < 0:
+                    break
+                if mark == "/*":
+                    at = end + 2
+                elif source[found.start() - 1] != ":":  # an address has slashes too
+                    at = end if end >= 0 else len(source)
+            else:
+                at = self._string_end(mark, at)
+            found = _CODE_POINTS.search(source, at)
+        if line and not depth and not found:
+            return len(source)
+        self.patience -= len(source) - start
+        return -1
+
+    def _string_end(self, quote: str, at: int) -> int:
+        """Behind a string, or just behind its quote where that is an apostrophe in text."""
+        end = at
+        while True:
+            end = self.source.find(quote, end)
+            if end < 0 or (quote != "`" and "\n" in self.source[at : min(end, at + 5000)]) or end - at > 100_000:
+                self.patience -= (len(self.source) if end < 0 else end) - at
+                return at
+            if self.source[end - 1] != "\\":
+                return end + 1
+            end += 1
+
+    def span_end(self, at: int) -> int:
+        """Behind a code span, or behind its backticks when nothing closes them in this paragraph."""
+        run = at
+        while self.source[run : run + 1] == "`":
+            run += 1
+        ticks = self.source[at:run]
+        limit = min(run + 5000, len(self.source))
+        blank = self.source.find("\n\n", run, limit)
+        end = run
+        if self.patience <= 0:
+            return run
+        while (end := self.source.find(ticks, end, blank if blank >= 0 else limit)) >= 0:
+            after = end
+            while self.source[after : after + 1] == "`":
+                after += 1
+            if after - end == len(ticks):
+                return after
+            end = after
+        self.patience -= (blank if blank >= 0 else limit) - run
+        return run
+
+
+def _continues(source: str, start: int, end: int, after: int) -> bool:
+    """Whether a statement goes on after a line's end: with an operator before it or behind it."""
+    return source[start:end].rstrip()[-1:] in set("=,(&|?:+.") or source[after : after + 200].lstrip(" \t")[:1] in set(
+        ".?:&|"
+    )
+
+
+def _value(tag: Tag, name: str, braces: str) -> None:
+    """Take an attribute in braces when it is a plain string, a list of them, a number or a flag."""
+    inner = braces[1:-1].strip()
+    if string := STRING.fullmatch(braces):
+        tag.attributes[name] = next(part for part in string.groups() if part is not None)
+    elif inner.startswith("[") and len(inner) < 5000:
+        tag.lists[name] = ["".join(filter(None, groups)) for groups in _STRINGS.findall(inner)]
+    elif re.fullmatch(r"-?[\d.]+|true|false|null", inner):
+        tag.attributes[name] = inner

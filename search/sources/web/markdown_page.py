@@ -1,0 +1,47 @@
+"""A page that a site gives out in Markdown, beside the one in HTML that its readers see."""
+
+import re
+from dataclasses import replace
+
+from search.sources import UNSTORABLE, Bad, LeftOut, Page
+from search.sources.markdown.front_matter import FIELDS, boost_of, front_matter, left_out, text_of, words_of
+from search.sources.markdown.mdx import to_markdown
+
+_COMPONENT = re.compile(r"^[ \t]*</?[A-Z][A-Za-z.]*(?:[\s/>]|$)", re.MULTILINE)
+_ENDING = re.compile(r"\.(?:md|mdx|markdown)$", re.IGNORECASE)
+
+
+def place_of(address: str) -> str:
+    """Where the page itself is that an address gives in Markdown: the same without `.md`.
+
+    >>> place_of("https://docs.example/guide/index.md")
+    'https://docs.example/guide/'
+    """
+    plain = re.split(r"[?#]", address, maxsplit=1)[0]
+    place = _ENDING.sub("", plain)
+    return place.removesuffix("index") if place != plain and place.endswith("/index") else place
+
+
+def markdown_page(page: Page, source: bytes) -> Page | Bad | LeftOut:
+    """The page with the text, and what the front matter above it says. Components that MDX left in it are dropped."""
+    text = UNSTORABLE.sub("", source.decode("utf-8-sig", "replace"))
+    try:
+        front, body = front_matter(text.lstrip())
+        if left := left_out(front, page.origin):
+            return left
+        title, description, version, language = (text_of(front, name) for name in FIELDS)
+        page = replace(
+            page,
+            title=title or page.title,
+            description=description or "",
+            version=version or "",
+            language=language or "",
+            tags=words_of(front, "tags"),
+            keywords=words_of(front, "keywords"),
+            boost=boost_of(front),
+        )
+    except ValueError as wrong:
+        return Bad(page.origin, str(wrong), page.path)
+    if not body.strip():
+        return Bad(page.origin, "has no text", page.path)
+    return replace(page, markdown=to_markdown(body) if _COMPONENT.search(body) else body)

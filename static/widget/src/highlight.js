@@ -1,0 +1,56 @@
+/**
+ * What the words of a program are, for colours: tokens of a few kinds, never markup. A script of its own, which the
+ * panel fetches with the first program that it shows.
+ */
+
+import { tokenizeWith } from "@speed-highlight/core/tokenize";
+import bash from "@speed-highlight/core/languages/bash.js";
+import css from "@speed-highlight/core/languages/css.js";
+import diff from "@speed-highlight/core/languages/diff.js";
+import go from "@speed-highlight/core/languages/go.js";
+import html from "@speed-highlight/core/languages/html.js";
+import ini from "@speed-highlight/core/languages/ini.js";
+import js from "@speed-highlight/core/languages/js.js";
+import json from "@speed-highlight/core/languages/json.js";
+import py from "@speed-highlight/core/languages/py.js";
+import rs from "@speed-highlight/core/languages/rs.js";
+import toml from "@speed-highlight/core/languages/toml.js";
+import ts from "@speed-highlight/core/languages/ts.js";
+import yaml from "@speed-highlight/core/languages/yaml.js";
+
+/** @typedef {{ text: string, kind: string }} Token */
+
+/** The tokenizer's own SQL weighs more than all other languages together. */
+const sql = [
+  { type: "cmnt", match: /--.*|\/\*[^]*?\*\//g },
+  { expand: "str" },
+  { expand: "num" },
+  { type: "kwd", match: /\b(select|insert|update|delete|into|values|set|from|where|and|or|not|null|is|in|like|between|exists|join|left|right|inner|outer|full|cross|on|using|as|distinct|group|by|order|having|limit|offset|union|all|create|alter|drop|table|view|index|unique|primary|foreign|key|references|default|constraint|if|case|when|then|else|end|begin|commit|rollback|returning|with|asc|desc)\b/gi },
+  { type: "func", match: /\b\w+(?=\()/g },
+  { type: "oper", match: /[=<>!+*/%|-]+/g },
+];
+
+/** By the ids of `languages.js`. @type {Record<string, any>} */
+const GRAMMARS = { bash, css, diff, go, html, ini, js, json, py, rs, sql, toml, ts, xml: html, yaml };
+
+/** The longest code that is coloured, in characters: expressions of the grammars take time by the square of it. */
+const LONGEST = 5_000;
+
+/**
+ * The tokens of some code. Together they are the code, whatever it holds.
+ * @param {string} code
+ * @param {string} id of its language
+ * @returns {Token[]}
+ */
+export function tokens(code, id) {
+  const grammar = Object.hasOwn(GRAMMARS, id) && GRAMMARS[id];
+  if (!grammar || code.length > LONGEST) return [{ text: code, kind: "" }];
+  /** @type {Token[]} */
+  const found = [];
+  tokenizeWith(code, grammar, (text, kind = /** @type {any} */ ("")) => {
+    const last = found.at(-1);
+    if (last?.kind === kind) last.text += text;
+    else if (text) found.push({ text, kind });
+  }, { languages: { css, js, py, ts } });
+  return found;
+}

@@ -1,0 +1,11 @@
+/** The sentences that are shown before the panel is there; `words` has them too. */
+export const launcherWords = {
+  name: "Ask the docs",
+  launcher: "Ask",
+  placeholder: "Ask a question…",
+  question: "Your question",
+  close: "Close",
+  retry: "Try again",
+  loading: "Loading…",
+  notLoaded: "This could not be loaded.",
+};

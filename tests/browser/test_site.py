@@ -1,0 +1,274 @@
+"""The pages of the documentation site: what they weigh, how they look, and what a reader can do with them."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Response, expect
+
+from tests.conftest import ROOT, Service, Tenant, wait_for
+
+pytestmark = pytest.mark.browser
+
+AXE = (ROOT / "tests" / "contract" / "node_modules" / "axe-core" / "axe.min.js").read_text
+COUNT_SHIFTS = """
+window.shifted = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => (shifted += entry.value)))
+  .observe({ type: "layout-shift", buffered: true });
+"""
+MOST_BYTES = 100_000
+SELECT = """(text) => {
+  const walker = document.createTreeWalker(document.querySelector(".prose"), NodeFilter.SHOW_TEXT);
+  while (!walker.nextNode().data.includes(text));
+  const start = walker.currentNode.data.indexOf(text);
+  getSelection().setBaseAndExtent(walker.currentNode, start, walker.currentNode, start + text.length);
+  walker.currentNode.parentElement.scrollIntoView({ block: "center", behavior: "instant" });
+}"""
+TEXT = "links in answers and search results start with it"
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong with the page as it is: rule, and where."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE())
+    found = page.evaluate("axe.run().then((report) => report.violations)")
+    return [f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
+
+
+def widest(page: Page) -> bool:
+    """Whether the page scrolls sideways."""
+    # A phone's window grows with what is too wide for it, so its own width says nothing.
+    return bool(page.evaluate("document.documentElement.scrollWidth") > page.viewport_size["width"])
+
+
+def said(site: tuple[Service, Tenant], **about: Any) -> list[tuple[Any, ...]]:
+    rows = site[1].project.feedback.filter(**about)
+    return list(rows.values_list("source", "path", "helpful", "reason", "comment", "contact"))
+
+
+def test_a_page_is_light_holds_still_and_has_nothing_inline(tab: Callable[..., Page]) -> None:
+    page = tab("about:blank", viewport={"width": 1400, "height": 900})
+    answers: list[Response] = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.add_init_script(COUNT_SHIFTS)
+    page.goto("/quickstart")
+    expect(page.locator(".code").first.get_by_role("button", name="Ask")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    own = {answer.url: len(answer.body()) for answer in answers if "/widget" not in answer.url}
+    assert len(own) > 5
+    assert sum(own.values()) < MOST_BYTES, own
+    assert page.evaluate("shifted") == 0
+    assert page.locator("script:not([src], [type='application/json']), style, [style], [onclick]").count() == 0
+
+
+@pytest.mark.parametrize(("path", "filled"), [("/playground", ".said:text('answers')"), ("/gallery", "#state-hostile")])
+def test_what_scripts_fill_moves_nothing_below_it(tab: Callable[..., Page], path: str, filled: str) -> None:
+    page = tab("about:blank", viewport={"width": 1280, "height": 800})
+    page.add_init_script(COUNT_SHIFTS)
+    page.goto(path)
+    expect(page.locator(filled)).to_be_visible()
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert page.evaluate("shifted") < 0.01
+
+
+def test_a_german_page_speaks_german(tab: Callable[..., Page]) -> None:
+    page = tab("/de/quickstart")
+    for name in ("Dokumentation durchsuchen", "Fragen", "Seitenmenü", "Kopieren", "War diese Seite hilfreich?"):
+        expect(page.get_by_label(name, exact=True).or_(page.get_by_text(name, exact=True)).first).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("rate limits")
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text(re.compile(r"^\d+ Seiten$"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(tab: Callable[..., Page], scheme: Any) -> None:
+    page = tab(color_scheme=scheme, reduced_motion="reduce", viewport={"width": 1400, "height": 900})
+    page.locator(".page-menu summary").click()
+    page.get_by_role("group", name="Was this page helpful?").get_by_role("button", name="No").click()
+    expect(page.get_by_role("group", name="What was wrong?")).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Control+k")
+    page.keyboard.type("rate limits")
+    expect(page.locator(".page-row").first).to_be_visible()
+    assert violations(page) == []
+    page.goto("/search?q=rate+limits")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_shows_all_of_it(tab: Callable[..., Page], width: int) -> None:
+    page = tab(viewport={"width": width, "height": 640}, is_mobile=True, has_touch=True)
+    assert not widest(page)
+    page.locator(".page-menu summary").tap()
+    expect(page.get_by_role("link", name="View as Markdown")).to_be_in_viewport(ratio=1)
+    assert not widest(page)
+    page.locator("body > .menu > summary").tap()
+    expect(page.get_by_role("link", name="Deutsch")).to_be_visible()
+    page.locator("body > .menu > summary").tap()
+    page.get_by_role("group", name="Was this page helpful?").get_by_role("button", name="No").tap()
+    assert not widest(page)
+    page.evaluate(SELECT, TEXT)
+    bar = page.get_by_role("toolbar", name="Selected text")
+    expect(bar).to_be_in_viewport(ratio=1)
+    line = page.evaluate("getSelection().getRangeAt(0).getBoundingClientRect().bottom")
+    assert bar.bounding_box()["y"] > line, "the system's own menu stands above"
+    assert not widest(page)
+
+
+def test_print_has_the_article_alone(tab: Callable[..., Page]) -> None:
+    page = tab("/embed")
+    page.emulate_media(media="print")
+    expect(page.locator("h1")).to_be_visible()
+    for away in ("header.site-header", ".sidebar", ".page-menu", ".copy", "form", ".pager", "docs-assistant button"):
+        expect(page.locator(away).first).to_be_hidden()
+
+
+def test_a_selection_can_be_asked_about_copied_and_linked_to(tab: Callable[..., Page]) -> None:
+    page = tab(permissions=["clipboard-read", "clipboard-write"])
+    bar = page.get_by_role("toolbar", name="Selected text")
+    expect(page.locator(".code").first.get_by_role("button", name="Ask")).to_be_visible()
+    page.evaluate(SELECT, "links in")
+    page.wait_for_timeout(300)
+    expect(bar).to_be_hidden()
+    page.evaluate(SELECT, TEXT[2:-2])
+    expect(bar).to_be_visible()
+    page.keyboard.press("Control+j")
+    expect(bar.get_by_role("button", name="Ask")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(bar.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link.endswith("/quickstart#:~:text=" + TEXT.replace(" ", "%20")), "browsers look for whole words"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    wait_for(lambda: page.evaluate("navigator.clipboard.readText()") == TEXT[2:-2], 3, "the text")
+    page.keyboard.press("Escape")
+    expect(bar).to_be_hidden()
+    page.keyboard.press("Control+j")
+    page.keyboard.press("Enter")
+    chip = page.get_by_role("dialog", name="Ask the docs").get_by_text("“nks in answers").first
+    expect(chip).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("docs-assistant .launcher")).to_be_focused()
+    page.goto("/embed")
+    page.keyboard.press("Control+i")
+    expect(page.get_by_role("dialog", name="Ask the docs").get_by_role("textbox")).to_be_focused()
+    expect(chip).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.goto("/quickstart")
+    expect(page.locator(".code").first.get_by_role("button", name="Ask")).to_be_visible()
+    page.evaluate("Object.defineProperty(window, 'DocsAssistant', { value: { open: (how) => (window.opened = how) } })")
+    page.locator(".code").nth(3).get_by_role("button", name="Ask").click()
+    (code,) = page.evaluate("opened.context")
+    assert (code["type"], code["name"], code["path"]) == ("code", "text", "/quickstart")
+    assert code["elementId"] == "your-own-project"
+    page.evaluate(SELECT, TEXT)
+    page.keyboard.press("Control+j")
+    page.keyboard.press("Enter")
+    told = {"type": "textSelection", "value": TEXT, "path": "/quickstart", "elementId": "your-own-project"}
+    assert page.evaluate("opened.context") == [told]
+
+
+def test_a_page_is_rated_step_by_step_and_taken_back(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
+    page = tab("/streaming", quiet=True)
+    form = page.locator("form[data-feedback]")
+    status = form.get_by_role("status")
+    form.get_by_role("button", name="No").click()
+    expect(status).to_have_text("Thank you.")
+    assert said(site, path="/streaming") == [("thumbs_only", "/streaming", False, "", "", "")]
+    form.get_by_text("Out of date").click()
+    wait_for(lambda: said(site, path="/streaming", reason="Out of date"), 3, "the reason")
+    form.get_by_label("Anything to add?").fill("No word on sockets.")
+    form.get_by_label("e-mail").fill("me@acme.example")
+    form.get_by_role("button", name="Send").click()
+    expect(form.get_by_role("button", name="Undo")).to_be_focused()
+    told = ("contextual", "/streaming", False, "Out of date", "No word on sockets.", "me@acme.example")
+    wait_for(lambda: said(site, path="/streaming") == [told], 3, "all of it in one row")
+    page.keyboard.press("Enter")
+    expect(status).to_have_text("Taken back.")
+    expect(form.get_by_role("button", name="Yes")).to_be_focused()
+    assert said(site, path="/streaming") == []
+    thumb = page.locator(".code").first.get_by_role("button", name="This code helped")
+    thumb.click()
+    wait_for(lambda: said(site, path="/streaming", source="code_snippet", helpful=True), 3, "the thumb")
+    assert site[1].project.feedback.get(path="/streaming").lang == page.locator(".code-bar span").first.inner_text()
+    thumb.click()
+    wait_for(lambda: not said(site, path="/streaming"), 3, "it to be taken back")
+    page.route("**/discovery/v1/feedback/**", lambda route: route.fulfill(status=429, headers={"Retry-After": "9"}))
+    form.get_by_role("button", name="Yes").click()
+    expect(status).to_have_text("That was too much at once. Try again in 9 seconds.")
+    expect(form.get_by_role("button", name="Yes")).to_have_attribute("aria-pressed", "false")
+    expect(form.get_by_role("button", name="Undo")).to_be_hidden()
+    thumb.click()
+    expect(page.locator(".code-wrong").first).to_have_text("That was too much at once. Try again in 9 seconds.")
+    expect(thumb).to_have_attribute("aria-pressed", "false")
+    page.unroute("**/discovery/v1/feedback/**")
+    form.get_by_role("button", name="Yes").click()
+    expect(form.get_by_role("button", name="Undo")).to_be_visible()
+    form.get_by_label("Anything to add?").fill("Clear.")
+    page.route("**/discovery/v1/feedback/**", lambda route: route.abort())
+    form.get_by_role("button", name="Send").click()
+    expect(status).to_have_text("This could not be sent. Check your connection.")
+    expect(form.get_by_label("Anything to add?")).to_have_value("Clear.")
+    expect(form.get_by_label("Anything to add?")).to_be_visible()
+    expect(form.get_by_role("button", name="Yes")).to_have_attribute("aria-pressed", "true")
+
+
+def test_without_scripts_a_page_is_rated_by_forms(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
+    page = tab("/privacy", java_script_enabled=False)
+    page.locator(".page-menu summary").click()
+    expect(page.get_by_role("link", name="Open in Claude")).to_be_visible()
+    expect(page.get_by_text("Copy page as Markdown")).to_be_hidden()
+    page.get_by_role("button", name="No", exact=True).click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    page.get_by_text("Hard to follow").click()
+    page.get_by_label("Anything to add?").fill("Long.")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_text("It reaches the people who write these pages.")).to_be_visible()
+    assert said(site, path="/privacy") == [("contextual", "/privacy", False, "Hard to follow", "Long.", "")]
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("heading", name="Taken back")).to_be_visible()
+    assert said(site, path="/privacy") == []
+    page.get_by_role("link", name="Back to the page").click()
+    page.wait_for_url("**/privacy")
+
+
+def test_the_page_menu_copies_asks_and_closes(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
+    page = tab(permissions=["clipboard-read", "clipboard-write"])
+    menu = page.locator(".page-menu")
+    menu.locator("summary").press("Enter")
+    menu.get_by_role("button", name="Copy page as Markdown").click()
+    expect(menu.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("# Quickstart")
+    prompt = str(menu.get_by_role("link", name="Open in Claude").get_attribute("href"))
+    assert "127.0.0.1" in prompt
+    assert prompt.count("%2Fquickstart.md") == 1
+    page.keyboard.press("Escape")
+    expect(menu.locator("summary")).to_be_focused()
+    expect(menu.get_by_role("link", name="llms.txt")).to_be_hidden()
+    expect(page.locator(".code").first.get_by_role("button", name="Ask")).to_be_visible()
+    page.get_by_role("banner").get_by_role("link", name="Ask").click()
+    expect(page.get_by_role("dialog", name="Ask the docs")).to_be_visible()
+    assert page.url == f"{site[0].url}/quickstart"
+
+
+def test_an_address_opens_search_or_the_assistant_once(tab: Callable[..., Page], site: tuple[Service, Tenant]) -> None:
+    page = tab("/quickstart?search=rate+limits&x=1#serve")
+    expect(page.get_by_role("combobox")).to_have_value("rate limits")
+    expect(page.locator(".page-row").first).to_have_attribute("aria-selected", "true")
+    assert page.url == f"{site[0].url}/quickstart?x=1#serve"
+    asked: list[str] = []
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    chat = page.get_by_role("dialog", name="Ask the docs")
+    page.goto("/quickstart?assistant")
+    expect(chat).to_be_visible()
+    page.goto("/quickstart?assistant=What+counts+as+a+view", referer="https://elsewhere.example/")
+    expect(page.get_by_role("option").first).to_have_text("Ask: What counts as a view")
+    expect(page.locator(".page-row").first).to_be_visible()
+    expect(page.get_by_role("option").first).to_have_attribute("aria-selected", "true")
+    assert page.url == f"{site[0].url}/quickstart"
+    assert asked == [], "a link of another site asks nothing"
+    page.goto("/quickstart?assistant=What+counts+as+a+view", referer=f"{site[0].url}/embed")
+    expect(chat.get_by_role("article").first).to_contain_text("What counts as a view")
+    expect(page.locator(".search-dialog")).to_be_hidden()

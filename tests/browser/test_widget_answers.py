@@ -1,0 +1,558 @@
+"""How answers of the widget look and behave: text as it comes, code, citations, sources, feedback, states of a turn."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Route, WebSocketRoute, expect
+
+from tests.browser.test_widget import FINISH, START, Event, Host, delta, host, make_host, send, source
+
+__all__ = ["host", "make_host"]  # fixtures
+
+pytestmark = pytest.mark.browser
+
+WORDS = "ten questions per minute"
+TEXT = f"Every key has a limit. Each address may ask {WORDS} and no more, whoever asks."
+TALL = "<p>Filler.</p>" * 120
+LONG = "\n\n".join(f"Paragraph {n}." for n in range(60))
+HOSTILE = "[1](https://docs.example.com@evil.example/) [2](//evil.example/x) ![x](https://evil.example/p.png)"
+# The contrast of each kind of token with what it stands on, by the formula of WCAG 2.
+CONTRAST = """(code) => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((v) => v / 255)
+      .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const back = light(getComputedStyle(code.closest("figure")).backgroundColor);
+  return ["kwd", "str", "cmnt", "num", "func", "class", "var", "oper", "deleted"].map((kind) => {
+    const token = Object.assign(document.createElement("span"), { className: `t-${kind}` });
+    code.append(token);
+    const front = light(getComputedStyle(token).color);
+    token.remove();
+    return (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
+  });
+}"""
+
+
+def found(url: str, text: str = TEXT) -> Event:
+    """What a search found: one passage."""
+    hit = {"content": text, "path": "/limits", "url": url, "metadata": {"title": "Limits", "section": "Per address"}}
+    return {"type": "tool-output-available", "toolCallId": "c", "output": [hit]}
+
+
+def fence(lang: str, code: str) -> str:
+    return f"```{lang}\n{code}\n```\n\n"
+
+
+def answered(host: Host, text: str, *events: Event, page: str = "", path: str = "/host") -> Any:
+    """The answer of a page's widget, when it is complete."""
+    host.answer(START, *events, delta(text), FINISH).open(body=page, path=path).ask("How?")
+    expect(host.answers).to_have_attribute("data-phase", "done")
+    return host.answers
+
+
+def cited(host: Host, *links: str) -> str:
+    return " ".join(f"Said so [1]({link})." for link in links)
+
+
+# Text as it comes
+
+
+def test_a_burst_is_spread_over_frames_and_its_end_comes_last(host: Host) -> None:
+    host.script(lambda socket, message: None).open().ask("How?")
+    host.panel.evaluate(
+        """(panel) => {
+            window.seen = [];
+            const look = () => {
+                const answer = panel.querySelector(".answer");
+                const shown = [panel.querySelector(".prose").textContent.length, answer.dataset.phase];
+                if (String(shown) !== String(seen.at(-1))) seen.push(shown);
+                requestAnimationFrame(look);
+            };
+            look();
+        }"""
+    )
+    text = "All of this arrives in one burst. " * 20 + "End."
+    for event in (START, delta(text), FINISH):
+        send(host.sockets[0], event)
+    expect(host.answers).to_have_attribute("data-phase", "done")
+    seen = host.page.evaluate("seen")
+    lengths = [length for length, _ in seen]
+    assert lengths == sorted(lengths)
+    assert len({length for length in lengths if 0 < length < len(text)}) >= 3
+    assert {length for length, phase in seen if phase == "done"} == {len(text)}
+
+
+def test_without_motion_text_is_there_at_once_and_no_caret_blinks(make_host: Callable[..., Host]) -> None:
+    host = make_host(reduced_motion="reduce")
+    host.script(lambda socket, message: None).open().ask("How?")
+    host.panel.evaluate(
+        """(panel) => {
+            window.lengths = new Set();
+            new MutationObserver(() => lengths.add(panel.querySelector(".prose").textContent.length))
+                .observe(panel.querySelector(".prose"), { childList: true, subtree: true, characterData: true });
+        }"""
+    )
+    text = "word " * 200 + "end"
+    send(host.sockets[0], delta(text))
+    expect(host.prose).to_contain_text("end")
+    assert host.page.evaluate("[...lengths]") == [len(text)]
+    caret = host.prose.locator(".caret")
+    expect(caret).to_have_count(1)
+    assert caret.evaluate("(caret) => getComputedStyle(caret, '::after').animationName") == "none"
+
+
+def test_the_caret_stands_where_the_text_goes_on_and_leaves_with_the_end(host: Host) -> None:
+    host.script(lambda socket, message: None).open().ask("How?")
+    for text, place in (("One", "p"), ("\n\n- item", "span"), ("\n\n```js\nconst a", "code")):
+        send(host.sockets[0], delta(text))
+        expect(host.prose).to_contain_text(re.sub(r"^\W*(js\n)?", "", text))
+        expect(host.prose.locator(f"{place} > .caret:last-child")).to_have_count(1)
+    send(host.sockets[0], FINISH)
+    expect(host.answers).to_have_attribute("data-phase", "done")
+    expect(host.prose.locator(".caret")).to_have_count(0)
+
+
+def test_what_is_there_stays_while_its_block_grows(host: Host) -> None:
+    host.script(lambda socket, message: None).open().ask("How?")
+    send(host.sockets[0], delta("- **one**\n- two"))
+    expect(host.prose.locator("li")).to_have_count(2)
+    host.prose.locator("strong").evaluate("(one) => (one.mark = true)")
+    send(host.sockets[0], delta(" more\n- three"))
+    expect(host.prose.locator("li")).to_have_text(["one", "two more", "three"])
+    assert host.prose.locator("strong").evaluate("(one) => one.mark") is True
+
+
+def test_a_long_answer_in_many_pieces_is_built_once(host: Host) -> None:
+    host.script(lambda socket, message: None).open().ask("Tell me all.")
+    host.panel.evaluate(
+        """(panel) => {
+            window.built = 0;
+            const elements = ({ addedNodes }) => [...addedNodes].filter(({ className }) => className !== "caret");
+            new MutationObserver((changes) => (built += changes.flatMap(elements).length))
+                .observe(panel.querySelector(".prose"), { childList: true });
+        }"""
+    )
+    part = "## Part {n}\n\nA paragraph with **bold** words and `code` in it, and a [link](/host/x). " + "More. " * 9
+    part += "\n\n- one\n- two\n  - deep\n\n" + fence("py", "def run(n):\n    return n + 1") + "| a | b |\n|--|--|\n"
+    part += "| 1 | 2 |\n" * 10
+    text = "\n\n".join(part.replace("{n}", str(n)) for n in range(40))
+    for at in range(0, len(text), 25):
+        send(host.sockets[0], delta(text[at : at + 25]))
+    send(host.sockets[0], FINISH)
+    expect(host.answers).to_have_attribute("data-phase", "done", timeout=60_000)
+    blocks = host.prose.locator("> *").count()
+    assert blocks == 40 * 5
+    # A block is built a second time where its first line read like another kind: a table begins as a paragraph.
+    assert host.page.evaluate("built") <= 2 * blocks
+
+
+# Code
+
+
+def test_code_is_coloured_once_it_is_closed(host: Host) -> None:
+    host.script(lambda socket, message: None).open().ask("How?")
+    send(host.sockets[0], delta("```python\ndef run():\n    return 1"))
+    expect(host.prose.locator("code")).to_contain_text("return 1")
+    expect(host.prose.locator("code > [class]:not(.caret)")).to_have_count(0)
+    send(host.sockets[0], delta("\n```\n\nThat is it."))
+    expect(host.prose).to_contain_text("That is it.")
+    expect(host.prose.locator(".t-kwd")).to_have_text(["def", "return"])
+    expect(host.prose.locator("code")).to_have_text("def run():\n    return 1")
+    expect(host.prose.locator("figcaption")).to_contain_text("Python")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_colours_of_code_can_be_read(make_host: Callable[..., Host], scheme: str) -> None:
+    host = make_host(color_scheme=scheme)
+    answered(host, fence("js", "let a = 1;"))
+    contrasts = host.prose.locator("code").evaluate(CONTRAST)
+    assert min(contrasts) >= 4.5, contrasts
+    assert len(set(contrasts)) > 5
+
+
+def test_long_lines_scroll_until_they_are_wrapped(host: Host) -> None:
+    answered(host, fence("text", "a long line " * 30))
+    pre = host.prose.locator("pre")
+    overflows = "(pre) => pre.scrollWidth > pre.clientWidth"
+    assert pre.evaluate(overflows)
+    host.prose.locator("figure").hover()
+    host.button("Wrap lines").click()
+    expect(host.button("Wrap lines")).to_have_attribute("aria-pressed", "true")
+    assert not pre.evaluate(overflows)
+
+
+def test_one_task_in_several_languages_has_tabs(make_host: Callable[..., Host]) -> None:
+    host = make_host(permissions=("clipboard-read", "clipboard-write"))
+    answered(host, fence("python", "print(1)") + fence("js", "console.log(1)") + fence("go", "fmt.Println(1)"))
+    tabs = host.prose.get_by_role("tab")
+    expect(tabs).to_have_text(["Python", "JavaScript", "Go"])
+    expect(host.prose.locator("pre:visible")).to_have_text("print(1)")
+    tabs.first.focus()
+    for key, text in (("ArrowRight", "console.log(1)"), ("End", "fmt.Println(1)"), ("ArrowRight", "print(1)")):
+        host.page.keyboard.press(key)
+        expect(host.prose.locator("pre:visible")).to_have_text(text)
+    tabs.nth(1).click()
+    expect(tabs.nth(1)).to_have_attribute("aria-selected", "true")
+    host.button("Copy code").click()
+    expect(host.panel.get_by_role("status")).to_have_text("Copied")
+    assert host.page.evaluate("navigator.clipboard.readText()") == "console.log(1)"
+
+
+def test_the_tools_of_code_are_seen_on_hover_focus_and_touch(make_host: Callable[..., Host]) -> None:
+    seen = "(tools) => getComputedStyle(tools).opacity"
+    host = make_host(reduced_motion="reduce")
+    answered(host, fence("js", "1"))
+    tools = host.prose.locator(".tools")
+    host.field.hover()
+    assert tools.evaluate(seen) == "0"
+    host.prose.locator("pre").focus()
+    assert tools.evaluate(seen) == "1"
+    touch = make_host(has_touch=True, is_mobile=True)
+    answered(touch, fence("js", "1"))
+    assert touch.prose.locator(".tools").evaluate(seen) == "1"
+
+
+# Citations
+
+
+def test_a_citation_opens_a_card_with_the_words_that_matter(host: Host) -> None:
+    link = host.url + "/limits#address:~:text=" + WORDS.replace(" ", "%20")
+    answered(host, cited(host, link), found(host.url + "/limits#address"), source(host.url + "/limits", "Limits"))
+    card = host.panel.locator(".card")
+    expect(card).to_be_hidden()
+    host.prose.get_by_role("link", name="Source 1: Limits").hover()
+    expect(card).to_be_visible()
+    expect(card).to_contain_text("Limits")
+    expect(card.locator("mark")).to_have_text(WORDS)
+    expect(card.locator("blockquote")).to_contain_text("Each address may ask")
+    expect(card.get_by_role("link", name="Open")).to_have_attribute("href", link)
+    card.hover()
+    host.page.wait_for_timeout(400)  # longer than it takes to close
+    expect(card).to_be_visible()
+    box, frame = card.bounding_box(), host.panel.bounding_box()
+    assert frame["x"] <= box["x"]
+    assert box["x"] + box["width"] <= frame["x"] + frame["width"]
+    host.page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    expect(host.panel).to_be_visible()
+
+
+def test_the_card_of_a_focused_citation_traps_nobody(host: Host) -> None:
+    link = host.url + "/limits#address:~:text=other%20words,entirely"
+    answered(host, cited(host, link, link), found(host.url + "/limits#address"), source(host.url + "/limits", "Limits"))
+    cites = host.prose.get_by_role("link", name="Source 1: Limits")
+    host.panel.get_by_role("log").focus()
+    host.page.keyboard.press("Tab")
+    card = host.panel.locator(".card")
+    expect(card.locator("mark")).to_have_text("other words … entirely")
+    expect(cites.first).to_have_attribute("aria-describedby", "card")
+    host.page.keyboard.press("Tab")
+    assert cites.nth(1).evaluate("(cite) => cite.getRootNode().activeElement === cite")
+    expect(card).to_be_visible()
+    host.page.keyboard.press("Tab")
+    expect(card).to_be_hidden()
+
+
+def test_a_finger_that_holds_a_citation_opens_its_card(make_host: Callable[..., Host]) -> None:
+    host = make_host(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
+    link = host.url + "/limits#address"
+    answered(host, cited(host, link), found(link), source(host.url + "/limits", "Limits"))
+    box = host.prose.locator(".cite").bounding_box()
+    spot = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    session = host.page.context.new_cdp_session(host.page)
+    session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})
+    card = host.panel.locator(".card")
+    expect(card).to_be_visible()
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(card).to_be_visible()
+    assert host.page.url.endswith("/host")
+    place = card.bounding_box()
+    assert place["x"] >= 0
+    assert place["x"] + place["width"] <= 390
+
+
+def test_a_citation_of_the_same_page_scrolls_to_its_sentence_each_time(host: Host) -> None:
+    link = host.url + "/host#:~:text=" + WORDS.replace(" ", "%20")
+    answered(host, cited(host, link), source(host.url + "/host", "Limits"), page=f"{TALL}<p>{TEXT}</p>{TALL}")
+    for _ in range(2):
+        host.page.evaluate("scrollTo(0, 0)")
+        host.prose.locator(".cite").click()
+        host.page.wait_for_function("scrollY > 500")
+        expect(host.page.get_by_text(WORDS)).to_be_in_viewport()
+        expect(host.panel).to_be_visible()
+    assert host.page.locator("docs-assistant").count() == 1
+
+
+def test_a_number_that_leads_elsewhere_says_where(host: Host) -> None:
+    answered(host, "So [1](https://evil.example/a) " + HOSTILE)
+    expect(host.prose.locator(".cite")).to_have_count(0)
+    links = host.prose.locator("a")
+    expect(links).to_have_text(["1 (evil.example)", "2 (evil.example)"])
+    assert {link.get_attribute("target") for link in links.all()} == {"_blank"}
+    expect(host.prose.locator("img")).to_have_count(0)
+
+
+def test_sources_are_pages_and_lead_to_the_first_cited_place(host: Host) -> None:
+    pages = [f"{host.url}/page{n}" for n in range(1, 8)]
+    text = " ".join(f"[{n}]({page}#first) [{n}]({page}#second)" for n, page in enumerate(pages, 1))
+    sources = [source(page, f"Page {n}") for n, page in enumerate(pages, 1)]
+    answered(host, text, *sources, source(pages[0] + "#second", "Page 1"))
+    links = host.panel.locator(".sources a")
+    expect(links).to_have_count(5)
+    host.button("Show 2 more").click()
+    expect(links).to_have_count(7)
+    assert links.nth(5).evaluate("(link) => link.getRootNode().activeElement === link")
+    assert [link.get_attribute("href") for link in links.all()] == [page + "#first" for page in pages]
+
+
+def test_images_come_from_the_documentation_alone(host: Host) -> None:
+    drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
+    wanted: list[str] = []
+    host.page.on("request", lambda request: request.resource_type == "image" and wanted.append(request.url))
+    host.answer(
+        START, delta("![Good](/host/good.svg) ![Gone](/host/gone.png) ![Far](https://evil.example/x.png)"), FINISH
+    )
+    host.open()
+    host.page.route("**/host/good.svg", lambda route: route.fulfill(body=drawing, content_type="image/svg+xml"))
+    host.page.route("**/host/gone.png", lambda route: route.abort())
+    host.ask("Show me.")
+    image = host.prose.get_by_role("img")
+    expect(image).to_have_count(1)
+    expect(image).to_have_attribute("alt", "Good")
+    assert image.evaluate("(image) => [image.loading, image.referrerPolicy]") == ["lazy", "no-referrer"]
+    expect(host.prose).to_contain_text("Gone")
+    expect(host.prose).to_contain_text("Far")
+    assert [url for url in wanted if not url.startswith(host.url)] == []
+
+
+# Scrolling
+
+
+def test_nobody_is_called_away_from_a_whole_answer(host: Host) -> None:
+    answered(host, LONG)
+    log, latest = host.panel.get_by_role("log"), host.button("Jump to latest")
+    assert log.evaluate("(log) => [log.scrollTop, log.scrollHeight > 2 * log.clientHeight]") == [0, True]
+    expect(latest).to_be_hidden()
+    log.hover()
+    host.page.mouse.wheel(0, 200)
+    expect(latest).to_be_visible()
+    host.prose.get_by_text("Paragraph 59.").scroll_into_view_if_needed()
+    expect(latest).to_be_hidden()  # or it would cover what stands below the text
+
+
+def test_how_a_long_answer_ended_comes_into_view(host: Host) -> None:
+    host.script(lambda socket, message: send(socket, START) or send(socket, delta(LONG))).open().ask("How?")
+    expect(host.prose).to_contain_text("Paragraph 59.")
+    outcome = host.answers.locator(".outcome")
+    host.button("Stop").click()
+    expect(outcome).to_be_in_viewport(ratio=1)
+    expect(host.button("Jump to latest")).to_be_hidden()
+    host.button("Continue").click(timeout=2_000)
+
+
+def test_an_answer_that_goes_on_after_a_reload_is_followed(host: Host) -> None:
+    host.script(lambda socket, message: None).open().ask("How?")
+    for event in (START, delta(LONG)):
+        send(host.sockets[0], event)
+    expect(host.prose).to_contain_text("Paragraph 59.")
+    host.page.reload()
+    expect(host.prose).to_contain_text("Paragraph 59.")
+    if not host.panel.is_visible():
+        host.show()
+    while len(host.sockets) < 2:
+        host.page.wait_for_timeout(50)
+    for n in range(3):
+        send(host.sockets[-1], delta(f"\n\nMore {n}." * 10))
+        expect(host.prose).to_contain_text(f"More {n}.")
+    expect(host.prose.get_by_text("More 2.").last).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("touch", [False, True])
+def test_citations_and_nearest_pages_are_large_enough_to_press(make_host: Callable[..., Host], touch: bool) -> None:
+    host = make_host(has_touch=touch, is_mobile=touch)
+    status = {"type": "data-status", "data": {"rung": "nearest_pages", "reason": ""}, "transient": True}
+    nothing = {"type": "tool-output-available", "toolCallId": "c", "output": []}
+    page = host.url + "/limits"
+    answered(host, f"Not found.\n\n- [Limits]({page})\n\nSo [1]({page}).", nothing, status, source(page, "Limits"))
+    row = host.prose.locator("li a").bounding_box()
+    assert row["height"] >= (44 if touch else 24)
+    # What is hit around the citation: nothing of its look is this large.
+    reach = host.prose.locator(".cite").evaluate(
+        """(cite) => {
+            const { left, top, width, height } = cite.getBoundingClientRect();
+            const at = (x, y) => cite.getRootNode().elementFromPoint(left + width / 2 + x, top + height / 2 + y);
+            const hits = (x, y) => at(x, y) === cite;
+            return [...Array(60).keys()].reduce(([x, y], n) => [x + hits(n - 30, 0), y + hits(0, n - 30)], [0, 0]);
+        }"""
+    )
+    assert reach[0] >= 24
+    assert reach[1] >= (44 if touch else 24)
+
+
+# Feedback
+
+
+class Ratings:
+    """What was said of answers."""
+
+    def __init__(self, host: Host) -> None:
+        self.page = host.page
+        self.said: list[dict[str, Any]] = []
+        host.page.route("**/discovery/v1/feedback/**", self.receive)
+
+    def receive(self, route: Route) -> None:
+        self.said.append(json.loads(route.request.post_data or "{}"))
+        route.fulfill(status=204)
+
+    def so_far(self, number: int) -> list[dict[str, Any]]:
+        """All of it, once there is so much: a thumb shows before the service has heard of it."""
+        for _ in range(250):
+            if len(self.said) >= number:
+                break
+            self.page.wait_for_timeout(20)
+        return self.said
+
+
+def test_a_thumb_counts_at_once_and_more_can_be_said(host: Host) -> None:
+    ratings = Ratings(host)
+    answered(host, "Yes.")
+    down, live = host.button("Not helpful"), host.panel.get_by_role("status")
+    down.click()
+    expect(down).to_have_attribute("aria-pressed", "true")
+    expect(live).to_have_text("Thanks for your feedback.")
+    assert host.focused() == "Not helpful"
+    host.page.keyboard.press("Tab")
+    host.page.keyboard.press("ArrowDown")  # the second reason
+    host.page.keyboard.press("Tab")
+    host.page.keyboard.insert_text("x" * 1_200)
+    host.page.keyboard.press("Tab")
+    host.page.keyboard.press("Tab")
+    host.page.keyboard.press("Enter")
+    expect(host.answers).to_contain_text("Thanks for your feedback.")
+    assert host.focused() == "Not helpful"
+    first, second = ratings.so_far(2)
+    assert (first["helpful"], first["messageId"]) == (False, START["messageId"])
+    assert second["helpful"] is False
+    assert second["reason"] == "incomplete"
+    assert second["comment"] == "x" * 1_000
+
+
+def test_the_same_thumb_again_takes_it_back(host: Host) -> None:
+    Ratings(host)
+    answered(host, "Yes.")
+    up = host.button("Helpful")
+    up.click()
+    expect(up).to_have_attribute("aria-pressed", "true")
+    form = host.answers.locator("form")
+    expect(form).to_be_visible()
+    expect(form.get_by_role("radio")).to_have_count(0)
+    form.get_by_role("textbox").focus()
+    host.page.keyboard.press("Escape")
+    expect(form).to_be_hidden()
+    expect(host.panel).to_be_visible()
+    assert host.focused() == "Helpful"
+    up.click()
+    expect(up).to_have_attribute("aria-pressed", "false")
+    expect(host.panel.get_by_role("status")).to_have_text("Feedback taken back.")
+    assert host.focused() == "Helpful"
+
+
+def test_an_answer_the_service_has_no_name_for_cannot_be_rated(host: Host) -> None:
+    host.answer(delta("Yes."), FINISH).open().ask("Is it?")
+    expect(host.answers).to_have_attribute("data-phase", "done")
+    expect(host.button("Try again")).to_be_visible()
+    expect(host.button("Helpful")).to_be_hidden()
+
+
+# States of a turn
+
+
+def test_a_question_shows_what_it_is_about(host: Host) -> None:
+    host.answer(START, delta("Yes."), FINISH).open()
+    host.launcher.click()
+    context = {"type": "code", "value": "x = 1", "label": "app.py · 12 lines"}
+    panel = host.page.locator("docs-assistant-panel")
+    panel.evaluate("(panel, context) => panel.ask('Why?', [context])", context)
+    expect(host.panel.locator(".question").get_by_role("list", name="About")).to_contain_text("app.py · 12 lines")
+
+
+def test_a_stopped_answer_can_be_gone_on_with_or_asked_again(host: Host) -> None:
+    host.script(lambda socket, message: send(socket, START) or send(socket, delta("Half an"))).open().ask("How?")
+    expect(host.prose).to_have_text("Half an")
+    host.button("Stop").click()
+    expect(host.answers).to_contain_text("Stopped")
+    expect(host.button("Continue")).to_be_visible()
+    expect(host.button("Try again")).to_be_visible()
+    host.button("Continue").click()
+    expect(host.button("Continue")).to_be_hidden()
+
+
+def test_a_limit_counts_down_and_can_be_cancelled(host: Host) -> None:
+    host.answer({"type": "error", "errorText": "Too many questions.", "status": 429, "retryAfter": 90}).open().ask("?")
+    expect(host.answers).to_have_attribute("data-phase", "waiting")
+    status = host.answers.locator(".status")
+    expect(status).to_contain_text(re.compile(r"You've asked a lot just now\. Ready in 1:(30|2\d)\."))
+    first = status.inner_text()
+    expect(status).not_to_have_text(first, timeout=5_000)
+    status.get_by_role("button", name="Cancel").click()
+    expect(status).to_be_hidden()
+    expect(host.answers).not_to_have_attribute("data-phase", "waiting")
+
+
+def test_without_a_network_the_question_waits(host: Host) -> None:
+    host.answer(START, delta("Yes."), FINISH).open()
+    host.launcher.click()
+    host.page.context.set_offline(True)
+    host.ask("Is it?")
+    expect(host.answers).to_have_attribute("data-phase", "queued")
+    expect(host.answers.locator(".status")).to_contain_text("sent when you are back online")
+    expect(host.answers.locator("[data-icon=clock]")).to_be_visible()
+    host.page.context.set_offline(False)
+    expect(host.prose).to_have_text("Yes.")
+
+
+def test_a_refusal_has_no_sources_and_can_be_rated(host: Host) -> None:
+    status = {"type": "data-status", "data": {"rung": "nearest_pages", "reason": "no match"}, "transient": True}
+    nothing = {"type": "tool-output-available", "toolCallId": "c", "output": []}
+    answered(host, "I couldn't find this.", nothing, status, source(host.url + "/x", "X"))
+    expect(host.panel.locator(".sources")).to_have_count(0)
+    expect(host.panel.locator(".banner")).to_have_count(0)
+    expect(host.button("Not helpful")).to_be_visible()
+
+
+def test_a_lower_rung_is_told_without_its_reason(host: Host) -> None:
+    status = {"type": "data-status", "data": {"rung": "extractive", "reason": "daily_budget_spent"}, "transient": True}
+    answered(host, "A passage.", found(host.url + "/limits"), status)
+    told = "AI answers are paused. Showing the best passages from the docs."
+    expect(host.panel.locator(".banner")).to_have_text(told)  # why is the owner's business
+    expect(host.panel.get_by_role("status")).to_contain_text(told)
+
+
+def test_a_lost_connection_is_told_and_the_text_stays(host: Host) -> None:
+    def play(socket: WebSocketRoute, message: dict[str, Any]) -> None:
+        if message["type"] == "ask":
+            send(socket, START)
+            send(socket, delta("Half"))
+            socket.close(code=1011)
+
+    host.script(play).open().ask("How?")
+    expect(host.answers.locator(".status")).to_contain_text("Reconnecting")
+    expect(host.prose).to_have_text("Half")
+    expect(host.answers.locator(".caret")).to_have_count(0)
+
+
+def test_alt_and_an_arrow_lead_from_turn_to_turn(host: Host) -> None:
+    answered(host, "Yes.")
+    host.panel.get_by_role("log").focus()
+    for key, role in (("ArrowUp", "answer"), ("ArrowUp", "question"), ("ArrowUp", "question"), ("ArrowDown", "answer")):
+        host.page.keyboard.press(f"Alt+{key}")
+        expect(host.panel.locator(f"article.{role}")).to_be_focused()
+    expect(host.panel.get_by_role("article")).to_have_count(2)
+    expect(host.panel.locator("article h3")).to_have_count(2)

@@ -1,0 +1,101 @@
+"""Asking without JavaScript."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from assistant.models import Message, Thread
+
+ORIGIN = "http://testserver"
+
+
+@pytest.fixture
+def site(project: Any, settings: Any) -> Any:
+    """The pages' own project, with a key for its assistant."""
+    env = settings.ENV.model_copy(update={"site_domain": project.domain, "site_assistant_key": project.assistant_key})
+    settings.ENV = env
+    return project
+
+
+def post(client: Client, question: str = "How do I install acme?", origin: str | None = ORIGIN, **more: str) -> Any:
+    headers = {"Origin": origin} if origin else {}
+    return client.post("/ask", {"question": question, **more}, headers=headers)
+
+
+def test_the_answer_stands_below_the_form_with_its_sources(client: Client, site: Any) -> None:
+    response = post(client, path="/install")
+    html = response.content.decode()
+    assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
+    assert "pip install acme" in html[html.index('class="answer"') :]
+    assert '<a href="https://docs.acme.example/install">' in html[html.index("Sources") :]
+    question, answer = Message.objects.filter(thread__project=site.project).order_by("pk")
+    assert (question.content, question.caller, question.page_path) == ("How do I install acme?", "web", "/install")
+    assert answer.state == "done"
+
+
+def test_a_refusal_has_no_source_and_leads_to_the_search(client: Client, site: Any) -> None:
+    html = post(client, "Who won the chess championship of 1972?").content.decode()
+    assert "find this in the documentation" in html
+    assert "Sources" not in html
+    assert '<a href="/search?q=Who%20won%20the%20chess%20championship%20of%201972%3F">' in html
+
+
+def test_the_form_asks_nothing_by_itself(client: Client, site: Any) -> None:
+    response = client.get("/ask", {"q": '"><script>x</script>', "path": "/install"})
+    html = response.content.decode()
+    assert "&quot;&gt;&lt;script&gt;x&lt;/script&gt;</textarea>" in html
+    assert '<input type="hidden" name="path" value="/install">' in html
+    assert "Set-Cookie" not in response
+    assert not Thread.objects.filter(project=site.project).exists()
+
+
+@pytest.mark.parametrize("origin", [None, "null", "https://evil.example"])
+def test_forms_of_other_sites_are_refused(client: Client, site: Any, origin: str | None) -> None:
+    response = post(client, origin=origin)
+    assert response.status_code == 403
+    assert b"from the pages of this site only" in response.content
+    assert not Thread.objects.filter(project=site.project).exists()
+
+
+@pytest.mark.parametrize(
+    ("question", "status", "says"),
+    [
+        ("  ", 400, "Write a question first."),
+        ("x" * 32_001, 400, "more than 32,000 characters"),
+        ("a\x00b", 400, "cannot be stored"),
+        ("x" * 2_200_000, 413, "larger than 2048 KiB"),
+    ],
+)
+def test_what_is_no_question_is_told_in_a_sentence(
+    client: Client, site: Any, question: str, status: int, says: str
+) -> None:
+    response = post(client, question)
+    assert response.status_code == status
+    assert says in response.content.decode()
+
+
+def test_a_form_that_is_none_is_told_in_a_sentence(client: Client, site: Any) -> None:
+    broken = {"content_type": "multipart/form-data; boundary=", "headers": {"Origin": ORIGIN}}
+    response = client.post("/ask", "x", **broken)
+    assert response.status_code == 400
+    assert b"The form cannot be read." in response.content
+
+
+def test_it_counts_against_the_limits_of_questions(client: Client, site: Any, settings: Any) -> None:
+    settings.ENV = settings.ENV.model_copy(update={"limit_assistant_org": "1/h"})
+    assert post(client).status_code == 200
+    response = post(client, "How do I install acme from source?")
+    assert response.status_code == 429
+    minutes = -(-int(response["Retry-After"]) // 60)
+    assert f"Try again in {minutes} minutes." in response.content.decode()
+    assert b"from source?</textarea>" in response.content
+
+
+def test_without_a_key_it_says_so(client: Client, site: Any, settings: Any) -> None:
+    settings.ENV = settings.ENV.model_copy(update={"site_assistant_key": ""})
+    assert b"is not set up" in client.get("/ask").content
+    settings.ENV = settings.ENV.model_copy(update={"site_assistant_key": "svc_dsc_wrong"})
+    response = post(client)
+    assert response.status_code == 503
+    assert b"is not set up" in response.content

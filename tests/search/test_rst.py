@@ -1,0 +1,128 @@
+"""reStructuredText becomes Markdown with the anchors of Sphinx."""
+
+import time
+
+import pytest
+from docutils.parsers.rst import directives, roles
+
+from search.sources import rst
+from search.sources.rst.scope import Work
+from search.sources.rst.site import Site, Target, labels_of
+
+SITE = Site(
+    titles={"guide/install": "Installing"},
+    labels={"setup": Target("guide/install", "setup", "Set it up")},
+    extlinks={"issue": ("https://example.com/issues/%s", "#%s")},
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        ("*a* **b** ``c_d``", "*a* **b** `c_d`"),
+        (":func:`~a.b` :class:`!C` :nobody:`x`", "`b()` `C` x"),
+        (":ref:`setup`, :ref:`there <setup>`", "[Set it up](guide/install#setup), [there](guide/install#setup)"),
+        (":doc:`guide/install`, :ref:`gone`", "[Installing](guide/install), gone"),
+        (":issue:`7` :pep:`8`", "[#7](https://example.com/issues/7) [PEP 8](https://peps.python.org/pep-0008/)"),
+        (".. versionadded:: 2.0\n   The door.", "Added in version 2.0: The door."),
+        (".. note:: Mind\n   the gap.", "**Note**\n\nMind the gap."),
+        (".. code-block:: python\n   :linenos:\n\n   a = 1", "```python\na = 1\n```"),
+        (".. unknown:: thing\n   :o: 1\n\n   Its **text**.", "`thing`\n\nIts **text**."),
+        (".. a comment\n\ntext", "text"),
+        (".. |x| replace:: *y*\n\n|x| |z|", "*y* z"),
+        ("a_b <tag> {{ x }} `", "a_b \\<tag> \\{\\{ x }} \\`"),
+        ("term\n   Meaning.", "- **term**\n\n  Meaning."),
+        ("=== ===\na   b\n=== ===\n1   2\n=== ===", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
+        (".. list-table::\n   :header-rows: 1\n\n   * - a\n     - b|c\n   * - 1\n     - 2",
+         "| a | b\\|c |\n| --- | --- |\n| 1 | 2 |"),
+        (".. raw:: html\n\n   <b>no</b>\n\nyes", "yes"),
+        (".. py:function:: f(a)\n   :module: m\n\n   Does.", "**`m.f`**\n\n`m.f(a)`\n\nDoes."),
+    ],
+)  # fmt: skip
+def test_it_becomes_markdown(source, markdown):
+    text = rst.read(f"Title\n=====\n\n{source}\n", SITE).markdown
+    expected = markdown.replace("**`m.f`**", "## `m.f` {#m.f}")
+    assert text == f"# Title\n\n{expected}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "heading"),
+    [
+        ("Set up\n------", "## Set up"),
+        ("What's new?\n-----------", "## What's new? {#what-s-new}"),
+        (".. _set up:\n\nSet up\n------", "## Set up"),
+        (".. _other:\n\nSame\n----\n\nSame\n----", "## Same {#id1}"),
+        (".. currentmodule:: m\n\n.. class:: C\n\n   .. method:: __len__()", "### `C.__len__` {#m.C.\\_\\_len\\_\\_}"),
+        (".. program:: x\n\n.. option:: --no-cache <y>", "## `--no-cache <y>` {#cmdoption-x-no-cache}"),
+        (".. envvar:: HOME_DIR", "## `HOME_DIR` {#envvar-HOME_DIR}"),
+        (".. glossary::\n\n   Some term\n      Meaning.", "## Some term {#term-Some-term}"),
+    ],
+)
+def test_headings_have_the_anchors_of_the_site(source, heading):
+    assert heading in rst.read(f"Title\n=====\n\n{source}\n").markdown.split("\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "*a " * 6000,
+        "\n".join("  " * depth + "- x\n" for depth in range(200)),
+        "\n".join("   " * depth + ".. note::\n" for depth in range(200)),
+        "\n".join(f".. |a{n}| replace:: |a{n + 1}| |a{n + 1}|" for n in range(60)) + "\n\n|a0|\n",
+        ".. |a| replace:: |b|\n.. |b| replace:: |a|\n\n|a|",
+        ".. role:: a(b)\n.. role:: b(a)\n\n:a:`x`",
+        "".join(f".. _l{n}:\n\n" for n in range(300)) + "x\n",
+        ".. table::\n\n   +-+\n   |\n\n=====\n\x00 `a <b`_ |",
+        ".. include:: index.rst\n",
+        "*a* " * 200_000,
+    ],
+)
+def test_no_text_holds_it_up_or_breaks_it(source):
+    started = time.perf_counter()
+    assert isinstance(rst.read(source).markdown, str)
+    assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "\n".join(["+-" * 40 + "+", *["|x" * 40 + "|", "+-" * 40 + "+"] * 40]),
+        "\n".join(["= " * 40, *["x " * 40] * 40, "= " * 40]),
+        f".. csv-table::\n\n   {'a,' * 7000}\n{'   a' * 7000}",
+        ".. _l:\n\n" * 1000,
+        ".. unknown:: x\n\n   y\n\n" * 2000,
+        "#. x\n" * 2000,
+        f".. function:: f{'[(' * 2000}",
+        ".. toctree::\n   :glob:\n\n   *\n\n" * 2000,
+    ],
+)
+def test_what_takes_more_work_than_it_may_is_its_text(source, caplog):
+    as_it_stands = rst.read(source, SITE, work=Work(0, failed=True)).markdown
+    assert rst.read(source, SITE, work=Work(500_000)).markdown == as_it_stands
+    assert [record.message.partition(":")[0] for record in caplog.records] == ["index"]
+
+
+def test_a_bug_of_ours_is_logged_with_the_name_of_the_page(monkeypatch, caplog):
+    monkeypatch.setattr(rst, "Writer", lambda *arguments: 1 / 0)
+    assert rst.read("*It* stands.", page="guide/install").markdown == "\\*It\\* stands."
+    assert [(record.message.partition(":")[0], bool(record.exc_info)) for record in caplog.records] == [
+        ("guide/install", True)
+    ]
+
+
+def test_many_labels_have_the_title_behind_them():
+    labels = "".join(f".. _l{number}:\n\n" for number in range(30_000))
+    found = dict(labels_of(f"{labels}Title\n=====\n\n.. _last:\n\nEnd\n", "page"))
+    assert len(found) == 30_001
+    assert {target.title for name, target in found.items() if name != "last"} == {"Title"}
+    assert not list(labels_of(".. _" + "\\:" * 60 + "\n", "page"))
+
+
+def test_what_is_described_is_never_the_title_of_the_page():
+    assert rst.read(".. py:function:: m.f(a)\n").markdown == "## `m.f` {#m.f}\n\n`m.f(a)`\n"
+
+
+def test_other_users_of_docutils_notice_nothing():
+    before = (dict(directives._directives), dict(roles._roles))
+    rst.read(".. role:: mine\n.. default-role:: mine\n\n.. versionadded:: 1\n\n:mine:`x` `y`")
+    assert (directives._directives, roles._roles) == before

@@ -1,0 +1,324 @@
+"""Reading stored sources: by one runner at a time, who stops when there is nothing more to do."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from search import heartbeat, runs
+from search.ingest import Superseded, ingest
+from search.models import Document, Source
+from search.sources import Bad, LeftOut, Page
+from tests.conftest import wait_for
+from tests.search.stored import NOW, State, nothing_due, now, paths, stored
+
+
+@pytest.fixture(autouse=True)
+def clock():
+    with nothing_due() as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def tenant(make_project):
+    return make_project()
+
+
+@pytest.fixture
+def guide(tmp_path):
+    (tmp_path / "zebra.md").write_text("# Zebra\n")
+    (tmp_path / "both.md").write_text("# Both\n")
+    return tmp_path
+
+
+def test_of_two_who_claim_one_becomes_the_runner(tenant):
+    sources = [stored(tenant, name=name) for name in ("a", "b")] * 2
+    gate, won = threading.Barrier(len(sources)), []
+
+    def runner(source):
+        gate.wait()
+        won.append(runs.claim(Source.objects.get(pk=source.pk)))
+        connection.close()
+
+    threads = [threading.Thread(target=runner, args=(source,)) for source in sources]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won) == [False, False, False, True]
+    assert tenant.project.sources.filter(state=State.RUNNING).count() == 1
+
+
+def test_what_waits_longest_is_taken_first_and_one_of_a_project(tenant, make_project):
+    first, second = stored(tenant, name="a"), stored(tenant, name="b")
+    other = stored(make_project())
+    with time_machine.travel(NOW - timedelta(hours=1)):
+        runs.want(second)
+    runs.want(first)
+    runs.want(other)
+    assert now(first).state == State.QUEUED
+    assert [runs.take(), runs.take(), runs.take()] == [second, other, None]
+
+
+def test_who_claims_what_is_due_looks_whether_it_still_is(tenant):
+    source = stored(tenant)
+    runs.want(source)
+    read = Source.objects.get(pk=source.pk)
+    assert runs.claim(read, if_due=True)
+    runs.give_up(read, "It was read meanwhile.")
+    assert not runs.claim(source, if_due=True)
+    assert now(source).state == State.FAILED
+    assert runs.claim(source), "a command reads it anyhow"
+
+
+@pytest.mark.parametrize(("schedule", "after"), [("", None), ("day", timedelta(days=1))])
+def test_a_source_whose_runner_falls_silent_has_failed(tenant, guide, clock, schedule, after):
+    source = stored(tenant, guide, schedule=schedule)
+    assert runs.claim(source)
+    assert runs.take() is None
+    clock.shift(heartbeat.SILENCE + timedelta(seconds=1))
+    assert runs.take() is None, "it may be what killed its host"
+    assert (now(source).state, source.error) == (State.FAILED, "Whoever read it fell silent.")
+    assert source.wanted_at == (source.finished_at + after if after else None)
+
+
+def test_a_silent_runner_changes_nothing_any_more(tenant, guide, clock):
+    dead = stored(tenant, guide)
+    assert runs.claim(dead)
+    clock.shift(heartbeat.SILENCE + timedelta(seconds=1))
+    other = Source.objects.get(pk=dead.pk)
+    assert runs.claim(other)
+    runs.give_up(dead, "Too late.")
+    assert (now(other).state, other.error) == (State.RUNNING, "")
+    runs.run(other)
+    assert (now(other).state, other.outcome["added"], other.runner) == (State.DONE, 2, "")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "after"),
+    [("", None), ("hour", timedelta(hours=1)), ("day", timedelta(days=1)), ("week", timedelta(days=7))],
+)
+def test_the_schedule_says_when_it_is_read_next(tenant, guide, schedule, after):
+    source = stored(tenant, guide, schedule=schedule)
+    for location, outcome in ((guide, State.DONE), ("/nowhere", State.FAILED)):
+        source.location = str(location)
+        assert runs.claim(source)
+        try:
+            runs.run(source)
+        except ValueError:
+            assert now(source).error.startswith("/nowhere is neither")
+        assert now(source).state == outcome
+        assert source.wanted_at == (source.finished_at + after if after else None)
+    assert source.read_at < source.finished_at
+    assert source.outcome["added"] == 2, "what was read the last time is still told"
+
+
+def test_what_is_wanted_while_it_is_read_is_read_once_more(tenant, guide):
+    source = stored(tenant, guide)
+    assert runs.claim(source)
+    runs.want(source)
+    assert now(source).state == State.RUNNING
+    runs.run(source)
+    assert now(source).state == State.QUEUED
+    assert runs.take() == source
+
+
+def test_a_source_waits_for_another_ingest_of_its_project(tenant, guide, monkeypatch):
+    source = stored(tenant, guide)
+    assert runs.claim(source)
+
+    def pages(reading):
+        ingest(tenant.project, [Page("other", "/other", "# Other\n")])
+        yield Page("mine", "/mine", "# Mine\n")
+
+    monkeypatch.setattr(runs, "read", pages)
+    with pytest.raises(Superseded):
+        runs.run(source)
+    assert now(source).state == State.QUEUED
+    assert timedelta(minutes=4) < source.wanted_at - timezone.now() <= runs.PAUSE
+    assert paths(tenant) == {"/other"}
+
+
+@pytest.mark.parametrize(
+    ("stop", "error"),
+    [
+        (KeyboardInterrupt, "It was stopped."),
+        (ZeroDivisionError, "It failed"),
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), "It failed for a reason that only"),
+    ],
+)
+def test_a_run_that_breaks_off_leaves_the_old_index(tenant, guide, monkeypatch, stop, error):
+    source = stored(tenant, guide)
+    assert runs.claim(source)
+
+    def pages(reading):
+        yield Page("mine", "/mine", "# Mine\n")
+        raise stop
+
+    monkeypatch.setattr(runs, "read", pages)
+    with pytest.raises(stop if isinstance(stop, type) else type(stop)):
+        runs.run(source)
+    assert now(source).state == State.FAILED
+    assert source.error.startswith(error)
+    assert paths(tenant) == set()
+    assert not Document.every.filter(project=tenant.project).exists()
+
+
+def test_progress_is_stored_while_it_goes_on(tenant, monkeypatch):
+    source = stored(tenant)
+    seen = []
+    monkeypatch.setattr(heartbeat, "WRITE_SECONDS", 0.01)
+    assert runs.claim(source)
+
+    def pages(reading):
+        reading.progress("3 of 9 pages")
+        while not now(source).progress:
+            pass
+        seen.append(source.progress)
+        yield Page("a", "/a", "# A\n")
+        yield Bad("b", "is bad")
+        yield LeftOut("c", "is not searchable")
+
+    monkeypatch.setattr(runs, "read", pages)
+    runs.run(source)
+    assert seen == ["3 of 9 pages"]
+    assert now(source).progress == ""
+    assert source.outcome["skipped"] == [{"file": "b", "reason": "is bad"}]
+    assert (source.outcome["skippedCount"], source.outcome["leftOutCount"]) == (1, 1)
+
+
+def test_a_source_is_told_what_is_known_of_its_pages(tenant):
+    source = stored(tenant, "https://docs.acme.example/", under="/x")
+    page = Page("a", "/a", "# A\n", digest="d" * 64, address="https://docs.acme.example/a/", validator='"1"')
+    ingest(tenant.project, [page, Page("b", "/b", "# B\n")], source=source)
+    known = runs.reading_of(tenant.project, source, source.location).known
+    assert known == {"https://docs.acme.example/a/": '"1"'}
+    assert not runs.reading_of(tenant.project, None, source.location).known
+
+
+# The end of a run
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(heartbeat, "WRITE_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.0)
+    monkeypatch.setattr(heartbeat, "GRACE_SECONDS", 0.05)
+
+
+def endless(first):
+    """Pages without an end; the first thing is something else."""
+
+    def pages(reading):
+        first()
+        for number in range(10**9):
+            yield LeftOut(f"{number}", "is not searchable")
+
+    return pages
+
+
+def test_a_run_stops_when_its_source_is_deleted(tenant, quick, monkeypatch):
+    source = stored(tenant)
+    assert runs.claim(source)
+    monkeypatch.setattr(runs, "read", endless(lambda: runs.remove(Source.objects.get(pk=source.pk))))
+    with pytest.raises(heartbeat.Stopped, match="was deleted, or is read by somebody else"):
+        runs.run(source)
+    assert not tenant.project.sources.exists()
+
+
+def test_a_run_stops_when_somebody_else_reads_its_source(tenant, quick, monkeypatch):
+    source = stored(tenant)
+    assert runs.claim(source)
+    other = Source.objects.filter(pk=source.pk)
+    monkeypatch.setattr(runs, "read", endless(lambda: other.update(runner="other")))
+    with pytest.raises(heartbeat.Stopped):
+        runs.run(source)
+    assert (now(source).state, source.runner) == (State.RUNNING, "other")
+
+
+def test_a_run_has_an_end(tenant, quick, monkeypatch):
+    source = stored(tenant, schedule="day")
+    assert runs.claim(source)
+    monkeypatch.setattr(heartbeat, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(runs, "read", endless(lambda: None))
+    with pytest.raises(heartbeat.Stopped):
+        runs.run(source)
+    assert (now(source).state, source.error) == (State.FAILED, "It took longer than 0 hours.")
+
+
+def test_a_run_that_does_not_stop_by_itself_is_aborted(tenant, quick, monkeypatch):
+    source, aborted = stored(tenant), threading.Event()
+    assert runs.claim(source)
+
+    def stuck(reading):
+        assert aborted.wait(20)
+        yield Page("a", "/a", "# A\n")
+
+    monkeypatch.setattr(heartbeat, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(runs, "read", stuck)
+    with pytest.raises(heartbeat.Stopped):
+        runs.run(source, abort=aborted.set)
+    assert (now(source).state, source.error) == (State.FAILED, "It took longer than 0 hours.")
+
+
+def test_a_heart_beats_on_when_its_connection_was_cut(tenant, quick, monkeypatch):
+    source, cuts = stored(tenant), [1, 2]
+    assert runs.claim(source)
+    beat = QuerySet.update
+
+    def update(self, **fields):
+        if "seen_at" in fields and cuts:
+            cuts.pop()
+            connection.ensure_connection()
+            connection.connection.close()
+        return beat(self, **fields)
+
+    def pages(reading):
+        reading.progress("1 of 2")
+        wait_for(lambda: now(source).progress == "1 of 2", 20, "a sign of life")
+        yield Page("a", "/a", "# A\n")
+
+    monkeypatch.setattr(QuerySet, "update", update)
+    monkeypatch.setattr(runs, "read", pages)
+    runs.run(source)
+    assert not cuts
+
+
+# Removal
+
+
+def test_nobody_begins_to_read_what_is_being_removed(tenant, guide, monkeypatch):
+    source = stored(tenant, guide)
+    ingest(tenant.project, [Page("a", "/a", "# A\n")], source=source)
+    runs.want(source)
+    withdraw, claimed = runs.ingest.withdraw, []
+
+    def slowly(gone):
+        mine = Source.objects.get(pk=source.pk)
+        claimed.extend([runs.take(), runs.claim(mine), runs.claim(mine, if_due=True)])
+        return withdraw(gone)
+
+    monkeypatch.setattr(runs.ingest, "withdraw", slowly)
+    runs.remove(source)
+    assert claimed == [None, False, False]
+    assert not tenant.project.sources.exists()
+    assert not Document.every.filter(project=tenant.project).exists()
+
+
+def test_pages_that_come_in_at_the_last_moment_go_with_their_source(tenant, monkeypatch):
+    source = stored(tenant)
+    ingest(tenant.project, [Page("a", "/a", "# A\n")], source=source)
+    withdraw, late = runs.ingest.withdraw, [Page("late", "/late", "# Late\n")]
+
+    def then_late(gone):
+        withdraw(gone)
+        if late:
+            ingest(tenant.project, [late.pop()], source=Source.objects.get(pk=gone.pk))
+
+    monkeypatch.setattr(runs.ingest, "withdraw", then_late)
+    runs.remove(source)
+    assert not Document.every.filter(project=tenant.project).exists()

@@ -1,0 +1,63 @@
+"""Stored sources on time: read by a process of their own, given back at the end, whole after a kill."""
+
+import io
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.utils import timezone
+
+from search import index, runs
+from search.ingest import ingest
+from search.models import Document, Source
+from search.sources import Page
+from tests.analytics import crashes
+from tests.conftest import ROOT
+from tests.search import serving
+
+State = Source.State
+
+
+def test_what_is_due_is_read_beside_the_streams_and_given_back_at_the_end(tmp_path: Path, own_database):
+    (tmp_path / "a.md").write_text("# A\n")
+    crashes.run(serving.serving, own_database, tmp_path)
+
+
+def test_a_reader_ends_with_the_process_that_serves(tmp_path: Path, own_database):
+    for number in range(300):
+        (tmp_path / f"{number}.md").write_text(f"# Page {number}\n\n{'herd ' * 50}\n")
+    crashes.run(serving.dying, own_database, tmp_path)  # which is over when all have closed its output
+    crashes.run(serving.given_back, own_database)
+
+
+@pytest.mark.parametrize("when", ["50 pages", "preparing"])
+def test_a_killed_run_heals_by_itself(make_project, tmp_path, when):
+    tenant = make_project()
+    source = Source.objects.create(project=tenant.project, name="docs", location=str(tmp_path))
+    ingest(tenant.project, [Page("old", "/old", "# Old\n\nferret\n")], source=source)
+    for number in range(60):
+        (tmp_path / f"{number}.md").write_text(f"# Page {number}\n\nherd\n")
+    command = [sys.executable, "manage.py", "ingest", tenant.domain, "--name", "docs"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        for line in process.stdout:
+            if when in line:
+                process.send_signal(signal.SIGKILL)
+                break
+    assert process.returncode == -signal.SIGKILL
+    assert [hit.path for hit in index.find(tenant.project, "ferret")] == ["/old"]
+    assert index.find(tenant.project, "herd") == []
+    assert serving.state_of(source) == State.RUNNING
+    assert not runs.claim(source), "who reads it may be alive"
+    with time_machine.travel(timezone.now() + runs.SILENCE + timedelta(seconds=1)):
+        call_command("ingest", tenant.domain, "--name", "docs", "--json", stdout=io.StringIO())
+    assert serving.state_of(source) == State.DONE
+    assert (source.outcome["added"], source.outcome["removed"]) == (60, 1)
+    assert index.find(tenant.project, "ferret") == []
+    assert len(index.find(tenant.project, "herd", limit=50)) == 50
+    assert not Document.every.filter(project=tenant.project).exclude(build="").exists()

@@ -1,0 +1,195 @@
+"""A Sphinx project becomes pages where its site has them."""
+
+import os
+import re
+
+import pytest
+
+from search.sources import Bad, Draft, LeftOut, Moved
+from search.sources.rst import includes
+from search.sources.rst.folder import is_sphinx, read_folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A repository with documentation in docs/."""
+
+    def write(files):
+        for name, text in {"docs/conf.py": "project = 'x'\n", **files}.items():
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return tmp_path
+
+    return write
+
+
+def drafts(root):
+    return {item.path: item for item in read_folder(root) if isinstance(item, Draft)}
+
+
+def test_references_lead_to_other_files_by_their_titles(folder):
+    root = folder(
+        {
+            "docs/a/one.rst": "One\n===\n\n:ref:`deep` :doc:`/two`\n",
+            "docs/two.rst": "Two\n===\n\n.. _Deep:\n\nDown there\n----------\n",
+        }
+    )
+    page = drafts(root)["/a/one"].make()
+    assert page.markdown == "# One\n\n[Down there](../two#deep) [Two](../two)\n"
+    assert page.address == "a/one.html"
+
+
+def test_a_draft_changes_with_what_its_references_say(folder):
+    files = {"docs/one.rst": "One\n===\n\n:doc:`two`\n", "docs/two.rst": "Two\n===\n", "docs/three.rst": "Three\n"}
+    before = drafts(folder(files))
+    after = drafts(folder({"docs/two.rst": "Second\n======\n"}))
+    assert before["/one"].digest != after["/one"].digest
+    assert before["/three"].digest == after["/three"].digest
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        ".. toctree::\n   :glob:\n\n   part/*\n",
+        "..  literalinclude ::  part/a.rst\n",
+        ".. include::\n   part/a.rst\n",
+        ".. csv-table::\n   :File: part/a.rst\n",
+        "It`s :doc:`part/a`\n",
+        "|there|\n",
+    ],
+)
+def test_a_draft_changes_when_its_page_would(folder, page):
+    conf = "project = 'x'\nrst_epilog = '.. |there| replace:: :doc:`part/a`'\n"
+    files = {"docs/conf.py": conf, "docs/index.rst": page, "docs/part/a.rst": "One\n===\n"}
+    before = drafts(folder(files))["/"]
+    was = before.make().markdown
+    after = drafts(folder({**files, "docs/part/a.rst": "Two\n===\n"}))["/"]
+    assert (was != after.make().markdown, before.digest != after.digest) == (True, True)
+
+
+def test_a_table_of_contents_has_new_pages(folder):
+    before = drafts(folder({"docs/index.rst": ".. toctree::\n   :glob:\n\n   *\n", "docs/a.rst": "A\n==\n"}))["/"]
+    assert before.digest != drafts(folder({"docs/b.rst": "B\n==\n"}))["/"].digest
+
+
+def test_conf_py_whose_values_double_is_read(folder):
+    doubled = "\n".join(f"a{number + 1} = [a{number}, a{number}]" for number in range(60))
+    summed = "b = 'x'\n" + "b = b + b\n" * 60
+    conf = f"project = 'x'\na0 = []\n{doubled}\n{summed}\n{' ' * 9}\nlanguage = 'de'\n"
+    assert drafts(folder({"docs/conf.py": conf, "docs/index.rst": "Hi\n"}))["/"].make().language == "de"
+
+
+def test_code_of_a_file_is_parsed_once_and_a_page_stays_small(folder, monkeypatch):
+    parsed = []
+    parse = includes._python_objects
+    monkeypatch.setattr(includes, "_python_objects", lambda source: parsed.append(source) or parse(source))
+    code = "class A:\n    def b(self):\n        pass\n\n\n" + "x = 1\n" * 20_000
+    page = ".. literalinclude:: a.py\n   :pyobject: A.b\n\n" * 40 + ".. literalinclude:: a.py\n\n" * 50
+    root = folder({"docs/a.py": code, "docs/index.rst": page})
+    made = drafts(root)["/"].make()
+    assert parsed == [code]
+    assert made.markdown.startswith("```python\n    def b(self):\n        pass\n```\n")
+    assert len(made.markdown) <= 2 * 1024 * 1024
+
+
+def test_a_file_whose_name_is_not_utf_8_is_bad(folder):
+    root = folder({"docs/index.rst": ".. toctree::\n   :glob:\n\n   *\n"})
+    (root / os.fsdecode(b"docs/caf\xe9.rst")).write_text("Title\n=====\n")
+    assert [item.reason for item in read_folder(root) if isinstance(item, Bad)] == ["has a name that is not UTF-8"]
+
+
+@pytest.mark.parametrize("name", ["docs/conf.py", ".readthedocs.yaml"])
+def test_no_settings_outside_the_root_are_read(folder, tmp_path_factory, name):
+    secret = tmp_path_factory.mktemp("elsewhere") / "settings"
+    secret.write_text("sphinx:\n  builder: dirhtml\n" if name.endswith("yaml") else "html_link_suffix = '.secret'\n")
+    root = folder({"docs/a.rst": "A\n==\n", "docs/b.rst": "B\n==\n"})
+    (root / name).unlink(missing_ok=True)
+    (root / name).symlink_to(secret)
+    assert [item.make().address.rpartition("/")[2] for item in drafts(root).values()] == ["a.html", "b.html"]
+
+
+def test_conf_py_is_read_and_never_run(folder, tmp_path):
+    ran = tmp_path / "ran"
+    conf = f"open({str(ran)!r}, 'w')\nexclude_patterns = ['old*', 'x/**']\nredirects = {{'gone': 'now.html'}}\n"
+    root = folder(
+        {"docs/conf.py": f"project = 'x'\n{conf}", "docs/now.rst": "Now\n", "docs/old.rst": "", "docs/x/y.rst": ""}
+    )
+    items = list(read_folder(root))
+    assert [item.path for item in items if isinstance(item, Draft)] == ["/now"]
+    assert items[-1] == Moved("/gone", "/now")
+    assert not ran.exists()
+
+
+def test_nothing_outside_the_root_is_included(folder, tmp_path_factory):
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret.txt"
+    secret.write_text("secret")
+    root = folder({"CHANGES.txt": "Inside.\n"})
+    (root / "docs/link.txt").symlink_to(secret)
+    named = (
+        "include:: ../CHANGES.txt",
+        f"include:: {secret}",
+        "include:: link.txt",
+        f"literalinclude:: ../../{secret}",
+    )
+    (root / "docs/index.rst").write_text("".join(f".. {directive}\n\n" for directive in named))
+    assert drafts(root)["/"].make().markdown == "Inside.\n"
+
+
+def test_what_says_nosearch_is_left_out(folder):
+    root = folder({"docs/index.rst": ":nosearch:\n\nHome\n====\n"})
+    assert isinstance(drafts(root)["/"].make(), LeftOut)
+
+
+@pytest.mark.parametrize(("name", "address"), [("index", ""), ("a/b", "a/b/"), ("a/index", "a/")])
+def test_folders_are_addresses_where_read_the_docs_is_told_so(folder, name, address):
+    root = folder({".readthedocs.yaml": "sphinx:\n  builder: dirhtml\n", f"docs/{name}.rst": "Page\n====\n"})
+    assert next(iter(drafts(root).values())).make().address == address
+
+
+MYST = "extensions = ['myst_parser']\nmyst_heading_anchors = 2\nexclude_patterns = ['part']\n"
+OTHER = "# The *other*\n\n(lab)=\n## What's new?\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        ("{ref}`lab`, {ref}`text <lab>`", "[What's new?](other#what-s-new), [text](other#what-s-new)"),
+        ("{doc}`other`, [](other.md)", "[The other](other), [The other](other)"),
+        ("[a](other.md#whats-new), [](#lab)", "[a](other#what-s-new), [What's new?](other#what-s-new)"),
+        ("[`x.y`](x.y) `{ref}` {class}`~a.B`", "`x.y` `{ref}` `B`"),
+        ("```{note}\nMind it.\n```", "**Note**\n\nMind it."),
+        (":::{tip}\n:class: x\n\n```python\n(a)=\n```\n:::", "**Tip**\n\n```python\n(a)=\n```"),
+        ("```{versionadded} 2.0 The door.\n```", "Added in version 2.0: The door."),
+        ("```{include} part/one.md\n:start-after: cut\n```", "From {file}."),
+        ("```{include} ../../secret.md\n```", ""),
+        ("```{eval-rst}\n.. note:: *Rest* and :doc:`other`\n```", "**Note**\n\n*Rest* and [The other](other)"),
+        ("```{toctree}\nother\n```", "- [The other](other)"),
+        ("## What's it?", "## What's it? {#what-s-it}"),
+        ("(here)=\n## a\n\n## a", "## a\n\n## a {#id1}"),
+        ("## a\n\n(here)=\n## a", "## a\n\n## a {#here}"),
+        ("## a\n\n## a\n\n## b\n\n## a", "## a\n\n## a {#id1}\n\n## b\n\n## a {#id2}"),
+        (f"## a{' ' * 50_000}b", f"## a{' ' * 50_000}b"),
+        ("```{glossary}\nA term\n  Its *meaning*.\n```", "## A term {#term-A-term}\n\nIts *meaning*."),
+        ("```{py:function} m.run(a)\nRuns.\n```", "## `m.run` {#m.run}\n\n`m.run(a)`\n\nRuns."),
+    ],
+)
+def test_myst_is_markdown_with_the_anchors_and_links_of_the_site(folder, source, markdown):
+    files = {"docs/conf.py": MYST, "docs/other.md": OTHER, "docs/part/one.md": "cut\n\nFrom {file}.\n"}
+    page = drafts(folder({**files, "docs/page.md": f"# Page\n\n{source}\n", "secret.md": "secret"}))["/page"].make()
+    assert re.sub(r"\n{3,}", "\n\n", page.markdown).strip() == f"# Page\n\n{markdown}".strip()
+
+
+def test_a_draft_of_myst_changes_with_what_it_links_to_and_includes(folder):
+    page = "# One\n\n[](other.md#whats-new)\n\n```{include} part/one.md\n```\n"
+    root = folder({"docs/conf.py": MYST, "docs/other.md": OTHER, "docs/page.md": page, "docs/part/one.md": "a"})
+    first = drafts(root)["/page"].digest
+    second = drafts(folder({"docs/conf.py": MYST, "docs/part/one.md": "b"}))["/page"].digest
+    third = drafts(folder({"docs/conf.py": MYST, "docs/other.md": OTHER.replace("new", "old")}))["/page"].digest
+    assert len({first, second, third}) == 3
+
+
+def test_a_folder_of_markdown_is_no_sphinx(tmp_path):
+    (tmp_path / "README.rst").write_text("x")
+    (tmp_path / "page.md").write_text("x")
+    assert not is_sphinx(tmp_path)

@@ -1,0 +1,10 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { it } from "node:test";
+import { words } from "../../static/widget/src/words.js";
+
+it("every sentence is declared as a label, and nothing else is", async () => {
+  const declarations = await readFile(new URL("../../static/widget/widget.d.ts", import.meta.url), "utf8");
+  const labels = /type Label =([^;]+);/.exec(declarations)?.[1] ?? "";
+  assert.deepEqual(Array.from(labels.matchAll(/"(\w+)"/g), ([, name]) => name).sort(), Object.keys(words).sort());
+});
