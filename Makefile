@@ -14,17 +14,20 @@ PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test quick bench bench-stream bench-search bench-answers bench-analytics check lint fix types widget lock clean
+.PHONY: demo test quick bench bench-stream bench-search bench-answers bench-analytics check clients lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
-test: $(VENV)/.installed-dev widget check  ## everything; installs what the tests need
+test: $(VENV)/.installed-dev widget  ## everything; installs what the tests need
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check clients
 	@sh tests/install.sh
+	$(PY) -m pytest tests/services tests -m "not alone" $(PARALLEL)
+	$(PY) -m pytest -m alone
+
+clients: $(VENV)/.node
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test tests/widget/*.test.js
-	$(PY) -m pytest -m "not alone" $(PARALLEL)
-	$(PY) -m pytest -m alone
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"

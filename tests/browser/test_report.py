@@ -183,10 +183,12 @@ def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: str)
     expect(page.get_by_role("heading", name="Visitors by day")).to_be_visible()
 
 
-@pytest.mark.parametrize("query", ["", MARCH, f"{MARCH}&compare=1", f"{MARCH}&tab=agents", "?from=x"])
-def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teammate: str, query: str) -> None:
-    page = walk(teammate, query, viewport={"width": 320, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") == 320
+def test_a_narrow_page_does_not_scroll_sideways(walk: Callable[..., Page], teammate: str) -> None:
+    page = walk(teammate, viewport={"width": 320, "height": 640})
+    bare = page.url.partition("?")[0]
+    for query in ("", MARCH, f"{MARCH}&compare=1", f"{MARCH}&tab=agents", "?from=x"):
+        page.goto(bare + query)
+        assert page.evaluate("document.documentElement.scrollWidth") == 320, query
 
 
 def test_a_table_that_goes_on_fades_and_keeps_its_names(walk: Callable[..., Page], teammate: str) -> None:

@@ -197,13 +197,6 @@ def test_a_second_question_goes_on_with_the_thread(host: Host) -> None:
     assert host.panel.get_by_text("new conversation").count() == 0
 
 
-def test_a_wrong_key_is_told_with_its_status(host: Host) -> None:
-    host.tag = re.sub(r'data-key="[^"]*"', 'data-key="svc_dsc_wrong"', host.tag)
-    host.open().ask("Anything?")
-    expect(host.answers).to_have_attribute("data-phase", "failed")
-    expect(host.answers.locator(".failure")).to_contain_text("Status 401")
-
-
 # The loader
 
 
@@ -250,18 +243,6 @@ def test_a_tag_without_a_key_leaves_the_page_alone(host: Host) -> None:
     host.page.wait_for_load_state("networkidle")
     expect(host.page.locator("docs-assistant")).to_have_count(0)
     assert host.errors == []
-
-
-def test_a_panel_that_does_not_load_can_be_tried_again(host: Host) -> None:
-    fails = [True]
-    host.page.route(re.compile(r"/panel\.js"), lambda route: route.abort() if fails[0] else route.continue_())
-    host.open()
-    host.launcher.click()
-    expect(host.panel).to_contain_text("could not be loaded")
-    fails[0] = False
-    host.button("Try again").click()
-    expect(host.panel).to_contain_text("What are you looking for?")
-    assert host.focused() == "Your question"
 
 
 def test_it_follows_a_site_that_swaps_its_body(host: Host) -> None:
@@ -328,15 +309,6 @@ def test_on_a_phone_a_starter_brings_up_no_keyboard(make_host: Any, project: Any
     host.panel.locator(".starters button").last.click()  # Playwright scrolls to it
     expect(host.prose).to_have_text("Yes.")
     assert host.focused() == "DIALOG"
-
-
-def test_without_the_owners_questions_all_else_works(host: Host) -> None:
-    host.page.route(re.compile(r"/discovery/v1/widget/"), lambda route: route.abort())
-    host.answer(START, delta("Yes."), FINISH).open().ask("Is it?")
-    expect(host.prose).to_have_text("Yes.")
-    host.button("New conversation").click()
-    expect(host.panel.get_by_text("What are you looking for?")).to_be_visible()
-    expect(host.panel.locator(".starters")).to_be_hidden()
 
 
 # What is sent
@@ -497,12 +469,6 @@ def test_an_answer_that_cannot_be_resumed_can_be_asked_again(host: Host) -> None
     assert (again["trigger"], again["messageId"]) == ("regenerate-message", START["messageId"])
 
 
-def test_a_lower_rung_is_told(host: Host) -> None:
-    status = {"type": "data-status", "data": {"rung": "extractive"}, "transient": True}
-    host.answer(START, status, delta("A passage."), FINISH).open().ask("How?")
-    expect(host.answers).to_contain_text("Showing the best passages from the docs")
-
-
 def test_a_refusal_needs_no_notice(host: Host) -> None:
     status = {"type": "data-status", "data": {"rung": "nearest_pages"}, "transient": True}
     nothing = {**FOUND, "output": []}
@@ -573,19 +539,6 @@ def test_code_can_be_copied(make_host: Callable[..., Host]) -> None:
     host.button("Copy code").click()
     expect(host.panel.get_by_role("status")).to_have_text("Copied")
     assert host.page.evaluate("navigator.clipboard.readText()") == "pip install acme"
-
-
-def test_finished_blocks_are_not_drawn_again(host: Host) -> None:
-    host.script(lambda socket, message: None).open().ask("How?")
-    send(host.sockets[0], delta("First paragraph.\n\nSecond"))
-    expect(host.prose).to_contain_text("Second")
-    host.prose.locator("p").first.evaluate("(p) => (p.mark = true)")
-    send(host.sockets[0], delta(" goes on.\n\n| a | b |\n|---|---|\n| 1 | 2 |"))
-    expect(host.prose.locator("td")).to_have_count(2)
-    send(host.sockets[0], FINISH)
-    expect(host.answers).to_have_attribute("data-phase", "done")
-    assert host.prose.locator("p").first.evaluate("(p) => p.mark") is True
-    expect(host.prose.locator("p")).to_have_text(["First paragraph.", "Second goes on."])
 
 
 # Keyboard, memory, themes, small screens
@@ -660,13 +613,6 @@ def test_it_follows_the_theme_of_the_page_at_once(make_host: Callable[..., Host]
     host.page.evaluate("document.body.className = ''")
     host.page.emulate_media(color_scheme="light")
     expect(host.panel).to_have_css("background-color", light)
-
-
-def test_it_has_no_motion_for_those_who_want_none(make_host: Callable[..., Host]) -> None:
-    host = make_host(reduced_motion="reduce")
-    host.script(lambda socket, message: None).open().ask("How?")
-    assert host.panel.evaluate("(panel) => getComputedStyle(panel).transitionDuration") == "0s"
-    assert host.panel.locator(".pulse").evaluate("(dot) => getComputedStyle(dot).animationName") == "none"
 
 
 def test_a_phone_gets_a_sheet_that_keeps_the_focus(make_host: Callable[..., Host]) -> None:

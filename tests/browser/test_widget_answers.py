@@ -494,30 +494,6 @@ def test_a_stopped_answer_can_be_gone_on_with_or_asked_again(host: Host) -> None
     expect(host.button("Continue")).to_be_hidden()
 
 
-def test_a_limit_counts_down_and_can_be_cancelled(host: Host) -> None:
-    host.answer({"type": "error", "errorText": "Too many questions.", "status": 429, "retryAfter": 90}).open().ask("?")
-    expect(host.answers).to_have_attribute("data-phase", "waiting")
-    status = host.answers.locator(".status")
-    expect(status).to_contain_text(re.compile(r"You've asked a lot just now\. Ready in 1:(30|2\d)\."))
-    first = status.inner_text()
-    expect(status).not_to_have_text(first, timeout=5_000)
-    status.get_by_role("button", name="Cancel").click()
-    expect(status).to_be_hidden()
-    expect(host.answers).not_to_have_attribute("data-phase", "waiting")
-
-
-def test_without_a_network_the_question_waits(host: Host) -> None:
-    host.answer(START, delta("Yes."), FINISH).open()
-    host.launcher.click()
-    host.page.context.set_offline(True)
-    host.ask("Is it?")
-    expect(host.answers).to_have_attribute("data-phase", "queued")
-    expect(host.answers.locator(".status")).to_contain_text("sent when you are back online")
-    expect(host.answers.locator("[data-icon=clock]")).to_be_visible()
-    host.page.context.set_offline(False)
-    expect(host.prose).to_have_text("Yes.")
-
-
 def test_a_refusal_has_no_sources_and_can_be_rated(host: Host) -> None:
     status = {"type": "data-status", "data": {"rung": "nearest_pages", "reason": "no match"}, "transient": True}
     nothing = {"type": "tool-output-available", "toolCallId": "c", "output": []}

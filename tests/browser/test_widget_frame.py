@@ -946,27 +946,29 @@ def test_an_old_browser_gets_styles_with_the_nonce(make_host: Callable[..., Host
 # What TypeScript knows of it
 
 SAMPLE = """
-DocsAssistant.init({{ domain: "acme", key: "k", variant: {variant}, hooks: {{ event: (name) => void name.length }} }});
-DocsAssistant.open({{ context: [{{ type: "code", value: "x = 1" }}] }});
+DocsAssistant.init({ domain: "acme", key: "k", variant: "panel", hooks: { event: (name) => void name.length } });
+// @ts-expect-error there is no such variant
+DocsAssistant.init({ domain: "acme", key: "k", variant: "popup" });
+// @ts-expect-error a variant is a word
+DocsAssistant.init({ domain: "acme", key: "k", variant: 1 });
+DocsAssistant.open({ context: [{ type: "code", value: "x = 1" }] });
 window.DocsAssistant.ask("How?");
-DocsAssistant.open({{ focus: false, context: [{{ type: "code", value: "x = 1", name: "app.py" }}] }});
-DocsAssistant.update({{ theme: "dark", filter: {{ version: "2" }} }});
-DocsAssistant.update({{ hooks: {{
+DocsAssistant.open({ focus: false, context: [{ type: "code", value: "x = 1", name: "app.py" }] });
+DocsAssistant.update({ theme: "dark", filter: { version: "2" } });
+DocsAssistant.update({ hooks: {
     event: (name, detail) => name === "answer" && console.log(detail.rung?.length, detail.ms?.toFixed()),
-    error: ({{ kind, status }}) => console.log(kind === "panel", status.toFixed()),
-}} }});
+    error: ({ kind, status }) => console.log(kind === "panel", status.toFixed()),
+} });
 DocsAssistant.close(); DocsAssistant.reset(); DocsAssistant.destroy();
 """
 
 
 @pytest.mark.node
-@pytest.mark.parametrize(("variant", "wrong"), [('"panel"', ""), ('"popup"', "popup"), ("1", "number")])
-def test_its_declarations_hold(tmp_path: Path, variant: str, wrong: str) -> None:
+def test_its_declarations_hold(tmp_path: Path) -> None:
     sample = tmp_path / "sample.ts"
-    sample.write_text(SAMPLE.format(variant=variant))
+    sample.write_text(SAMPLE)
     compiler = ROOT / "tests/contract/node_modules/typescript/bin/tsc"
     files = [str(ROOT / "static/widget/widget.d.ts"), str(sample)]
     command = ["node", str(compiler), "--noEmit", "--strict", "--target", "es2022", *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (done.returncode == 0) is (wrong == ""), done.stdout
-    assert wrong in done.stdout
+    assert done.returncode == 0, done.stdout

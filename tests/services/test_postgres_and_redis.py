@@ -10,24 +10,22 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.services
 
-# Files of tests whose result a database or a store of limits can change. Crashes and shards have databases of their
-# own, and are on PostgreSQL in test_analytics.
+# Files of tests whose result a database or a store of limits can change. Crashes, recounts and shards have databases
+# of their own, and are on PostgreSQL in test_analytics; answers that go on elsewhere are in test_two_processes.
 _STORED = (
     *("analytics/test_asked", "analytics/test_cells", "analytics/test_collecting", "analytics/test_counting"),
-    *("analytics/test_exports", "analytics/test_feedback", "analytics/test_identity", "analytics/test_recount"),
-    *("analytics/test_visitors", "assistant/test_resume", "assistant/test_threads"),
-    *("docsite/test_keys", "docsite/test_limits"),
+    *("analytics/test_exports", "analytics/test_feedback", "analytics/test_identity", "analytics/test_visitors"),
+    *("assistant/test_threads", "docsite/test_keys", "docsite/test_limits"),
     *("search/test_backends", "search/test_generations", "search/test_ingest", "search/test_queries"),
     *("search/test_runs", "search/test_sources"),
 )
 
 
-@pytest.mark.parametrize("which", ["not alone", pytest.param("alone", marks=pytest.mark.alone)])
-def test_what_is_stored_is_the_same_on_postgresql_and_redis(postgres: str, redis: str, which: str) -> None:
+def test_what_is_stored_is_the_same_on_postgresql_and_redis(postgres: str, redis: str) -> None:
     stores = {"TEST_DATABASE_URL": postgres, "TEST_REDIS_URL": redis}
     files = [f"tests/{name}.py" for name in _STORED]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", f"{which} and not browser and not node and not services", *files],
+        [sys.executable, "-m", "pytest", "-q", "-m", "not alone and not browser and not node and not services", *files],
         cwd=ROOT, env={**os.environ, **stores}, capture_output=True, text=True,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-20_000:]
