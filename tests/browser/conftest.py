@@ -1,7 +1,9 @@
 """One Chromium for all browser tests, and this service's own documentation in it."""
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+
+InTwo = Callable[..., tuple[str, threading.Event]]
 
 
 @pytest.fixture(scope="package")  # its event loop must end before other tests start theirs
@@ -61,3 +65,33 @@ def tab(browser: Browser, site: tuple[Service, Tenant]) -> Iterator[Callable[...
     assert problems == []
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def in_two() -> Iterator[InTwo]:
+    """Serve a page of which only the first part comes until the event is set: `in_two(first, *rest)`."""
+    servers = []
+
+    def serve(first: str, *rest: str) -> tuple[str, threading.Event]:
+        go_on = threading.Event()
+
+        class Page(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(first.encode())
+                go_on.wait(30)
+                self.wfile.write("".join(rest).encode())
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), Page))
+        threading.Thread(target=servers[-1].serve_forever, args=[0.02], daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_port}", go_on
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()

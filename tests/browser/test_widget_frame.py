@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import ViewportSize, expect
 
+from tests.browser.conftest import InTwo
 from tests.browser.test_widget import FINISH, START, Host, delta, make_host
 
 pytestmark = pytest.mark.browser
@@ -137,6 +138,17 @@ def test_it_comes_back_to_a_page_that_takes_it_away(host: Host, how: str) -> Non
     run(host, "DocsAssistant.open()")
     expect(host.page.locator("docs-assistant")).to_have_count(0)
     assert host.errors == []
+
+
+def test_it_does_not_come_into_the_middle_of_a_page_that_is_still_read(host: Host, in_two: InTwo) -> None:
+    url, go_on = in_two(
+        f"<!doctype html><head>{host.tag}</head><body><header>Acme</header>", "<main>Docs</main></body>"
+    )
+    host.page.goto(url, wait_until="commit")
+    host.page.wait_for_function("window.DocsAssistant", polling=50)
+    expect(host.page.locator("docs-assistant")).to_have_count(0)
+    go_on.set()
+    expect(host.page.locator("header + main + docs-assistant")).to_have_count(1)
 
 
 def test_it_does_not_fight_a_page_that_does_not_want_it_but_comes_when_called(host: Host) -> None:

@@ -25,10 +25,8 @@ function start({ nonce, src }) {
       const { domain, key, ...rest } = Object(options);
       if (!domain || !key) throw new TypeError("DocsAssistant.init needs domain and key.");
       if (widget) throw new Error("DocsAssistant is here already: destroy() it first.");
-      const made = (widget = new Widget({ nonce, ...checked(rest, src), domain, key }, src));
-      const place = () => made === widget && made.begin();
-      if (document.body) place();
-      else addEventListener("DOMContentLoaded", place, { once: true });
+      widget = new Widget({ nonce, ...checked(rest, src), domain, key }, src);
+      widget.begin();
     },
     open: call("open"),
     close: call("close"),

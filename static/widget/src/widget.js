@@ -133,8 +133,10 @@ export class Widget extends HTMLElement {
 
   /** Puts it on the page, with the owner's settings, the keys, and the panel if it was open on the page before. */
   async begin() {
-    this.attach();
     const { signal } = this.#leaving;
+    // Not into the middle of a page that is still being read, whose styles may depend on what stands beside what.
+    if (document.readyState === "loading") return addEventListener("DOMContentLoaded", () => this.begin(), { once: true, signal });
+    this.attach();
     const { domain } = this.#page;
     addEventListener("keydown", (event) => this.#key(event), { signal });
     const before = remembered(domain).settings;
