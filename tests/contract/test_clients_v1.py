@@ -35,10 +35,10 @@ def statuses(turn: Turn) -> list[dict[str, Any]]:
 def test_the_text_arrives_in_pieces_and_whole(visit):
     turn = visit(context=fake("slow")).ask(INSTALL)
     assert (turn["status"], turn["error"]) == ("ready", None)
-    assert len(turn["lengths"]) >= 5
+    assert len(turn["lengths"]) >= 2
     assert turn["lengths"] == sorted(turn["lengths"])
     [request] = turn["requests"]
-    assert len([chunk for chunk in request["chunks"] if chunk.startswith("0:")]) >= 5
+    assert len([chunk for chunk in request["chunks"] if chunk.startswith("0:")]) >= 2
     assert (request["kinds"][0], request["kinds"][-1]) == ("start_step", "finish_message")
     answer = stored(turn)
     assert (answer.rung, answer.state) == ("model", "done")

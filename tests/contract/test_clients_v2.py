@@ -38,10 +38,10 @@ def contents(turn: Turn) -> list[str]:
 def test_the_text_arrives_in_pieces_and_whole(visit):
     turn = visit(context=fake("slow")).ask(INSTALL)
     assert (turn["status"], turn["error"]) == ("ready", None)
-    assert len(turn["lengths"]) >= 5
+    assert len(turn["lengths"]) >= 2
     assert turn["lengths"] == sorted(turn["lengths"])
     [request] = turn["requests"]
-    assert len([chunk for chunk in request["chunks"] if '"text-delta"' in chunk]) >= 5
+    assert len([chunk for chunk in request["chunks"] if '"text-delta"' in chunk]) >= 2
     assert (request["events"][0]["type"], request["events"][-1]["type"]) == ("start", "finish")
     assert request["chunks"][-1].endswith("data: [DONE]\n\n")
     answer = stored(turn)
@@ -214,7 +214,7 @@ def test_a_reader_who_lost_the_network_gets_the_whole_answer(visit, upstream, pr
     assert [message["role"] for message in turn["messages"]] == ["user", "assistant"]
     assert turn["message"]["id"] == lost["message"]["id"]
     assert len(lost["text"]) < len(turn["text"]), "it was cut off while it was being written"
-    assert len(turn["lengths"]) >= 3, "and read on while it was being written"
+    assert len(turn["lengths"]) >= 2, "and read on while it was being written"
     answer = stored(turn)
     assert answer.state == "done"
     assert turn["text"] == turn["shown"] == answer.content
