@@ -508,6 +508,7 @@ def test_hostile_markdown_stays_text(host: Host) -> None:
         "<div onclick=bad()>z</div>\n\n- <style>*{}</style>"
     )
     host.answer(START, delta(hostile), FINISH).open().ask("Be bad.")
+    expect(host.answers).to_have_attribute("data-phase", "done")
     expect(host.prose.locator("strong")).to_have_text("ok")
     assert host.prose.locator("img, script, style, div, [onclick]").count() == 0
     links = host.prose.locator("a")
