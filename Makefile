@@ -14,18 +14,18 @@ PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test quick bench bench-stream bench-search bench-answers bench-analytics check clients lint fix types widget lock clean
+.PHONY: demo test quick bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
 test: $(VENV)/.installed-dev widget  ## everything; installs what the tests need
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check clients
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check node-tests
 	@sh tests/install.sh
 	$(PY) -m pytest tests/services tests -m "not alone" $(PARALLEL)
 	$(PY) -m pytest -m alone
 
-clients: $(VENV)/.node
+node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that other tests speak through
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test tests/widget/*.test.js
 

@@ -17,7 +17,22 @@ ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 
+# The shadow roots are closed to the page; opened here, selectors reach into them.
+OPEN_ROOTS = """
+const attach = Element.prototype.attachShadow;
+Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: "open" }); };
+"""
+AXE = (ROOT / "tests" / "contract" / "node_modules" / "axe-core" / "axe.min.js").read_text
+
 InTwo = Callable[..., tuple[str, threading.Event]]
+
+
+def violations(page: Page, selector: str = "html") -> list[str]:
+    """What axe finds wrong in a part of the page: rule, and where."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE())
+    found = page.evaluate("(selector) => axe.run(selector).then((report) => report.violations)", selector)
+    return [f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
 
 
 @pytest.fixture(scope="package")  # its event loop must end before other tests start theirs
@@ -47,8 +62,6 @@ def site(start: Any, django_db_setup: None) -> tuple[Service, Tenant]:
 @pytest.fixture
 def tab(browser: Browser, site: tuple[Service, Tenant]) -> Iterator[Callable[..., Page]]:
     """Open a page of the site in a tab of its own, where nothing may end up in the console."""
-    from tests.browser.test_widget import OPEN_ROOTS
-
     contexts = []
     problems: list[str] = []
 

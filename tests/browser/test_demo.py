@@ -14,15 +14,12 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conftest import OPEN_ROOTS
 from tests.conftest import ROOT, free_port, wait_for
 
 pytestmark = pytest.mark.browser
 
 READER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
-OPEN_ROOTS = """
-const attach = Element.prototype.attachShadow;
-Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: "open" }); };
-"""
 
 
 def run_demo(folder: Path, port: int) -> subprocess.Popen[str]:

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_widget import OPEN_ROOTS, PHONE
-from tests.browser.test_widget_gallery import violations
+from tests.browser.conftest import OPEN_ROOTS, violations
+from tests.browser.test_widget import PHONE
 
 pytestmark = pytest.mark.browser
 

@@ -8,12 +8,11 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from tests.browser.conftest import InTwo
-from tests.conftest import ROOT, Service, Tenant, wait_for
+from tests.browser.conftest import InTwo, violations
+from tests.conftest import Service, Tenant, wait_for
 
 pytestmark = pytest.mark.browser
 
-AXE = (ROOT / "tests" / "contract" / "node_modules" / "axe-core" / "axe.min.js").read_text
 NOTE_SHIFTS = """
 window.shifts = [];
 const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");
@@ -31,14 +30,6 @@ SELECT = """(text) => {
   walker.currentNode.parentElement.scrollIntoView({ block: "center", behavior: "instant" });
 }"""
 TEXT = "links in answers and search results start with it"
-
-
-def violations(page: Page) -> list[str]:
-    """What axe finds wrong with the page as it is: rule, and where."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE())
-    found = page.evaluate("axe.run().then((report) => report.violations)")
-    return [f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
 
 
 def widest(page: Page) -> bool:

@@ -9,14 +9,10 @@ import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from assistant.models import AssistantSettings
+from tests.browser.conftest import OPEN_ROOTS
 
 pytestmark = pytest.mark.browser
 
-# The shadow roots are closed to the page; opened here, selectors reach into them.
-OPEN_ROOTS = """
-const attach = Element.prototype.attachShadow;
-Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: "open" }); };
-"""
 COUNT_VIOLATIONS = """
 window.violations = [];
 addEventListener("securitypolicyviolation", (event) => violations.push(event.effectiveDirective));

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_widget import OPEN_ROOTS, PHONE
-from tests.conftest import ROOT
+from tests.browser.conftest import OPEN_ROOTS, violations
+from tests.browser.test_widget import PHONE
 
 pytestmark = pytest.mark.browser
 
-AXE = (ROOT / "tests" / "contract" / "node_modules" / "axe-core" / "axe.min.js").read_text
 # What tells each state from all others.
 STATES = {
     "empty": ".starters >> text=Who counts as AI?",
@@ -70,14 +69,6 @@ def gallery(browser: Browser, service: Any) -> Iterator[Callable[..., Page]]:
     yield show
     for context in contexts:
         context.close()
-
-
-def violations(page: Page, selector: str) -> list[str]:
-    """What axe finds wrong in a part of the page: rule, and where."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE())
-    found = page.evaluate("(selector) => axe.run(selector).then((report) => report.violations)", selector)
-    return [f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -16,7 +16,8 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from analytics.models import Feedback
 from assistant.models import Message, Thread
-from tests.browser.test_widget import COUNT_VIOLATIONS, FINISH, OPEN_ROOTS, START, Host, delta, send
+from tests.browser.conftest import OPEN_ROOTS
+from tests.browser.test_widget import COUNT_VIOLATIONS, FINISH, START, Host, delta, send
 from tests.conftest import wait_for
 
 pytestmark = pytest.mark.browser
