@@ -44,6 +44,25 @@ def test_a_key_opens_it_and_escape_closes_it(tab: Callable[..., Page]) -> None:
         expect(page.get_by_role("dialog", name="Search the docs")).to_be_hidden()
 
 
+def test_a_key_opens_it_again_before_the_closed_field_has_lost_the_focus(tab: Callable[..., Page]) -> None:
+    page = tab()
+    for key in ({"key": "/"}, {"key": "k", "ctrlKey": True}):
+        page.keyboard.press("/")
+        expect(page.get_by_role("combobox")).to_have_attribute("aria-expanded", "true")  # its script is there
+        focused, opened = page.evaluate(
+            """(key) => {
+                const dialog = document.querySelector(".search-dialog");
+                dialog.close();
+                const focused = document.activeElement.name;
+                document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, ...key }));
+                return [focused, dialog.open];
+            }""",
+            key,
+        )
+        assert (focused, opened) == ("q", True)
+        page.keyboard.press("Escape")
+
+
 def test_the_field_in_the_header_opens_it_by_click_and_by_letter(tab: Callable[..., Page]) -> None:
     page = tab()
     page.get_by_role("searchbox").click()
@@ -51,6 +70,10 @@ def test_the_field_in_the_header_opens_it_by_click_and_by_letter(tab: Callable[.
     page.get_by_role("button", name="Close").click()
     expect(page.get_by_role("searchbox")).to_be_focused()
     expect(page.get_by_role("dialog", name="Search the docs")).to_be_hidden()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("rate limits")
     expect(page.get_by_role("combobox")).to_have_value("rate limits")
     expect(page.get_by_role("option").first).to_be_visible()

@@ -41,8 +41,9 @@ export async function copy(button, text, said) {
   }, 1500);
 }
 
-/** Whether a key is meant for what is written in. */
+/** Whether a key is meant for what is written in. A field that was just hidden has the focus until the next frame. */
 export function isTyped(event) {
   const target = event.composedPath()[0];
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  const isField = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  return isField && target.checkVisibility();
 }

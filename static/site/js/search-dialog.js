@@ -183,7 +183,7 @@ export class SearchDialog {
     const part = (selector) => this.#dialog.querySelector(selector);
     this.#dialog.addEventListener("click", ({ target }) => target === this.#dialog && this.#dialog.close());
     this.#dialog.addEventListener("keydown", (event) => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
+      if (!this.#dialog.open || event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
       this.#dialog.close();
     });

@@ -41,7 +41,8 @@ function setUpHeader() {
   document.addEventListener("keydown", (event) => {
     const slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
     const commandK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-    if (event.defaultPrevented || event.isComposing || isTyped(event) || !(slash || commandK)) return;
+    const letter = isTyped(event) && !(commandK && event.target === field);
+    if (event.defaultPrevented || event.isComposing || letter || !(slash || commandK)) return;
     event.preventDefault();
     if (dialog) return open();
     field.focus();
