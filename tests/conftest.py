@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 60  # seconds
 _numbers = itertools.count(1)
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
 _held: list[socket.socket] = []
@@ -93,7 +94,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
                 cwd=ROOT, env={**os.environ, **environment}, stdout=out, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
         running.append(process)
-        wait_for(lambda: "Ready:" in log.read_text() or process.poll() is not None, 20, "the service to start")
+        wait_for(lambda: "Ready:" in log.read_text() or process.poll() is not None, "the service to start")
         assert process.poll() is None, log.read_text()
         return Service(f"http://127.0.0.1:{port}", process, log)
 
@@ -104,12 +105,12 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         process.wait(10)
 
 
-def wait_for(condition: Any, seconds: float, what: str) -> None:
-    """Poll until the condition holds; fail with words when it does not."""
-    until = time.monotonic() + seconds
+def wait_for(condition: Any, what: str) -> None:
+    """Poll until the condition holds; fail with words when it does not, on however busy a machine."""
+    until = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > until:
-            pytest.fail(f"waited {seconds} s for {what}")
+            pytest.fail(f"waited {PATIENCE} s for {what}")
         time.sleep(0.02)
 
 
@@ -228,7 +229,7 @@ def project(make_project: Any, tmp_path: Path) -> Tenant:
 @pytest.fixture
 def http() -> Iterator[httpx.Client]:
     """A plain client."""
-    with httpx.Client(timeout=20, trust_env=False, verify=NO_TLS) as client:
+    with httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client:
         yield client
 
 

@@ -192,7 +192,7 @@ def test_a_search_that_is_repeated_meanwhile_is_not_missed(http, service, projec
             http.post(url, json={"query": f"labels {number}"}, headers=headers)
 
     search()
-    wait_for(lambda: project.project.searches.count() == 3, 3, "the searches")
+    wait_for(lambda: project.project.searches.count() == 3, "the searches")
     rows = whole(project, "searches", 1, between=search, dateFrom=None, dateTo=None)
     assert [row["searchQuery"] for row in rows] == ["labels 0", "labels 1", "labels 2"]
 

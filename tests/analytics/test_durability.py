@@ -14,6 +14,7 @@ from tests.analytics import crashes
 from tests.analytics.crashes import record, stored
 from tests.analytics.history import AGENTS, Seen, as_reported, brute, history, view, windows
 from tests.analytics.test_counting import check
+from tests.conftest import PATIENCE
 
 
 def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(own_database):
@@ -162,7 +163,7 @@ def test_a_server_that_is_killed_under_load_has_every_batch_once(start, make_pro
                 post(client, batch)  # as if the answer were lost
             receipts.append(post(client, batch))
 
-    with httpx.Client(timeout=20, trust_env=False) as client:
+    with httpx.Client(timeout=PATIENCE, trust_env=False) as client:
         threads = [threading.Thread(target=load, args=(client, seed)) for seed in range(4)]
         for thread in [*threads, killer := threading.Thread(target=restart)]:
             thread.start()

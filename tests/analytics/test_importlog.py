@@ -343,7 +343,7 @@ def test_kill_9_in_the_middle_changes_nothing(make_project, tmp_path):
     command = [sys.executable, "manage.py", "importlog", tenant.domain, str(tmp_path / "log")]
     mine = PageView.objects.filter(project=tenant.project)
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as running:
-        wait_for(lambda: mine.count() > 1_500, 20, "the first views")
+        wait_for(lambda: mine.count() > 1_500, "the first views")
         running.send_signal(signal.SIGKILL)
     assert 0 < mine.count() < 25_000
     said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
@@ -627,7 +627,7 @@ def test_ctrl_c_says_that_it_can_go_on(make_project, tmp_path):
         running.stdin.write(combined())
         running.stdin.flush()
         mine = PageView.objects.filter(project=tenant.project)
-        wait_for(mine.exists, 20, "the first view")
+        wait_for(mine.exists, "the first view")
         running.send_signal(signal.SIGINT)
         assert running.wait(20) == 130
         assert running.stderr.read() == "CommandError: Stopped. Run it again to go on where it ended.\n"

@@ -165,7 +165,7 @@ def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_
         told, _ = process.communicate(timeout=30)
         assert process.returncode == 0, told
     crashes.run(crashes.views_come_in, own_database)
-    wait_for(is_sealed, 20, "the views to be sealed")
+    wait_for(is_sealed, "the views to be sealed")
     for process, number in zip(watching, (signal.SIGTERM, signal.SIGINT), strict=True):
         process.send_signal(number)
         told, _ = process.communicate(timeout=20)

@@ -101,7 +101,7 @@ class Told:
     def stored(self) -> Message:
         """The answer in the database, once it is complete there."""
         message = Message.objects.get(thread__thread_id=self.thread_id, role="assistant")
-        wait_for(lambda: message.refresh_from_db() or message.state != "running", 2, "the answer to be stored")
+        wait_for(lambda: message.refresh_from_db() or message.state != "running", "the answer to be stored")
         return message
 
 
@@ -343,7 +343,7 @@ def test_a_fault_after_some_text_breaks_the_answer_off(http, one, upstream, proj
     told = ask(http, one, project, mode, door)
     assert_broken_off(told, reason)
     assert told.seconds < SILENCE
-    wait_for(lambda: upstream.last(told.marker)["ended"], 2, "the upstream to be closed")  # where it only fell silent
+    wait_for(lambda: upstream.last(told.marker)["ended"], "the upstream to be closed")  # where it only fell silent
     assert len(upstream.asked(told.marker)) == 1
 
 
@@ -354,7 +354,7 @@ def test_an_answer_over_256_kb_breaks_off(http, one, upstream, project, door):
     assert 250 * 1024 < len(told.text) <= 256 * 1024
     stored = assert_stored_as_told(told)
     assert (stored.state, stored.reason) == ("error", "the answer grew too long")
-    wait_for(lambda: upstream.last(told.marker)["ended"] == "closed by the client", 2, "the upstream to be closed")
+    wait_for(lambda: upstream.last(told.marker)["ended"] == "closed by the client", "the upstream to be closed")
     assert len(upstream.asked(told.marker)) == 1
 
 
@@ -365,7 +365,7 @@ def test_an_answer_without_end_breaks_off_when_its_time_is_over(http, one, upstr
     assert 2.5 < told.seconds < 4.5, "OPENAI_ANSWER_SECONDS is 3"
     stored = assert_stored_as_told(told)
     assert (stored.state, stored.reason) == ("error", TOO_LONG)
-    wait_for(lambda: upstream.last(told.marker)["ended"] == "closed by the client", 2, "the upstream to be closed")
+    wait_for(lambda: upstream.last(told.marker)["ended"] == "closed by the client", "the upstream to be closed")
 
 
 # ---- Unusual, and right all the same.
@@ -511,7 +511,7 @@ def test_only_one_request_tries_a_resting_server_even_if_its_reader_leaves(http,
         ask(http, weary, project, "malformed_start@fake-1")
     time.sleep(0.9)
     with http.stream(**request_of(weary, project, "v1", "slow_first@fake-1", marker := uuid.uuid4().hex)):
-        wait_for(lambda: upstream.asked(marker), 2, "the one that tries")
+        wait_for(lambda: upstream.asked(marker), "the one that tries")
         assert models(upstream, ask(http, weary, project, "happy")) == ["fake-2"]
     time.sleep(0.9)
     assert models(upstream, ask(http, weary, project, "happy")) == ["fake-1"], "a reader who left decides nothing"
@@ -522,7 +522,7 @@ def test_what_is_not_the_servers_fault_does_not_make_it_rest(http, weary, upstre
     for _ in range(4):
         if mode == "leaving":
             with http.stream(**request_of(weary, project, "v1", "silent@fake-1", marker := uuid.uuid4().hex)):
-                wait_for(lambda marker=marker: upstream.asked(marker), 2, "the question to reach the model")
+                wait_for(lambda marker=marker: upstream.asked(marker), "the question to reach the model")
         else:
             ask(http, weary, project, f"{mode}@fake-1")
     assert models(upstream, ask(http, weary, project, "happy")) == ["fake-1"]
@@ -552,7 +552,7 @@ def test_the_token_limit_is_of_one_project_and_one_day(http, patient, upstream, 
 @pytest.mark.parametrize("mode", ["cut", "no_usage"])
 def test_tokens_that_nobody_counted_are_estimated(http, patient, project, mode):
     ask(http, patient, project, mode)
-    wait_for(lambda: TokenUse.objects.filter(project=project.project).exists(), 2, "the tokens to be charged")
+    wait_for(lambda: TokenUse.objects.filter(project=project.project).exists(), "the tokens to be charged")
     assert TokenUse.objects.get(project=project.project).tokens > 200, "the passages alone have more"
 
 

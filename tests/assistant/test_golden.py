@@ -26,7 +26,7 @@ from search.models import Document
 from search.signals import Warned, swapping
 from search.sources import Page
 from search.sources.markdown.folder import read_folder
-from tests.conftest import NO_TLS, PAGES
+from tests.conftest import NO_TLS, PAGES, PATIENCE
 
 INSTALL, LABELS, NOWHERE = "How do I install acme?", "How do I print a label?", "Which colour has the planet Mars?"
 
@@ -438,7 +438,7 @@ def test_a_stranger_sees_and_runs_nothing(project, asked, make_project):
 
 def test_a_run_works_in_the_process_that_serves(project, asked, service):
     owner = staff(project)
-    with httpx.Client(base_url=service.url, verify=NO_TLS, trust_env=False, timeout=20) as http:
+    with httpx.Client(base_url=service.url, verify=NO_TLS, trust_env=False, timeout=PATIENCE) as http:
         http.cookies.set("sessionid", owner.cookies["sessionid"].value)
         token = http.get(LIST).text.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
         answer = http.post(

@@ -279,11 +279,11 @@ def test_a_reader_who_leaves_closes_the_upstream(model_service, upstream, projec
             seen += chunk
             if wanted in seen:
                 break
-        wait_for(lambda: any(marker in e["messages"][-1]["content"] for e in upstream.log), 5, "the upstream request")
-    wait_for(lambda: upstream.last(marker)["ended"] == "closed by the client", 2, "the upstream to be closed")
+        wait_for(lambda: any(marker in e["messages"][-1]["content"] for e in upstream.log), "the upstream request")
+    wait_for(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
     assert upstream.last(marker)["sent"] < 1000
     answer = Message.objects.get(thread__thread_id=thread_id, role="assistant")
-    wait_for(lambda: answer.refresh_from_db() or answer.state == "aborted", 2, "the partial answer to be stored")
+    wait_for(lambda: answer.refresh_from_db() or answer.state == "aborted", "the partial answer to be stored")
     assert answer.content.startswith("on") if mode == "endless" else answer.content == ""
 
 

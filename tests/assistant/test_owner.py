@@ -17,7 +17,7 @@ from search.answerable import GROUNDED
 from search.ingest import ingest
 from search.sources.markdown.folder import read_folder
 from tests.assistant.test_message_v1 import ask
-from tests.conftest import NO_TLS, PAGES, fake, logged_in
+from tests.conftest import NO_TLS, PAGES, PATIENCE, fake, logged_in
 
 INSTALL = "How do I install acme with pip?"
 NOTHING = {
@@ -290,7 +290,7 @@ def browse(owner, project, model_service):
     """Post the page's form to the real service, as the owner."""
     cookies = {settings.SESSION_COOKIE_NAME: owner.cookies[settings.SESSION_COOKIE_NAME].value}
     with httpx.Client(
-        base_url=model_service.url, cookies=cookies, timeout=20, trust_env=False, verify=NO_TLS
+        base_url=model_service.url, cookies=cookies, timeout=PATIENCE, trust_env=False, verify=NO_TLS
     ) as client:
 
         def post(**fields: str) -> str:

@@ -15,7 +15,7 @@ from assistant.models import Message
 from tests.assistant.test_message_v2 import address, question, text
 from tests.assistant.test_resume import take
 from tests.assistant.test_socket import ask, connect
-from tests.conftest import ROOT, assert_error, fake, wait_for
+from tests.conftest import PATIENCE, ROOT, assert_error, fake, wait_for
 
 RESTARTING = "The service is restarting. Please ask again."
 
@@ -39,7 +39,7 @@ async def begun(client, service, tenant, **body):
 
 
 async def rest(chunks, seen: str) -> list[dict]:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE):
         seen += "".join([chunk async for chunk in chunks])
     assert seen.endswith("data: [DONE]\n\n")
     return [json.loads(block.removeprefix("data: ")) for block in seen.split("\n\n")[:-2]]
@@ -58,7 +58,7 @@ async def ended(service, seconds) -> float:
 
 async def test_told_to_stop_it_lets_answers_end_whole_and_takes_no_new_ones(serve, project):
     service = serve()
-    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         _, chunks, seen = await begun(client, service, project, context=fake("slow"))
         await client.get(f"{service.url}/health")  # a second connection, which is kept open
         async with connect(service, project) as socket:
@@ -85,7 +85,7 @@ async def test_told_to_stop_it_lets_answers_end_whole_and_takes_no_new_ones(serv
 async def test_answers_that_take_too_long_end_with_an_error_part_and_are_stored(serve, upstream, project):
     service = serve(SHUTDOWN_SECONDS="0.5")
     marker = f"stopping-{project.domain}"
-    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         _, chunks, seen = await begun(client, service, project, context=fake("endless", marker))
         async with connect(service, project) as socket, connect(service, project) as left:
             await socket.send(ask(project, context=fake("endless", marker)))
@@ -116,7 +116,7 @@ async def test_without_answers_it_stops_at_once(serve, project):
 
 async def test_killed_it_keeps_question_and_checkpoint_and_calls_them_interrupted_at_start(serve, project):
     service = serve()
-    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         _, chunks, seen = await begun(client, service, project, context=fake("endless"))
         message_id = json.loads(seen.split("\n\n")[0].removeprefix("data: "))["messageId"]
         began = time.monotonic()
@@ -194,5 +194,5 @@ asyncio.run(main())
     )
     assert done.returncode == 0, done.stderr
     answer = Message.objects.get(thread__project=project.project, role="assistant")
-    wait_for(lambda: answer.refresh_from_db() or answer.state == "interrupted", 2, "the record")
+    wait_for(lambda: answer.refresh_from_db() or answer.state == "interrupted", "the record")
     assert answer.content.startswith("on on")

@@ -25,7 +25,7 @@ from assistant import answering
 from assistant.answering import Ladder, Outcome, Retrieved
 from assistant.models import Message, Thread
 from assistant.question import Question
-from tests.conftest import assert_error, fake, question, wait_for
+from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
 
 INSTALL = "How do I install acme with pip?"
 ORIGIN = "https://docs.acme.example"
@@ -120,7 +120,7 @@ WAYS = [
 async def come_and_leave(service: Any, tenant: Any, way: tuple[str, str, bytes, str], marker: str) -> float:
     """Ask, read up to what is waited for, leave; returns when that was."""
     door, mode, wanted, how = way
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE):
         if door == "socket":
             async with websockets.connect(socket_of(service, tenant), origin=ORIGIN, proxy=None) as opened:
                 await opened.send(socket_ask(tenant, mode, marker))
@@ -164,8 +164,8 @@ def test_hundreds_of_readers_who_leave_leave_nothing_behind(http, model, upstrea
     for turn in (1, 2, 3):
         marker = f"left-{uuid.uuid4().hex}"
         left = asyncio.run(wave(model, project, marker))
-        wait_for(lambda: not answers(project).filter(state="running").exists(), 5, "the partial answers to be stored")
-        wait_for(lambda marker=marker: all(e["ended"] for e in upstream.asked(marker)), 5, "the upstreams to be closed")
+        wait_for(lambda: not answers(project).filter(state="running").exists(), "the partial answers to be stored")
+        wait_for(lambda marker=marker: all(e["ended"] for e in upstream.asked(marker)), "the upstreams to be closed")
         asked = upstream.asked(marker)
         assert {entry["ended"] for entry in asked} == {"closed by the client"}
         late = []
@@ -194,13 +194,13 @@ def test_a_reader_who_leaves_keeps_what_there_was(model, upstream, project, way)
     marker = uuid.uuid4().hex
     asyncio.run(come_and_leave(model, project, way, marker))
     if way[2]:
-        wait_for(lambda: answers(project).filter(state="aborted").exists(), 2, "the partial answer to be stored")
+        wait_for(lambda: answers(project).filter(state="aborted").exists(), "the partial answer to be stored")
         (answer,) = answers(project)
         assert answer.rung == "model"
         assert answer.content.startswith("on") if way[1] == "endless" else answer.content == ""
     else:  # whether the request was begun at all depends on who was faster
         time.sleep(0.3)
-    wait_for(lambda: all(entry["ended"] for entry in upstream.asked(marker)), 2, "the upstream to be closed")
+    wait_for(lambda: all(entry["ended"] for entry in upstream.asked(marker)), "the upstream to be closed")
     assert set(answers(project).values_list("state", flat=True)) <= {"aborted"}
 
 
@@ -213,7 +213,7 @@ def test_a_reader_who_leaves_as_the_answer_ends_leaves_no_answer_running(service
         await asyncio.gather(*(come_and_leave(service, project, way, "") for _ in range(20)))
 
     asyncio.run(many())
-    wait_for(lambda: not answers(project).filter(state="running").exists(), 2, "the answers to be stored")
+    wait_for(lambda: not answers(project).filter(state="running").exists(), "the answers to be stored")
     for answer in answers(project):
         assert answer.state == "aborted" or "pip install acme" in answer.content
 
@@ -269,7 +269,7 @@ def test_readers_who_stop_reading_disturb_nobody(http, model, upstream, project)
     files, memory = open_files(model), status(model, "VmRSS")
     marker = uuid.uuid4().hex
     with neglected(model, project, 50, marker):
-        wait_for(lambda: len(upstream.asked(marker)) == 50, 10, "all of them to be answered")
+        wait_for(lambda: len(upstream.asked(marker)) == 50, "all of them to be answered")
         for _ in range(3):
             assert_answers(http, model, project)
         with http.stream(
@@ -278,9 +278,9 @@ def test_readers_who_stop_reading_disturb_nobody(http, model, upstream, project)
             arrived = [time.monotonic() for chunk in response.iter_raw() if b"text-delta" in chunk]
         assert max(late - early for early, late in itertools.pairwise(arrived)) < 1, "the others' streams flow"
         assert status(model, "VmRSS") - memory < 100_000, "what waits for a reader is bounded"
-    wait_for(lambda: all(entry["ended"] for entry in upstream.asked(marker)), 5, "the upstreams to be closed")
-    wait_for(lambda: not answers(project).filter(state="running").exists(), 5, "their answers to be stored")
-    wait_for(lambda: open_files(model) <= files + 5, 5, "their connections to be closed")
+    wait_for(lambda: all(entry["ended"] for entry in upstream.asked(marker)), "the upstreams to be closed")
+    wait_for(lambda: not answers(project).filter(state="running").exists(), "their answers to be stored")
+    wait_for(lambda: open_files(model) <= files + 5, "their connections to be closed")
     assert_answers(http, model, project)
 
 
@@ -290,7 +290,7 @@ def test_readers_who_stop_reading_disturb_nobody(http, model, upstream, project)
 def test_one_answer_too_many_is_refused_until_a_place_is_free(http, narrow, upstream, project):
     marker = uuid.uuid4().hex
     request = {"json": body_of("happy", marker), "headers": project.assistant}
-    with httpx.Client(trust_env=False, timeout=20) as other, connect(
+    with httpx.Client(trust_env=False, timeout=PATIENCE) as other, connect(
         socket_of(narrow, project), origin=ORIGIN, proxy=None
     ) as opened:  # fmt: skip
         running = {"json": body_of("endless", "", "v2"), "headers": project.assistant}
@@ -304,18 +304,18 @@ def test_one_answer_too_many_is_refused_until_a_place_is_free(http, narrow, upst
                     assert "Too many answers" in body["error"]
                     assert int(refused.headers["retry-after"]) >= 1
                 opened.send(socket_ask(project, "happy", marker))
-                told = json.loads(opened.recv(timeout=5))
+                told = json.loads(opened.recv(timeout=PATIENCE))
                 assert (told["type"], told["status"]) == ("error", 503)
                 assert told["retryAfter"] >= 1
                 assert "Too many answers" in told["errorText"]
                 assert upstream.asked(marker) == []
                 assert Thread.objects.filter(project=project.project).count() == 2, "what is refused is not stored"
             wait_for(
-                lambda: http.post(address(narrow, project, "v1"), **request).status_code == 200, 2, "a place to be free"
+                lambda: http.post(address(narrow, project, "v1"), **request).status_code == 200, "a place to be free"
             )
-            wait_for(lambda: answers(project).filter(state="done").count() == 1, 2, "its answer")
+            wait_for(lambda: answers(project).filter(state="done").count() == 1, "its answer")
             opened.send(socket_ask(project, "happy", marker))
-            while (told := json.loads(opened.recv(timeout=5)))["type"] != "finish":
+            while (told := json.loads(opened.recv(timeout=PATIENCE)))["type"] != "finish":
                 assert told["type"] != "error"
 
 
@@ -328,7 +328,7 @@ def test_every_end_of_an_answer_gives_its_place_back(http, narrow, project):
     for way in (WAYS[0], WAYS[2], WAYS[5], WAYS[9], WAYS[10]):
         for _ in range(2):
             asyncio.run(come_and_leave(narrow, project, way, ""))
-            wait_for(lambda: not answers(project).filter(state="running").exists(), 2, "the answer to end")
+            wait_for(lambda: not answers(project).filter(state="running").exists(), "the answer to end")
     bad = http.post(address(narrow, project, "v1"), json={"fp": "x"}, headers=headers)
     assert bad.status_code == 400
     assert_answers(http, narrow, project)

@@ -11,7 +11,7 @@ import websockets
 from assistant.models import Message
 from tests.assistant.test_message_v2 import address, events, question, text
 from tests.assistant.test_socket import ask, connect
-from tests.conftest import fake, wait_for
+from tests.conftest import PATIENCE, fake, wait_for
 
 
 def resume(tenant, first, after, change=None):
@@ -26,7 +26,7 @@ def resume(tenant, first, after, change=None):
 async def take(socket, most=10_000) -> list[dict]:
     """Events up to the end of an answer, or as many as asked for."""
     seen = []
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE):
         while len(seen) < most and (not seen or seen[-1]["type"] not in ("finish", "error")):
             seen.append(json.loads(await socket.recv()))
     return seen
@@ -36,8 +36,8 @@ def stored(first) -> Message:
     return Message.objects.get(message_id=first["messageId"])
 
 
-async def until(condition, what, seconds=3) -> None:
-    await asyncio.to_thread(wait_for, condition, seconds, what)
+async def until(condition, what) -> None:
+    await asyncio.to_thread(wait_for, condition, what)
 
 
 @pytest.mark.parametrize("cut_after", [1, 8, 12, 20])
@@ -206,7 +206,7 @@ async def asked_and_left(client, service, tenant, chunks=3, headers=None, **body
 
 @pytest.fixture
 async def client():
-    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         yield client
 
 
@@ -240,7 +240,7 @@ async def test_an_answer_that_is_not_resumable_can_be_read_along_while_it_runs(c
 async def test_an_answer_that_is_not_resumable_ends_with_its_reader(client, model_service, upstream, project):
     marker = f"gone-{project.domain}"
     await asked_and_left(client, model_service, project, 12, resumable=False, context=fake("endless", marker))
-    await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed", 1)
+    await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
     await until(lambda: Message.objects.filter(thread__project=project.project, state="aborted").exists(), "the record")
     assert (await client.get(chat(model_service, project), headers=project.assistant)).status_code == 204
 
@@ -338,7 +338,7 @@ async def test_a_reader_who_left_before_having_read_everything_is_given_it_again
         await until(lambda begun=begun: answers.count() == begun, "the answer to begin")
         await asyncio.sleep(pause)
         writer.transport.abort()
-        async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+        async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
             response = await client.get(chat(model_service, project), headers=project.assistant)
             stream = events(response)
             assert text(stream) == stored(stream[0]).content

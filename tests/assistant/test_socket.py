@@ -7,7 +7,7 @@ import pytest
 import websockets
 
 from assistant.models import Message
-from tests.conftest import fake, wait_for
+from tests.conftest import PATIENCE, fake, wait_for
 
 INSTALL = "How do I install acme with pip?"
 
@@ -26,7 +26,7 @@ def ask(tenant, text=INSTALL, **body):
 async def read(socket) -> list[dict]:
     """Events up to the end of one answer."""
     events = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not events or events[-1]["type"] not in ("finish", "error"):
             events.append(json.loads(await socket.recv()))
     return events
@@ -129,7 +129,7 @@ async def test_stop_ends_the_answer_and_the_upstream(model_service, upstream, pr
         assert (await read(socket))[-1]["type"] == "finish"
     assert Message.objects.get(message_id=message_id).state == "aborted"
     await asyncio.to_thread(
-        wait_for, lambda: upstream.last(marker)["ended"] == "closed by the client", 2, "the upstream to be closed"
+        wait_for, lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed"
     )
 
 
@@ -141,7 +141,7 @@ async def test_a_cut_answer_ends_with_an_error(model_service, project):
 
 
 async def close_code(socket) -> int:
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE):
         await socket.wait_closed()
     return socket.close_code
 

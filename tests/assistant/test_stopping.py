@@ -9,7 +9,7 @@ from assistant import continuing
 from assistant.models import Message, Thread
 from assistant.question import Question, Turn
 from tests.assistant.test_message_v2 import ask as ask_v2
-from tests.conftest import NO_TLS, assert_error, fake, wait_for
+from tests.conftest import NO_TLS, PATIENCE, assert_error, fake, wait_for
 
 INSTALL = "How do I install acme with pip?"
 
@@ -26,7 +26,7 @@ class Reader(threading.Thread):
 
     def run(self):
         with (
-            httpx.Client(timeout=30, trust_env=False, verify=NO_TLS) as client,
+            httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client,
             client.stream("POST", f"{self.url}/message", json=self.body, headers=self.tenant.assistant) as stream,
         ):
             self.thread_id = stream.headers["x-thread-id"]
@@ -74,7 +74,7 @@ def test_stop_ends_the_answer_and_the_upstream_and_keeps_what_there_is(reading, 
     answer.refresh_from_db()
     assert answer.state == "aborted", "stored when the answer comes"
     assert answer.content
-    wait_for(lambda: upstream.last(marker)["ended"] == "closed by the client", 2, "the upstream to be closed")
+    wait_for(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
     reader.join(5)
     assert not reader.is_alive()
     assert reader.text.rstrip().endswith("[DONE]")

@@ -11,7 +11,7 @@ from assistant.answering import Outcome
 from assistant.models import Message, Thread, TokenUse
 from assistant.threads import Asked, StoredConversation, open_conversation
 from tests.assistant.test_message_v1 import ask, parts, text, values
-from tests.conftest import assert_error, fake, wait_for
+from tests.conftest import PATIENCE, assert_error, fake, wait_for
 
 INSTALL = "How do I install acme with pip?"
 
@@ -189,7 +189,7 @@ def test_a_reader_who_leaves_before_the_first_word_is_charged_and_a_refusal_is_n
         while "status" not in next(lines):
             pass
     used = TokenUse.objects.filter(project=project.project, tokens__gt=100)
-    wait_for(used.exists, 2, "the prompt to be charged")
+    wait_for(used.exists, "the prompt to be charged")
 
 
 def test_tokens_of_a_failed_rung_are_charged_but_are_not_the_answers(http, model_service, project):
@@ -207,7 +207,7 @@ def test_blanks_before_a_fallback_do_not_reach_the_reader(http, model_service, p
 
 async def test_asking_and_forgetting_at_once_fails_for_nobody(service, project):
     url = f"{service.url}/discovery/v1/assistant/{project.domain}"
-    async with httpx.AsyncClient(timeout=20, trust_env=False, headers=project.assistant) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False, headers=project.assistant) as client:
         body = {"fp": "reader-1", "messages": [{"role": "user", "content": INSTALL}]}
         first = await client.post(f"{url}/message", json=body)
 

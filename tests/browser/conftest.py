@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
-from tests.conftest import ROOT, Service, Tenant
+from tests.conftest import PATIENCE, ROOT, Service, Tenant
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -25,6 +25,14 @@ Element.prototype.attachShadow = function (init) { return attach.call(this, { ..
 AXE = (ROOT / "tests" / "contract" / "node_modules" / "axe-core" / "axe.min.js").read_text
 
 InTwo = Callable[..., tuple[str, threading.Event]]
+
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+def follow(link: Locator) -> None:
+    """Click what leads to another page, and wait until that is there as a whole."""
+    with link.page.expect_navigation():
+        link.click()
 
 
 def violations(page: Page, selector: str = "html") -> list[str]:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import OPEN_ROOTS
+from tests.browser.conftest import OPEN_ROOTS, follow
 from tests.conftest import ROOT, free_port, wait_for
 
 pytestmark = pytest.mark.browser
@@ -30,7 +30,7 @@ def run_demo(folder: Path, port: int) -> subprocess.Popen[str]:
             cwd=ROOT, env={**os.environ, "DATA_DIR": str(folder)}, stdout=log, stderr=log, text=True,
         )  # fmt: skip
     ready = f"Ready: http://127.0.0.1:{port}/"
-    wait_for(lambda: ready in (folder / "log").read_text() or process.poll() is not None, 60, "the demo")
+    wait_for(lambda: ready in (folder / "log").read_text() or process.poll() is not None, "the demo")
     assert process.poll() is None, (folder / "log").read_text()
     return process
 
@@ -76,7 +76,7 @@ def test_a_reader_asks_and_lands_where_the_answer_came_from(demo: dict[str, str]
     field.fill("Which limits apply to the assistant?")
     field.press("Enter")
     link = page.get_by_role("dialog").locator(".prose sup a").first
-    expect(link).to_be_visible(timeout=10_000)
+    expect(link).to_be_visible()
     target = str(link.get_attribute("href"))
     link.click()
     page.wait_for_url(re.compile(re.escape(target.partition("#")[0])))
@@ -114,8 +114,8 @@ def test_a_visit_shows_in_the_export_and_in_the_admin(demo: dict[str, str], page
     page.goto(f"{demo['base_url']}/admin/")
     page.fill("#id_username", demo["admin_username"])
     page.fill("#id_password", demo["admin_password"])
-    page.click("input[type=submit]")
-    page.locator(".own-projects").get_by_role("link", name="Visitors").click()
+    follow(page.locator("input[type=submit]"))
+    follow(page.locator(".own-projects").get_by_role("link", name="Visitors"))
     tiles = page.locator(".tiles dd:first-of-type").all_inner_texts()
     assert tiles[:3] == [f"{total:,}" for total in after["totals"].values()]
     with page.expect_download() as download:
@@ -131,11 +131,11 @@ def test_a_key_made_in_the_admin_is_shown_once(demo: dict[str, str], page: Page)
     page.goto(f"{demo['base_url']}/admin/login/?next=/admin/projects/project/of/{demo['domain']}")
     page.fill("#id_username", demo["admin_username"])
     page.fill("#id_password", demo["admin_password"])
-    page.click("input[type=submit]")
+    follow(page.locator("input[type=submit]"))
     expect(page.locator(".facts")).to_contain_text(demo["project_id"])
     page.select_option("[name=kind]", "admin")
     page.fill("[name=name]", "Nightly export")
-    page.get_by_role("button", name="Create key").click()
+    follow(page.get_by_role("button", name="Create key"))
     token = page.locator(".secret code").inner_text()
     answer = httpx.get(
         f"{demo['base_url']}/v1/analytics/{demo['project_id']}/visitors", headers={"Authorization": f"Bearer {token}"}

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from analytics import collect, reports
 from analytics.collect import Observation
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GPTBOT
+from tests.browser.conftest import follow
 from tests.conftest import Service, Tenant
 
 pytestmark = pytest.mark.browser
@@ -56,7 +57,7 @@ def walk(browser: Browser, service: Service, site: Tenant) -> Iterator[Callable[
         page.goto("/admin/login/?next=/admin/")
         page.fill("#id_username", name)
         page.fill("#id_password", "correct horse")
-        page.click("input[type=submit]")
+        follow(page.locator("input[type=submit]"))
         page.goto(path or f"/admin/analytics/pageview/visitors/{site.domain}{query}")
         return page
 
@@ -91,12 +92,12 @@ def cells(page: Page, column: int) -> list[str]:
 def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> None:
     page = walk(person("report-owner", is_superuser=True), path="/admin/")
     page.goto(f"/admin/projects/project/of/{site.domain}")
-    page.get_by_role("link", name="Visitors", exact=True).click()
+    follow(page.get_by_role("link", name="Visitors", exact=True))
     expect(page.get_by_role("heading", level=1)).to_contain_text("Visitors: ")
     expect(page.get_by_text("No visitors in this range.")).to_be_visible()
     page.fill("[name=from]", "2026-03-01")
     page.fill("[name=to]", "2026-04-01")
-    page.get_by_role("button", name="Show").click()
+    follow(page.get_by_role("button", name="Show"))
 
     counts = reports.visitors(site.project, START, END)
     assert page.locator(".tiles dd:first-of-type").all_inner_texts()[:3] == [str(n) for n in counts.totals.values()]
@@ -108,13 +109,13 @@ def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> N
     lines = download.value.path().read_text().splitlines()[2:]
     assert lines == [f"{row['path']},{row['human']},{row['ai']},{row['total']}" for row in rows]
 
-    page.get_by_role("link", name="Next").click()
+    follow(page.get_by_role("link", name="Next"))
     assert cells(page, 1) == [row["path"] for row in rows[50:]]
-    page.get_by_role("link", name="Path").click()
+    follow(page.get_by_role("link", name="Path"))
     assert cells(page, 1) == sorted(row["path"] for row in rows)[:50], "sorted anew, from the first page on"
     page.get_by_role("searchbox", name="Path").fill("page-0")
-    page.get_by_role("button", name="Filter").click()
-    page.get_by_role("link", name=re.compile("Compare")).click()
+    follow(page.get_by_role("button", name="Filter"))
+    follow(page.get_by_role("link", name=re.compile("Compare")))
     page.get_by_role("link", name="Views", exact=True).first.click()
     for _ in range(2):
         assert cells(page, 1) == [f"/page-0{number}" for number in range(10)]
@@ -125,20 +126,20 @@ def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> N
         page.reload()  # the state is in the address
     assert page.evaluate("scrollY") > 0, "what changes the table leads back to it"
     page.get_by_role("searchbox", name="Path").fill("")
-    page.get_by_role("button", name="Filter").click()
+    follow(page.get_by_role("button", name="Filter"))
     expect(page.get_by_role("searchbox", name="Path")).to_have_value("")
     assert "q=" not in page.url
 
 
 def test_a_teammate_looks_at_the_agents(walk: Callable[..., Page], teammate: str) -> None:
     page = walk(teammate, MARCH)
-    page.get_by_role("link", name="Agents", exact=True).click()
+    follow(page.get_by_role("link", name="Agents", exact=True))
     assert {"ChatGPT-User", "GPTBot", "curl"} <= {text.split("\n")[0] for text in cells(page, 1)}
-    page.get_by_role("link", name=re.compile("HTTP client 1")).click()
+    follow(page.get_by_role("link", name=re.compile("HTTP client 1")))
     assert [text.split("\n")[0] for text in cells(page, 1)] == ["curl"]
-    page.get_by_role("link", name="curl").click()
+    follow(page.get_by_role("link", name="curl"))
     expect(page.get_by_role("heading", name="Page views").first).to_be_visible()
-    page.get_by_role("link", name="Visitors: ").click()
+    follow(page.get_by_role("link", name="Visitors: "))
     expect(page.get_by_text("2026-03-01 00:00 to 2026-04-01 00:00 UTC").first).to_be_visible()
 
 
@@ -179,7 +180,7 @@ def test_a_bad_date_stays_in_its_field(walk: Callable[..., Page], teammate: str)
     expect(page.get_by_label("From")).to_have_attribute("aria-invalid", "true")
     expect(page.locator("[name=from]")).to_have_value("2026-02-30")
     page.fill("[name=from]", "2026-03-01")
-    page.get_by_role("button", name="Show").click()
+    follow(page.get_by_role("button", name="Show"))
     expect(page.get_by_role("heading", name="Visitors by day")).to_be_visible()
 
 
@@ -212,5 +213,5 @@ def test_a_call_is_copied(walk: Callable[..., Page], teammate: str) -> None:
 def test_it_needs_no_script(walk: Callable[..., Page], teammate: str) -> None:
     page = walk(teammate, MARCH, java_script_enabled=False)
     expect(page.locator("svg[role=img]")).to_be_visible()
-    page.get_by_role("link", name="Agents", exact=True).click()
+    follow(page.get_by_role("link", name="Agents", exact=True))
     expect(page.get_by_role("link", name="GPTBot")).to_be_visible()

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route
 from tests.analytics.conftest import CHROME
 from tests.browser.conftest import ARGUMENTS, PROGRAMS
 from tests.browser.test_widget import COUNT_VIOLATIONS
-from tests.conftest import Service, Tenant, wait_for
+from tests.conftest import PATIENCE, Service, Tenant, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -135,11 +135,11 @@ class Tab:
 
     def until(self, condition: Callable[[], bool], what: str) -> None:
         """Poll as `wait_for` does, while the browser's events come in."""
-        for _ in range(500):
+        for _ in range(PATIENCE * 50):
             if condition():
                 return
             self.page.wait_for_timeout(20)
-        pytest.fail(f"waited 10 s for {what}; reported: {self.reports}, answered: {self.answers}")
+        pytest.fail(f"waited {PATIENCE} s for {what}; reported: {self.reports}, answered: {self.answers}")
 
     def seen(self, *paths: str) -> list[dict[str, Any]]:
         """Wait until as many reports are answered; they must be of these paths, and are returned."""
@@ -177,7 +177,6 @@ def make_tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
 
     def make(*scripts: str, **options: Any) -> Tab:
         context = browser.new_context(**options)
-        context.set_default_timeout(10_000)
         for script in scripts:
             context.add_init_script(f"{{{script}}}")
         tabs.append(Tab(site, context))
@@ -286,7 +285,7 @@ def test_a_path_counts_when_the_page_is_left_right_then(
     tab.seen("/a")
     site.bodies["/c"] = "<p>The next page</p>"
     tab.run("history.pushState(null, '', '/b'), void (location.href = '/c')")
-    wait_for(lambda: site.stored() == 3, 5, "the views")
+    wait_for(lambda: site.stored() == 3, "the views")
     assert site.counted(http) == {"total": 3, "/a": 1, "/b": 1, "/c": 1}
 
 
@@ -356,7 +355,7 @@ def test_a_prerendered_page_is_a_view_when_it_is_shown(site: Site, http: httpx.C
             if time.monotonic() > until:
                 pytest.skip("this browser does not prerender, as on machines with little memory")
             time.sleep(0.02)
-        wait_for(lambda: site.stored() >= 2, 10, "two views")
+        wait_for(lambda: site.stored() >= 2, "two views")
     finally:
         process.terminate()
         process.wait(10)
@@ -461,7 +460,7 @@ def test_a_page_that_goes_tries_once_more(make_tab: Callable[..., Tab], site: Si
     tab.page.wait_for_function("delays.length")
     tab.context.unroute_all()
     tab.page.goto("about:blank")
-    wait_for(site.stored, 5, "the view")
+    wait_for(site.stored, "the view")
     assert site.counted(http) == {"total": 1, "/a": 1}
 
 

@@ -153,7 +153,6 @@ def make_host(browser: Browser, service: Any, project: Any) -> Iterator[Callable
         contexts.append(context)
         context.add_init_script(OPEN_ROOTS)
         context.add_init_script(COUNT_VIOLATIONS)
-        context.set_default_timeout(10_000)
         return Host(context.new_page(), service.url, project.domain, project.assistant_key)
 
     yield make
@@ -171,7 +170,7 @@ def host(make_host: Callable[..., Host]) -> Host:
 
 def test_it_answers_a_question_with_cited_sources(host: Host) -> None:
     host.open().ask("How do I install acme?")
-    expect(host.answers).to_have_attribute("data-phase", "done", timeout=15_000)
+    expect(host.answers).to_have_attribute("data-phase", "done")
     expect(host.prose).to_contain_text(re.compile("install", re.IGNORECASE))
     cite = host.prose.locator("sup a").first
     item = host.panel.locator(".sources li").first
@@ -185,10 +184,10 @@ def test_a_second_question_goes_on_with_the_thread(host: Host) -> None:
     frames: list[str] = []
     host.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(str(frame))))
     host.open().ask("How do I install acme?")
-    expect(host.answers).to_have_attribute("data-phase", "done", timeout=15_000)
+    expect(host.answers).to_have_attribute("data-phase", "done")
     host.ask("And how do I install an older version of acme?")
     expect(host.answers).to_have_count(2)
-    expect(host.answers.last).to_have_attribute("data-phase", "done", timeout=15_000)
+    expect(host.answers.last).to_have_attribute("data-phase", "done")
     assert json.loads(frames[1])["threadId"]
     assert host.panel.get_by_text("new conversation").count() == 0
 
@@ -254,7 +253,7 @@ def test_a_strict_policy_with_trusted_types_is_kept(host: Host) -> None:
         "require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'"
     )
     host.open(csp=policy).ask("How do I install acme?")
-    expect(host.answers).to_have_attribute("data-phase", "done", timeout=15_000)
+    expect(host.answers).to_have_attribute("data-phase", "done")
     assert host.page.evaluate("violations") == []
     assert host.panel.evaluate("(panel) => getComputedStyle(panel).position") == "fixed"
 
@@ -289,7 +288,7 @@ def test_the_owners_questions_are_offered_where_nothing_was_asked(host: Host, pr
     assert starters.first.evaluate(is_first)
     host.page.keyboard.press("Enter")
     expect(host.panel.locator(".question")).to_contain_text(STARTERS[0])
-    expect(host.answers).to_have_attribute("data-phase", "done", timeout=15_000)
+    expect(host.answers).to_have_attribute("data-phase", "done")
     expect(starters.first).to_be_hidden()
     assert host.focused() == "Your question"
     host.button("New conversation").click()

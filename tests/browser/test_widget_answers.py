@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Route, WebSocketRoute, expect
 
 from tests.browser.test_widget import FINISH, START, Event, Host, delta, host, make_host, send, source
+from tests.conftest import PATIENCE
 
 __all__ = ["host", "make_host"]  # fixtures
 
@@ -416,7 +417,7 @@ class Ratings:
 
     def so_far(self, number: int) -> list[dict[str, Any]]:
         """All of it, once there is so much: a thumb shows before the service has heard of it."""
-        for _ in range(250):
+        for _ in range(PATIENCE * 50):
             if len(self.said) >= number:
                 break
             self.page.wait_for_timeout(20)

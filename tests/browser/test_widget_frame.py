@@ -883,7 +883,7 @@ def test_a_hostile_page_of_another_origin_cannot_spoil_it(
     expect(host.launcher).to_have_css("opacity", "1")
     assert host.launcher.bounding_box()["height"] == 48
     host.ask("How do I install acme?")
-    expect(host.answers).to_have_attribute("data-phase", "done", timeout=15_000)
+    expect(host.answers).to_have_attribute("data-phase", "done")
     box = settled(host)
     assert (box["width"], box["height"]) == (400, 640)
     expect(host.panel).to_have_css("background-color", "rgb(255, 255, 255)")
@@ -917,7 +917,7 @@ def test_a_page_that_blocks_it_goes_on(
         host.button("Close").click()
     else:
         host.ask("Is it?")
-        expect(host.answers).to_have_attribute("data-phase", "failed", timeout=20_000)
+        expect(host.answers).to_have_attribute("data-phase", "failed")
         host.button("Close").click()
     expect(host.panel).to_be_hidden()
     assert thrown == []

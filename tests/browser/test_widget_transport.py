@@ -102,7 +102,6 @@ def visit(browser: Browser, project: Any) -> Iterator[Callable[..., Host]]:
             contexts.append(context)
             context.add_init_script(OPEN_ROOTS)
             context.add_init_script(COUNT_VIOLATIONS)
-            context.set_default_timeout(15_000)
         page = context.new_page()
         if way == "requests":
             page.route_web_socket(SOCKET, lambda route: route.close(code=1008))
@@ -113,8 +112,8 @@ def visit(browser: Browser, project: Any) -> Iterator[Callable[..., Host]]:
         context.close()
 
 
-def expect_phase(host: Host, phase: str, seconds: float = 25) -> None:
-    expect(host.answers.last).to_have_attribute("data-phase", phase, timeout=seconds * 1000)
+def expect_phase(host: Host, phase: str) -> None:
+    expect(host.answers.last).to_have_attribute("data-phase", phase)
 
 
 def whole_text(visit: Callable[..., Host], url: str) -> str:
@@ -290,8 +289,8 @@ def test_stop_ends_the_answer_at_the_service(
     expect(host.prose).to_contain_text("on")
     host.button("Stop").click()
     expect_phase(host, "stopped")
-    wait_for(lambda: upstream.last(project.domain)["ended"] == "closed by the client", 8, "the upstream to be closed")
-    wait_for(lambda: answers_of(project).get().state == "aborted", 8, "the record")
+    wait_for(lambda: upstream.last(project.domain)["ended"] == "closed by the client", "the upstream to be closed")
+    wait_for(lambda: answers_of(project).get().state == "aborted", "the record")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -313,11 +312,11 @@ def test_a_stop_before_the_first_word_leaves_nothing_running(
         })"""
     )
     expect_phase(host, "stopped")
-    wait_for(lambda: not answers_of(project).filter(state="running").exists(), 8, "the answer to end")
+    wait_for(lambda: not answers_of(project).filter(state="running").exists(), "the answer to end")
     host.button("Try again").click()
     expect(host.prose).to_contain_text("on")
     host.button("Stop").click()
-    wait_for(lambda: not answers_of(project).filter(state="running").exists(), 8, "the second one to end")
+    wait_for(lambda: not answers_of(project).filter(state="running").exists(), "the second one to end")
 
 
 def test_another_try_and_another_question_take_the_place_of_the_last(
@@ -524,7 +523,7 @@ def test_a_thumb_reaches_the_owner_and_can_be_taken_back(visit: Any, model_servi
     rate = "rate(panel.conversation.thread.turns.at(-1).id, it)"
     said = Feedback.objects.filter(project=project.project)
     conversation(host, rate, {"helpful": False, "reason": "Incomplete", "comment": "No Windows."})
-    wait_for(said.exists, 8, "the feedback")
+    wait_for(said.exists, "the feedback")
     row = said.get()
     told = (row.source, row.helpful, row.reason, row.comment, row.path, row.message)
     assert told == ("contextual", False, "Incomplete", "No Windows.", "/host", answers_of(project).get())
@@ -532,7 +531,7 @@ def test_a_thumb_reaches_the_owner_and_can_be_taken_back(visit: Any, model_servi
     expect(host.panel).to_be_visible()
     assert conversation(host, "thread.turns.at(-1).feedback.comment") == "No Windows."
     conversation(host, rate, None)
-    wait_for(lambda: not said.exists(), 8, "the feedback to be gone")
+    wait_for(lambda: not said.exists(), "the feedback to be gone")
 
 
 def test_a_thumb_that_is_not_kept_goes_back(visit: Any, model_service: Any) -> None:

@@ -150,8 +150,8 @@ def test_a_model_that_refuses_is_replaced_by_quotes(visit):
 def test_stop_closes_the_model_and_keeps_the_text(visit, upstream, project):
     turn = visit(context=fake("endless", project.domain)).ask(INSTALL, stopAfter=60)
     assert (turn["status"], turn["error"], turn["finished"]) == ("ready", None, None)
-    wait_for(lambda: upstream.last(project.domain)["ended"], 1, "the model request to be closed")
-    wait_for(lambda: stored(turn).state != "running", 1, "the answer to be stored")
+    wait_for(lambda: upstream.last(project.domain)["ended"], "the model request to be closed")
+    wait_for(lambda: stored(turn).state != "running", "the answer to be stored")
     assert upstream.last(project.domain)["ended"] == "closed by the client"
     answer = stored(turn)
     assert answer.state == "aborted"

@@ -176,8 +176,8 @@ def test_a_model_that_refuses_is_replaced_by_quotes(visit):
 def test_stop_closes_the_model_and_keeps_the_text(visit, upstream, project):
     turn = visit(context=fake("endless", project.domain)).ask(INSTALL, stopAfter=60)
     assert (turn["status"], turn["error"]) == ("ready", None)
-    wait_for(lambda: upstream.last(project.domain)["ended"], 1, "the model request to be closed")
-    wait_for(lambda: stored(turn).state != "running", 1, "the answer to be stored")
+    wait_for(lambda: upstream.last(project.domain)["ended"], "the model request to be closed")
+    wait_for(lambda: stored(turn).state != "running", "the answer to be stored")
     assert upstream.last(project.domain)["ended"] == "closed by the client"
     answer = stored(turn)
     assert answer.state == "aborted"
@@ -227,6 +227,6 @@ def test_a_reader_who_lost_the_network_gets_the_whole_answer(visit, upstream, pr
 def test_a_reader_who_cannot_resume_is_not_waited_for(visit, upstream, project):
     lost = visit(context=fake("endless", project.domain)).ask(INSTALL, dropAfter=60)
     assert lost["status"] == "error"
-    wait_for(lambda: upstream.last(project.domain)["ended"], 1, "the model request to be closed")
+    wait_for(lambda: upstream.last(project.domain)["ended"], "the model request to be closed")
     turn = visit(chatId=lost["chatId"], messages=lost["messages"][:1]).resume()
     assert [request["status"] for request in turn["requests"]] == [204]

@@ -32,23 +32,23 @@ def serving(folder: str) -> None:
     scheduler.LOOK_SECONDS = 0.02
     good = stored(folder)
     scheduler.start()
-    wait_for(lambda: state_of(good) == State.DONE, 20, "it to be read")
+    wait_for(lambda: state_of(good) == State.DONE, "it to be read")
     assert good.outcome["added"] == 1
     assert good.wanted_at == good.finished_at + timedelta(days=1)
     killed = stored(folder)
-    wait_for(lambda: state_of(killed) == State.RUNNING and scheduler._scheduler.reader, 20, "one to be read")
+    wait_for(lambda: state_of(killed) == State.RUNNING and scheduler._scheduler.reader, "one to be read")
     os.kill(scheduler._scheduler.reader.pid, signal.SIGKILL)
-    wait_for(lambda: state_of(killed) == State.FAILED, 20, "the end to be noticed")
+    wait_for(lambda: state_of(killed) == State.FAILED, "the end to be noticed")
     assert killed.error == "The process that read it ended without a word (status -9)."
     left = stored(folder)
-    wait_for(lambda: state_of(left) == State.RUNNING and scheduler._scheduler.reader, 20, "one to be read")
+    wait_for(lambda: state_of(left) == State.RUNNING and scheduler._scheduler.reader, "one to be read")
     reader = scheduler._scheduler.reader
     scheduler.stop()
     assert reader.poll() is not None
     assert state_of(left) == State.QUEUED
     assert left.wanted_at <= timezone.now()
     scheduler.start()
-    wait_for(lambda: state_of(left) == State.DONE, 20, "it to be read after a new beginning")
+    wait_for(lambda: state_of(left) == State.DONE, "it to be read after a new beginning")
     scheduler.stop()
 
 
@@ -57,7 +57,7 @@ def dying(folder: str) -> None:
     scheduler.LOOK_SECONDS = 0.02
     source = stored(folder)
     scheduler.start()
-    wait_for(lambda: state_of(source) == State.RUNNING and scheduler._scheduler.reader, 20, "it to be read")
+    wait_for(lambda: state_of(source) == State.RUNNING and scheduler._scheduler.reader, "it to be read")
     os._exit(0)
 
 

@@ -66,7 +66,7 @@ def test_a_copy_answers_as_the_database_does_and_goes_with_its_state(make_projec
         assert found(project) == by_database
         assert not copy.ready()
     monkeypatch.setattr(local, "_AGAIN", 0)
-    wait_for(copy.ready, 20, "the copy")
+    wait_for(copy.ready, "the copy")
     asked = []
     monkeypatch.setattr(local.Copy, "candidates", lambda self, *a, to=local.Copy.candidates: asked.append(a) or to(self, *a))  # fmt: skip  # noqa: E501
     assert overlap(by_database, found(project)) >= 0.95
@@ -76,7 +76,7 @@ def test_a_copy_answers_as_the_database_does_and_goes_with_its_state(make_projec
     assert [hit.path for hit in index.find(project, "platypus")] == ["/new"]
     newer = state.of(project).copy
     assert newer
-    wait_for(newer.ready, 20, "the copy of the new state")
+    wait_for(newer.ready, "the copy of the new state")
     assert [hit.path for hit in index.find(project, "platypus")] == ["/new"]
     assert not copy.folder.exists()
     project.delete()

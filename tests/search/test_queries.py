@@ -46,7 +46,7 @@ def texts(tenant) -> list[str]:
 
 def settled(tenant, *expected: str) -> list[SearchQuery]:
     """The rows of a project, when they are these."""
-    wait_for(lambda: texts(tenant) == list(expected), 3, f"{expected}, not {texts(tenant)}")
+    wait_for(lambda: texts(tenant) == list(expected), f"{expected}, not {texts(tenant)}")
     return list(tenant.project.searches.order_by("at", "pk"))
 
 
@@ -72,7 +72,7 @@ def test_letters_of_one_moment_make_one_row(http, processes, project):
     typed = ["install acme"[:end] for end in range(1, 13)] * 3
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda at: search(http, processes[at % 2], project, typed[at]), range(len(typed))))
-    wait_for(lambda: texts(project), 3, "a row")
+    wait_for(lambda: texts(project), "a row")
     time.sleep(1)
     assert len(texts(project)) == 1
 
@@ -96,7 +96,7 @@ def test_an_empty_search_is_none(http, service, project):
 
 def test_a_long_query_is_cut_and_holds_no_control_characters(http, service, project):
     search(http, service, project, "in\x07stall\x1b[31m " + "x" * 1000)
-    wait_for(lambda: texts(project), 3, "a row")
+    wait_for(lambda: texts(project), "a row")
     (text,) = texts(project)
     assert text.startswith("in stall [31m xxx")
     assert len(text) == 400

@@ -42,7 +42,7 @@ def postgres() -> Iterator[str]:
         user=user, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     ready = [postgres_program("pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
-    wait_for(lambda: subprocess.run(ready, capture_output=True).returncode == 0, 20, "PostgreSQL to start")
+    wait_for(lambda: subprocess.run(ready, capture_output=True).returncode == 0, "PostgreSQL to start")
     yield f"postgres://docs@127.0.0.1:{port}/postgres"
     server.terminate()
     server.wait(20)

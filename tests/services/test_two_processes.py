@@ -9,7 +9,7 @@ import pytest
 from tests.assistant.test_message_v2 import events, text
 from tests.assistant.test_resume import asked_and_left, chat, resume, stored, take, until
 from tests.assistant.test_socket import ask, connect
-from tests.conftest import fake
+from tests.conftest import PATIENCE, fake
 
 pytestmark = pytest.mark.services
 
@@ -23,7 +23,7 @@ def processes(start, upstream, redis):
 
 @pytest.fixture
 async def client():
-    async with httpx.AsyncClient(timeout=20, trust_env=False) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         yield client
 
 
