@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 60  # seconds
+PATIENCE = 180  # seconds
 _numbers = itertools.count(1)
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
 _held: list[socket.socket] = []
@@ -102,7 +102,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     for process in running:
         process.terminate()
     for process in running:
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 def wait_for(condition: Any, what: str) -> None:
@@ -159,7 +159,7 @@ def upstream() -> Iterator[Upstream]:
     assert process.stdout.readline() == "ready\n"
     yield Upstream(f"http://127.0.0.1:{port}")
     process.terminate()
-    process.wait(10)
+    process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")

@@ -35,7 +35,7 @@ from docsite.projects.management.commands.createproject import create_project
 from docsite.projects.models import Organization, Project
 from tests.analytics.history import Seen, history, view, windows
 from tests.analytics.test_counting import arrive, check
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 
 def run(scenario: Callable[..., None], database: dict[str, str], *arguments: object) -> str:
@@ -133,8 +133,8 @@ def crashes_in_steps() -> None:
         views += new
         record(project, new)
         with crash_after(number) as made:
-            sealer.seal()
-        assert sealer.seal()
+            sealer.seal(PATIENCE)
+        assert sealer.seal(PATIENCE)
         done = len(made) < number
         if number % 10 == 0 or done:
             check(project, views, windows(dice, now, 5, 3))
@@ -144,7 +144,7 @@ def crashes_in_steps() -> None:
     assert {seal.sealed_to for seal in Seal.objects.all()} == {PageView.objects.latest("pk").pk}
     spared = twin(project)
     record(spared, views)
-    assert sealer.seal()
+    assert sealer.seal(PATIENCE)
     assert stored(project) == stored(spared)
 
 
@@ -155,7 +155,7 @@ def crashes_in_sweeps() -> None:
     views = history(dice, 150, 70, now)
     record(project, views)
     ranges = [*windows(dice, now, 70, 6), (now - timedelta(days=80), now)]
-    sealer.seal()
+    sealer.seal(PATIENCE)
     PageView.objects.update(received=0)  # long ago
     sweeper.TRIM_VISITORS = sweeper.REMOVE_VIEWS = 5
     for number in count(1):
@@ -207,7 +207,7 @@ def old_logs_into_a_new_service() -> None:
     views = history(dice, 300, 380, now)
     for first in range(0, len(views), 30):
         record(project, views[::-1][first : first + 30])
-        sealer.seal()
+        sealer.seal(PATIENCE)
         assert not sweeper.sweep()
     check(project, views, windows(dice, now, 380, 10))
 
@@ -234,7 +234,7 @@ def shards_change() -> None:
                 dice.shuffle(new)
                 record(project, new)
                 views += new
-                sealer.seal()
+                sealer.seal(PATIENCE)
             record(project, new := history(dice, 5, 1, now))  # not sealed yet
             views += new
             before = Seal.objects.count()
@@ -246,7 +246,7 @@ def shards_change() -> None:
     with time_machine.travel(now + timedelta(days=70), tick=True):
         spared = twin(project)
         record(spared, views)
-        sealer.seal()  # closes what is left of the other, too
+        sealer.seal(PATIENCE)  # closes what is left of the other, too
         shards.change(1)
         assert whole_buckets(project) == whole_buckets(spared)
         assert {span for span, _ in whole_buckets(project)} == {*SPANS}
@@ -374,7 +374,7 @@ def _fork(project: Project, now: datetime, child: int, told: Path, restless: boo
         while True:
             if restless and child % 2:
                 shards.change(random.choice(shards.NUMBERS))
-            sealer.seal()
+            sealer.seal(PATIENCE)
     except BaseException as failure:
         os.write(file, f"{child} {failure!r}\n".encode())
     finally:
@@ -402,7 +402,7 @@ def commits_out_of_order() -> None:
     project, now = new_project(), datetime.now(UTC) - timedelta(hours=1)
     first, slow, quick = (view(now, "/page", who, "human") for who in (1, 2, 3))
     record(project, [first])
-    sealer.seal()
+    sealer.seal(PATIENCE)
     held, go_on = threading.Event(), threading.Event()
 
     def write_slowly() -> None:
@@ -483,7 +483,7 @@ def agents_of_an_older_database() -> None:
     dice, project, now = random.Random(16), new_project(), datetime.now(UTC)
     views = [seen for seen in history(dice, 900, 25, now) if not seen.observation.raw_path.endswith(".md")]
     record(project, views[:600])
-    sealer.seal()
+    sealer.seal(PATIENCE)
     kept = list(AgentViews.objects.order_by("pk").values())
     record(project, views[600:])
     assert kept

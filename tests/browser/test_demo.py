@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import OPEN_ROOTS, follow
-from tests.conftest import ROOT, free_port, wait_for
+from tests.conftest import PATIENCE, ROOT, free_port, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +42,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     process = run_demo(folder, free_port())
     yield json.loads((folder / "demo.json").read_text())
     process.send_signal(signal.SIGINT)
-    assert process.wait(10) == 0
+    assert process.wait(PATIENCE) == 0
     assert (folder / "log").read_text().endswith("Stopped.\n")
 
 
@@ -160,7 +160,7 @@ def test_the_demo_started_again_keeps_its_data_and_keys(tmp_path: Path) -> None:
             headers={"Authorization": f"Bearer {facts['admin_key']}"},
         )
         process.send_signal(signal.SIGINT)
-        process.wait(10)
+        process.wait(PATIENCE)
         kept.append(({**facts, "base_url": ""}, answer.json()["totals"]))
     assert kept[0] == kept[1]
     assert kept[0][1]["human"] > 0

@@ -358,7 +358,7 @@ def test_a_prerendered_page_is_a_view_when_it_is_shown(site: Site, http: httpx.C
         wait_for(lambda: site.stored() >= 2, "two views")
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
     asked = {path: purpose for path, purpose in site.got if path in ("/shown", "/unseen")}
     assert asked == {"/shown": "prefetch;prerender", "/unseen": "prefetch;prerender"}
     assert site.counted(http) == {"total": 2, "/start": 1, "/shown": 1}

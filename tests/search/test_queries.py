@@ -13,7 +13,7 @@ from django.utils import timezone
 from search import queries
 from search.models import SearchQuery
 from search.queries import Searched
-from tests.conftest import assert_error, wait_for
+from tests.conftest import PATIENCE, assert_error, wait_for
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
@@ -182,7 +182,7 @@ def test_nothing_is_lost_when_the_service_is_told_to_stop(http, start, project):
     for number in range(20):
         search(http, service, project, f"zebra{number:02} walrus")
     service.process.terminate()
-    assert service.process.wait(10) == 0
+    assert service.process.wait(PATIENCE) == 0
     assert len(texts(project)) == 20
 
 
@@ -236,7 +236,7 @@ def test_a_click_survives_kill_9(http, start, project):
     search(http, service, project, "install")
     assert click(http, service, project).status_code == 204
     service.process.kill()
-    service.process.wait(10)
+    service.process.wait(PATIENCE)
     (row,) = project.project.searches.all()
     assert (row.text, row.clicked_path, row.position) == ("install", "/install", 1)
     assert row.result_count
