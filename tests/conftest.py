@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 180  # seconds
+PATIENCE = 180  # seconds that a test waits for anything, however busy the machine; only a failure takes so long
 _numbers = itertools.count(1)
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
 _held: list[socket.socket] = []
@@ -106,7 +106,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def wait_for(condition: Any, what: str) -> None:
-    """Poll until the condition holds; fail with words when it does not, on however busy a machine."""
+    """Poll until the condition holds; fail with words when it does not."""
     until = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > until:

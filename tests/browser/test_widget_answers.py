@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Route, WebSocketRoute, expect
 
 from tests.browser.test_widget import FINISH, START, Event, Host, delta, host, make_host, send, source
-from tests.conftest import PATIENCE
+from tests.conftest import wait_for
 
 __all__ = ["host", "make_host"]  # fixtures
 
@@ -417,10 +417,7 @@ class Ratings:
 
     def so_far(self, number: int) -> list[dict[str, Any]]:
         """All of it, once there is so much: a thumb shows before the service has heard of it."""
-        for _ in range(PATIENCE * 50):
-            if len(self.said) >= number:
-                break
-            self.page.wait_for_timeout(20)
+        wait_for(lambda: self.page.wait_for_timeout(20) or len(self.said) >= number, f"{number} ratings")
         return self.said
 
 

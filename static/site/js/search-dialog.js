@@ -182,11 +182,6 @@ export class SearchDialog {
   #listenToRest() {
     const part = (selector) => this.#dialog.querySelector(selector);
     this.#dialog.addEventListener("click", ({ target }) => target === this.#dialog && this.#dialog.close());
-    this.#dialog.addEventListener("keydown", (event) => {
-      if (!this.#dialog.open || event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      this.#dialog.close();
-    });
     part("[data-clear]").addEventListener("click", () => {
       forget();
       this.#showRecent();

@@ -1,4 +1,5 @@
 // ⌘K, Ctrl+K, / and the field in the header open the search dialog, where the page has one; so do ?search= and ?assistant=.
+// ⌘K and Ctrl+K close it, too.
 // Without this file, and without a dialog, the field's form leads to /search.
 
 import { open as openAssistant, ready } from "./assistant.js";
@@ -41,9 +42,11 @@ function setUpHeader() {
   document.addEventListener("keydown", (event) => {
     const slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
     const commandK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-    const letter = isTyped(event) && !(commandK && event.target === field);
-    if (event.defaultPrevented || event.isComposing || letter || !(slash || commandK)) return;
+    const inSearch = event.target === field || dialog?.contains(event.target);
+    const isText = isTyped(event) && !(commandK && inSearch);
+    if (event.defaultPrevented || event.isComposing || isText || !(slash || commandK)) return;
     event.preventDefault();
+    if (dialog?.open && commandK) return dialog.close();
     if (dialog) return open();
     field.focus();
     field.select();
