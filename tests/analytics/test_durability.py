@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from analytics.counting import sealer, sweeper
-from analytics.models import PageView, Seal
-from tests.analytics import crashes
-from tests.analytics.crashes import record, stored
-from tests.analytics.history import AGENTS, Seen, as_reported, brute, history, view, windows
+from analytics.counting import sweeper
+from analytics.models import PageView
+from tests.analytics import crashes, leases
+from tests.analytics.crashes import record
+from tests.analytics.history import AGENTS, Seen, as_reported, brute, history, view
 from tests.analytics.test_counting import check
 from tests.conftest import PATIENCE
 
@@ -51,57 +51,16 @@ def test_the_agents_of_an_older_database_are_summed_up(tmp_path):
     crashes.run(crashes.agents_of_an_older_database, database)
 
 
-def lease() -> sealer.Lease:
-    """The lease of the only shard, as if the time of any other were over."""
-    Seal.objects.update(leased_until=0)
-    taken = sealer.take(0)
-    assert taken
-    return taken
+def test_who_was_overtaken_writes_nothing(own_database):
+    crashes.run(leases.overtaken, own_database)
 
 
-def test_who_was_overtaken_writes_nothing(make_project):
-    project, now = make_project().project, datetime.now(UTC)
-    sealer.seal()
-    views = history(random.Random(3), 40, 3, now)
-    record(project, views)
-    upto = sealer.newest()
-    slow = lease()
-    assert sealer.take(0) is None, "it is held"
-    quick = lease()
-    for _ in range(2):  # before and after the other one has sealed
-        before = stored(project), list(Seal.objects.values())
-        with pytest.raises(sealer.Lost):
-            sealer.seal_views(slow, upto)
-        assert (stored(project), list(Seal.objects.values())) == before
-        if Seal.objects.get().leased_until:
-            sealer.seal_views(quick, upto)
-    check(project, views, windows(random.Random(3), now, 3, 4))
+def test_the_watermark_never_goes_back(own_database):
+    crashes.run(leases.looked_too_early, own_database)
 
 
-def test_the_watermark_never_goes_back(make_project):
-    project, now = make_project().project, datetime.now(UTC)
-    views = history(random.Random(4), 40, 3, now)
-    record(project, views[:20])
-    earlier = sealer.newest()
-    record(project, views[20:])
-    sealer.seal()
-    sealer.seal_views(lease(), earlier)  # by one who looked before the second half came
-    check(project, views, windows(random.Random(4), now, 3, 4))
-
-
-def test_a_sweep_removes_no_view_that_is_not_counted_yet(make_project):
-    project, now = make_project().project, datetime.now(UTC)
-    sealer.seal()
-    views = history(random.Random(6), 30, 60, now)
-    record(project, views)
-    mine = PageView.objects.filter(project=project)
-    mine.update(received=0)
-    sweeper.sweep(force=True)
-    assert mine.count() == len(views)
-    check(project, views, [(now - timedelta(days=80), now)])
-    sweeper.sweep(force=True)
-    assert mine.count() < len(views)
-    check(project, views, [(now - timedelta(days=80), now)])
+def test_a_sweep_removes_no_view_that_is_not_counted_yet(own_database):
+    crashes.run(leases.swept_unsealed, own_database)
 
 
 def test_an_old_view_that_is_sent_again_counts_once_for_as_long_as_any(make_project):

@@ -6,18 +6,16 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 
-from analytics.counting import sealer, shards, sweeper
-from analytics.models import Seal, Trail
-from tests.analytics import crashes
-from tests.analytics.crashes import new_project, record
+from analytics.counting import shards
+from analytics.models import Seal
+from tests.analytics import crashes, leases
+from tests.analytics.crashes import record
 from tests.analytics.history import history, windows
 from tests.analytics.test_counting import check
 from tests.conftest import ROOT, wait_for
@@ -45,71 +43,24 @@ def test_a_crash_after_any_statement_of_a_change_loses_and_doubles_nothing(own_d
     crashes.run(crashes.crashes_in_changes, own_database)
 
 
-@pytest.mark.parametrize("shard", [0, 1])
-def test_who_held_a_lease_before_the_change_writes_nothing(make_project, one_again, monkeypatch, shard):
-    project, now = make_project().project, datetime.now(UTC)
-    monkeypatch.setattr(sealer, "LEASE_SECONDS", 0.1)
-    shards.change(2)
-    Seal.objects.update(token=0)
-    views = history(random.Random(11), 40, 3, now)
-    record(project, views)
-    slow = sealer.take(shard)
-    shards.change(1)
-    shards.change(2)
-    assert sealer.take(shard)
-    with pytest.raises(sealer.Lost):
-        sealer.seal_views(slow, slow.sealed_to)
-    Seal.objects.update(leased_until=0)
-    check(project, views, windows(random.Random(11), now, 3, 2))
+def test_who_held_a_lease_before_the_change_writes_nothing(own_database):
+    crashes.run(leases.held_before_a_change, own_database)
 
 
-def four_just_before_the_lease(proceed, sql, params, many, context):
-    """What another process may do at the worst moment."""
-    if "leased_until = %s" in sql and Seal.objects.count() == 1:
-        shards.change(4)
-    return proceed(sql, params, many, context)
+def test_a_lease_knows_the_number_of_shards_although_it_changes_while_it_is_taken(own_database):
+    crashes.run(leases.changed_while_taken, own_database)
 
 
-def test_a_lease_knows_the_number_of_shards_although_it_changes_while_it_is_taken(one_again):
-    sealer.seal()
-    with connection.execute_wrapper(four_just_before_the_lease):
-        lease = sealer.take(0)
-    assert (lease.shard, lease.shards) == (0, 4)
+def test_a_sweep_trims_only_the_visitors_of_the_lease_it_has(own_database):
+    crashes.run(leases.changed_while_swept, own_database)
 
 
-def test_a_sweep_trims_only_the_visitors_of_the_lease_it_has(one_again):
-    project, now = new_project("17" * 32), datetime.now(UTC)
-    views = history(random.Random(17), 200, 90, now)
-    record(project, views)
-    sealer.seal()
-    with connection.execute_wrapper(four_just_before_the_lease):
-        sweeper._trim_shard(0)
-    trimmed = Trail.objects.filter(project=project, trimmed__gt=0).values_list("visitor", flat=True)
-    assert {visitor & 3 for visitor in trimmed} == {0}
-    sweeper.sweep(force=True)
-    assert {visitor & 3 for visitor in trimmed.all()} == {0, 1, 2, 3}
-    check(project, views, [(now - timedelta(days=95), now)])
+def test_a_sweep_does_not_wait_for_a_shard_that_is_gone(own_database):
+    crashes.run(leases.swept_although_gone, own_database)
 
 
-def test_a_sweep_does_not_wait_for_a_shard_that_is_gone(make_project):
-    record(make_project().project, history(random.Random(12), 10, 3, datetime.now(UTC)))
-    sealer.seal()
-    sweep = threading.Thread(target=sweeper._trim_shard, args=(7,), daemon=True)
-    sweep.start()
-    sweep.join(10)
-    assert not sweep.is_alive()
-
-
-def test_seal_tells_how_many_views_it_sealed_and_what_comes_next(make_project):
-    sealer.seal()
-    project, now = make_project().project, datetime.now(UTC)
-    views = history(random.Random(13), 40, 3, now)
-    record(project, views)
-    told = seal().splitlines()
-    assert told[0].startswith("Sealed 40 views in ")
-    assert told[-1] == "Keep it so: manage.py seal --watch"
-    assert seal().startswith("Sealed 0 views in ")
-    check(project, views, windows(random.Random(13), now, 3, 2))
+def test_seal_tells_how_many_views_it_sealed_and_what_comes_next(own_database):
+    crashes.run(leases.sealed_by_command, own_database)
 
 
 def test_seal_changes_the_number_of_shards(make_project, one_again):
