@@ -194,7 +194,7 @@ def steps_that_outlast_their_lease() -> None:
     other = threading.Thread(target=covet)
     other.start()
     try:
-        assert sealer.seal(patience=30)
+        assert sealer.seal(PATIENCE)
     finally:
         stop.set()
         other.join()
@@ -345,7 +345,7 @@ def kills(many: str, crowd: str, number: str) -> None:
     assert len(acknowledged) > int(many), "they were busy"
     assert [*Seal.objects.order_by("shard").values_list("shard", flat=True)] == [*range(Seal.objects.count())]
     assert Seal.objects.count() in (shards.NUMBERS if restless else [int(number)])
-    assert sealer.seal(patience=20)
+    assert sealer.seal(PATIENCE)
     check(project, list(committed.values()), [(now - timedelta(days=4), now), *windows(dice, now, 3, 4)])
     sys.stdout.write(f"{len(acknowledged)} acknowledged, {len(committed)} committed\n")
 
@@ -409,17 +409,17 @@ def commits_out_of_order() -> None:
         with transaction.atomic():
             writer._commit([writer._Batch(project.pk, [collect._view(project, slow.observation)])])
             held.set()
-            go_on.wait(20)
+            go_on.wait(PATIENCE)
 
     slowly, hurried = threading.Thread(target=write_slowly), threading.Thread(target=sealer.seal)
     slowly.start()
-    assert held.wait(20)
+    assert held.wait(PATIENCE)
     record(project, [quick])
     hurried.start()
     hurried.join(0.5)  # one who does not wait is through by then
     go_on.set()
-    slowly.join(20)
-    hurried.join(20)
+    slowly.join(PATIENCE)
+    hurried.join(PATIENCE)
     check(project, [first, slow, quick], [(now - timedelta(hours=2), now + timedelta(hours=2))])
 
 

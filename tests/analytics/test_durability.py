@@ -87,7 +87,7 @@ def test_a_server_that_is_killed_under_load_has_every_batch_once(start, make_pro
         for _ in range(kills):
             time.sleep(0.7)
             server.process.kill()
-            server.process.wait(10)
+            server.process.wait(PATIENCE)
             server = start()
         killed.set()
 

@@ -26,7 +26,7 @@ from docsite.projects.models import ApiKey, Project
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
 from tests.analytics.history import brute, history, tomorrow
 from tests.analytics.history import view as seen
-from tests.conftest import ROOT, assert_error
+from tests.conftest import PATIENCE, ROOT, assert_error
 
 NAMES = ("human", "ai", "total")
 MARCH = ("--from", "2026-03-01", "--to", "2026-04-01")
@@ -494,14 +494,14 @@ def test_a_closed_pipe_ends_it_quietly(long, make_project, lines):
             assert process.stdout.readline() == b"path,human,ai,total\r\n"
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_it_writes_utf_8_whatever_the_locale(collect):
     collect(view("/日本語"))
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     arguments = [sys.executable, "manage.py", "exportvisitors", collect.tenant.domain, *MARCH]
-    told = subprocess.run(arguments, cwd=ROOT, capture_output=True, env=environment, timeout=60)
+    told = subprocess.run(arguments, cwd=ROOT, capture_output=True, env=environment, timeout=PATIENCE)
     assert told.stdout.decode().split("\r\n")[2] == "/日本語,1,0,1", told.stderr
 
 

@@ -1,6 +1,7 @@
 """For how long a visitor is the same one, and what becomes of the past when secrets go."""
 
 import uuid
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -31,13 +32,27 @@ def humans(project, start, end):
     return reports.visitors(project, start, end).totals["human"]
 
 
+@contextmanager
+def clock_at(noon):
+    """The clock stands."""
+    with time_machine.travel(noon, tick=False):
+        recent.clear()
+        yield noon
+    recent.clear()
+
+
 @pytest.fixture
 def now():
-    """A noon at which the clock stands."""
-    with time_machine.travel(NOON, tick=False):
-        recent.clear()
-        yield NOON
-    recent.clear()
+    """A noon of long ago."""
+    with clock_at(NOON) as noon:
+        yield noon
+
+
+@pytest.fixture
+def today():
+    """Today's noon: services of other tests go by the real clock, and forget what is long over."""
+    with clock_at(datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)) as noon:
+        yield noon
 
 
 @pytest.mark.parametrize(
@@ -68,30 +83,30 @@ def test_who_asked_not_to_be_tracked_is_counted_and_not_followed(make_project, n
     assert humans(project, now - timedelta(hours=13), now + DAY) == 1
 
 
-def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_project, now):
+def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_project, today):
     project, other = make_project().project, make_project().project
-    made = {periods.secret_of(which, now - day * DAY, private=True) for which in (project, other) for day in range(3)}
+    made = {periods.secret_of(which, today - day * DAY, private=True) for which in (project, other) for day in range(3)}
     assert len(made) == 6
     assert project.visitor_secret not in made
     assert VisitorSecret.objects.filter(project=project).count() == 3
-    with time_machine.travel(now + timedelta(days=2, hours=11), tick=False):
+    with time_machine.travel(today + timedelta(days=2, hours=11), tick=False):
         sweeper.sweep(force=True)
         assert VisitorSecret.objects.filter(project=project).count() == 1, "that of the latest day is still needed"
-    with time_machine.travel(now + timedelta(days=2, hours=12), tick=False):
+    with time_machine.travel(today + timedelta(days=2, hours=12), tick=False):
         sweeper.sweep(force=True)
         assert not VisitorSecret.objects.filter(project=project).exists()
         recent.clear()
-        assert periods.secret_of(project, now, private=True) not in made, "what comes later still has one made anew"
+        assert periods.secret_of(project, today, private=True) not in made, "what comes later still has one made anew"
 
 
-def test_a_secret_that_is_over_is_not_used_though_it_is_still_there(make_project, now):
+def test_a_secret_that_is_over_is_not_used_though_it_is_still_there(make_project, today):
     project = make_project().project
-    before = periods.secret_of(project, now, private=True)
+    before = periods.secret_of(project, today, private=True)
     recent.clear()
-    assert periods.secret_of(project, now, private=True) == before, "every process finds the same one"
-    VisitorSecret.objects.filter(project=project).update(expires_at=now)
+    assert periods.secret_of(project, today, private=True) == before, "every process finds the same one"
+    VisitorSecret.objects.filter(project=project).update(expires_at=today)
     recent.clear()
-    assert periods.secret_of(project, now, private=True) != before
+    assert periods.secret_of(project, today, private=True) != before
 
 
 def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project, now):

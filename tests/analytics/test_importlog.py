@@ -28,7 +28,7 @@ from tests.analytics.conftest import CHATGPT, CHROME
 from tests.analytics.crashes import Crash
 from tests.analytics.history import Seen, history
 from tests.analytics.test_counting import check
-from tests.conftest import ROOT, wait_for
+from tests.conftest import PATIENCE, ROOT, wait_for
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DOCS = "https://docs.acme.example"
@@ -509,7 +509,7 @@ def test_a_log_whose_views_were_swept_is_not_counted_again(make_project, tmp_pat
 def run(*arguments, **more):
     """The command as a process."""
     command = [sys.executable, "manage.py", "importlog", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, **more)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, **more)
 
 
 def test_it_says_what_became_of_each_line(make_project, tmp_path):
@@ -548,7 +548,7 @@ def test_pipes_are_read_in_the_order_in_which_they_are_named(make_project, tmp_p
     plain.write_text(combined() + combined("/2").strip())
     script = '"$0" manage.py importlog "$1" <(cat "$2") <(cat "$3")'
     command = ["bash", "-c", script, sys.executable, domain, packed, plain]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     first, second, *_ = said.stdout.splitlines()
     assert first.startswith("/dev/fd/"), said.stderr
     assert first.endswith(": 1 line: 1 view (1 new, 0 known already).")
@@ -629,5 +629,5 @@ def test_ctrl_c_says_that_it_can_go_on(make_project, tmp_path):
         mine = PageView.objects.filter(project=tenant.project)
         wait_for(mine.exists, "the first view")
         running.send_signal(signal.SIGINT)
-        assert running.wait(20) == 130
+        assert running.wait(PATIENCE) == 130
         assert running.stderr.read() == "CommandError: Stopped. Run it again to go on where it ended.\n"

@@ -18,7 +18,7 @@ from tests.analytics import crashes, leases
 from tests.analytics.crashes import record
 from tests.analytics.history import history, windows
 from tests.analytics.test_counting import check
-from tests.conftest import ROOT, wait_for
+from tests.conftest import PATIENCE, ROOT, wait_for
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def start_seal(own_database):
     yield start
     for process in started:
         process.kill()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_told_to_stop(own_database, start_seal):
@@ -113,12 +113,12 @@ def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_
         assert process.stdout.readline().startswith("Sealed ")
         assert "until Ctrl-C or SIGTERM" in process.stdout.readline()
     for process in [start_seal("--shards", "4"), start_seal("--shards", "2")]:
-        told, _ = process.communicate(timeout=30)
+        told, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, told
     crashes.run(crashes.views_come_in, own_database)
     wait_for(is_sealed, "the views to be sealed")
     for process, number in zip(watching, (signal.SIGTERM, signal.SIGINT), strict=True):
         process.send_signal(number)
-        told, _ = process.communicate(timeout=20)
+        told, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert told.startswith("Stopped. ")

@@ -123,7 +123,7 @@ async def test_killed_it_keeps_question_and_checkpoint_and_calls_them_interrupte
         while time.monotonic() - began < 2.6:
             seen += await anext(chunks)
         service.process.kill()
-        service.process.wait(5)
+        service.process.wait(PATIENCE)
     kept = Message.objects.get(message_id=message_id)
     assert kept.state == "running"
     assert kept.content.startswith("on on on")
@@ -190,7 +190,7 @@ asyncio.run(main())
 """
     environment = {**os.environ, "OPENAI_BASE_URL": f"{upstream.url}/v1", "SHUTDOWN_SECONDS": "0.3"}
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=30
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     answer = Message.objects.get(thread__project=project.project, role="assistant")

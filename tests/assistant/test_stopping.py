@@ -47,7 +47,7 @@ def reading(model_service, project):
     def begin(marker, **body):
         reader = Reader(model_service, project, context=fake("endless", marker), **body)
         reader.start()
-        assert reader.begun.wait(10)
+        assert reader.begun.wait(PATIENCE)
         return reader
 
     return begin
@@ -75,7 +75,7 @@ def test_stop_ends_the_answer_and_the_upstream_and_keeps_what_there_is(reading, 
     assert answer.state == "aborted", "stored when the answer comes"
     assert answer.content
     wait_for(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
-    reader.join(5)
+    reader.join(PATIENCE)
     assert not reader.is_alive()
     assert reader.text.rstrip().endswith("[DONE]")
     assert '"type":"abort"' in reader.text
@@ -91,7 +91,7 @@ def test_only_ones_own_answer_is_stopped(reading, stop, upstream, make_project):
     assert reader.is_alive()
     assert reader.answer.state == "running"
     assert stop(mine).status_code == 204
-    reader.join(5)
+    reader.join(PATIENCE)
     assert stop(mine).status_code == 204, "also when nothing runs any more"
 
 

@@ -102,7 +102,7 @@ def in_two() -> Iterator[InTwo]:
                 self.send_header("Content-Type", "text/html; charset=utf-8")
                 self.end_headers()
                 self.wfile.write(first.encode())
-                go_on.wait(30)
+                go_on.wait(PATIENCE)
                 self.wfile.write("".join(rest).encode())
 
             def log_message(self, *_: Any) -> None:

@@ -150,7 +150,7 @@ def test_a_long_answer_in_many_pieces_is_built_once(host: Host) -> None:
     for at in range(0, len(text), 25):
         send(host.sockets[0], delta(text[at : at + 25]))
     send(host.sockets[0], FINISH)
-    expect(host.answers).to_have_attribute("data-phase", "done", timeout=60_000)
+    expect(host.answers).to_have_attribute("data-phase", "done")
     blocks = host.prose.locator("> *").count()
     assert blocks == 40 * 5
     # A block is built a second time where its first line read like another kind: a table begins as a paragraph.
@@ -358,7 +358,7 @@ def test_how_a_long_answer_ended_comes_into_view(host: Host) -> None:
     host.button("Stop").click()
     expect(outcome).to_be_in_viewport(ratio=1)
     expect(host.button("Jump to latest")).to_be_hidden()
-    host.button("Continue").click(timeout=2_000)
+    host.button("Continue").click()
 
 
 def test_an_answer_that_goes_on_after_a_reload_is_followed(host: Host) -> None:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from docsite import ids
-from tests.conftest import ROOT, assert_error, question
+from tests.conftest import PATIENCE, ROOT, assert_error, question
 
 
 @pytest.mark.parametrize("path", ["/v1/", "/v1/nothing", "/v2/x", "/discovery", "/discovery/v1/assistant/x", "/v9"])
@@ -141,7 +141,7 @@ def test_no_answer_names_the_server_or_sets_a_cookie(http, service, project):
 
 def test_a_socket_to_an_unknown_path_is_refused(service):
     host, port = service.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=5) as raw:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as raw:
         raw.sendall(
             f"GET /nothing HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()

@@ -21,7 +21,7 @@ from search.ingest import ANALYSER, Superseded, ingest, outdated
 from search.models import Document, Index, Section
 from search.sources import Page
 from search.vocabulary import Vocabulary
-from tests.conftest import ROOT, wait_for
+from tests.conftest import PATIENCE, ROOT, wait_for
 
 MANY = 230  # pages of ten sections: more than SQLite's engine changes in place
 
@@ -271,7 +271,7 @@ def ingest_in_thread(project) -> Iterator[None]:
 
     def progress(line: str) -> None:
         staged.set()
-        go_on.wait(10)
+        go_on.wait(PATIENCE)
 
     def run() -> None:
         try:
@@ -281,10 +281,10 @@ def ingest_in_thread(project) -> Iterator[None]:
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert staged.wait(10)
+    assert staged.wait(PATIENCE)
     yield
     go_on.set()
-    thread.join(20)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
 
 

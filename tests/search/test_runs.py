@@ -13,7 +13,7 @@ from search import heartbeat, runs
 from search.ingest import Superseded, ingest
 from search.models import Document, Source
 from search.sources import Bad, LeftOut, Page
-from tests.conftest import wait_for
+from tests.conftest import PATIENCE, wait_for
 from tests.search.stored import NOW, State, nothing_due, now, paths, stored
 
 
@@ -255,7 +255,7 @@ def test_a_run_that_does_not_stop_by_itself_is_aborted(tenant, quick, monkeypatc
     assert runs.claim(source)
 
     def stuck(reading):
-        assert aborted.wait(20)
+        assert aborted.wait(PATIENCE)
         yield Page("a", "/a", "# A\n")
 
     monkeypatch.setattr(heartbeat, "MOST_SECONDS", 0.0)

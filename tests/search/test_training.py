@@ -16,7 +16,7 @@ from docsite.projects.models import Project
 from search.models import Document
 from search.ranking import FEATURES, MODEL, WEIGHTS_FILE
 from search.training import fit, metrics, recipe
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 SHIPPED = json.loads(WEIGHTS_FILE.read_text())
 TOPICS = ["labels", "parcels", "printers", "webhooks", "billing", "storage", "export", "import", "backup", "search"]
@@ -83,7 +83,7 @@ def add(packed: tarfile.TarFile, name: str, text: str) -> None:
 
 def train(source: Path, output: Path) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "manage.py", "train", str(source), "--output", str(output)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_training_gives_the_same_file_again_and_touches_no_database(tmp_path):

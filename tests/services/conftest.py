@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import free_port, wait_for
+from tests.conftest import PATIENCE, free_port, wait_for
 
 
 def postgres_program(name: str) -> str:
@@ -45,7 +45,7 @@ def postgres() -> Iterator[str]:
     wait_for(lambda: subprocess.run(ready, capture_output=True).returncode == 0, "PostgreSQL to start")
     yield f"postgres://docs@127.0.0.1:{port}/postgres"
     server.terminate()
-    server.wait(20)
+    server.wait(PATIENCE)
     shutil.rmtree(folder)
 
 
@@ -67,7 +67,7 @@ def redis() -> Iterator[str]:
     server = start_redis(port)
     yield f"redis://127.0.0.1:{port}/0"
     server.terminate()
-    server.wait(10)
+    server.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -78,9 +78,9 @@ def own_redis() -> Iterator[tuple[str, Callable[[], None]]]:
 
     def restart() -> None:
         servers[-1].kill()
-        servers[-1].wait(10)
+        servers[-1].wait(PATIENCE)
         servers.append(start_redis(port))
 
     yield f"redis://127.0.0.1:{port}/0", restart
     servers[-1].terminate()
-    servers[-1].wait(10)
+    servers[-1].wait(PATIENCE)

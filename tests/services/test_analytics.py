@@ -11,7 +11,7 @@ import pytest
 
 from tests.analytics import crashes
 from tests.analytics.history import as_reported, brute, history
-from tests.conftest import ROOT
+from tests.conftest import PATIENCE, ROOT
 
 pytestmark = pytest.mark.services
 
@@ -59,7 +59,7 @@ def processes(database, start):
     yield both
     for service in both:
         service.process.terminate()
-        service.process.wait(20)
+        service.process.wait(PATIENCE)
 
 
 def test_a_report_of_another_process_has_what_was_just_acknowledged(database, processes, http):
