@@ -1,22 +1,33 @@
-"""What becomes of stored sources beside a process that serves. It runs in a process and a database of its own."""
+"""What becomes of stored sources beside a process that serves, and what its end leaves. Each scenario runs in a process
+and a database of its own.
+"""
 
+import asyncio
 import os
 import signal
 from datetime import timedelta
+from typing import Any
 
 from django.utils import timezone
 
+from docsite.asgi import lifespan
 from docsite.projects.management.commands.createproject import create_project
-from search import runs, scheduler
+from docsite.projects.models import Project
+from search import queries, runs, scheduler
 from search.models import Source
 from tests.conftest import wait_for
 
 State = Source.State
 
 
+def new_project() -> Project:
+    project, *_ = create_project(f"serving-{os.urandom(4).hex()}", "Serving", "https://docs.example", [])
+    return project
+
+
 def stored(folder: str) -> Source:
     """A source that is due, of a project of its own."""
-    project, *_ = create_project(f"due-{os.urandom(4).hex()}", "Due", "https://docs.example", [])
+    project = new_project()
     source = Source.objects.create(project=project, name="docs", location=folder, schedule="day")
     runs.want(source)
     return source
@@ -65,3 +76,18 @@ def given_back() -> None:
     """What the reader has left of that."""
     source = Source.objects.order_by("pk").last()
     assert (source.state, source.runner, source.error) == (State.QUEUED, "", "")
+
+
+def end_announced() -> None:
+    """A server other than Daphne announces the end of its process, which takes no more questions from then on."""
+    project, seen = new_project(), []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "lifespan.shutdown"}
+
+    async def send(message: dict[str, Any]) -> None:
+        seen.append((message["type"], list(project.searches.values_list("text", flat=True))))
+
+    queries.record(project, 1, "install", 1)
+    asyncio.run(lifespan({"type": "lifespan"}, receive, send))
+    assert seen == [("lifespan.shutdown.complete", ["install"])]

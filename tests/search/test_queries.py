@@ -13,7 +13,9 @@ from django.utils import timezone
 from search import queries
 from search.models import SearchQuery
 from search.queries import Searched
+from tests.analytics import crashes
 from tests.conftest import PATIENCE, assert_error, wait_for
+from tests.search import serving
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
@@ -186,20 +188,8 @@ def test_nothing_is_lost_when_the_service_is_told_to_stop(http, start, project):
     assert len(texts(project)) == 20
 
 
-async def test_other_servers_store_what_waits_when_they_announce_the_end(make_project):
-    from docsite.asgi import lifespan
-
-    tenant, sent = make_project(), []
-
-    async def receive():
-        return {"type": "lifespan.shutdown"}
-
-    async def send(message):
-        sent.append((message["type"], texts(tenant)))
-
-    queries.record(tenant.project, 1, "install", 1)
-    await lifespan({"type": "lifespan"}, receive, send)
-    assert sent == [("lifespan.shutdown.complete", ["install"])]
+def test_other_servers_store_what_waits_when_they_announce_the_end(own_database):
+    crashes.run(serving.end_announced, own_database)
 
 
 def test_a_search_is_answered_though_it_cannot_be_kept(make_project, monkeypatch):
