@@ -19,8 +19,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
-test: $(VENV)/.installed-dev widget  ## everything; installs what the tests need
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check node-tests
+test: $(VENV)/.installed  ## everything; installs what the tests need
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check widget node-tests
 	@sh tests/install.sh
 	$(PY) -m pytest tests/services tests -m "not alone" $(PARALLEL)
 	$(PY) -m pytest -m alone
