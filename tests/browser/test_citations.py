@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from assistant.citations import Citations
 from search.hits import Hit
 from search.sections import blocks, plain, split
-from tests.conftest import ROOT, Service, Tenant, question
+from tests.conftest import ROOT, Service, Tenant, question, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -42,13 +42,13 @@ def assert_found(tab: Page, site: tuple[Service, Tenant], link: str) -> None:
     tab.goto("about:blank")
     tab.goto(f"{site[0].url}{base.removeprefix(DOCS).partition('#')[0]}#:~:text={directive}")
     tab.wait_for_function("document.readyState === 'complete'")
-    tab.wait_for_timeout(150)
-    place = tab.evaluate(PLACE, words)
-    assert place, (link, words)
-    top, bottom, moved = place
-    assert moved > 0, (link, words)
-    assert top < 1, (link, place)
-    assert bottom > 0, (link, place)
+    assert tab.evaluate(PLACE, words), (link, words)
+
+    def is_there() -> bool:
+        top, bottom, moved = tab.evaluate(PLACE, words)
+        return moved > 0 and top < 1 and bottom > 0
+
+    wait_for(is_there, f"{words!r} of {link} to come into view")
 
 
 def test_the_links_of_a_quoted_answer_lead_to_their_sentences(site: tuple[Service, Tenant], tab: Page) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
 
 from tests.analytics.conftest import CHROME
 from tests.browser.conftest import ARGUMENTS, PROGRAMS
@@ -114,13 +114,19 @@ class Tab:
         self.context = context
         self.reports: list[dict[str, Any]] = []
         self.answers: list[int] = []
+        self.ended = 0  # reports that were answered or failed
         self.errors: list[str] = []
         self.warnings: list[str] = []  # of the script
         context.on("request", lambda request: _is_report(request.url) and self.reports.append(request.post_data_json))
         context.on("response", lambda answer: _is_report(answer.url) and self.answers.append(answer.status))
+        context.on("requestfinished", self._end)
+        context.on("requestfailed", self._end)
         self.page: Page = context.new_page()
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: message.type == "warning" and self._warned(message.text))
+
+    def _end(self, request: Request) -> None:
+        self.ended += _is_report(request.url)
 
     def _warned(self, text: str) -> None:
         if text.startswith("Docs views"):
@@ -443,11 +449,11 @@ def test_it_tries_three_times_and_heeds_retry_after(make_tab: Callable[..., Tab]
     )
     tab.context.route("**/discovery/v1/view/*", lambda route: next(script)(route))
     tab.open("/a")
-    tab.until(lambda: len(tab.reports) == 3, "three attempts")
-    for path, reports in (("/b", 4), ("/c", 5), ("/d", 7)):
+    tab.until(lambda: tab.ended == 3, "three attempts")
+    for path, ended in (("/b", 4), ("/c", 5), ("/d", 7)):
         tab.run(f"history.pushState(null, '', '{path}')")
-        tab.until(lambda reports=reports: len(tab.reports) == reports, path)  # type: ignore[misc]
-        tab.page.wait_for_timeout(100)
+        tab.until(lambda ended=ended: tab.ended == ended, path)  # type: ignore[misc]
+    tab.page.wait_for_timeout(100)
     assert [report["path"] for report in tab.reports] == ["/a"] * 3 + ["/b", "/c", "/d", "/d"]
     assert len({report["id"] for report in tab.reports}) == 4
     assert [delay for delay in tab.run("delays") if delay > 100] == [7_000, 30_000, 4_000]
@@ -474,11 +480,11 @@ def test_an_origin_that_is_not_listed_is_named_once(
     assert len(tab.reports) == 1  # it comes with the first refusal
 
     tab = make_tab(AT_ONCE).open("/a")
-    tab.until(lambda: len(tab.reports) == 3, "three attempts")
-    for count, path in enumerate(("/b", "/c"), start=4):
+    tab.until(lambda: tab.ended == 3, "three attempts")
+    for ended, path in enumerate(("/b", "/c"), start=4):
         tab.run(f"history.pushState(null, '', '{path}')")
-        tab.until(lambda count=count: len(tab.reports) == count, path)  # type: ignore[misc]
-        tab.page.wait_for_timeout(100)
+        tab.until(lambda ended=ended: tab.ended == ended, path)  # type: ignore[misc]
+    tab.page.wait_for_timeout(100)
     assert [report["path"] for report in tab.reports] == ["/a", "/a", "/a", "/b", "/c"]
     assert tab.warnings == [warning]
     assert site.stored() == 0
@@ -487,7 +493,8 @@ def test_an_origin_that_is_not_listed_is_named_once(
 def test_a_policy_without_the_service_warns_once(make_tab: Callable[..., Tab], site: Site) -> None:
     site.headers["Content-Security-Policy"] = f"script-src {site.service.url}; connect-src 'self'"
     tab = make_tab(AT_ONCE).open("/a")
-    tab.page.wait_for_timeout(300)
+    tab.until(lambda: bool(tab.warnings), "a warning")
+    tab.page.wait_for_timeout(200)
     assert len(tab.warnings) == 1
     assert f"Is {site.url} an allowed origin" in tab.warnings[0]
 

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from assistant.models import AssistantSettings
 from tests.browser.conftest import OPEN_ROOTS
+from tests.conftest import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -482,8 +483,7 @@ def test_a_long_answer_is_read_from_its_start_and_can_be_followed(host: Host) ->
     host.button("Jump to latest").click()
     send(host.sockets[0], delta("\n\n".join(f"More {n}." for n in range(60))))
     expect(host.prose).to_contain_text("More 59.")
-    host.page.wait_for_timeout(100)
-    assert log.evaluate("(log) => log.scrollHeight - log.scrollTop - log.clientHeight") < 2
+    wait_for(lambda: log.evaluate("(log) => log.scrollHeight - log.scrollTop - log.clientHeight") < 2, "the very end")
     log.hover()
     host.page.mouse.wheel(0, -400)
     expect(host.button("Jump to latest")).to_be_visible()
