@@ -79,6 +79,7 @@ SCRIPTS: dict[str, list[Any]] = {
     "happy": HAPPY,
     # Slow ones. `silent` sends the headers only; `processing` keeps a connection busy without a token.
     "slow": [ROLE, *_words("".join(TEXT), 0.05), STOP, USAGE, DONE],
+    "slower": [ROLE, *_words("".join(TEXT), 0.25), STOP, USAGE, DONE],
     "slow_first": [ROLE, 1.2, *TEXT, STOP, USAGE, DONE],
     "silent": [FOREVER],
     "processing": [b": PROCESSING\n\n", ROLE, 0.05, AGAIN],
