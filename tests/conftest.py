@@ -117,9 +117,9 @@ def wait_for(condition: Any, what: str) -> None:
 @pytest.fixture(scope="session")
 def own_database(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A SQLite database for tests that need one to themselves: the environment of those who use it."""
-    from tests.analytics import crashes
+    from tests import scenarios
 
-    return crashes.migrate({"DATA_DIR": str(tmp_path_factory.mktemp("data"))})
+    return scenarios.migrate({"DATA_DIR": str(tmp_path_factory.mktemp("data"))})
 
 
 @pytest.fixture(scope="session")

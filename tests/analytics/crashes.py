@@ -7,7 +7,6 @@ import os
 import random
 import secrets
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -35,35 +34,7 @@ from docsite.projects.management.commands.createproject import create_project
 from docsite.projects.models import Organization, Project
 from tests.analytics.history import Seen, history, view, windows
 from tests.analytics.test_counting import arrive, check
-from tests.conftest import PATIENCE, ROOT
-
-
-def run(scenario: Callable[..., None], database: dict[str, str], *arguments: object) -> str:
-    """Run a scenario in a process of its own, on a database given by environment. Returns what it printed."""
-    code = (
-        "import sys, django; django.setup()\n"
-        f"from {scenario.__module__} import {scenario.__name__}\n"
-        f"{scenario.__name__}(*sys.argv[1:])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=ROOT, env=environment(database), capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
-    return done.stdout
-
-
-def environment(database: dict[str, str]) -> dict[str, str]:
-    """The environment of a process that uses another database than the tests do."""
-    return {**os.environ, "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "docsite.settings", **database}
-
-
-def migrate(database: dict[str, str]) -> dict[str, str]:
-    """Make the tables."""
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity=0"], cwd=ROOT, env=environment(database), check=True
-    )
-    return database
+from tests.conftest import PATIENCE
 
 
 def new_project(secret: str = "") -> Project:

@@ -10,6 +10,7 @@ import pytest
 
 from analytics.counting import sweeper
 from analytics.models import PageView
+from tests import scenarios
 from tests.analytics import crashes, leases
 from tests.analytics.crashes import record
 from tests.analytics.history import AGENTS, Seen, as_reported, brute, history, view
@@ -18,49 +19,49 @@ from tests.conftest import PATIENCE
 
 
 def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(own_database):
-    crashes.run(crashes.crashes_in_steps, own_database)
+    scenarios.run(crashes.crashes_in_steps, own_database)
 
 
 def test_a_crash_after_any_statement_of_a_sweep_changes_no_count(own_database):
-    crashes.run(crashes.crashes_in_sweeps, own_database)
+    scenarios.run(crashes.crashes_in_sweeps, own_database)
 
 
 def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(own_database):
-    crashes.run(crashes.crashes_in_recounts, own_database)
+    scenarios.run(crashes.crashes_in_recounts, own_database)
 
 
 def test_steps_get_shorter_until_they_end_before_their_lease(own_database):
-    crashes.run(crashes.steps_that_outlast_their_lease, own_database)
+    scenarios.run(crashes.steps_that_outlast_their_lease, own_database)
 
 
 def test_a_new_service_takes_old_logs_in_any_order(own_database):
-    crashes.run(crashes.old_logs_into_a_new_service, own_database)
+    scenarios.run(crashes.old_logs_into_a_new_service, own_database)
 
 
 @pytest.mark.parametrize(("shards", "kills"), [(1, 20), (4, 15), (0, 15)])
 def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database, shards, kills):
-    crashes.run(crashes.kills, own_database, kills, 4, shards)
+    scenarios.run(crashes.kills, own_database, kills, 4, shards)
 
 
 def test_the_views_of_an_older_database_are_kept(tmp_path):
-    crashes.run(crashes.an_older_database, {"DATA_DIR": str(tmp_path)})
+    scenarios.run(crashes.an_older_database, {"DATA_DIR": str(tmp_path)})
 
 
 def test_the_agents_of_an_older_database_are_summed_up(tmp_path):
-    database = crashes.migrate({"DATA_DIR": str(tmp_path)})
-    crashes.run(crashes.agents_of_an_older_database, database)
+    database = scenarios.migrate({"DATA_DIR": str(tmp_path)})
+    scenarios.run(crashes.agents_of_an_older_database, database)
 
 
 def test_who_was_overtaken_writes_nothing(own_database):
-    crashes.run(leases.overtaken, own_database)
+    scenarios.run(leases.overtaken, own_database)
 
 
 def test_the_watermark_never_goes_back(own_database):
-    crashes.run(leases.looked_too_early, own_database)
+    scenarios.run(leases.looked_too_early, own_database)
 
 
 def test_a_sweep_removes_no_view_that_is_not_counted_yet(own_database):
-    crashes.run(leases.swept_unsealed, own_database)
+    scenarios.run(leases.swept_unsealed, own_database)
 
 
 def test_an_old_view_that_is_sent_again_counts_once_for_as_long_as_any(make_project):

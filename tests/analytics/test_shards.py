@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from analytics.counting import shards
 from analytics.models import Seal
+from tests import scenarios
 from tests.analytics import crashes, leases
 from tests.analytics.crashes import record
 from tests.analytics.history import history, windows
@@ -36,31 +37,31 @@ def seal(*arguments: str) -> str:
 
 
 def test_counts_are_exact_and_cells_the_same_however_often_the_number_of_shards_changes(own_database):
-    crashes.run(crashes.shards_change, own_database)
+    scenarios.run(crashes.shards_change, own_database)
 
 
 def test_a_crash_after_any_statement_of_a_change_loses_and_doubles_nothing(own_database):
-    crashes.run(crashes.crashes_in_changes, own_database)
+    scenarios.run(crashes.crashes_in_changes, own_database)
 
 
 def test_who_held_a_lease_before_the_change_writes_nothing(own_database):
-    crashes.run(leases.held_before_a_change, own_database)
+    scenarios.run(leases.held_before_a_change, own_database)
 
 
 def test_a_lease_knows_the_number_of_shards_although_it_changes_while_it_is_taken(own_database):
-    crashes.run(leases.changed_while_taken, own_database)
+    scenarios.run(leases.changed_while_taken, own_database)
 
 
 def test_a_sweep_trims_only_the_visitors_of_the_lease_it_has(own_database):
-    crashes.run(leases.changed_while_swept, own_database)
+    scenarios.run(leases.changed_while_swept, own_database)
 
 
 def test_a_sweep_does_not_wait_for_a_shard_that_is_gone(own_database):
-    crashes.run(leases.swept_although_gone, own_database)
+    scenarios.run(leases.swept_although_gone, own_database)
 
 
 def test_seal_tells_how_many_views_it_sealed_and_what_comes_next(own_database):
-    crashes.run(leases.sealed_by_command, own_database)
+    scenarios.run(leases.sealed_by_command, own_database)
 
 
 def test_seal_changes_the_number_of_shards(make_project, one_again):
@@ -90,7 +91,7 @@ def start_seal(own_database):
     def start(*arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "seal", *arguments],
-            cwd=ROOT, env=crashes.environment(own_database), stdout=subprocess.PIPE, text=True,
+            cwd=ROOT, env=scenarios.environment(own_database), stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         started.append(process)
         return process
@@ -115,7 +116,7 @@ def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_
     for process in [start_seal("--shards", "4"), start_seal("--shards", "2")]:
         told, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, told
-    crashes.run(crashes.views_come_in, own_database)
+    scenarios.run(crashes.views_come_in, own_database)
     wait_for(is_sealed, "the views to be sealed")
     for process, number in zip(watching, (signal.SIGTERM, signal.SIGINT), strict=True):
         process.send_signal(number)

@@ -12,7 +12,7 @@ from django.conf import settings
 from assistant import delivery
 from assistant.models import WidgetFile
 from docsite.http import scripts
-from tests.analytics import crashes
+from tests import scenarios
 from tests.conftest import assert_error, logged_in
 
 NAMES = ("widget.js", "panel.js", "highlight.js")
@@ -147,7 +147,7 @@ def test_the_keys_page_shows_both_tags_and_what_it_shows_is_kept(http, service, 
 
 
 def test_a_database_that_fails_does_not_keep_the_widget_off_the_pages(http, start, tmp_path, build):
-    there = crashes.migrate({"DATA_DIR": str(tmp_path), "DATABASE_URL": ""})
+    there = scenarios.migrate({"DATA_DIR": str(tmp_path), "DATABASE_URL": ""})
     with sqlite3.connect(tmp_path / "db.sqlite3") as database:
         database.execute("DROP TABLE assistant_widgetfile")
     without = start(**there)

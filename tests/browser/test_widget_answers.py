@@ -370,8 +370,7 @@ def test_an_answer_that_goes_on_after_a_reload_is_followed(host: Host) -> None:
     expect(host.prose).to_contain_text("Paragraph 59.")
     if not host.panel.is_visible():
         host.show()
-    while len(host.sockets) < 2:
-        host.page.wait_for_timeout(50)
+    wait_for(lambda: host.page.wait_for_timeout(20) or len(host.sockets) > 1, "a second socket")
     for n in range(3):
         send(host.sockets[-1], delta(f"\n\nMore {n}." * 10))
         expect(host.prose).to_contain_text(f"More {n}.")

@@ -13,7 +13,7 @@ from django.utils import timezone
 from search import queries
 from search.models import SearchQuery
 from search.queries import Searched
-from tests.analytics import crashes
+from tests import scenarios
 from tests.conftest import PATIENCE, assert_error, wait_for
 from tests.search import serving
 
@@ -189,7 +189,7 @@ def test_nothing_is_lost_when_the_service_is_told_to_stop(http, start, project):
 
 
 def test_other_servers_store_what_waits_when_they_announce_the_end(own_database):
-    crashes.run(serving.end_announced, own_database)
+    scenarios.run(serving.end_announced, own_database)
 
 
 def test_a_search_is_answered_though_it_cannot_be_kept(make_project, monkeypatch):

@@ -16,7 +16,7 @@ from search import index, runs
 from search.ingest import ingest
 from search.models import Document, Source
 from search.sources import Page
-from tests.analytics import crashes
+from tests import scenarios
 from tests.conftest import ROOT
 from tests.search import serving
 
@@ -25,14 +25,14 @@ State = Source.State
 
 def test_what_is_due_is_read_beside_the_streams_and_given_back_at_the_end(tmp_path: Path, own_database):
     (tmp_path / "a.md").write_text("# A\n")
-    crashes.run(serving.serving, own_database, tmp_path)
+    scenarios.run(serving.serving, own_database, tmp_path)
 
 
 def test_a_reader_ends_with_the_process_that_serves(tmp_path: Path, own_database):
     for number in range(300):
         (tmp_path / f"{number}.md").write_text(f"# Page {number}\n\n{'herd ' * 50}\n")
-    crashes.run(serving.dying, own_database, tmp_path)  # which is over when all have closed its output
-    crashes.run(serving.given_back, own_database)
+    scenarios.run(serving.dying, own_database, tmp_path)  # which is over when all have closed its output
+    scenarios.run(serving.given_back, own_database)
 
 
 @pytest.mark.parametrize("when", ["50 pages", "preparing"])

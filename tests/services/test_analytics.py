@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from tests import scenarios
 from tests.analytics import crashes
 from tests.analytics.history import as_reported, brute, history
 from tests.conftest import PATIENCE, ROOT
@@ -26,30 +27,30 @@ def new_database(server: str, name: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def database(postgres: str) -> dict[str, str]:
     """A database for these tests."""
-    return crashes.migrate(new_database(postgres, "analytics"))
+    return scenarios.migrate(new_database(postgres, "analytics"))
 
 
 def test_the_same_history_is_stored_byte_for_byte_as_on_sqlite(own_database, database):
     now = datetime.now(UTC).replace(minute=0)  # so that neither comes into the next hour
-    ours, theirs = (crashes.run(crashes.histories, each, now.isoformat()) for each in (database, own_database))
+    ours, theirs = (scenarios.run(crashes.histories, each, now.isoformat()) for each in (database, own_database))
     assert ours == theirs
 
 
 def test_a_crash_after_any_statement_of_a_step_loses_and_doubles_nothing(database):
-    crashes.run(crashes.crashes_in_steps, database)
+    scenarios.run(crashes.crashes_in_steps, database)
 
 
 def test_a_crash_after_any_statement_of_a_recount_leaves_counts_that_are_true(database):
-    crashes.run(crashes.crashes_in_recounts, database)
+    scenarios.run(crashes.crashes_in_recounts, database)
 
 
 @pytest.mark.parametrize(("shards", "kills"), [(4, 20), (0, 15)])
 def test_writers_and_sealers_at_once_lose_and_double_nothing_although_some_are_killed(database, shards, kills):
-    crashes.run(crashes.kills, database, kills, 6, shards)
+    scenarios.run(crashes.kills, database, kills, 6, shards)
 
 
 def test_a_view_that_is_committed_after_one_with_a_higher_number_is_counted(database):
-    crashes.run(crashes.commits_out_of_order, database)
+    scenarios.run(crashes.commits_out_of_order, database)
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_a_report_of_another_process_has_what_was_just_acknowledged(database, pr
     made = subprocess.run(
         [sys.executable, "manage.py", "createproject", "fresh", "--organization", "Fresh", "--docs-url",
          "https://docs.example", "--json"],
-        cwd=ROOT, env=crashes.environment(database), capture_output=True, text=True, check=True,
+        cwd=ROOT, env=scenarios.environment(database), capture_output=True, text=True, check=True,
     )  # fmt: skip
     project = json.loads(made.stdout)
     headers = {"Authorization": f"Bearer {project['admin_key']}"}
@@ -90,12 +91,12 @@ def test_a_report_of_another_process_has_what_was_just_acknowledged(database, pr
 
 
 def test_cells_are_the_same_however_often_the_number_of_shards_changes(database):
-    crashes.run(crashes.shards_change, database)
+    scenarios.run(crashes.shards_change, database)
 
 
 def test_the_views_of_an_older_database_are_kept(postgres):
-    crashes.run(crashes.an_older_database, new_database(postgres, "older"))
+    scenarios.run(crashes.an_older_database, new_database(postgres, "older"))
 
 
 def test_the_agents_of_an_older_database_are_summed_up(postgres):
-    crashes.run(crashes.agents_of_an_older_database, crashes.migrate(new_database(postgres, "older_agents")))
+    scenarios.run(crashes.agents_of_an_older_database, scenarios.migrate(new_database(postgres, "older_agents")))
