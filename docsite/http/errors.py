@@ -90,8 +90,9 @@ class TooMany(ApiError):
 
 
 def _time(seconds: int) -> str:
-    """A time as a sentence has it: `1 second`, `41 minutes`."""
-    number, unit = (seconds, "second") if seconds <= 90 else (-(-seconds // 60), "minute")
+    """A time as a sentence has it: `1 second`, `41 minutes`, `15 hours`."""
+    length, unit = (3600, "hour") if seconds > 5400 else (60, "minute") if seconds > 90 else (1, "second")
+    number = -(-seconds // length)
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 

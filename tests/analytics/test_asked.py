@@ -515,6 +515,6 @@ def test_an_admin_key_of_the_organization_is_needed(http, service, make_project,
 
 
 def test_all_exports_share_one_limit(make_project, read, start):
-    service, tenant = start(LIMIT_ANALYTICS_ORG="4/h"), make_project()
+    service, tenant = start(LIMIT_ANALYTICS_ORG="4/d"), make_project()
     exports = (*LISTS, STATS, "visitors", "searches")
     assert [read(tenant, export, of=service).status_code for export in exports] == [200, 200, 200, 200, 429]

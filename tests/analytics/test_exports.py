@@ -305,7 +305,7 @@ def test_foreign_projects_are_404_as_are_those_that_do_not_exist(http, service, 
 
 
 def test_both_reports_share_one_limit(http, start, make_project):
-    service, tenant = start(LIMIT_ANALYTICS_ORG="3/h"), make_project()
+    service, tenant = start(LIMIT_ANALYTICS_ORG="3/d"), make_project()
     answers = [
         http.get(f"{service.url}/v1/analytics/{tenant.project_id}/{report}", headers=tenant.admin)
         for report in ("visitors", "views", "visitors", "views", "visitors")

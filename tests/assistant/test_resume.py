@@ -290,7 +290,7 @@ async def test_a_chat_id_may_hold_any_character(client, model_service, project):
 
 
 async def test_resuming_takes_a_key_and_counts_against_no_limit(client, start, upstream, project):
-    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", LIMIT_ASSISTANT_ORG="1/h")
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", LIMIT_ASSISTANT_ORG="1/d")
     await asked_and_left(client, service, project)
     url = chat(service, project)
     assert (await client.get(url)).status_code == 401

@@ -180,7 +180,7 @@ async def test_nonsense_is_told_and_survived(service, project, message):
 
 
 async def test_the_limit_is_shared_with_http(start, project, http):
-    service = start(LIMIT_ASSISTANT_ORG="1/h")
+    service = start(LIMIT_ASSISTANT_ORG="1/d")
     url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"
     body = {"fp": "x", "messages": [{"role": "user", "content": INSTALL}]}
     assert http.post(url, json=body, headers=project.assistant).status_code == 200

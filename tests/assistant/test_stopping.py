@@ -109,7 +109,7 @@ def test_stopping_names_the_field_that_is_wrong(stop, service, body, fields):
 
 
 def test_stopping_takes_a_key_and_counts_against_no_limit(stop, start, http, project):
-    limited = start(LIMIT_ASSISTANT_ORG="1/h")
+    limited = start(LIMIT_ASSISTANT_ORG="1/d")
     body = {"fp": "x", "threadId": "thr_x", "messageId": "msg_x"}
     for _ in range(3):
         answer = stop(body, to=limited)

@@ -144,7 +144,7 @@ def test_forgetting_names_the_field_that_is_wrong(http, service, project, body, 
 
 
 def test_forgetting_takes_a_key_and_counts_against_no_limit(http, start, project):
-    service = start(LIMIT_ASSISTANT_ORG="1/h")
+    service = start(LIMIT_ASSISTANT_ORG="1/d")
     assert ask(http, service, project).status_code == 200
     for _ in range(3):
         response = forget(http, service, project, fp="x", threadId="thr_x")

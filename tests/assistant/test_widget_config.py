@@ -66,7 +66,7 @@ def test_an_unknown_domain_is_404_to_every_origin(http, service):
 
 
 def test_an_address_can_ask_too_often(http, start, tenant):
-    limited = start(LIMIT_COLLECT_IP="2/h")
+    limited = start(LIMIT_COLLECT_IP="2/d")
     assert [ask(http, limited, tenant.domain).status_code for _ in range(2)] == [200, 200]
     assert_error(ask(http, limited, tenant.domain), 429)
 

@@ -261,6 +261,7 @@ def test_a_german_page_has_german_results_first(tab: Callable[..., Page]) -> Non
     [
         (429, {"Retry-After": "7"}, "Too many searches just now. Try again in 7 seconds."),
         (429, {"Retry-After": "2405"}, "Too many searches just now. Try again in 41 minutes."),
+        (429, {"Retry-After": "50401"}, "Too many searches just now. Try again in 15 hours."),
         (503, {}, "Search does not work right now. Try again shortly."),
         (0, {}, "Search cannot be reached. Check your connection."),
     ],

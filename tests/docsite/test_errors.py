@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from docsite import ids
+from docsite.http.errors import TooMany
 from tests.conftest import PATIENCE, ROOT, assert_error, question
 
 
@@ -147,3 +148,22 @@ def test_a_socket_to_an_unknown_path_is_refused(service):
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         assert raw.recv(100).startswith(b"HTTP/1.1 403")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "says"),
+    [
+        (0, "1 second"),
+        (1, "1 second"),
+        (90, "90 seconds"),
+        (91, "2 minutes"),
+        (2405, "41 minutes"),
+        (5400, "90 minutes"),
+        (5401, "2 hours"),
+        (86_400, "24 hours"),
+    ],
+)
+def test_how_long_to_wait_is_told_in_a_unit_that_fits(seconds, says):
+    refused = TooMany(seconds)
+    assert refused.sentence == f"Too many requests. Try again in {says}."
+    assert refused.headers["Retry-After"] == str(max(1, seconds))

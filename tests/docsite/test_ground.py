@@ -162,7 +162,7 @@ def test_limits_hold_in_each_process_while_the_store_is_down(settings, monkeypat
     def away(*args, **kwargs):
         raise ConnectionError("store away")
 
-    settings.ENV = settings.ENV.model_copy(update={"limit_search_org": "3/h", "limit_assistant_org": "3/h"})
+    settings.ENV = settings.ENV.model_copy(update={"limit_search_org": "3/d", "limit_assistant_org": "3/d"})
     monkeypatch.setattr(ratelimit, "get_usage", away)
     key = ids.project_id()
     for _ in range(3):

@@ -80,7 +80,7 @@ def test_browsers_of_allowed_origins_may_read(http, service, project):
 
 
 def test_pages_and_searches_share_one_limit(http, start, project):
-    service = start(LIMIT_SEARCH_ORG="2/h")
+    service = start(LIMIT_SEARCH_ORG="2/d")
     search = f"{service.url}/discovery/v1/search/{project.domain}"
     assert http.post(search, json={"query": "x"}, headers=project.assistant).status_code == 200
     answer = read(http, service, project, {"path": "/install"})
