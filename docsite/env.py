@@ -144,6 +144,12 @@ class Env(BaseSettings):
     limit_collect_org: Rate = Field(
         default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."
     )
+    limit_login_ip: Rate = Field(default="20/h", description="Attempts to log in to the admin per client address.")
+    limit_login_account: Rate = Field(
+        default="100/h",
+        description="The same per user name, from all addresses together. "
+        "When it is used up nobody can log in under that name, so it is the larger one.",
+    )
 
     @field_validator("allowed_hosts", "trusted_proxies", "crawl_private_hosts", mode="before")
     @classmethod

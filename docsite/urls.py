@@ -4,8 +4,11 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from docsite.projects.login import login
+
 urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url="/static/site/img/icon.svg", permanent=True)),
+    path("admin/login/", login),
     path("admin/", admin.site.urls),
     path("", include("docsite.pages.urls")),
 ]

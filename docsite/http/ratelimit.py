@@ -37,6 +37,8 @@ ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org")
 SEARCH_ORG = Limit("search-org", "limit_search_org", fail_open=True)
 COLLECT_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 COLLECT_ORG = Limit("collect-org", "limit_collect_org", fail_open=True)
+LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
+LOGIN_ACCOUNT = Limit("login-account", "limit_login_account", fail_open=True)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
+from docsite.projects.login import LoginForm
 from docsite.projects.models import (
     NEW_KEYS_PER_HOUR,
     ApiKey,
@@ -24,6 +25,7 @@ from docsite.projects.models import (
     validate_networks,
 )
 
+admin.site.login_form = LoginForm
 admin.site.site_header = "Documentation service"
 admin.site.site_title = "Documentation service"
 admin.site.index_title = "Projects, conversations and visitors"

@@ -1,0 +1,61 @@
+"""Logging in to the admin: for people with a password, not for who tries a thousand."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from docsite.http.errors import TooMany
+
+LOGIN = "/admin/login/"
+PASSWORD = "correct-horse-battery"
+
+
+@pytest.fixture
+def user(project: Any) -> User:
+    """A member of staff."""
+    return User.objects.create_user(f"staff-{project.domain}", password=PASSWORD, is_staff=True)
+
+
+@pytest.fixture
+def attempt(settings: Any) -> Any:
+    """Try a password from an address; two attempts are allowed for each address, and three for each name."""
+    settings.ENV = settings.ENV.model_copy(update={"limit_login_ip": "2/d", "limit_login_account": "3/d"})
+
+    def post(name: str, password: str, address: str) -> Any:
+        return Client(REMOTE_ADDR=address).post(LOGIN, {"username": name, "password": password})
+
+    return post
+
+
+def test_who_guesses_has_to_wait_even_with_the_right_password(attempt: Any, user: User) -> None:
+    here = f"2001:db8:1:{user.pk:x}::1"
+    for _ in range(2):
+        wrong = attempt(user.username, "guess", here)
+        assert wrong.status_code == 200
+        assert "Please enter the correct username and password" in wrong.content.decode()
+    refused = attempt(user.username, PASSWORD, f"2001:db8:1:{user.pk:x}::2")  # of the same network
+    assert refused.status_code == 429
+    assert TooMany(int(refused["Retry-After"])).sentence in refused.content.decode()
+    assert refused["RateLimit-Policy"] == '"login-ip";q=2;w=86400'
+    assert "sessionid" not in refused.cookies
+    assert attempt(user.username, PASSWORD, f"2001:db8:2:{user.pk:x}::1").status_code == 302, "from elsewhere it works"
+
+
+def test_an_account_is_not_guessed_at_from_many_addresses(attempt: Any, user: User) -> None:
+    statuses = [
+        attempt(name, "guess", f"2001:db8:3:{user.pk:x}{number}::1").status_code
+        for number, name in enumerate([user.username, user.username.upper(), user.username, user.username])
+    ]
+    assert statuses == [200, 200, 200, 429]
+    other = attempt(f"nobody-{user.username}", "guess", f"2001:db8:3:{user.pk:x}9::1")
+    assert other.status_code == 200, "other names are not held up"
+
+
+def test_a_name_that_is_nobodys_is_counted_like_any(attempt: Any, user: User) -> None:
+    statuses = [
+        attempt(f"nobody-{user.username}", "guess", f"2001:db8:4:{user.pk:x}{number}::1").status_code
+        for number in range(4)
+    ]
+    assert statuses == [200, 200, 200, 429], "so that the limit tells nobody which names there are"
