@@ -21,29 +21,34 @@ from docsite.db import in_db
 from docsite.http import ratelimit
 from docsite.http.client_ip import client_ip
 from docsite.http.errors import ApiError, BadRequest, Forbidden, NotFound, Unauthorized
-from docsite.pages import forms
+from docsite.pages import forms, words
 from docsite.pages.frame import frame
-from docsite.pages.navigation import FIRST
+from docsite.pages.navigation import FIRST, a_language
 from docsite.projects import auth
 from docsite.projects.auth import Caller
 from docsite.projects.gate import as_api_error, own_origin
 from docsite.projects.guards import assistant_charges
 
-NOT_SET_UP = "This site’s assistant is not set up. Search works without it."
 LONGEST_PATH = 200
 
 
 @csrf_exempt  # the origin is checked instead, which needs no cookie
 @require_http_methods(["GET", "HEAD", "POST"])
 async def ask(request: HttpRequest) -> HttpResponse:
-    """The form, filled from `?q=` and `?path=`; after a POST the answer, or why there is none, with its status."""
+    """The form in `?language=`, filled from `?q=` and `?path=`; after a POST the answer, or why there is none."""
     outcome: Outcome | None = None
     refusal: ApiError | None = None
     question, path = request.GET.get("q", ""), request.GET.get("path", "")
+    language = a_language(request.GET.get("language", ""))
     if request.method == "POST":
         try:
-            question, path = _said(request)
-            outcome = await _answered(request, question, path)
+            form = forms.fields(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+            question, path, language = (
+                form.get("question", ""),
+                form.get("path", ""),
+                a_language(form.get("language", "")),
+            )
+            outcome = await _answered(request, _checked(question), path, language)
         except Exception as failure:  # the boundary: whatever it is, the reader gets the page with a sentence
             refusal = as_api_error(failure)
     if outcome and outcome.state != "done":
@@ -54,29 +59,30 @@ async def ask(request: HttpRequest) -> HttpResponse:
         "longest": LONGEST_TEXT,
         "answer": rendering.render(outcome.text) if outcome else "",
         "sources": outcome.sources if outcome else (),
-        "refusal": refusal,
+        "status": refusal.status if refusal else 200,
+        "refusal": words.refusal(language, refusal) if refusal else "",
     }
-    response = await in_db(_page)(request, shown, refusal.status if refusal else 200)
+    response = await in_db(_page)(request, language, shown)
     return forms.finished(response, refusal)
 
 
-def _page(request: HttpRequest, shown: dict[str, Any], status: int) -> HttpResponse:
-    around = frame()
-    return render(request, "pages/ask.html", around | shown | {"ready": around["widget"] is not None}, status=status)
+def _page(request: HttpRequest, language: str, shown: dict[str, Any]) -> HttpResponse:
+    around = frame(language)
+    context = around | shown | {"ready": around["widget"] is not None}
+    return render(request, "pages/ask.html", context, status=shown["status"])
 
 
-def _said(request: HttpRequest) -> tuple[str, str]:
-    """Question and page of the form. Refuses forms of other sites, and what is no question."""
-    form = forms.fields(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    question, path = form.get("question", "").strip(), form.get("path", "")
+def _checked(question: str) -> str:
+    """The question without the space around it. Refuses what is none."""
+    question = question.strip()
     if not question:
         raise BadRequest(sentence="Write a question first.")
     if len(question) > LONGEST_TEXT:
         raise BadRequest(sentence=f"The question has more than {LONGEST_TEXT:,} characters.")
-    return question, path
+    return question
 
 
-async def _answered(request: HttpRequest, question: str, path: str) -> Outcome:
+async def _answered(request: HttpRequest, question: str, path: str, language: str) -> Outcome:
     """Ask as the widget does: stored, and counted against the same limits. Raises `ApiError`."""
     caller = await in_db(_admitted)(request)
     body = Ask.model_validate(
@@ -84,7 +90,8 @@ async def _answered(request: HttpRequest, question: str, path: str) -> Outcome:
             "fp": "anonymous",
             "messages": [{"role": "user", "content": question}],
             "currentPath": path[:LONGEST_PATH] or None,
-            "filter": {"language": FIRST},  # this page is in no other
+            # Of the others there are a few pages each, so that questions in them go to all pages.
+            "filter": {"language": FIRST} if language == FIRST else None,
         }
     )
     door = doors.Door(Message.Caller.WEB, own_origin(request), v1.encode, keep=False)
@@ -100,6 +107,6 @@ def _admitted(request: HttpRequest) -> Caller:
         address = client_ip(request)
         caller = auth.assistant_caller(settings.ENV.site_assistant_key, settings.ENV.site_domain, address)
     except (Unauthorized, Forbidden, NotFound):
-        raise ApiError(503, NOT_SET_UP) from None
+        raise ApiError(503, words.PAGE[FIRST]["no_assistant"]) from None
     ratelimit.spend(*assistant_charges(caller))
     return caller

@@ -18,7 +18,7 @@ from docsite.http import ratelimit
 from docsite.http.body import BROWSER_LIMIT
 from docsite.http.client_ip import client_ip, network_of
 from docsite.http.errors import ApiError, BadRequest, NotFound
-from docsite.pages import forms
+from docsite.pages import forms, words
 from docsite.pages.frame import frame, language_of, site_project
 from docsite.pages.navigation import every_page
 from docsite.paths import normalize
@@ -44,7 +44,11 @@ def feedback(request: HttpRequest) -> HttpResponse:
     around = frame(language_of(said.path))
     ours = {page.path for page in every_page()}
     path = normalize(said.path)
-    shown = {"said": said, "back": path if path in ours else around["home"], "refusal": refusal}
+    shown = {
+        "said": said,
+        "back": path if path in ours else around["home"],
+        "refusal": words.refusal(around["language"], refusal) if refusal else "",
+    }
     response = render(request, "pages/feedback.html", around | shown, status=refusal.status if refusal else 200)
     return forms.finished(response, refusal)
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from docsite.pages import words
-from docsite.pages.navigation import FIRST, LANGUAGES, Page, groups, pages
+from docsite.pages.navigation import FIRST, LANGUAGES, Page, a_language, groups, pages
 from docsite.projects.auth import project_by_domain
 from docsite.projects.models import Project
 
@@ -18,8 +18,8 @@ SITE_NAME = "Docs Service"
 def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
     """The context that `base.html` needs.
 
-    `words` is what templates say in the language, `script_words` what scripts say, and
-    `home` where the language's first page is. `groups` is the navigation, and `widget`
+    `words` is what templates say in the language, `script_words` what scripts say (with the widget's
+    options), and `home` where the language's first page is. `groups` is the navigation, and `widget`
     has domain and key where the site's project has a key for it. `languages` (code, name,
     href, current) lead to the page in that language, or else to that language's first page;
     `versions` have name, href, current.
@@ -29,7 +29,7 @@ def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
         "site_name": SITE_NAME,
         "language": language,
         "words": words.PAGE[language],
-        "script_words": words.SCRIPT[language],
+        "script_words": words.SCRIPT[language] | {"widget": words.WIDGET.get(language)},
         "home": pages(language)["index"].path,
         "languages": [
             {"code": code, "name": name, "href": _in_language(page, code).path, "current": code == language}
@@ -43,8 +43,7 @@ def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
 
 def language_of(path: str) -> str:
     """The language in which the pages around a path are."""
-    first_step = path.strip("/").partition("/")[0]
-    return first_step if first_step in LANGUAGES else FIRST
+    return a_language(path.strip("/").partition("/")[0])
 
 
 def _in_language(page: Page | None, code: str) -> Page:

@@ -69,6 +69,11 @@ class Page:
         return [heading for heading in self.rendered.headings if heading.level in (2, 3)]
 
 
+def a_language(code: str) -> str:
+    """The language of that code, or the first one where there is none."""
+    return code if code in LANGUAGES else FIRST
+
+
 def _root(language: str) -> str:
     return "" if language == FIRST else f"/{language}"
 

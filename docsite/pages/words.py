@@ -3,6 +3,10 @@
 The content of a page is not here, nor what stands only on pages that are in no other language.
 """
 
+from typing import Any
+
+from docsite.http.errors import ApiError
+
 PAGE = {
     "en": {
         "skip": "Skip to content",
@@ -83,6 +87,18 @@ PAGE = {
         "try_fewer": "Try fewer words, or the exact name of a setting, command or endpoint. Or start here:",
         "or": "Or",
         "ask_assistant": "ask the assistant",
+        # Asking
+        "ask_docs": "Ask the docs",
+        "ask_lead": "The answer is written from these pages, with links to what it rests on.",
+        "every_question": "Like every question here it is",
+        "stored": "stored",
+        "no_assistant": "This site’s assistant is not set up. Search works without it.",
+        "your_question": "Your question",
+        "answer": "Answer",
+        "sources": "Sources",
+        "no_source": "There is no source to this answer.",
+        "search_instead": "Search the docs for these words",
+        "status": "Status",
         # 404
         "not_found": "Page not found",
         "nothing_at": "Nothing is served at",
@@ -171,6 +187,18 @@ PAGE = {
         ),
         "or": "Oder",
         "ask_assistant": "fragen Sie den Assistenten",
+        # Asking
+        "ask_docs": "Die Dokumentation fragen",
+        "ask_lead": "Die Antwort wird aus diesen Seiten geschrieben, mit Links zu dem, worauf sie beruht.",
+        "every_question": "Wie jede Frage hier wird sie",
+        "stored": "gespeichert",
+        "no_assistant": "Der Assistent dieser Site ist nicht eingerichtet. Die Suche geht auch ohne ihn.",
+        "your_question": "Ihre Frage",
+        "answer": "Antwort",
+        "sources": "Quellen",
+        "no_source": "Diese Antwort hat keine Quelle.",
+        "search_instead": "Die Dokumentation nach diesen Wörtern durchsuchen",
+        "status": "Status",
         # 404
         "not_found": "Seite nicht gefunden",
         "nothing_at": "Unter dieser Adresse gibt es nichts:",
@@ -251,3 +279,167 @@ SCRIPT = {  # by names as scripts have them; `{query}` and its like are filled i
         "searchAway": "Die Suche ist nicht erreichbar. Prüfen Sie Ihre Verbindung.",
     },
 }
+
+REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages that the service itself does not speak
+    "de": {
+        400: "Das lässt sich so nicht annehmen: Es fehlt etwas, oder es ist zu lang.",
+        403: "Dieses Formular wird nur von den Seiten dieser Site angenommen.",
+        404: "Diese Site nimmt keine Rückmeldungen an.",
+        413: "Das ist zu lang.",
+        429: "Das war zu viel auf einmal. Versuchen Sie es später noch einmal.",
+        503: "Das geht gerade nicht. Versuchen Sie es bald noch einmal.",
+    },
+}
+
+WIDGET: dict[
+    str, dict[str, Any]
+] = {  # its options: all labels, by their names in `/widget.d.ts`, and questions that these pages answer
+    "de": {
+        "starterQuestions": ["Wie setze ich das Widget auf meine Seite?", "Wie starte ich die Demo?"],
+        "labels": {
+            "name": "Fragen zur Doku",
+            "launcher": "Fragen",
+            "placeholder": "Stellen Sie eine Frage…",
+            "question": "Ihre Frage",
+            "close": "Schließen",
+            "retry": "Noch einmal",
+            "loading": "Lädt…",
+            "notLoaded": "Das konnte nicht geladen werden.",
+            "wider": "Breiter machen",
+            "narrower": "Schmaler machen",
+            "greeting": "Was suchen Sie?",
+            "promise": (
+                "Fragen Sie in Ihren eigenen Worten. Die Antworten kommen aus dieser Dokumentation, "
+                "mit Links zu den Seiten, auf denen sie beruhen."
+            ),
+            "starters": "Fragen für den Anfang",
+            "caution": "Antworten kommen aus dieser Dokumentation und können trotzdem falsch sein.",
+            "transcript": "Unterhaltung",
+            "send": "Senden",
+            "stop": "Anhalten",
+            "newThread": "Neue Unterhaltung",
+            "latest": "Zum Neuesten",
+            "unsend": "Nicht senden",
+            "placeholderAbout": "Fragen Sie dazu…",
+            "attached": "Was mitgeht",
+            "added": "Hinzugefügt: {labels}",
+            "remove": "{label} entfernen",
+            "thisPage": "Diese Seite: {title}",
+            "quoted": "„{text}“",
+            "codeChip": "Code",
+            "pasted": "Eingefügter Text",
+            "line": "1 Zeile",
+            "lines": "{n} Zeilen",
+            "pastedHint": "Als ein Stück hinzugefügt. Fügen Sie es noch einmal ein, um es in die Frage zu setzen.",
+            "cutShort": "Nur die ersten 32.000 Zeichen gehen mit der Frage.",
+            "tooMany": "Mehr als 5 Dinge können mit einer Frage nicht mitgehen.",
+            "fileTooLarge": "{name} ist größer als 256 KB.",
+            "fileNotText": "{name} ist keine Textdatei.",
+            "drop": "Textdateien hier ablegen",
+            "count": "{n} von {limit} Zeichen",
+            "left": "{n} Zeichen übrig",
+            "editing": "Sie ändern Ihre letzte Frage",
+            "menu": "Mehr",
+            "past": "Frühere Unterhaltungen",
+            "pastNone": "Aus den letzten 24 Stunden gibt es keine anderen Unterhaltungen.",
+            "download": "Als Markdown herunterladen",
+            "tellPage": "Meine Seite mitsenden",
+            "about": "Über den Assistenten",
+            "back": "Zurück",
+            "forget": "Meine Daten löschen",
+            "forgetWhat": (
+                "Ihre Fragen, Antworten und Bewertungen werden gelöscht, in diesem Browser und beim Dienst, und Sie "
+                "bekommen eine neue zufällige Kennung. Das lässt sich nicht rückgängig machen."
+            ),
+            "forgetYes": "Alles löschen",
+            "forgetting": "Wird gelöscht…",
+            "forgotten": "Ihre Daten wurden gelöscht.",
+            "forgottenHere": (
+                "Ihre Daten wurden in diesem Browser gelöscht. Der Dienst war nicht erreichbar: "
+                "Was er gespeichert hat, ist noch da."
+            ),
+            "aboutAnswers": "Antworten",
+            "aboutAnswersText": (
+                "Sie entstehen aus dieser Dokumentation, in der Regel durch ein Sprachmodell, und können falsch sein. "
+                "Prüfen Sie die verlinkten Seiten, bevor Sie sich auf eine verlassen."
+            ),
+            "aboutKept": "Was gespeichert wird",
+            "aboutKeptDay": "Dieser Browser bewahrt Ihre Unterhaltungen 24 Stunden lang auf.",
+            "aboutKeptTab": "Dieser Tab bewahrt Ihre Unterhaltung auf, bis Sie ihn schließen.",
+            "aboutKeptThere": (
+                "Der Dienst speichert Fragen und Antworten unter einer zufälligen Kennung, damit die Dokumentation "
+                "besser werden kann. „{forget}“ im Menü entfernt das alles."
+            ),
+            "aboutSent": "Was gesendet wird",
+            "aboutSentText": (
+                "Ihre Frage, was Sie ihr hinzufügen, und die Adresse der Seite, auf der Sie sind. "
+                "„{page}“ im Menü schaltet die Adresse ab."
+            ),
+            "aboutLimits": "Grenzen",
+            "aboutLimitsText": (
+                "In einer gewissen Zeit kann nur eine gewisse Zahl von Fragen gestellt werden. "
+                "Ist sie erreicht, erfahren Sie, wie lange Sie warten müssen."
+            ),
+            "proceed": "Weiter",
+            "cancel": "Abbrechen",
+            "code": "Code",
+            "languages": "Sprachen",
+            "wrap": "Zeilen umbrechen",
+            "copyCode": "Code kopieren",
+            "copy": "Kopieren",
+            "copied": "Kopiert",
+            "more": "{n} weitere zeigen",
+            "asked": "Sie haben gefragt",
+            "answered": "Antwort",
+            "sources": "Quellen",
+            "next": "Weiterlesen",
+            "source": "Quelle {number}: {title}",
+            "open": "Öffnen",
+            "context": "Zu",
+            "rate": "Diese Antwort bewerten",
+            "helpful": "Hilfreich",
+            "unhelpful": "Nicht hilfreich",
+            "whatWasWrong": "Was war nicht gut?",
+            "inaccurate": "Ungenau",
+            "incomplete": "Unvollständig",
+            "outOfDate": "Veraltet",
+            "offTopic": "Nicht, was ich gefragt habe",
+            "comment": "Möchten Sie etwas hinzufügen? (freiwillig)",
+            "noMore": "Nein, danke",
+            "sendFeedback": "Rückmeldung senden",
+            "thanks": "Danke für Ihre Rückmeldung.",
+            "takenBack": "Rückmeldung zurückgenommen.",
+            "queued": "Sie sind offline. Die Frage wird gesendet, sobald Sie wieder online sind.",
+            "reconnecting": "Verbindung verloren. Sie wird neu aufgebaut…",
+            "sending": "Wird gesendet…",
+            "searching": "Die Dokumentation wird durchsucht…",
+            "reading": "Gelesen wird: {titles}",
+            "answering": "Antwortet…",
+            "complete": "Antwort vollständig.",
+            "completeOne": "Antwort vollständig, 1 Quelle.",
+            "completeMany": "Antwort vollständig, {n} Quellen.",
+            "stopped": "Angehalten",
+            "restarted": "Dies ist eine neue Unterhaltung. Frühere Fragen sind vergessen.",
+            "paused": "Antworten der KI sind ausgesetzt.",
+            "rungSecondModel": "Das Ersatzmodell hat geantwortet.",
+            "rungExtractive": "Hier sind die besten Stellen der Dokumentation.",
+            "rungNearestPages": "Hier sind die nächstliegenden Seiten.",
+            "justNow": "gerade eben",
+            "indexed": "aufgenommen {ago}",
+            "failed": "Etwas ist schiefgegangen. Ihre Frage ist noch da.",
+            "empty": "Es kam keine Antwort.",
+            "lost": "Die Verbindung ging verloren, bevor die Antwort vollständig war.",
+            "unreachable": "Der Assistent ist nicht erreichbar.",
+            "silent": "Der Assistent antwortet nicht mehr.",
+            "offline": "Sie sind offline.",
+            "busy": "Sie haben gerade viel gefragt. Weiter geht es in {clock}.",
+            "later": "{why} Neuer Versuch in {clock}.",
+            "status": "Status {n}",
+        },
+    },
+}
+
+
+def refusal(language: str, refused: ApiError) -> str:
+    """Why a form was refused, in the language: in the service's own words, or else by the status."""
+    return REFUSALS.get(language, {}).get(refused.status, refused.sentence)

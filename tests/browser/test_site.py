@@ -102,6 +102,14 @@ def test_a_german_page_speaks_german(tab: Callable[..., Page]) -> None:
     page.keyboard.press("Control+k")
     page.get_by_role("combobox").fill("rate limits")
     expect(page.get_by_role("dialog").get_by_role("status")).to_have_text(re.compile(r"^\d+ Seiten$"))
+    expect(page.locator(".ask-row")).to_have_attribute("href", "/ask?q=rate+limits&path=%2Fde%2Fquickstart&language=de")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+i")
+    chat = page.get_by_role("dialog", name="Fragen zur Doku")
+    expect(chat.get_by_role("textbox", name="Ihre Frage")).to_be_focused()
+    expect(chat.get_by_text("Was suchen Sie?")).to_be_visible()
+    expect(chat.get_by_role("button", name="Wie starte ich die Demo?")).to_be_visible()
+    expect(page.locator("docs-assistant .launcher")).to_have_text("Fragen")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -92,6 +92,28 @@ def test_it_counts_against_the_limits_of_questions(client: Client, site: Any, se
     assert b"from source?</textarea>" in response.content
 
 
+def test_in_german_all_around_the_answer_is_german(client: Client, site: Any) -> None:
+    form = client.get("/ask", {"language": "de", "path": "/de/install"}).content.decode()
+    assert '<html lang="de">' in form
+    assert '<label for="question">Ihre Frage</label>' in form
+    assert '<input type="hidden" name="language" value="de">' in form
+    answered = post(client, language="de")
+    html = answered.content.decode()
+    assert answered.status_code == 200
+    assert "pip install acme" in html[html.index(">Antwort</h2>") :]
+    assert '<a href="https://docs.acme.example/install">' in html[html.index(">Quellen</h2>") :]
+    unknown = post(client, "Who won the chess championship of 1972?", language="de").content.decode()
+    assert '<a href="/search?language=de&amp;q=Who%20won' in unknown
+    refused = post(client, " ", language="de")
+    assert refused.status_code == 400
+    assert "Es fehlt etwas" in refused.content.decode()
+
+
+def test_a_language_that_is_none_is_the_first(client: Client, site: Any) -> None:
+    assert '<html lang="en">' in client.get("/ask", {"language": "tlh"}).content.decode()
+    assert '<html lang="en">' in post(client, language="tlh").content.decode()
+
+
 def test_without_a_key_it_says_so(client: Client, site: Any, settings: Any) -> None:
     settings.ENV = settings.ENV.model_copy(update={"site_assistant_key": ""})
     assert b"is not set up" in client.get("/ask").content

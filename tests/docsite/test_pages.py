@@ -163,12 +163,24 @@ def test_all_languages_have_the_words_that_are_used() -> None:
     scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").glob("*.js"))
     in_pages = {*re.findall(r"\bwords\.([a-z_]+)", templates), *re.findall(r'words\.PAGE\[.*?\]\["(\w+)"\]', rendered)}
     assert {code: set(known) for code, known in words.PAGE.items()} == dict.fromkeys(navigation.LANGUAGES, in_pages)
-    in_scripts = set(re.findall(r"\bwords\.(\w+)", scripts)) - {"py", "js"}
+    in_scripts = set(re.findall(r"\bwords\.(\w+)", scripts)) - {"py", "js", "widget"}
     assert {code: set(known) for code, known in words.SCRIPT.items()} == dict.fromkeys(navigation.LANGUAGES, in_scripts)
     blanks = re.compile(r"{\w*}")
     for of in (words.PAGE, words.SCRIPT):
         for name, sentence in of["de"].items():
             assert blanks.findall(sentence) == blanks.findall(of["en"][name]), name
+
+
+def test_the_widget_has_words_in_every_language() -> None:
+    sources = [ROOT / "static" / "widget" / "src" / f"{name}.js" for name in ("launcher-words", "words")]
+    own = dict(re.findall(r'^  (\w+): "(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
+    assert {navigation.FIRST, *words.WIDGET} == navigation.LANGUAGES.keys()
+    blanks = re.compile(r"{\w+}")
+    for language, options in words.WIDGET.items():
+        labels: dict[str, str] = options["labels"]
+        assert labels.keys() == own.keys(), language
+        for name, label in labels.items():
+            assert blanks.findall(label) == blanks.findall(own[name]), (language, name)
 
 
 def test_each_page_knows_its_languages(client: Client) -> None:

@@ -1,5 +1,7 @@
-// The ways to the assistant's widget. It loads after the page, may be blocked or switched off, and nothing here waits
+// The ways to the assistant's widget, which speaks the page's language. It loads after the page, may be blocked or switched off, and nothing here waits
 // for it: until it can be used, links that ask lead to /ask.
+
+import { words } from "./words.js";
 
 /** After closing it fades, in milliseconds. */
 const FADE = 200;
@@ -19,7 +21,10 @@ export const ready = new Promise((resolve) => {
     isReady = true;
     resolve(settings);
   };
-  const arrived = () => look().catch(() => {});
+  const arrived = () => {
+    if (words.widget) window.DocsAssistant.update(words.widget);
+    look().catch(() => {});
+  };
   if (window.DocsAssistant) arrived();
   else script.addEventListener("load", arrived, { once: true });
 });

@@ -24,7 +24,7 @@ const row = (tag, className, facts, ...children) =>
 
 /** The row that asks: without the widget its link leads to the page that does. */
 export function askRow(query) {
-  const href = `/ask?${new URLSearchParams({ q: query, path: location.pathname })}`;
+  const href = `/ask?${new URLSearchParams({ q: query, path: location.pathname, language: document.documentElement.lang })}`;
   return row("a", "ask-row", { href }, icon(BUBBLE), h("span", {}, words.askRow, h("strong", {}, query)));
 }
 
