@@ -31,6 +31,7 @@ class Page:
     def __init__(self, hit: Hit) -> None:
         above = "".join(f"{line}\n" for line in [hit.title, *lines(hit.above)])
         self.start = len(above)
+        self.heading = " ".join(hit.section.split())
         self.text = above + "\n".join(lines(hit.text))
         self.folded = "".join(map(_fold, self.text))
         self.joined = self.folded.replace("\n", " ")
@@ -75,11 +76,13 @@ class Page:
     def _before(self, at: int, beyond: bool) -> Iterator[str]:
         """Words that stand before a place, in its block, or `beyond` it at the end of the one above; few first.
 
-        Sites put links and labels between blocks, so words from beyond are a last resort.
+        Sites put links and labels between blocks, so words from beyond are a last resort,
+        and those of a heading none: most sites put a link of its own behind it.
         """
         above, _, line = self.text[:at].rpartition("\n")
         if beyond and not line.strip():
             line = above.rpartition("\n")[2]
+            line = "" if line == self.heading else line
         words = line.split()
         for count in (2, 4, 7):
             prefix = " ".join(words[-count:])

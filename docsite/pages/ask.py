@@ -23,7 +23,7 @@ from docsite.http.client_ip import client_ip
 from docsite.http.errors import ApiError, BadRequest, Forbidden, NotFound, Unauthorized
 from docsite.pages import forms, words
 from docsite.pages.frame import frame
-from docsite.pages.navigation import FIRST, a_language
+from docsite.pages.navigation import FIRST, known_language
 from docsite.projects import auth
 from docsite.projects.auth import Caller
 from docsite.projects.gate import as_api_error, own_origin
@@ -39,15 +39,12 @@ async def ask(request: HttpRequest) -> HttpResponse:
     outcome: Outcome | None = None
     refusal: ApiError | None = None
     question, path = request.GET.get("q", ""), request.GET.get("path", "")
-    language = a_language(request.GET.get("language", ""))
+    language = known_language(request.GET.get("language", ""))
     if request.method == "POST":
         try:
             form = forms.fields(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-            question, path, language = (
-                form.get("question", ""),
-                form.get("path", ""),
-                a_language(form.get("language", "")),
-            )
+            question, path = form.get("question", ""), form.get("path", "")
+            language = known_language(form.get("language", ""))
             outcome = await _answered(request, _checked(question), path, language)
         except Exception as failure:  # the boundary: whatever it is, the reader gets the page with a sentence
             refusal = as_api_error(failure)

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from docsite.pages import words
-from docsite.pages.navigation import FIRST, LANGUAGES, Page, a_language, groups, pages
+from docsite.pages.navigation import FIRST, LANGUAGES, Page, groups, known_language, pages
 from docsite.projects.auth import project_by_domain
 from docsite.projects.models import Project
 
@@ -43,7 +43,7 @@ def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
 
 def language_of(path: str) -> str:
     """The language in which the pages around a path are."""
-    return a_language(path.strip("/").partition("/")[0])
+    return known_language(path.strip("/").partition("/")[0])
 
 
 def _in_language(page: Page | None, code: str) -> Page:

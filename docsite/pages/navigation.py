@@ -69,7 +69,7 @@ class Page:
         return [heading for heading in self.rendered.headings if heading.level in (2, 3)]
 
 
-def a_language(code: str) -> str:
+def known_language(code: str) -> str:
     """The language of that code, or the first one where there is none."""
     return code if code in LANGUAGES else FIRST
 

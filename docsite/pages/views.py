@@ -17,7 +17,7 @@ from assistant.delivery import panel_path
 from docsite.http.client_ip import client_ip
 from docsite.pages.for_agents import links, markdown_response, wants_markdown
 from docsite.pages.frame import frame, language_of, site_project
-from docsite.pages.navigation import FIRST, Page, a_language, neighbours, pages
+from docsite.pages.navigation import FIRST, Page, known_language, neighbours, pages
 from docsite.pages.nearest import nearest
 from docsite.projects.models import Project
 from search import queries
@@ -63,7 +63,7 @@ def without_slash(request: HttpRequest, slug: str, language: str = FIRST) -> Htt
 def search(request: HttpRequest) -> HttpResponse:
     """Search results without JavaScript: `?q=`, and `&language=` to have pages in that language first."""
     query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
-    language = a_language(request.GET.get("language", ""))
+    language = known_language(request.GET.get("language", ""))
     project = site_project()
     hits = _language_first(project, query, language) if project and query else []
     if project and _is_reader(request):

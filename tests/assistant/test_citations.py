@@ -316,7 +316,8 @@ def fragment(sentence: str, text: str, above: str = "", body: str = "") -> str:
          ":~:text=use%20the%20%28old%29%20name%20here"),
         ("It works.", "First. It works.", "It works.", ":~:text=First.-,It%20works"),
         ("It works.", "It works.", "", ":~:text=It%20works"),
-        ("It works.", "It works.", "It works.\nPart", ":~:text=Part-,It%20works"),
+        ("It works.", "It works.", "It works.\nBeside it", ":~:text=Beside%20it-,It%20works"),
+        ("It works.", "It works.", "It works.\nPart", ""),  # a heading, with a link behind it that may be text
         ("acme --check", "acme --check", "", ":~:text=acme%20%2D%2Dcheck"),
         ("w1 " * 30 + "end one two.", "w1 " * 30 + "end one two.", "", ":~:text=w1%20w1%20w1,end%20one%20two"),
         ("次の命令。", "概要です。\n次の命令。", "", ":~:text=" + quote("次の命令")),

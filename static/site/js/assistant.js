@@ -1,5 +1,5 @@
-// The ways to the assistant's widget, which speaks the page's language. It loads after the page, may be blocked or switched off, and nothing here waits
-// for it: until it can be used, links that ask lead to /ask.
+// The ways to the assistant's widget, which speaks the page's language. It loads after the page, may be blocked or
+// switched off, and nothing here waits for it: until it can be used, links that ask lead to /ask.
 
 import { words } from "./words.js";
 
