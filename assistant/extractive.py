@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from assistant.citations import Citations
 from assistant.events import Source, Text
 from assistant.question import Voice
+from assistant.sentences import sentences
 from search import analysis
 from search.hits import Hit
 from search.sections import blocks, plain
@@ -62,13 +63,13 @@ def _see_also(wanted: str, citations: Citations, quoted: Sequence[int]) -> Itera
         hit = passages[index]
         link, new = citations.cite(index, _telling_sentence(wanted, hit, [hit.body]))
         yield from new
-        begin = "" if position else "\n\nSee also:\n"
+        begin = "" if position else f"\n\n{sentences(passages).also}\n"
         yield Text(f"{begin}\n- {_plain(' › '.join(dict.fromkeys(hit.breadcrumb)))} {link}")
 
 
 def refusal(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
     """Say that the documentation has no answer, and where to look instead. Cites nothing."""
-    yield Text("I couldn't find this in the documentation.")
+    yield Text(sentences(hits).unknown)
     yield from instead(hits, voice, thread_id)
 
 
@@ -79,9 +80,10 @@ def instead(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]
     pages = list({hit.path: hit for hit in hits}.values())[:3]
     if pages:
         listed = "\n".join(f"- [{_plain(hit.title)}]({hit.url.partition('#')[0]})" for hit in pages)
-        yield Text(f"\n\nThe nearest pages:\n\n{listed}")
+        yield Text(f"\n\n{sentences(hits).nearest}\n\n{listed}")
     if voice.support_url:
-        yield Text(f"\n\nYou can also [ask for help]({support_link(voice.support_url, thread_id)}).")
+        link = support_link(voice.support_url, thread_id)
+        yield Text(f"\n\n{sentences(hits).help.format(link=link)}")
 
 
 def support_link(support: str, thread_id: str) -> str:

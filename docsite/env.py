@@ -147,8 +147,7 @@ class Env(BaseSettings):
     limit_login_ip: Rate = Field(default="20/h", description="Attempts to log in to the admin per client address.")
     limit_login_account: Rate = Field(
         default="100/h",
-        description="The same per user name, from all addresses together. "
-        "When it is used up nobody can log in under that name, so it is the larger one.",
+        description="The same per user name, from all browsers that have not logged in with it before.",
     )
 
     @field_validator("allowed_hosts", "trusted_proxies", "crawl_private_hosts", mode="before")

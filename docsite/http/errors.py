@@ -89,10 +89,15 @@ class TooMany(ApiError):
         super().__init__(429, f"Too many requests. Try again in {_time(wait)}.", headers={"Retry-After": str(wait)})
 
 
+def in_a_unit(seconds: int) -> tuple[int, str]:
+    """A time in the unit that people would name it in, rounded up: 2405 seconds are `(41, "minute")`."""
+    length, unit = (3600, "hour") if seconds > 5400 else (60, "minute") if seconds > 90 else (1, "second")
+    return -(-seconds // length), unit
+
+
 def _time(seconds: int) -> str:
     """A time as a sentence has it: `1 second`, `41 minutes`, `15 hours`."""
-    length, unit = (3600, "hour") if seconds > 5400 else (60, "minute") if seconds > 90 else (1, "second")
-    number = -(-seconds // length)
+    number, unit = in_a_unit(seconds)
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 

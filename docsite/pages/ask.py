@@ -23,7 +23,7 @@ from docsite.http.client_ip import client_ip
 from docsite.http.errors import ApiError, BadRequest, Forbidden, NotFound, Unauthorized
 from docsite.pages import forms, words
 from docsite.pages.frame import frame
-from docsite.pages.navigation import FIRST, known_language
+from docsite.pages.navigation import FIRST, home, known_language
 from docsite.projects import auth
 from docsite.projects.auth import Caller
 from docsite.projects.gate import as_api_error, own_origin
@@ -43,9 +43,9 @@ async def ask(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             form = forms.fields(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-            question, path = form.get("question", ""), form.get("path", "")
-            language = known_language(form.get("language", ""))
-            outcome = await _answered(request, _checked(question), path, language)
+            question, path = form.get("question", "").strip(), form.get("path", "")
+            _check(question)
+            outcome = await _answered(request, question, path, language)
         except Exception as failure:  # the boundary: whatever it is, the reader gets the page with a sentence
             refusal = as_api_error(failure)
     if outcome and outcome.state != "done":
@@ -69,14 +69,12 @@ def _page(request: HttpRequest, language: str, shown: dict[str, Any]) -> HttpRes
     return render(request, "pages/ask.html", context, status=shown["status"])
 
 
-def _checked(question: str) -> str:
-    """The question without the space around it. Refuses what is none."""
-    question = question.strip()
+def _check(question: str) -> None:
+    """Refuse what is no question."""
     if not question:
         raise BadRequest(sentence="Write a question first.")
     if len(question) > LONGEST_TEXT:
         raise BadRequest(sentence=f"The question has more than {LONGEST_TEXT:,} characters.")
-    return question
 
 
 async def _answered(request: HttpRequest, question: str, path: str, language: str) -> Outcome:
@@ -86,8 +84,8 @@ async def _answered(request: HttpRequest, question: str, path: str, language: st
         {
             "fp": "anonymous",
             "messages": [{"role": "user", "content": question}],
-            "currentPath": path[:LONGEST_PATH] or None,
-            # Of the others there are a few pages each, so that questions in them go to all pages.
+            # Of another language there are a few pages: they are preferred, and the rest is not left out.
+            "currentPath": path[:LONGEST_PATH] or (None if language == FIRST else home(language).path),
             "filter": {"language": FIRST} if language == FIRST else None,
         }
     )

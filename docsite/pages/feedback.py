@@ -19,8 +19,8 @@ from docsite.http.body import BROWSER_LIMIT
 from docsite.http.client_ip import client_ip, network_of
 from docsite.http.errors import ApiError, BadRequest, NotFound
 from docsite.pages import forms, words
-from docsite.pages.frame import frame, language_of, site_project
-from docsite.pages.navigation import every_page
+from docsite.pages.frame import frame, site_project
+from docsite.pages.navigation import every_page, known_language
 from docsite.paths import normalize
 from docsite.projects.gate import as_api_error
 
@@ -41,7 +41,7 @@ def feedback(request: HttpRequest) -> HttpResponse:
         _keep(request, said)
     except Exception as failure:  # the boundary: whatever it is, the reader gets the page with a sentence
         refusal = as_api_error(failure)
-    around = frame(language_of(said.path))
+    around = frame(known_language(request.GET.get("language", "")))
     ours = {page.path for page in every_page()}
     path = normalize(said.path)
     shown = {

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from docsite.pages import words
-from docsite.pages.navigation import FIRST, LANGUAGES, Page, groups, known_language, pages
+from docsite.pages.navigation import FIRST, LANGUAGES, Page, groups, home, known_language, pages
 from docsite.projects.auth import project_by_domain
 from docsite.projects.models import Project
 
@@ -30,7 +30,7 @@ def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
         "language": language,
         "words": words.PAGE[language],
         "script_words": words.SCRIPT[language] | {"widget": words.WIDGET.get(language)},
-        "home": pages(language)["index"].path,
+        "home": home(language).path,
         "languages": [
             {"code": code, "name": name, "href": _in_language(page, code).path, "current": code == language}
             for code, name in LANGUAGES.items()

@@ -74,6 +74,11 @@ def known_language(code: str) -> str:
     return code if code in LANGUAGES else FIRST
 
 
+def home(language: str) -> Page:
+    """The first page of a language."""
+    return pages(language)["index"]
+
+
 def _root(language: str) -> str:
     return "" if language == FIRST else f"/{language}"
 

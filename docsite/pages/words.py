@@ -5,7 +5,7 @@ The content of a page is not here, nor what stands only on pages that are in no 
 
 from typing import Any
 
-from docsite.http.errors import ApiError
+from docsite.http.errors import ApiError, in_a_unit
 
 PAGE = {
     "en": {
@@ -192,7 +192,7 @@ PAGE = {
         "ask_lead": "Die Antwort wird aus diesen Seiten geschrieben, mit Links zu dem, worauf sie beruht.",
         "every_question": "Wie jede Frage hier wird sie",
         "stored": "gespeichert",
-        "no_assistant": "Der Assistent dieser Site ist nicht eingerichtet. Die Suche geht auch ohne ihn.",
+        "no_assistant": "Der Assistent dieser Site ist nicht eingerichtet. Die Suche funktioniert auch ohne ihn.",
         "your_question": "Ihre Frage",
         "answer": "Antwort",
         "sources": "Quellen",
@@ -286,18 +286,18 @@ REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages that the ser
         403: "Dieses Formular wird nur von den Seiten dieser Site angenommen.",
         404: "Diese Site nimmt keine Rückmeldungen an.",
         413: "Das ist zu lang.",
-        429: "Das war zu viel auf einmal. Versuchen Sie es später noch einmal.",
-        503: "Das geht gerade nicht. Versuchen Sie es bald noch einmal.",
+        429: "Das war zu viel auf einmal. Versuchen Sie es in {wait} noch einmal.",
+        500: "Interner Fehler. Der Dienst sagt dazu: {sentence}",
+        503: "Das ist gerade nicht möglich. Versuchen Sie es bald noch einmal.",
     },
 }
 
-WIDGET: dict[
-    str, dict[str, Any]
-] = {  # its options: all labels, by their names in `/widget.d.ts`, and questions that these pages answer
+# The widget's options: all its labels, by their names in `/widget.d.ts`, and questions that these pages answer.
+WIDGET: dict[str, dict[str, Any]] = {
     "de": {
         "starterQuestions": ["Wie setze ich das Widget auf meine Seite?", "Wie starte ich die Demo?"],
         "labels": {
-            "name": "Fragen zur Doku",
+            "name": "Fragen stellen",
             "launcher": "Fragen",
             "placeholder": "Stellen Sie eine Frage…",
             "question": "Ihre Frage",
@@ -305,6 +305,7 @@ WIDGET: dict[
             "retry": "Noch einmal",
             "loading": "Lädt…",
             "notLoaded": "Das konnte nicht geladen werden.",
+            "locale": "de",
             "wider": "Breiter machen",
             "narrower": "Schmaler machen",
             "greeting": "Was suchen Sie?",
@@ -321,7 +322,7 @@ WIDGET: dict[
             "latest": "Zum Neuesten",
             "unsend": "Nicht senden",
             "placeholderAbout": "Fragen Sie dazu…",
-            "attached": "Was mitgeht",
+            "attached": "Wird mitgesendet",
             "added": "Hinzugefügt: {labels}",
             "remove": "{label} entfernen",
             "thisPage": "Diese Seite: {title}",
@@ -331,8 +332,8 @@ WIDGET: dict[
             "line": "1 Zeile",
             "lines": "{n} Zeilen",
             "pastedHint": "Als ein Stück hinzugefügt. Fügen Sie es noch einmal ein, um es in die Frage zu setzen.",
-            "cutShort": "Nur die ersten 32.000 Zeichen gehen mit der Frage.",
-            "tooMany": "Mehr als 5 Dinge können mit einer Frage nicht mitgehen.",
+            "cutShort": "Nur die ersten 32.000 Zeichen werden mitgesendet.",
+            "tooMany": "Einer Frage lassen sich höchstens 5 Dinge beifügen.",
             "fileTooLarge": "{name} ist größer als 256 KB.",
             "fileNotText": "{name} ist keine Textdatei.",
             "drop": "Textdateien hier ablegen",
@@ -403,7 +404,7 @@ WIDGET: dict[
             "inaccurate": "Ungenau",
             "incomplete": "Unvollständig",
             "outOfDate": "Veraltet",
-            "offTopic": "Nicht, was ich gefragt habe",
+            "offTopic": "Beantwortet meine Frage nicht",
             "comment": "Möchten Sie etwas hinzufügen? (freiwillig)",
             "noMore": "Nein, danke",
             "sendFeedback": "Rückmeldung senden",
@@ -413,7 +414,7 @@ WIDGET: dict[
             "reconnecting": "Verbindung verloren. Sie wird neu aufgebaut…",
             "sending": "Wird gesendet…",
             "searching": "Die Dokumentation wird durchsucht…",
-            "reading": "Gelesen wird: {titles}",
+            "reading": "Liest: {titles}",
             "answering": "Antwortet…",
             "complete": "Antwort vollständig.",
             "completeOne": "Antwort vollständig, 1 Quelle.",
@@ -440,6 +441,14 @@ WIDGET: dict[
 }
 
 
+UNITS = {"de": {"second": ("Sekunde", "Sekunden"), "minute": ("Minute", "Minuten"), "hour": ("Stunde", "Stunden")}}
+
+
 def refusal(language: str, refused: ApiError) -> str:
-    """Why a form was refused, in the language: in the service's own words, or else by the status."""
-    return REFUSALS.get(language, {}).get(refused.status, refused.sentence)
+    """Why a form was refused: by its status, or exactly in the language that the service itself speaks."""
+    if language not in REFUSALS:
+        return refused.sentence
+    number, unit = in_a_unit(int(refused.headers.get("Retry-After", "0")))
+    wait = f"{number} {UNITS[language][unit][number != 1]}"
+    said = REFUSALS[language].get(refused.status, "{sentence}")
+    return said.format(wait=wait, sentence=refused.sentence)

@@ -3,7 +3,8 @@
 declare namespace DocsAssistant {
   /** Names of the widget's sentences. What stands in braces in one, such as `{n}`, is filled in. */
   type Label =
-    | "name" | "launcher" | "placeholder" | "question" | "close" | "retry" | "loading" | "notLoaded" | "wider"
+    | "name" | "launcher" | "placeholder" | "question" | "close" | "retry" | "loading" | "notLoaded" | "locale"
+    | "wider"
     | "narrower" | "greeting" | "promise" | "starters" | "caution" | "transcript" | "send" | "stop" | "newThread"
     | "latest" | "unsend" | "placeholderAbout" | "attached" | "added" | "remove" | "thisPage" | "quoted" | "codeChip"
     | "pasted" | "line" | "lines" | "pastedHint" | "cutShort" | "tooMany" | "fileTooLarge" | "fileNotText" | "drop"

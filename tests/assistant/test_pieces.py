@@ -1,14 +1,14 @@
 """The parts of an answer that need no server: citations, quoting, the prompt's budget, the story itself."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from assistant import answering, prompts
 from assistant.answering import Ladder, Outcome, Retrieved
 from assistant.events import Failed, Finish, Start
-from assistant.extractive import excerpt
+from assistant.extractive import excerpt, refusal
 from assistant.log import Log
 from assistant.question import Context, Question, Turn, Voice
 from assistant.upstream import Piece, UpstreamError, Usage, openai
@@ -21,6 +21,28 @@ def hit(path="/a", score=0.9, body="Some words.", anchor="part", title="A") -> H
 
 
 PASSAGES = [hit("/a"), hit("/b", title="B"), hit("/a", anchor="other")]
+
+
+@pytest.mark.parametrize(
+    ("language", "unknown", "nearest", "ask"),
+    [
+        (
+            "de-AT",
+            "Das habe ich in der Dokumentation nicht gefunden.",
+            "Die nächstliegenden Seiten:",
+            "um Hilfe bitten",
+        ),
+        ("fr", "Je n’ai pas trouvé cela dans la documentation.", "Les pages les plus proches :", "demander de l’aide"),
+        (None, "I couldn't find this in the documentation.", "The nearest pages:", "ask for help"),
+        ("tlh", "I couldn't find this in the documentation.", "The nearest pages:", "ask for help"),
+    ],
+)
+def test_a_refusal_is_in_the_language_of_the_nearest_page(language, unknown, nearest, ask):
+    hits = [replace(hit(), language=language)]
+    said = "".join(piece.delta for piece in refusal(hits, Voice(support_url="https://help.example/"), "thr_1"))
+    assert said.startswith(unknown)
+    assert f"\n\n{nearest}\n\n- [A](" in said
+    assert f"[{ask}](https://help.example/?threadId=thr_1)" in said
 
 
 def test_a_quote_starts_where_the_question_is_answered_and_keeps_code_whole():

@@ -104,12 +104,13 @@ def test_a_german_page_speaks_german(tab: Callable[..., Page]) -> None:
     expect(page.get_by_role("dialog").get_by_role("status")).to_have_text(re.compile(r"^\d+ Seiten$"))
     expect(page.locator(".ask-row")).to_have_attribute("href", "/ask?q=rate+limits&path=%2Fde%2Fquickstart&language=de")
     page.keyboard.press("Escape")
+    expect(page.locator(".search-dialog")).to_be_hidden()
+    expect(page.locator("docs-assistant .launcher")).to_have_text("Fragen")
     page.keyboard.press("Control+i")
-    chat = page.get_by_role("dialog", name="Fragen zur Doku")
+    chat = page.get_by_role("dialog", name="Fragen stellen")
     expect(chat.get_by_role("textbox", name="Ihre Frage")).to_be_focused()
     expect(chat.get_by_text("Was suchen Sie?")).to_be_visible()
     expect(chat.get_by_role("button", name="Wie starte ich die Demo?")).to_be_visible()
-    expect(page.locator("docs-assistant .launcher")).to_have_text("Fragen")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

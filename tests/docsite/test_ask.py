@@ -1,5 +1,6 @@
 """Asking without JavaScript."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ from django.test import Client
 
 from assistant.models import Message, Thread
 from docsite.http.errors import TooMany
+from search.ingest import ingest
+from search.sources import Page
 
 ORIGIN = "http://testserver"
 
@@ -19,9 +22,15 @@ def site(project: Any, settings: Any) -> Any:
     return project
 
 
-def post(client: Client, question: str = "How do I install acme?", origin: str | None = ORIGIN, **more: str) -> Any:
+def post(
+    client: Client,
+    question: str = "How do I install acme?",
+    origin: str | None = ORIGIN,
+    language: str = "en",
+    **more: str,
+) -> Any:
     headers = {"Origin": origin} if origin else {}
-    return client.post("/ask", {"question": question, **more}, headers=headers)
+    return client.post(f"/ask?language={language}", {"question": question, **more}, headers=headers)
 
 
 def test_the_answer_stands_below_the_form_with_its_sources(client: Client, site: Any) -> None:
@@ -96,7 +105,7 @@ def test_in_german_all_around_the_answer_is_german(client: Client, site: Any) ->
     form = client.get("/ask", {"language": "de", "path": "/de/install"}).content.decode()
     assert '<html lang="de">' in form
     assert '<label for="question">Ihre Frage</label>' in form
-    assert '<input type="hidden" name="language" value="de">' in form
+    assert '<form class="ask-form" action="/ask?language=de" method="post">' in form
     answered = post(client, language="de")
     html = answered.content.decode()
     assert answered.status_code == 200
@@ -104,9 +113,40 @@ def test_in_german_all_around_the_answer_is_german(client: Client, site: Any) ->
     assert '<a href="https://docs.acme.example/install">' in html[html.index(">Quellen</h2>") :]
     unknown = post(client, "Who won the chess championship of 1972?", language="de").content.decode()
     assert '<a href="/search?language=de&amp;q=Who%20won' in unknown
-    refused = post(client, " ", language="de")
-    assert refused.status_code == 400
-    assert "Es fehlt etwas" in refused.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "says"),
+    [
+        ({"question": " "}, 400, "Es fehlt etwas"),
+        ({"question": "a\x00b"}, 400, "Das lässt sich so nicht annehmen"),
+        ({"origin": "https://evil.example"}, 403, "nur von den Seiten dieser Site"),
+        ({"question": "x" * 2_200_000}, 413, "Das ist zu lang."),
+    ],
+)
+def test_in_german_a_refusal_is_german(client: Client, site: Any, asked: Any, status: int, says: str) -> None:
+    refused = post(client, language="de", **asked)
+    html = refused.content.decode()
+    assert refused.status_code == status
+    assert '<html lang="de">' in html
+    assert says in html
+
+
+def test_in_german_a_limit_says_how_long_it_holds(client: Client, site: Any, settings: Any) -> None:
+    settings.ENV = settings.ENV.model_copy(update={"limit_assistant_org": "1/d"})
+    assert post(client, language="de").status_code == 200
+    html = post(client, language="de").content.decode()
+    assert re.search(r"Versuchen Sie es in \d+ (Stunden?|Minuten?|Sekunden?) noch einmal\.", html)
+
+
+def test_in_german_german_pages_come_first(client: Client, site: Any) -> None:
+    pages = {"/parcels": ("en", "in English"), "/de/parcels": ("de", "auf Deutsch")}
+    text = "# Parcels {}\n\nParcels: `acme send`.\n"
+    ingest(site.project, [Page(path, path, text.format(title), language=code) for path, (code, title) in pages.items()])
+    html = post(client, "acme send parcels", language="de").content.decode()
+    first = re.search("Parcels (auf Deutsch|in English)", html.partition(">Antwort</h2>")[2])
+    assert first
+    assert first[1] == "auf Deutsch"
 
 
 def test_a_language_that_is_none_is_the_first(client: Client, site: Any) -> None:

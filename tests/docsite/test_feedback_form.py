@@ -61,3 +61,23 @@ def test_a_thumb_is_kept_changed_and_limited(http, site, send):
     assert int(limited.headers["retry-after"]) > 0
     assert "Too many requests. Try again in" in limited.text
     assert http.get(f"{site.url}/feedback").headers["location"] == "/"
+
+
+@pytest.mark.parametrize(
+    ("headers", "said", "status", "says"),
+    [
+        ({"Origin": "https://evil.example"}, {}, 403, "nur von den Seiten dieser Site"),
+        (None, {"comment": "x" * 6000}, 400, "Es fehlt etwas, oder es ist zu lang."),
+    ],
+)
+def test_on_german_pages_a_refusal_is_german(http, site, headers, said, status, says):
+    page = http.get(f"{site.url}/de/quickstart").text
+    assert '<form class="feedback" action="/feedback?language=de" method="post"' in page
+    refused = http.post(
+        f"{site.url}/feedback?language=de",
+        data={"path": "/de/quickstart", "helpful": "no", **said},
+        headers=headers or {"Origin": site.url},
+    )
+    assert refused.status_code == status
+    assert '<html lang="de">' in refused.text
+    assert says in refused.text

@@ -53,6 +53,36 @@ def test_an_account_is_not_guessed_at_from_many_addresses(attempt: Any, user: Us
     assert other.status_code == 200, "other names are not held up"
 
 
+def test_who_has_logged_in_before_is_not_held_up_by_strangers(attempt: Any, user: User) -> None:
+    mine = Client(REMOTE_ADDR=f"2001:db8:5:{user.pk:x}::1")
+    entered = mine.post(LOGIN, {"username": user.username, "password": PASSWORD})
+    assert (entered.status_code, entered["Location"]) == (302, "/admin/")
+    device = entered.cookies["device"]
+    assert (device["path"], device["httponly"], device["samesite"]) == (LOGIN, True, "Lax")
+    strangers = [attempt(user.username, "guess", f"2001:db8:6:{user.pk:x}{number}::1") for number in range(3)]
+    assert strangers[-1].status_code == 429
+    mine.logout()  # takes the session, and with it all cookies of Django's test client
+    mine.cookies["device"] = device.value
+    assert mine.post(LOGIN, {"username": user.username, "password": PASSWORD}).status_code == 302
+    forged = Client(REMOTE_ADDR=f"2001:db8:7:{user.pk:x}::1")
+    forged.cookies["device"] = device.value[:-1] + ("a" if device.value[-1] != "a" else "b")
+    assert forged.post(LOGIN, {"username": user.username, "password": PASSWORD}).status_code == 429
+    other = User.objects.create_user(f"other-{user.username}", password=PASSWORD, is_staff=True)
+    for number in range(3):
+        attempt(other.username, "guess", f"2001:db8:8:{user.pk:x}{number}::1")
+    borrowed = Client(REMOTE_ADDR=f"2001:db8:9:{user.pk:x}::1")
+    borrowed.cookies["device"] = device.value
+    assert borrowed.post(LOGIN, {"username": other.username, "password": PASSWORD}).status_code == 429
+
+
+@pytest.mark.parametrize("sent", [{"password": ""}, {"username": ""}, {"username": "a\x00b"}])
+def test_what_guesses_nothing_costs_nothing(attempt: Any, user: User, sent: dict[str, str]) -> None:
+    form = {"username": user.username, "password": "guess", **sent}
+    here = f"2001:db8:a:{user.pk:x}::1"
+    assert {attempt(form["username"], form["password"], here).status_code for _ in range(4)} == {200}
+    assert attempt(user.username, PASSWORD, here).status_code == 302
+
+
 def test_a_name_that_is_nobodys_is_counted_like_any(attempt: Any, user: User) -> None:
     statuses = [
         attempt(f"nobody-{user.username}", "guess", f"2001:db8:4:{user.pk:x}{number}::1").status_code

@@ -6,7 +6,7 @@ import { h, icon, plain } from "./dom.js";
 import { Intake } from "./intake.js";
 import { watchSelection } from "./selection.js";
 import { lastAnswer } from "./thread.js";
-import { fill, words } from "./words.js";
+import { fill, locale, words } from "./words.js";
 
 /** @typedef {import("./thread.js").Context} Context */
 
@@ -180,8 +180,8 @@ export class Composer {
     const n = this.text.length;
     const step = STEPS.filter((share) => n >= share * LIMIT).length;
     this.counter.hidden = step === 0;
-    this.counter.textContent = fill(words.count, { n: n.toLocaleString(), limit: LIMIT.toLocaleString() });
-    if (step > this.#step) this.#announce(fill(words.left, { n: (LIMIT - n).toLocaleString() }));
+    this.counter.textContent = fill(words.count, { n: n.toLocaleString(locale()), limit: LIMIT.toLocaleString(locale()) });
+    if (step > this.#step) this.#announce(fill(words.left, { n: (LIMIT - n).toLocaleString(locale()) }));
     this.#step = step;
   }
 

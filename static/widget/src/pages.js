@@ -1,7 +1,7 @@
 /** What the menu shows in the place of the conversation: other conversations, deletion, and what this all is. */
 
 import { h, plain, tool } from "./dom.js";
-import { fill, words } from "./words.js";
+import { fill, locale, words } from "./words.js";
 
 /** @typedef {import("./conversation.js").Conversation} Conversation */
 
@@ -63,7 +63,7 @@ export class Cover {
 /** @param {Conversation} conversation */
 export function pastPage(conversation) {
   if (!conversation.past.length) return [h("p", {}, words.pastNone)];
-  const time = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "numeric", minute: "2-digit" });
+  const time = new Intl.DateTimeFormat(locale(), { weekday: "short", hour: "numeric", minute: "2-digit" });
   const items = conversation.past.map(({ chatId, title, at }) => {
     const open = () => conversation.open(chatId);
     const when = h("time", { dateTime: new Date(at).toISOString() }, time.format(at));

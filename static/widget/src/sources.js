@@ -5,7 +5,7 @@ import { address } from "./markdown.js";
 import { linkTo, place } from "./prose.js";
 import { page } from "./quote.js";
 import { numbered } from "./thread.js";
-import { fill, words } from "./words.js";
+import { fill, locale, words } from "./words.js";
 
 /** @typedef {import("./thread.js").Source & { number: number }} Numbered */
 
@@ -63,7 +63,7 @@ export function scopeLine(scope) {
 function ago(at) {
   const minutes = Math.min(0, Math.round((at - Date.now()) / 60_000));
   if (minutes === 0) return words.justNow;
-  const format = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
   if (minutes > -60) return format.format(minutes, "minute");
   if (minutes > -60 * 24) return format.format(Math.round(minutes / 60), "hour");
   return format.format(Math.round(minutes / 1440), "day");

@@ -7,6 +7,7 @@ import { launcherWords } from "./launcher-words.js";
 
 export const words = {
   ...launcherWords,
+  locale: "en",
   wider: "Make wider",
   narrower: "Make narrower",
   greeting: "What are you looking for?",
@@ -132,6 +133,15 @@ export const words = {
  * @param {Record<string, string | number>} values
  */
 export const fill = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+
+/** The language of times and numbers; the browser's where the label names none. */
+export function locale() {
+  try {
+    return Intl.getCanonicalLocales(words.locale);
+  } catch {
+    return undefined;
+  }
+}
 
 const OURS = Object.freeze({ ...words });
 
