@@ -3,6 +3,8 @@
 The content of a page is not here, nor what stands only on pages that are in no other language.
 """
 
+import json
+from pathlib import Path
 from typing import Any
 
 from docsite.http.errors import ApiError, in_a_unit
@@ -293,153 +295,8 @@ REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages that the ser
 }
 
 # The widget's options: all its labels, by their names in `/widget.d.ts`, and questions that these pages answer.
-WIDGET: dict[str, dict[str, Any]] = {
-    "de": {
-        "starterQuestions": ["Wie setze ich das Widget auf meine Seite?", "Wie starte ich die Demo?"],
-        "labels": {
-            "name": "Fragen stellen",
-            "launcher": "Fragen",
-            "placeholder": "Stellen Sie eine Frage…",
-            "question": "Ihre Frage",
-            "close": "Schließen",
-            "retry": "Noch einmal",
-            "loading": "Lädt…",
-            "notLoaded": "Das konnte nicht geladen werden.",
-            "locale": "de",
-            "wider": "Breiter machen",
-            "narrower": "Schmaler machen",
-            "greeting": "Was suchen Sie?",
-            "promise": (
-                "Fragen Sie in Ihren eigenen Worten. Die Antworten kommen aus dieser Dokumentation, "
-                "mit Links zu den Seiten, auf denen sie beruhen."
-            ),
-            "starters": "Fragen für den Anfang",
-            "caution": "Antworten kommen aus dieser Dokumentation und können trotzdem falsch sein.",
-            "transcript": "Unterhaltung",
-            "send": "Senden",
-            "stop": "Anhalten",
-            "newThread": "Neue Unterhaltung",
-            "latest": "Zum Neuesten",
-            "unsend": "Nicht senden",
-            "placeholderAbout": "Fragen Sie dazu…",
-            "attached": "Wird mitgesendet",
-            "added": "Hinzugefügt: {labels}",
-            "remove": "{label} entfernen",
-            "thisPage": "Diese Seite: {title}",
-            "quoted": "„{text}“",
-            "codeChip": "Code",
-            "pasted": "Eingefügter Text",
-            "line": "1 Zeile",
-            "lines": "{n} Zeilen",
-            "pastedHint": "Als ein Stück hinzugefügt. Fügen Sie es noch einmal ein, um es in die Frage zu setzen.",
-            "cutShort": "Nur die ersten 32.000 Zeichen werden mitgesendet.",
-            "tooMany": "Einer Frage lassen sich höchstens 5 Dinge beifügen.",
-            "fileTooLarge": "{name} ist größer als 256 KB.",
-            "fileNotText": "{name} ist keine Textdatei.",
-            "drop": "Textdateien hier ablegen",
-            "count": "{n} von {limit} Zeichen",
-            "left": "{n} Zeichen übrig",
-            "editing": "Sie ändern Ihre letzte Frage",
-            "menu": "Mehr",
-            "past": "Frühere Unterhaltungen",
-            "pastNone": "Aus den letzten 24 Stunden gibt es keine anderen Unterhaltungen.",
-            "download": "Als Markdown herunterladen",
-            "tellPage": "Meine Seite mitsenden",
-            "about": "Über den Assistenten",
-            "back": "Zurück",
-            "forget": "Meine Daten löschen",
-            "forgetWhat": (
-                "Ihre Fragen, Antworten und Bewertungen werden gelöscht, in diesem Browser und beim Dienst, und Sie "
-                "bekommen eine neue zufällige Kennung. Das lässt sich nicht rückgängig machen."
-            ),
-            "forgetYes": "Alles löschen",
-            "forgetting": "Wird gelöscht…",
-            "forgotten": "Ihre Daten wurden gelöscht.",
-            "forgottenHere": (
-                "Ihre Daten wurden in diesem Browser gelöscht. Der Dienst war nicht erreichbar: "
-                "Was er gespeichert hat, ist noch da."
-            ),
-            "aboutAnswers": "Antworten",
-            "aboutAnswersText": (
-                "Sie entstehen aus dieser Dokumentation, in der Regel durch ein Sprachmodell, und können falsch sein. "
-                "Prüfen Sie die verlinkten Seiten, bevor Sie sich auf eine verlassen."
-            ),
-            "aboutKept": "Was gespeichert wird",
-            "aboutKeptDay": "Dieser Browser bewahrt Ihre Unterhaltungen 24 Stunden lang auf.",
-            "aboutKeptTab": "Dieser Tab bewahrt Ihre Unterhaltung auf, bis Sie ihn schließen.",
-            "aboutKeptThere": (
-                "Der Dienst speichert Fragen und Antworten unter einer zufälligen Kennung, damit die Dokumentation "
-                "besser werden kann. „{forget}“ im Menü entfernt das alles."
-            ),
-            "aboutSent": "Was gesendet wird",
-            "aboutSentText": (
-                "Ihre Frage, was Sie ihr hinzufügen, und die Adresse der Seite, auf der Sie sind. "
-                "„{page}“ im Menü schaltet die Adresse ab."
-            ),
-            "aboutLimits": "Grenzen",
-            "aboutLimitsText": (
-                "In einer gewissen Zeit kann nur eine gewisse Zahl von Fragen gestellt werden. "
-                "Ist sie erreicht, erfahren Sie, wie lange Sie warten müssen."
-            ),
-            "proceed": "Weiter",
-            "cancel": "Abbrechen",
-            "code": "Code",
-            "languages": "Sprachen",
-            "wrap": "Zeilen umbrechen",
-            "copyCode": "Code kopieren",
-            "copy": "Kopieren",
-            "copied": "Kopiert",
-            "more": "{n} weitere zeigen",
-            "asked": "Sie haben gefragt",
-            "answered": "Antwort",
-            "sources": "Quellen",
-            "next": "Weiterlesen",
-            "source": "Quelle {number}: {title}",
-            "open": "Öffnen",
-            "context": "Zu",
-            "rate": "Diese Antwort bewerten",
-            "helpful": "Hilfreich",
-            "unhelpful": "Nicht hilfreich",
-            "whatWasWrong": "Was war nicht gut?",
-            "inaccurate": "Ungenau",
-            "incomplete": "Unvollständig",
-            "outOfDate": "Veraltet",
-            "offTopic": "Beantwortet meine Frage nicht",
-            "comment": "Möchten Sie etwas hinzufügen? (freiwillig)",
-            "noMore": "Nein, danke",
-            "sendFeedback": "Rückmeldung senden",
-            "thanks": "Danke für Ihre Rückmeldung.",
-            "takenBack": "Rückmeldung zurückgenommen.",
-            "queued": "Sie sind offline. Die Frage wird gesendet, sobald Sie wieder online sind.",
-            "reconnecting": "Verbindung verloren. Sie wird neu aufgebaut…",
-            "sending": "Wird gesendet…",
-            "searching": "Die Dokumentation wird durchsucht…",
-            "reading": "Liest: {titles}",
-            "answering": "Antwortet…",
-            "complete": "Antwort vollständig.",
-            "completeOne": "Antwort vollständig, 1 Quelle.",
-            "completeMany": "Antwort vollständig, {n} Quellen.",
-            "stopped": "Angehalten",
-            "restarted": "Dies ist eine neue Unterhaltung. Frühere Fragen sind vergessen.",
-            "paused": "Antworten der KI sind ausgesetzt.",
-            "rungSecondModel": "Das Ersatzmodell hat geantwortet.",
-            "rungExtractive": "Hier sind die besten Stellen der Dokumentation.",
-            "rungNearestPages": "Hier sind die nächstliegenden Seiten.",
-            "justNow": "gerade eben",
-            "indexed": "aufgenommen {ago}",
-            "failed": "Etwas ist schiefgegangen. Ihre Frage ist noch da.",
-            "empty": "Es kam keine Antwort.",
-            "lost": "Die Verbindung ging verloren, bevor die Antwort vollständig war.",
-            "unreachable": "Der Assistent ist nicht erreichbar.",
-            "silent": "Der Assistent antwortet nicht mehr.",
-            "offline": "Sie sind offline.",
-            "busy": "Sie haben gerade viel gefragt. Weiter geht es in {clock}.",
-            "later": "{why} Neuer Versuch in {clock}.",
-            "status": "Status {n}",
-        },
-    },
-}
-
+_OPTIONS = Path(__file__).parents[2] / "static" / "site" / "widget.de.json"
+WIDGET: dict[str, dict[str, Any]] = {"de": json.loads(_OPTIONS.read_text(encoding="utf-8"))}
 
 UNITS = {"de": {"second": ("Sekunde", "Sekunden"), "minute": ("Minute", "Minuten"), "hour": ("Stunde", "Stunden")}}
 

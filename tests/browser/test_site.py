@@ -104,7 +104,7 @@ def test_a_german_page_speaks_german(tab: Callable[..., Page]) -> None:
     expect(page.get_by_role("dialog").get_by_role("status")).to_have_text(re.compile(r"^\d+ Seiten$"))
     expect(page.locator(".ask-row")).to_have_attribute("href", "/ask?q=rate+limits&path=%2Fde%2Fquickstart&language=de")
     page.keyboard.press("Escape")
-    expect(page.locator(".search-dialog")).to_be_hidden()
+    page.wait_for_function("document.activeElement === document.body")  # no key is for the dialog any longer
     expect(page.locator("docs-assistant .launcher")).to_have_text("Fragen")
     page.keyboard.press("Control+i")
     chat = page.get_by_role("dialog", name="Fragen stellen")
