@@ -77,7 +77,7 @@ class Page:
         """Words that stand before a place, in its block, or `beyond` it at the end of the one above; few first.
 
         Sites put links and labels between blocks, so words from beyond are a last resort,
-        and those of a heading none: most sites put a link of its own behind it.
+        and those of the passage's heading none: most sites put a link of its own behind it.
         """
         above, _, line = self.text[:at].rpartition("\n")
         if beyond and not line.strip():

@@ -18,16 +18,21 @@ SITE_NAME = "Docs Service"
 def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
     """The context that `base.html` needs.
 
-    `words` is what templates say in the language, `script_words` what scripts say (with the widget's
-    options), and `home` where the language's first page is. `groups` is the navigation, and `widget`
-    has domain and key where the site's project has a key for it. `languages` (code, name,
-    href, current) lead to the page in that language, or else to that language's first page;
+    `in_language` is the query of addresses that serve every language, `in_language_and`
+    the same where more follows. `words` is what templates say in the language,
+    `script_words` what scripts say (with the widget's options), and `home` where the
+    language's first page is. `groups` is the navigation, and `widget` has domain and key
+    where the site's project has a key for it. `languages` (code, name, href, current)
+    lead to the page in that language, or else to that language's first page;
     `versions` have name, href, current.
     """
     key = settings.ENV.site_assistant_key
+    query = "" if language == FIRST else f"?language={language}"
     return {
         "site_name": SITE_NAME,
         "language": language,
+        "in_language": query,
+        "in_language_and": f"{query}&" if query else "?",
         "words": words.PAGE[language],
         "script_words": words.SCRIPT[language] | {"widget": words.WIDGET.get(language)},
         "home": home(language).path,

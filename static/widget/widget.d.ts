@@ -4,8 +4,7 @@ declare namespace DocsAssistant {
   /** Names of the widget's sentences. What stands in braces in one, such as `{n}`, is filled in. */
   type Label =
     | "name" | "launcher" | "placeholder" | "question" | "close" | "retry" | "loading" | "notLoaded" | "locale"
-    | "wider"
-    | "narrower" | "greeting" | "promise" | "starters" | "caution" | "transcript" | "send" | "stop" | "newThread"
+    | "wider" | "narrower" | "greeting" | "promise" | "starters" | "caution" | "transcript" | "send" | "stop" | "newThread"
     | "latest" | "unsend" | "placeholderAbout" | "attached" | "added" | "remove" | "thisPage" | "quoted" | "codeChip"
     | "pasted" | "line" | "lines" | "pastedHint" | "cutShort" | "tooMany" | "fileTooLarge" | "fileNotText" | "drop"
     | "count" | "left" | "editing" | "menu" | "past" | "pastNone" | "download" | "tellPage" | "about" | "back"
