@@ -22,8 +22,8 @@ from analytics.counting import pages
 from analytics.dashboard import visitors
 from analytics.dashboard.texts import visible
 from analytics.models import EPOCH, PageView
-from docsite.projects.admin import ProjectFilter, ScopedAdmin, organizations_of
-from docsite.projects.models import Project
+from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
+from docsite.core.tenants.models import Project
 
 
 class GivenFilter(admin.SimpleListFilter):

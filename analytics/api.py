@@ -25,11 +25,8 @@ from analytics.schemas import (
     checked,
 )
 from analytics.writer import Full, Receipt
-from docsite.db import in_db
-from docsite.http.errors import BadRequest, NotFound, Unavailable
-from docsite.http.schemas import responses
-from docsite.projects.auth import Caller
-from docsite.projects.guards import (
+from docsite.core.access.authentication import Caller
+from docsite.core.access.request_checks import (
     AdminKey,
     AllowedOrigin,
     BrowserRequest,
@@ -37,7 +34,10 @@ from docsite.projects.guards import (
     analytics_charges,
     collect_charges,
 )
-from docsite.projects.models import Project
+from docsite.core.db import in_db
+from docsite.core.http.errors import BadRequest, NotFound, Unavailable
+from docsite.core.http.schemas import responses
+from docsite.core.tenants.models import Project
 
 router = Router()
 collect_router = Router()

@@ -24,11 +24,11 @@ from analytics.schemas import DatesQuery
 from assistant import report as assistant_report
 from assistant.models import Message
 from assistant.report import Exchange
-from docsite.db import in_db
-from docsite.http.errors import NotFound
-from docsite.http.schemas import responses
-from docsite.projects.guards import AdminKey, CallerRequest, analytics_charges
-from docsite.projects.models import Project
+from docsite.core.access.request_checks import AdminKey, CallerRequest, analytics_charges
+from docsite.core.db import in_db
+from docsite.core.http.errors import NotFound
+from docsite.core.http.schemas import responses
+from docsite.core.tenants.models import Project
 from search import report as search_report
 from search.links import urls_of
 

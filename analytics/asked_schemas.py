@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, PlainValidator
 
 from analytics.schemas import DatesQuery, digits, once
-from docsite.http import cursor
-from docsite.http.cursor import Cursor
+from docsite.core.http import cursor
+from docsite.core.http.cursor import Cursor
 
 
 def _cursor(value: Any) -> Cursor:

@@ -11,8 +11,8 @@ from analytics import agents, periods, verification, writer
 from analytics.identity import keyed, visitor
 from analytics.models import EPOCH
 from analytics.writer import Receipt, View
-from docsite.http.client_ip import Address
-from docsite.projects.models import Project
+from docsite.core.http.client_address import Address
+from docsite.core.tenants.models import Project
 
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from analytics.models import Snapshot
 from analytics.reports import NAMES, Counts
-from docsite.projects.auth import Caller
+from docsite.core.access.authentication import Caller
 
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from django.utils import timezone
 from analytics.feedback_schemas import FeedbackIn
 from analytics.models import Feedback
 from assistant.models import Message
-from docsite.http.cursor import Moment
-from docsite.http.errors import BadRequest, NotFound
-from docsite.projects.models import Project
+from docsite.core.http.cursor import Moment
+from docsite.core.http.errors import BadRequest, NotFound
+from docsite.core.tenants.models import Project
 
 
 def record(project: Project, said: FeedbackIn) -> None:

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 
 from analytics.dashboard.texts import visible
 from analytics.models import Feedback
-from docsite.projects.admin import ProjectFilter, ScopedAdmin
+from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin
 
 LONGEST_EXCERPT = 160
 

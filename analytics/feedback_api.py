@@ -17,11 +17,17 @@ from analytics.feedback_schemas import (
     FeedbackResponse,
 )
 from analytics.models import Feedback
-from docsite.db import in_db
-from docsite.http.cursor import Moment
-from docsite.http.schemas import responses
-from docsite.projects.guards import AdminKey, AllowedOrigin, BrowserRequest, CallerRequest, analytics_charges
-from docsite.projects.models import Project
+from docsite.core.access.request_checks import (
+    AdminKey,
+    AllowedOrigin,
+    BrowserRequest,
+    CallerRequest,
+    analytics_charges,
+)
+from docsite.core.db import in_db
+from docsite.core.http.cursor import Moment
+from docsite.core.http.schemas import responses
+from docsite.core.tenants.models import Project
 
 router = Router()
 collect_router = Router()

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PlainVal
 from analytics.asked_schemas import NextCursor, PageQuery
 from analytics.models import Feedback
 from analytics.schemas import DatesQuery, digits, once
-from docsite.http.errors import BadRequest
+from docsite.core.http.errors import BadRequest
 
 Text = Annotated[StrictStr | None, AfterValidator(lambda text: text and text.strip())]
 Status = Literal["pending", "in_progress", "resolved", "dismissed"]

@@ -3,7 +3,7 @@
 import functools
 from hashlib import blake2b
 
-from docsite.http.client_ip import Address, network_of
+from docsite.core.http.client_address import Address, network_of
 
 
 def visitor(secret: str, address: Address, client: str) -> int:

@@ -13,8 +13,8 @@ from django.utils.decorators import async_only_middleware
 
 from analytics import collect
 from analytics.observe import not_a_reader, observation
-from docsite.db import in_db
-from docsite.projects.auth import project_by_domain
+from docsite.core.access.authentication import project_by_domain
+from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)
 

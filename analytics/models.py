@@ -6,8 +6,8 @@ from typing import ClassVar
 from django.db import models
 
 from assistant.models import Message
-from docsite import ids
-from docsite.projects.models import ApiKey, Project
+from docsite.core import ids
+from docsite.core.tenants.models import ApiKey, Project
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

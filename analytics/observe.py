@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from analytics.collect import Observation
-from docsite.http.client_ip import client_ip
+from docsite.core.http.client_address import client_ip
 
 
 def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str, reader_id: str = "") -> Observation:

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from analytics import dates
 from analytics.asked_schemas import PageQuery
 from analytics.schemas import DatesQuery
-from docsite.http.cursor import Cursor, Moment
-from docsite.http.errors import BadRequest
+from docsite.core.http.cursor import Cursor, Moment
+from docsite.core.http.errors import BadRequest
 
 
 def range_of(params: DatesQuery) -> tuple[datetime, datetime]:

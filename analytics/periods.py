@@ -14,8 +14,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.models import VisitorSecret
-from docsite.projects.auth import recent
-from docsite.projects.models import Project
+from docsite.core.access.authentication import recent
+from docsite.core.tenants.models import Project
 
 LATE = timedelta(days=2)  # for views that come in after their period
 _QUARTER = 90  # days

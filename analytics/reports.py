@@ -14,8 +14,8 @@ from django.db.models import Min
 from analytics.counting import cells, pages, sealer, sweeper, trails
 from analytics.counting.cells import Ints
 from analytics.models import EPOCH, PageView, Seal
-from docsite.db import snapshot
-from docsite.projects.models import Project
+from docsite.core.db import snapshot
+from docsite.core.tenants.models import Project
 
 logger = logging.getLogger(__name__)
 

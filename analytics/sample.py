@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from analytics.collect import Observation, record
-from docsite.http.client_ip import Address
-from docsite.projects.models import Project
+from docsite.core.http.client_address import Address
+from docsite.core.tenants.models import Project
 
 DAYS = 90
 _BATCH = 1_000

@@ -16,9 +16,9 @@ from pydantic import (
 )
 
 from analytics import dates
-from docsite.http import client_ip
-from docsite.http.errors import BadRequest
-from docsite.http.schemas import detail
+from docsite.core.http import client_address
+from docsite.core.http.errors import BadRequest
+from docsite.core.http.schemas import detail
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(minutes=5)  # that another server's clock may be
@@ -149,8 +149,8 @@ def _moment(value: Any) -> datetime:
     return instant
 
 
-def _address(value: str) -> client_ip.Address:
-    address = client_ip.parse(value) if isinstance(value, str) else None
+def _address(value: str) -> client_address.Address:
+    address = client_address.parse(value) if isinstance(value, str) else None
     if address is None:
         raise ValueError("is not an IP address")
     return address
@@ -165,7 +165,7 @@ class CollectedView(BaseModel):
         description="When the page was read; at most five minutes ahead of now."
     )
     ip: Annotated[
-        client_ip.Address, PlainValidator(_address, json_schema_input_type=Annotated[str, Field(max_length=64)])
+        client_address.Address, PlainValidator(_address, json_schema_input_type=Annotated[str, Field(max_length=64)])
     ] = Field(description="The reader's address. Only its keyed hash is kept.")
     userAgent: StrictStr = Field(max_length=4000)
     accept: StrictStr | None = Field(None, max_length=2000)

@@ -2,6 +2,6 @@
 
 from django.urls import path
 
-from docsite.http.scripts import view_script
+from docsite.core.http.scripts import view_script
 
 urlpatterns = [path("views.js", view_script)]

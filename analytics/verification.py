@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analytics.models import AgentAddresses, PageView
-from docsite.http.client_ip import Address
+from docsite.core.http.client_address import Address
 
 KNOWN_SECONDS = 60.0  # for which a process goes on with the addresses that it has read
 Verified = PageView.Verified

@@ -18,7 +18,7 @@ from django.db import InterfaceError, OperationalError, close_old_connections, c
 
 from analytics.counting import background, pages, sealer
 from analytics.models import PageView
-from docsite.db import Value, insert
+from docsite.core.db import Value, insert
 
 logger = logging.getLogger(__name__)
 

@@ -14,9 +14,14 @@ from assistant.forms import SettingsForm, TryForm, WidgetForm
 from assistant.live import Full
 from assistant.models import AssistantSettings, Message, Thread, WidgetSettings
 from assistant.trying import Trial, try_out
-from docsite.http.client_ip import client_ip, network_of
-from docsite.projects.admin import ReadOnlyRows, ScopedAdmin, organizations_of, project_of
-from docsite.projects.models import Project
+from docsite.core.http.client_address import client_ip, network_of
+from docsite.core.tenants.admin import (
+    ReadOnlyRows,
+    ScopedAdmin,
+    organizations_of,
+    project_of,
+)
+from docsite.core.tenants.models import Project
 
 
 class MessageInline(ReadOnlyRows, admin.StackedInline):

@@ -14,10 +14,10 @@ from assistant.models import Message
 from assistant.resume import Remote, find_chat, find_message
 from assistant.schemas import Ask, AskV2, Forget, Stop
 from assistant.wire import v1, v2
-from docsite.http.schemas import responses
-from docsite.http.streams import streamed
-from docsite.projects.gate import own_origin
-from docsite.projects.guards import AssistantKey, CallerRequest, assistant_charges
+from docsite.core.access.api_middleware import own_origin
+from docsite.core.access.request_checks import AssistantKey, CallerRequest, assistant_charges
+from docsite.core.http.schemas import responses
+from docsite.core.http.streams import streamed
 
 UNHURRIED = 0.2  # seconds from the begin of a resumable answer to its end, at least
 
@@ -140,7 +140,7 @@ def _caller(request: HttpRequest) -> Message.Caller:
 
 
 def _taken(request: HttpRequest) -> Taken:
-    """What the server can tell of the reader's connection, if it is ours (`docsite.server`)."""
+    """What the server can tell of the reader's connection, if it is ours (`docsite.server.daphne`)."""
     extensions = request.scope.get("extensions", {})  # type: ignore[attr-defined]  # of Django's ASGIRequest
     taken: Taken = extensions.get("docsite.taken", surely)
     return taken

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from docsite.projects.models import origin_of
+from docsite.core.tenants.models import origin_of
 
 MOST_LABELS = 200
 LONGEST_LABEL = 300

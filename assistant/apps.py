@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.apps import AppConfig
 
 if TYPE_CHECKING:
-    from docsite.projects.models import Project
+    from docsite.core.tenants.models import Project
     from search.signals import Warned
 
 

@@ -8,8 +8,8 @@ from assistant.question import Question
 from assistant.relay import Bounds
 from assistant.threads import tokens_used
 from assistant.upstream import Model
-from docsite.db import in_db
-from docsite.projects.models import Project
+from docsite.core.db import in_db
+from docsite.core.tenants.models import Project
 from search.passages import find_passages
 
 

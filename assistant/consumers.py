@@ -16,14 +16,19 @@ from assistant.live import Live
 from assistant.models import Message
 from assistant.schemas import AskV2, Resume
 from assistant.wire import compact, v2
-from docsite.db import in_db
-from docsite.http import client_ip, ratelimit
-from docsite.http.body import parse_object
-from docsite.http.errors import ApiError, BadRequest, NotFound, Unauthorized
-from docsite.http.schemas import detail
-from docsite.projects import auth, gate
-from docsite.projects.auth import Caller
-from docsite.projects.guards import assistant_charges
+from docsite.core.access import api_middleware, authentication
+from docsite.core.access.authentication import Caller
+from docsite.core.access.request_checks import assistant_charges
+from docsite.core.db import in_db
+from docsite.core.http import client_address, ratelimit
+from docsite.core.http.body import parse_object
+from docsite.core.http.errors import (
+    ApiError,
+    BadRequest,
+    NotFound,
+    Unauthorized,
+)
+from docsite.core.http.schemas import detail
 
 FIRST_MESSAGE_SECONDS = 10.0
 LARGEST_MESSAGE = 2 * 1024 * 1024
@@ -70,7 +75,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
                 raise BadRequest("type: must be ask, stop or resume")
             await act(message)
         except Exception as failure:  # the task boundary: the socket outlives a failed message
-            await self._refuse(gate.as_api_error(failure))
+            await self._refuse(api_middleware.as_api_error(failure))
 
     async def _ask(self, message: dict[str, Any]) -> None:
         caller = await self._admit(message, counted=True)
@@ -101,7 +106,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         address = self._address()
 
         def admit() -> Caller:
-            caller = auth.assistant_caller(token, self.domain, address)
+            caller = authentication.assistant_caller(token, self.domain, address)
             if counted:
                 ratelimit.spend(*assistant_charges(caller))
             return caller
@@ -122,7 +127,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
                         continue  # the server's own pings keep a socket alive
                     await self.send(text_data=compact({**json.loads(part), "status": 503}) if v2.failed(part) else part)
         except Exception as failure:  # the same boundary, of the answer's own task
-            await self._refuse(gate.as_api_error(failure))
+            await self._refuse(api_middleware.as_api_error(failure))
         finally:
             self.answer = None
 
@@ -136,15 +141,15 @@ class AssistantSocket(AsyncWebsocketConsumer):
     @property
     def origin(self) -> str:
         """The page's origin; the service's own where the client names none."""
-        scheme = client_ip.scheme(self.scope).replace("ws", "http")
+        scheme = client_address.scheme(self.scope).replace("ws", "http")
         return self._header(b"origin").lower() or f"{scheme}://{self._header(b'host').lower()}"
 
     def _header(self, name: bytes) -> str:
         return next((value.decode("latin-1") for key, value in self.scope["headers"] if key == name), "")
 
-    def _address(self) -> client_ip.Address:
+    def _address(self) -> client_address.Address:
         peer = (self.scope.get("client") or ("",))[0]
-        return client_ip.resolve(peer, self._header(b"x-forwarded-for"))
+        return client_address.resolve(peer, self._header(b"x-forwarded-for"))
 
     async def _is_allowed(self) -> bool:
         host, origin = self._header(b"host").lower(), self._header(b"origin").lower()
@@ -152,7 +157,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return False
         if not origin or origin in (f"http://{host}", f"https://{host}"):
             return True
-        return await auth.lists_origin(self.domain, origin)
+        return await authentication.lists_origin(self.domain, origin)
 
 
 Body = TypeVar("Body", bound=BaseModel)

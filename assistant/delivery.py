@@ -19,10 +19,10 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_GET
 
 from assistant.models import VERSION_LENGTH, WidgetFile
-from docsite.db import in_db
-from docsite.http import scripts
-from docsite.http.errors import NotFound
-from docsite.http.scripts import Script
+from docsite.core.db import in_db
+from docsite.core.http import scripts
+from docsite.core.http.errors import NotFound
+from docsite.core.http.scripts import Script
 
 logger = logging.getLogger(__name__)
 

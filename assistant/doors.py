@@ -14,11 +14,11 @@ from assistant.question import Question, Voice
 from assistant.schemas import Ask, AskV2
 from assistant.threads import Asked, StoredConversation, open_conversation
 from assistant.upstream import openai
-from docsite.db import in_db
-from docsite.http.client_ip import network_of
-from docsite.http.errors import Unavailable
-from docsite.projects.auth import Caller
-from docsite.projects.models import Project
+from docsite.core.access.authentication import Caller
+from docsite.core.db import in_db
+from docsite.core.http.client_address import network_of
+from docsite.core.http.errors import Unavailable
+from docsite.core.tenants.models import Project
 
 
 @dataclass(frozen=True)

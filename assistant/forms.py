@@ -10,7 +10,7 @@ from assistant.appearance import LONGEST_LABEL, MOST_LABELS, validate_labels
 from assistant.models import MOST_STARTERS, AssistantSettings, WidgetSettings
 from assistant.question import Question
 from assistant.schemas import LONGEST_TEXT
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.answerable import GROUNDED
 from search.hits import Filters
 from search.models import Document

@@ -15,7 +15,7 @@ from assistant.answering import Ladder, Outcome, Retrieved
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.question import Question
 from assistant.threads import UnstoredConversation
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.signals import Warned
 
 MOST_SECONDS = 5.0  # of a swap: on SQLite nobody else can write meanwhile

@@ -12,8 +12,8 @@ from django.urls import path, reverse
 
 from assistant import golden
 from assistant.models import GoldenQuestion
-from docsite.projects.admin import ScopedAdmin, organizations_of, project_of
-from docsite.projects.models import Project
+from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
+from docsite.core.tenants.models import Project
 
 MOST_BUTTONS = 20  # projects that can be run without choosing one first
 MOST_TOLD = 20  # questions whose result changed, after a run

@@ -8,8 +8,8 @@ from django.db import models
 
 from assistant.appearance import validate_accent, validate_font, validate_labels, validate_logo
 from assistant.question import Voice
-from docsite import ids
-from docsite.projects.models import Project
+from docsite.core import ids
+from docsite.core.tenants.models import Project
 
 
 class Thread(models.Model):

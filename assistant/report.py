@@ -7,9 +7,9 @@ from datetime import datetime
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
 from assistant.models import Message, Thread
-from docsite.db import snapshot
-from docsite.http.cursor import Moment
-from docsite.projects.models import Project
+from docsite.core.db import snapshot
+from docsite.core.http.cursor import Moment
+from docsite.core.tenants.models import Project
 
 _SHOWN = ("message_id", "content", "page_path", "created_at", "thread__thread_id")
 _FINAL = (Message.State.DONE, Message.State.ABORTED)

@@ -33,7 +33,7 @@ from assistant.answering import SORRY
 from assistant.live import Asker, Live, Taken, answers, surely
 from assistant.threads import shares_chat
 from assistant.wire import compact
-from docsite.db import in_db
+from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_validator
 
 from assistant.question import Context, Question, Turn
-from docsite.http.schemas import Floored, Whole
-from docsite.projects.models import Project
+from docsite.core.http.schemas import Floored, Whole
+from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.schemas import FilterIn
 

@@ -15,9 +15,9 @@ from django.utils import timezone
 from assistant.answering import Outcome
 from assistant.models import ChatId, Message, Thread, TokenUse
 from assistant.question import Turn
-from docsite import ids
-from docsite.db import in_db
-from docsite.projects.models import Project
+from docsite.core import ids
+from docsite.core.db import in_db
+from docsite.core.tenants.models import Project
 
 _BROKEN_OFF = (Message.State.ABORTED, Message.State.ERROR, Message.State.INTERRUPTED)
 MOST_TURNS = 40

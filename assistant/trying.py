@@ -18,8 +18,8 @@ from assistant.events import Text
 from assistant.live import Asker, answers
 from assistant.models import AssistantSettings
 from assistant.question import Question
-from docsite.db import in_db
-from docsite.projects.models import Project
+from docsite.core.db import in_db
+from docsite.core.tenants.models import Project
 from search.answerable import GROUNDED
 from search.hits import Hit
 

@@ -7,11 +7,11 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from assistant.models import AssistantSettings, WidgetSettings
-from docsite.db import in_db
-from docsite.http.schemas import responses
-from docsite.projects.gate import own_origin
-from docsite.projects.guards import AnyOrigin, BrowserRequest
-from docsite.projects.models import Project
+from docsite.core.access.api_middleware import own_origin
+from docsite.core.access.request_checks import AnyOrigin, BrowserRequest
+from docsite.core.db import in_db
+from docsite.core.http.schemas import responses
+from docsite.core.tenants.models import Project
 
 router = Router()
 

@@ -26,8 +26,8 @@ from analytics import writer
 from analytics.counting import background
 from assistant.doors import drain
 from assistant.threads import mark_orphans
-from docsite.db import in_db
-from docsite.http import client_ip
+from docsite.core.db import in_db
+from docsite.core.http import client_address
 from search import queries, scheduler
 
 Scope = dict[str, Any]
@@ -60,7 +60,7 @@ class PageHandler(Handler):
 
 
 class ApiHandler(Handler):
-    """For API paths, whose database work has threads of its own (`docsite.db`)."""
+    """For API paths, whose database work has threads of its own (`docsite.core.db`)."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; Django would start a thread for each, and use it only to close the answer."""
@@ -86,7 +86,7 @@ class Http:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        scope = {**scope, "scheme": client_ip.scheme(scope)}
+        scope = {**scope, "scheme": client_address.scheme(scope)}
         if _BARE.match(scope["path"]):
             scope = {**scope, "path": "/discovery" + scope["path"]}
         handler = self.api if _API.match(scope["path"]) else self.pages

@@ -8,7 +8,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
-from docsite import env as environment
+from docsite.core import env as environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENV = environment.read()
@@ -27,19 +27,20 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django_ratelimit",
-    "docsite.projects",
+    "docsite.core.tenants",
     "search",
     "assistant",
     "analytics",
-    "docsite.pages",
+    "docsite.site",
+    "docsite.server",
 ]
 
 # Pages and the admin. API paths and sockets pass API_MIDDLEWARE instead (see asgi.py):
 # the stock chain is a third of the time that an answer waits for its first token.
 MIDDLEWARE = [
-    "docsite.http.compression.Compression",
-    "docsite.http.static.StaticFiles",
-    "docsite.http.headers.PageHeaders",
+    "docsite.server.middleware.compression.Compression",
+    "docsite.server.middleware.static_files.StaticFiles",
+    "docsite.server.middleware.page_headers.PageHeaders",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -49,10 +50,10 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "analytics.middleware.RecordViews",
 ]
-API_MIDDLEWARE = ["docsite.projects.gate.Gate"]
+API_MIDDLEWARE = ["docsite.core.access.api_middleware.Gate"]
 
-ROOT_URLCONF = "docsite.urls"
-API_URLCONF = "docsite.api_urls"
+ROOT_URLCONF = "docsite.server.urls"
+API_URLCONF = "docsite.server.api_urls"
 ASGI_APPLICATION = "docsite.asgi.application"
 APPEND_SLASH = True
 
@@ -92,7 +93,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
     "limits": {
-        "BACKEND": "docsite.http.counters.CounterCache",
+        "BACKEND": "docsite.core.http.counters.CounterCache",
         "LOCATION": "projects_counter",
     },
 }

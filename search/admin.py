@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from docsite.projects.admin import ReadOnlyRows, ScopedAdmin
+from docsite.core.tenants.admin import ReadOnlyRows, ScopedAdmin
 from search.models import Document, SearchQuery, Section
 
 

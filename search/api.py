@@ -5,12 +5,18 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from ninja import Router
 
-from docsite.db import in_db
-from docsite.http.client_ip import client_ip
-from docsite.http.errors import NotFound
-from docsite.http.schemas import responses
-from docsite.projects.guards import AllowedOrigin, AssistantKey, BrowserRequest, CallerRequest, search_charges
-from docsite.projects.models import Project
+from docsite.core.access.request_checks import (
+    AllowedOrigin,
+    AssistantKey,
+    BrowserRequest,
+    CallerRequest,
+    search_charges,
+)
+from docsite.core.db import in_db
+from docsite.core.http.client_address import client_ip
+from docsite.core.http.errors import NotFound
+from docsite.core.http.schemas import responses
+from docsite.core.tenants.models import Project
 from search import index, queries
 from search.hits import Filters
 from search.links import page_of

@@ -30,7 +30,7 @@ def _index_outdated(**kwargs: Any) -> None:
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
-    from docsite.projects.models import Project
+    from docsite.core.tenants.models import Project
     from search.ingest import outdated
 
     executor = MigrationExecutor(connection)

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from docsite.db import snapshot
-from docsite.projects.models import Project
+from docsite.core.db import snapshot
+from docsite.core.tenants.models import Project
 from search import analysis, index, parsing, ranking, state
 from search.hits import Filters
 from search.models import Document

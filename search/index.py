@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from django.db import connection
 
-from docsite.db import snapshot
-from docsite.projects.models import Project
+from docsite.core.db import snapshot
+from docsite.core.tenants.models import Project
 from search import backends, parsing, ranking, state
 from search.backends.local import Copy
 from search.excerpts import Marker, excerpt

@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from docsite.paths import MAX_LENGTH
-from docsite.projects.models import Project
+from docsite.core.paths import MAX_LENGTH
+from docsite.core.tenants.models import Project
 from search import analysis, backends, indexing, sections, state, storable
 from search.models import Document, Index, Redirect, Section, Source
 from search.signals import Warned, swapping

@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 from markdown_it.common.utils import unescapeAll
 
-from docsite.paths import normalize
-from docsite.projects.models import Project
+from docsite.core.paths import normalize
+from docsite.core.tenants.models import Project
 from search.hits import Hit
 from search.markup import Fence, fence_of
 from search.models import Document, Redirect

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.sources.reading import under_of
 
 

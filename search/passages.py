@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
-from docsite.db import snapshot
-from docsite.projects.models import Project
+from docsite.core.db import snapshot
+from docsite.core.tenants.models import Project
 from search import analysis, answerable, index, links, parsing
 from search.hits import Filters, Hit, Place
 from search.index import POINTED, Asked, Found

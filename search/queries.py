@@ -21,8 +21,8 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
 from django.utils import timezone
 
-from docsite.http.client_ip import Address, network_of
-from docsite.projects.models import Project
+from docsite.core.http.client_address import Address, network_of
+from docsite.core.tenants.models import Project
 from search.models import Document, SearchQuery
 
 logger = logging.getLogger(__name__)

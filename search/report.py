@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from django.db.models import Count, Max
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search import queries
 from search.models import SearchQuery
 

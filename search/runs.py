@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search import ingest
 from search.heartbeat import SILENCE, Heartbeat
 from search.models import Document, Source

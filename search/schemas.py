@@ -6,7 +6,7 @@ from typing import Any
 from ninja import Schema
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, field_validator
 
-from docsite.http.schemas import Number, Whole
+from docsite.core.http.schemas import Number, Whole
 from search.hits import Filters, Hit
 
 

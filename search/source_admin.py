@@ -20,8 +20,8 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 
-from docsite.projects.admin import ProjectFilter, ScopedAdmin, organizations_of
-from docsite.projects.models import Project
+from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
+from docsite.core.tenants.models import Project
 from search import runs
 from search.models import Source
 from search.sources import generators

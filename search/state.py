@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models import Count
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search import backends
 from search.backends.local import Copy, copy_of
 from search.models import Document, Index

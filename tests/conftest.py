@@ -190,8 +190,8 @@ def make_project() -> Iterator[Any]:
     """Make a tenant, without documentation."""
     from django.db import connection
 
-    from docsite.projects.management.commands.createproject import create_project
-    from docsite.projects.models import Project
+    from docsite.core.tenants.management.commands.createproject import create_project
+    from docsite.core.tenants.models import Project
     from search.backends import sqlite
 
     made: list[int] = []

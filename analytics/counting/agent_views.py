@@ -20,8 +20,8 @@ from django.db.models import Count, Max, Q, Sum
 from analytics import agents
 from analytics.counting import cells
 from analytics.models import EPOCH, AgentViews
-from docsite.db import insert
-from docsite.projects.models import Project
+from docsite.core.db import insert
+from docsite.core.tenants.models import Project
 
 MOST = 300  # rows of clients without a known operator, of an hour or a day of a project
 SPANS = (24, 1)  # hours

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from analytics.counting.cells import MOST_PAGES, Ints
 from analytics.models import Page, PageView
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.models import Document
 
 OTHER = "(other)"  # the path of views beyond the day's most

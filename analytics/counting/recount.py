@@ -23,7 +23,7 @@ from analytics.counting.agent_views import Read
 from analytics.counting.cells import Ints, add_up
 from analytics.counting.sealer import HOUR, Followed, Lease, Lost
 from analytics.models import PageView, Seal, Trail
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 
 Progress = Callable[[int, int], None]
 

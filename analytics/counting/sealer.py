@@ -28,7 +28,7 @@ from analytics import agents
 from analytics.counting import agent_views, trails
 from analytics.counting.cells import CRAWLER, HUMAN, READER, SPANS, Bucket, Ints, add_up, merge
 from analytics.models import Cells, PageView, Seal, Trail
-from docsite.db import insert
+from docsite.core.db import insert
 
 logger = logging.getLogger(__name__)
 

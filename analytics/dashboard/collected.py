@@ -10,7 +10,7 @@ from django.db.models.functions import Length
 from analytics.counting import cells
 from analytics.dashboard.state import HOUR
 from analytics.models import EPOCH, Cells
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 
 _NOTHING = len(cells.merge(0, []).encode())  # bytes
 

@@ -8,7 +8,7 @@ from analytics import reports
 from analytics.dashboard import charts
 from analytics.dashboard.state import DAY, HOUR
 from analytics.models import EPOCH
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 
 STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}  # and how many of each are readable
 

@@ -14,7 +14,7 @@ from analytics.dashboard.state import State
 from analytics.dashboard.texts import percent, visible
 from analytics.models import PageView
 from analytics.reports import Counts
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.models import Document
 
 T = TypeVar("T")

@@ -27,9 +27,9 @@ from analytics.dashboard.state import DAY, HOUR, METRICS, State, before
 from analytics.dashboard.tables import FEW, Change
 from analytics.models import EPOCH, PageView
 from analytics.reports import Counts
-from docsite.db import in_db
-from docsite.projects.admin import organizations_of, project_of
-from docsite.projects.models import Project
+from docsite.core.db import in_db
+from docsite.core.tenants.admin import organizations_of, project_of
+from docsite.core.tenants.models import Project
 
 FORMATS = {"csv": ("CSV", "text/csv; charset=utf-8"), "jsonl": ("JSON lines", "application/jsonl; charset=utf-8")}
 FILES = ("visitors", "views", "agents")

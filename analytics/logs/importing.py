@@ -23,7 +23,7 @@ from analytics.logs.files import Damaged, Log, stripped
 from analytics.logs.lines import Skipped, Views
 from analytics.models import LogImport
 from analytics.writer import Receipt
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 
 _IN_FLIGHT = 3  # batches that are not stored yet, while the next one is read
 _KEEP_SECONDS = 1.0  # after which it is kept again how far the import came

@@ -16,7 +16,7 @@ from analytics.collect import Observation
 from analytics.logs import formats
 from analytics.logs.formats import Request
 from analytics.schemas import AHEAD, EARLIEST
-from docsite.http import client_ip
+from docsite.core.http import client_address
 
 LONGEST_LINE = 65_536
 _LONGEST_VALUE = 2_000
@@ -35,7 +35,7 @@ _ASSETS = frozenset(
 )  # fmt: skip
 _LLMS = ("llms.txt", "llms-full.txt")
 _ABSOLUTE = re.compile(r"https?://(?:[^/?#]*@)?([^/?#]*)", re.IGNORECASE)
-_address = functools.lru_cache(20_000)(client_ip.parse)
+_address = functools.lru_cache(20_000)(client_address.parse)
 
 
 class Skipped(StrEnum):

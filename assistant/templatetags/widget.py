@@ -3,7 +3,7 @@
 from django import template
 
 from assistant import delivery
-from docsite.http.errors import NotFound
+from docsite.core.http.errors import NotFound
 
 register = template.Library()
 

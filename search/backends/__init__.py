@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from django.db import connection
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.terms import Query
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import connection
 
-from docsite.db import snapshot
-from docsite.projects.models import Project
+from docsite.core.db import snapshot
+from docsite.core.tenants.models import Project
 from search.models import Section
 from search.terms import Entry, Wanted
 

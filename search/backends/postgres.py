@@ -13,7 +13,7 @@ from itertools import chain, combinations_with_replacement
 
 from django.db import connection
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.terms import Entry, Wanted
 
 _COLUMNS = (

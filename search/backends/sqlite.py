@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from django.db import connection, transaction
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.terms import Entry, Wanted
 
 # Terms arrive ready-made: the tokenizer only has to keep letters, digits and marks together.

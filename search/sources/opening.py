@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, generators
 from search.sources.reading import Reading, under_of
 

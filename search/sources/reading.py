@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from docsite.paths import normalize, within
+from docsite.core.paths import normalize, within
 
 _LONGEST_UNDER = 200
 

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from docsite.db import snapshot
-from docsite.projects.models import Project
+from docsite.core.db import snapshot
+from docsite.core.tenants.models import Project
 from search import answerable, index, passages, ranking
 from search.answerable import GROUNDED, Chance
 from search.hits import Filters

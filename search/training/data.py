@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from docsite.db import snapshot
-from docsite.projects.models import Project
+from docsite.core.db import snapshot
+from docsite.core.tenants.models import Project
 from search import index
 from search.hits import Filters
 from search.training.data import Data, Query

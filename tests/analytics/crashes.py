@@ -30,8 +30,8 @@ from analytics.counting import recount, sealer, shards, sweeper
 from analytics.counting.cells import SPANS, Bucket, merge
 from analytics.identity import keyed
 from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail
-from docsite.projects.management.commands.createproject import create_project
-from docsite.projects.models import Organization, Project
+from docsite.core.tenants.management.commands.createproject import create_project
+from docsite.core.tenants.models import Organization, Project
 from tests.analytics.history import Seen, history, view, windows
 from tests.analytics.test_counting import arrive, check
 from tests.conftest import PATIENCE

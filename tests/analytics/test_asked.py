@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from assistant import report as assistant_report
 from assistant.models import Message, Thread
-from docsite import ids
+from docsite.core import ids
 from search import report as search_report
 from search.models import SearchQuery
 from tests.assistant.test_message_v1 import INSTALL, ask, parts, text

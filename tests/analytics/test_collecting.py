@@ -11,8 +11,8 @@ from analytics.collect import Observation, record
 from analytics.identity import keyed, visitor
 from analytics.models import Page
 from analytics.writer import Receipt
-from docsite.db import insert
-from docsite.http.client_ip import parse
+from docsite.core.db import insert
+from docsite.core.http.client_address import parse
 from tests.analytics.conftest import CHROME, CURL, NOON, view
 from tests.conftest import assert_error
 
@@ -66,7 +66,7 @@ async def client():
 
 async def test_a_batch_is_read_beside_the_loop(client, make_project, monkeypatch):
     from analytics import api
-    from docsite.http import body
+    from docsite.core.http import body
 
     def noting(function):
         return lambda *args: threads.append(threading.current_thread()) or function(*args)

@@ -22,7 +22,7 @@ from analytics import exports, reports
 from analytics.counting import pages, sealer
 from analytics.dashboard import visitors
 from analytics.models import Page, Snapshot
-from docsite.projects.models import ApiKey, Project
+from docsite.core.tenants.models import ApiKey, Project
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
 from tests.analytics.history import brute, history, tomorrow
 from tests.analytics.history import view as seen

@@ -11,9 +11,9 @@ from analytics import periods, reports
 from analytics.collect import Observation, at_hand, record
 from analytics.counting import sweeper
 from analytics.models import PageView, VisitorSecret
-from docsite.http.client_ip import parse
-from docsite.projects.auth import recent
-from docsite.projects.models import Project
+from docsite.core.access.authentication import recent
+from docsite.core.http.client_address import parse
+from docsite.core.tenants.models import Project
 from tests.analytics.conftest import CHROME
 from tests.docsite.test_commands import run
 

@@ -22,7 +22,7 @@ from analytics.dashboard.state import State, before
 from analytics.dashboard.tables import Change
 from analytics.dashboard.texts import percent
 from analytics.models import EPOCH, AgentViews, PageView
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
 from tests.conftest import logged_in
 

@@ -11,7 +11,7 @@ from analytics import verification
 from analytics.collect import Observation, record
 from analytics.counting import agent_views, sealer
 from analytics.models import AgentAddresses, PageView
-from docsite.http.client_ip import parse
+from docsite.core.http.client_address import parse
 from tests.analytics.conftest import CHROME, GPTBOT
 from tests.docsite.test_commands import run
 

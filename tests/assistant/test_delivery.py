@@ -11,7 +11,7 @@ from django.conf import settings
 
 from assistant import delivery
 from assistant.models import WidgetFile
-from docsite.http import scripts
+from docsite.core.http import scripts
 from tests import scenarios
 from tests.conftest import assert_error, logged_in
 

@@ -17,8 +17,8 @@ from django.test.utils import CaptureQueriesContext
 
 from assistant import golden
 from assistant.models import AssistantSettings, GoldenQuestion, Message
-from docsite.pages import navigation
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
+from docsite.site import navigation
 from search import index, state
 from search.backends import local
 from search.ingest import Refused, ingest, stored

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from assistant.models import Message, Thread
-from docsite.pages import navigation
+from docsite.site import navigation
 from tests.conftest import assert_error, fake
 
 INSTALL = "How do I install acme with pip?"

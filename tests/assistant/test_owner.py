@@ -12,7 +12,7 @@ from django.test import Client
 
 from assistant import rendering
 from assistant.models import AssistantSettings, Message, Thread, TokenUse
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.answerable import GROUNDED
 from search.ingest import ingest
 from search.sources.markdown.folder import read_folder

@@ -56,13 +56,13 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def site(start: Any, django_db_setup: None) -> tuple[Service, Tenant]:
     """The documentation of the service itself, with a key for its dialog."""
-    from docsite.projects.management.commands.createproject import create_project
+    from docsite.core.tenants.management.commands.createproject import create_project
     from search.ingest import ingest
     from search.sources.markdown.folder import read_folder
 
     domain = "docs-site"
     project, key, admin_key = create_project(domain, "Docs site", "https://docs.example.com", [])
-    ingest(project, read_folder(ROOT / "docsite" / "pages" / "content"))
+    ingest(project, read_folder(ROOT / "docsite" / "site" / "content"))
     service = start(SITE_DOMAIN=domain, SITE_ASSISTANT_KEY=key)
     return service, Tenant(project, key, admin_key, domain, project.project_id)
 

@@ -83,7 +83,7 @@ def test_code_cells_items_and_sentences_are_found(site: tuple[Service, Tenant], 
 def far_down() -> list[tuple[str, Hit]]:
     """Sections that begin below the first screen."""
     found = []
-    for file in sorted((ROOT / "docsite" / "pages" / "content").glob("*.md")):
+    for file in sorted((ROOT / "docsite" / "site" / "content").glob("*.md")):
         source = file.read_text()
         title = source.partition("# ")[2].partition("\n")[0]
         above = ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from docsite.pages.navigation import CONTENT
+from docsite.site.navigation import CONTENT
 from tests.contract.browser import HERE, NODE
 
 pytestmark = pytest.mark.node

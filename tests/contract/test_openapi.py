@@ -2,7 +2,7 @@
 
 import pytest
 
-from docsite.pages import navigation
+from docsite.site import navigation
 
 
 @pytest.fixture

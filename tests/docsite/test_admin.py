@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from assistant.models import Message, Thread
-from docsite.projects.models import ApiKey
+from docsite.core.tenants.models import ApiKey
 from tests.conftest import logged_in
 
 SECRET = "What did the board decide?"
@@ -159,7 +159,7 @@ def test_a_superuser_deletes_a_project_with_all_that_belongs_to_it(mine):
     from analytics import collect
     from analytics.counting import sealer
     from analytics.models import Cells, PageView, Trail
-    from docsite.projects.models import Project
+    from docsite.core.tenants.models import Project
     from tests.analytics.history import history
 
     views = history(random.Random(1), 40, 3, datetime.now(UTC))

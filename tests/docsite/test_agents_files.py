@@ -8,7 +8,7 @@ from defusedxml import ElementTree
 from django.test import Client
 from protego import Protego
 
-from docsite.pages import navigation
+from docsite.site import navigation
 from search.sources import opening
 from search.sources.markdown.front_matter import front_matter
 from search.sources.reading import Reading

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from assistant.models import Message, Thread
-from docsite.http.errors import TooMany
+from docsite.core.http.errors import TooMany
 from search.ingest import ingest
 from search.sources import Page
 

@@ -10,8 +10,13 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
-from docsite.pages.management.commands.demo import Command as Demo
-from docsite.projects.models import ApiKey, Organization, Project, digest
+from docsite.core.tenants.models import (
+    ApiKey,
+    Organization,
+    Project,
+    digest,
+)
+from docsite.server.management.commands.demo import Command as Demo
 from tests.conftest import ROOT
 
 

@@ -14,12 +14,12 @@ from django.core.management import BaseCommand, get_commands, load_command_class
 from assistant import consumers, events
 from assistant.events import Event
 from assistant.wire import v1, v2
-from docsite.api import api
-from docsite.pages import navigation
-from docsite.pages.navigation import Page
+from docsite.server.api import api
+from docsite.site import navigation
+from docsite.site.navigation import Page
 from tests.conftest import ROOT
 
-APPS = {"docsite.projects", "docsite.pages", "search", "assistant", "analytics"}
+APPS = {"docsite.core.tenants", "docsite.site", "docsite.server", "search", "assistant", "analytics"}
 CONTENT = {slug: page.body for slug, page in navigation.pages().items()}
 TEXT = "\n".join(CONTENT.values())
 DOCUMENT = api.get_openapi_schema(path_prefix="")

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from docsite import ids
-from docsite.http.errors import TooMany
+from docsite.core import ids
+from docsite.core.http.errors import TooMany
 from tests.conftest import PATIENCE, ROOT, assert_error, question
 
 

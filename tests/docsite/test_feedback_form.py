@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(scope="module")
 def site(start, django_db_setup):
     """The service with documentation of its own, where an address may send eight forms a day."""
-    from docsite.projects.management.commands.createproject import create_project
+    from docsite.core.tenants.management.commands.createproject import create_project
 
     project, key, _ = create_project("feedback-form", "Feedback form", "https://docs.example.com", [])
     service = start(SITE_DOMAIN="feedback-form", SITE_ASSISTANT_KEY=key, LIMIT_COLLECT_IP="8/d")

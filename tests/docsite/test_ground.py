@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from docsite import ids
-from docsite.http import body, client_ip, ratelimit
-from docsite.http.errors import BadRequest, TooMany, Unavailable
-from docsite.paths import normalize
-from docsite.projects.models import Project, origin_of
+from docsite.core import ids
+from docsite.core.http import body, client_address, ratelimit
+from docsite.core.http.errors import BadRequest, TooMany, Unavailable
+from docsite.core.paths import normalize
+from docsite.core.tenants.models import Project, origin_of
 from tests.conftest import ROOT
 
 
@@ -104,12 +104,12 @@ def test_an_origin_is_scheme_host_and_port(url, origin):
 )
 def test_the_client_is_the_last_hop_that_is_not_ours(settings, peer, forwarded, address):
     settings.ENV = settings.ENV.model_copy(update={"trusted_proxies": ("10.0.0.0/8",)})
-    assert str(client_ip.resolve(peer, forwarded)) == address
+    assert str(client_address.resolve(peer, forwarded)) == address
 
 
 def test_ipv6_clients_count_by_their_64():
     one, two = ipaddress.ip_address("2001:db8:1:2::1"), ipaddress.ip_address("2001:db8:1:2:ffff::9")
-    assert client_ip.network_of(one) == client_ip.network_of(two) == "2001:db8:1:2::"
+    assert client_address.network_of(one) == client_address.network_of(two) == "2001:db8:1:2::"
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_ipv6_clients_count_by_their_64():
     ],
 )
 def test_an_address_is_one_and_has_one_spelling(text, network):
-    address = client_ip.parse(text)
-    assert (address and client_ip.network_of(address)) == network
+    address = client_address.parse(text)
+    assert (address and client_address.network_of(address)) == network
 
 
 @pytest.mark.parametrize("siblings", [b"", b'"]", {}, "\\\\", [], "\\"[[", '])

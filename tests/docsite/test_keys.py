@@ -6,7 +6,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from docsite.projects.models import ApiKey, digest
+from docsite.core.tenants.models import ApiKey, digest
 from tests.conftest import Service, Tenant, assert_error, question, wait_for
 
 ENDPOINTS = ("message", "search", "visitors", "collect")

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from docsite.http.errors import TooMany
+from docsite.core.http.errors import TooMany
 
 LOGIN = "/admin/login/"
 PASSWORD = "correct-horse-battery"

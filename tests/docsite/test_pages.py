@@ -9,10 +9,10 @@ from django.test import Client
 from django.utils.html import escape
 from pytest_django import Settings
 
-from docsite.env import Env
-from docsite.pages import navigation, words
-from docsite.pages.markdown import render
-from docsite.pages.navigation import Page
+from docsite.core.env import Env
+from docsite.site import interface_texts, navigation
+from docsite.site.markdown import render
+from docsite.site.navigation import Page
 from search import sections, sources
 from search.ingest import ingest
 from search.sources.markdown.front_matter import front_matter
@@ -159,14 +159,18 @@ def test_the_navigation_of_a_language_leads_to_what_is_not_translated_yet(client
 
 def test_all_languages_have_the_words_that_are_used() -> None:
     templates = "".join(file.read_text() for file in (ROOT / "templates").rglob("*.html"))
-    rendered = "".join(file.read_text() for file in (ROOT / "docsite" / "pages").glob("*.py"))
+    rendered = "".join(file.read_text() for file in (ROOT / "docsite" / "site").glob("*.py"))
     scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").glob("*.js"))
-    in_pages = {*re.findall(r"\bwords\.([a-z_]+)", templates), *re.findall(r'words\.PAGE\[.*?\]\["(\w+)"\]', rendered)}
-    assert {code: set(known) for code, known in words.PAGE.items()} == dict.fromkeys(navigation.LANGUAGES, in_pages)
+    in_pages = {
+        *re.findall(r"\bwords\.([a-z_]+)", templates),
+        *re.findall(r'interface_texts\.PAGE\[.*?\]\["(\w+)"\]', rendered),
+    }
+    languages = navigation.LANGUAGES
+    assert {code: set(known) for code, known in interface_texts.PAGE.items()} == dict.fromkeys(languages, in_pages)
     in_scripts = set(re.findall(r"\bwords\.(\w+)", scripts)) - {"py", "js", "widget"}
-    assert {code: set(known) for code, known in words.SCRIPT.items()} == dict.fromkeys(navigation.LANGUAGES, in_scripts)
+    assert {code: set(known) for code, known in interface_texts.SCRIPT.items()} == dict.fromkeys(languages, in_scripts)
     blanks = re.compile(r"{\w*}")
-    for of in (words.PAGE, words.SCRIPT):
+    for of in (interface_texts.PAGE, interface_texts.SCRIPT):
         for name, sentence in of["de"].items():
             assert blanks.findall(sentence) == blanks.findall(of["en"][name]), name
 
@@ -174,9 +178,9 @@ def test_all_languages_have_the_words_that_are_used() -> None:
 def test_the_widget_has_words_in_every_language() -> None:
     sources = [ROOT / "static" / "widget" / "src" / f"{name}.js" for name in ("launcher-words", "words")]
     own = dict(re.findall(r'^  (\w+): "(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
-    assert {navigation.FIRST, *words.WIDGET} == navigation.LANGUAGES.keys()
+    assert {navigation.FIRST, *interface_texts.WIDGET} == navigation.LANGUAGES.keys()
     blanks = re.compile(r"{\w+}")
-    for language, options in words.WIDGET.items():
+    for language, options in interface_texts.WIDGET.items():
         labels: dict[str, str] = options["labels"]
         assert labels.keys() == own.keys(), language
         for name, label in labels.items():

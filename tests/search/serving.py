@@ -11,8 +11,8 @@ from typing import Any
 from django.utils import timezone
 
 from docsite.asgi import lifespan
-from docsite.projects.management.commands.createproject import create_project
-from docsite.projects.models import Project
+from docsite.core.tenants.management.commands.createproject import create_project
+from docsite.core.tenants.models import Project
 from search import queries, runs, scheduler
 from search.models import Source
 from tests.conftest import wait_for

@@ -25,7 +25,7 @@ def many_pages() -> list[Page]:
 
     pages = [
         Page(origin=file.name, path=f"/{file.stem}", markdown=file.read_text())
-        for file in sorted((ROOT / "docsite" / "pages" / "content").glob("*.md"))
+        for file in sorted((ROOT / "docsite" / "site" / "content").glob("*.md"))
     ]
     for number in range(300):
         parts = "\n\n".join(f"## {words(3)}\n\n{words(chance.randint(10, 200))}" for _ in range(3))

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command, load_command_class
 from django.core.management.base import BaseCommand
 
-from docsite.pages import navigation
+from docsite.site import navigation
 from search import index
 from search.ingest import ingest
 from search.ranking import FEATURES, MODEL

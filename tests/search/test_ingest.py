@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 from django.core.management import CommandError, call_command
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 from search import index, runs
 from search.ingest import ingest
 from search.models import Document, Source

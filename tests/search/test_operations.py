@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.sources import Draft, Item, LeftOut, Page
 from search.sources.openapi import read_address, read_file
 from search.sources.openapi.loading import load

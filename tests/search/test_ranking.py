@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from docsite.pages import navigation
-from docsite.projects.management.commands.createproject import create_project
+from docsite.core.tenants.management.commands.createproject import create_project
+from docsite.site import navigation
 from search import index, ranking
 from search.hits import Filters
 from search.ingest import ingest

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.models import Document
 from search.ranking import FEATURES, MODEL, WEIGHTS_FILE
 from search.training import fit, metrics, recipe

@@ -18,7 +18,7 @@ import json, sys, django
 django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from docsite.projects.management.commands.createproject import create_project
+from docsite.core.tenants.management.commands.createproject import create_project
 from search.ingest import ingest
 from tests.search.test_backends import found, many_pages
 project, *_ = create_project("overlap", "Overlap", "https://docs.example", [])

@@ -40,7 +40,7 @@ code
 
 describe("the lexer without what nobody uses", () => {
   it("gives the tokens of the whole one", async () => {
-    const pages = new URL("../../docsite/pages/content/", import.meta.url);
+    const pages = new URL("../../docsite/site/content/", import.meta.url);
     const names = (await readdir(pages)).filter((name) => name.endsWith(".md"));
     const texts = await Promise.all(names.map((name) => readFile(new URL(name, pages), "utf8")));
     for (const text of [...texts, EVERYTHING]) {

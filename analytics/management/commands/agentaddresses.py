@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from analytics import agents, verification
 from analytics.models import AgentAddresses, AgentViews
-from docsite.projects.management.base import ServiceCommand
+from docsite.core.tenants.management.base import ServiceCommand
 
 _MOST_BYTES = 5_000_000
 _SECONDS = 20.0

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from analytics import agents
-from docsite.projects.management.base import ServiceCommand
+from docsite.core.tenants.management.base import ServiceCommand
 
 _CLASSES = {
     "human": "a person",

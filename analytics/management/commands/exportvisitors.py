@@ -13,7 +13,7 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from analytics import dates, exports, reports
-from docsite.projects.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, project_named
 
 
 class Command(ServiceCommand):

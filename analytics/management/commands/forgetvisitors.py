@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from analytics import periods
-from docsite.projects.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, project_named
 
 
 class Command(ServiceCommand):

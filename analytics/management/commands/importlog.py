@@ -14,8 +14,8 @@ from analytics.counting import background, sealer
 from analytics.logs.files import Damaged, Log
 from analytics.logs.importing import NotALog, Tally, first_instant, import_log, views_of
 from analytics.logs.lines import Skipped
-from docsite.projects.management.base import ServiceCommand, project_named
-from docsite.projects.models import Project
+from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.models import Project
 
 SHOW_SECONDS = 3.0
 

@@ -8,8 +8,8 @@ from analytics import agents
 from analytics.counting import recount
 from analytics.management.showing import Showing
 from analytics.models import PageView
-from docsite.projects.management.base import ServiceCommand, project_named
-from docsite.projects.models import Project
+from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.models import Project
 
 
 class Command(ServiceCommand):

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from analytics.counting import recount
 from analytics.management.showing import Showing
-from docsite.projects.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, project_named
 
 
 class Command(ServiceCommand):

@@ -10,7 +10,7 @@ from django.db import InterfaceError, OperationalError, close_old_connections
 
 from analytics.counting import sealer, shards, sweeper
 from analytics.models import Seal
-from docsite.projects.management.base import ServiceCommand
+from docsite.core.tenants.management.base import ServiceCommand
 
 WATCH_SECONDS = 2.0
 SHOW_SECONDS = 1.0

@@ -12,10 +12,10 @@ from django.db import transaction
 
 from assistant import golden
 from assistant.models import GoldenQuestion
-from docsite.http.body import parse_object
-from docsite.http.errors import BadRequest
-from docsite.projects.management.base import ServiceCommand, project_named
-from docsite.projects.models import Project
+from docsite.core.http.body import parse_object
+from docsite.core.http.errors import BadRequest
+from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.models import Project
 
 
 class Command(ServiceCommand):

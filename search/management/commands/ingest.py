@@ -10,8 +10,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from docsite.projects.management.base import ServiceCommand, project_named
-from docsite.projects.models import Project
+from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.models import Project
 from search import runs, storable
 from search.ingest import Refused, Summary, ingest
 from search.models import Source

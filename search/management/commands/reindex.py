@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from docsite.projects.management.base import ServiceCommand, project_named
-from docsite.projects.models import Project
+from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.models import Project
 from search.ingest import Superseded, reindex
 
 

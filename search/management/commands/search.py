@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from docsite.paths import normalize
-from docsite.projects.management.base import ServiceCommand, project_named
+from docsite.core.paths import normalize
+from docsite.core.tenants.management.base import ServiceCommand, project_named
 from search.explain import explain
 from search.hits import Filters
 

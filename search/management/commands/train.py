@@ -12,8 +12,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 from django.template.defaultfilters import pluralize
 
-from docsite.projects.management.base import ServiceCommand
-from docsite.projects.models import Organization, Project
+from docsite.core.tenants.management.base import ServiceCommand
+from docsite.core.tenants.models import Organization, Project
 from search import answerable, ranking
 from search.answerable import Chance
 from search.ingest import ingest

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from docsite.paths import normalize, within
+from docsite.core.paths import normalize, within
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of
 from search.sources.files import MARKDOWN, names_below, quoted, read_inside
 from search.sources.html import read_html

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 from search.sources import Bad, Draft, LeftOut, Moved, Page, digest_of
 from search.sources.files import MARKDOWN, names_below, quoted, text_inside
 from search.sources.markdown import generators

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 from search.sources import Moved
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, read_json, stem

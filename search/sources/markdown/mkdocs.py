@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 from search.sources import Moved
 from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 from search.sources import Draft, Item, LeftOut, Page, digest_of
 from search.sources.openapi import pages, places
 from search.sources.openapi.loading import MOST_BYTES

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, rst
 from search.sources.files import MARKDOWN, names_below, quoted, text_inside
 from search.sources.markdown.front_matter import front_matter

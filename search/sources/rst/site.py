@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 from docutils import nodes
 
-from docsite.paths import normalize
+from docsite.core.paths import normalize
 
 MOST_BYTES = 2 * 1024 * 1024  # of a page or of what it includes
 MOST_PARSED = 500_000  # characters that docutils is given of a page: some seconds of work, and never more than `Work`

@@ -1,4 +1,4 @@
-// What scripts say, in the page's language: docsite/pages/words.py has it in each.
+// What scripts say, in the page's language: docsite/site/interface_texts.py has it in each.
 
 export const words = JSON.parse(document.getElementById("words").textContent);
 

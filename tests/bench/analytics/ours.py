@@ -23,7 +23,7 @@ from django.db.models.functions import Length  # noqa: E402
 from analytics import reports, writer  # noqa: E402
 from analytics.counting import pages, sealer, sweeper  # noqa: E402
 from analytics.models import Cells, Trail  # noqa: E402
-from docsite.projects.management.commands.createproject import create_project  # noqa: E402
+from docsite.core.tenants.management.commands.createproject import create_project  # noqa: E402
 from tests.bench.analytics.engine import Engine, Row  # noqa: E402
 from tests.bench.analytics.history import CRAWLER, HUMAN, READER, History, hashed  # noqa: E402
 from tests.bench.analytics.over_http import ORIGIN  # noqa: E402

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from docsite.api_urls import handler404, urlpatterns
+from docsite.server.api_urls import handler404, urlpatterns
 
 __all__ = ["handler404", "urlpatterns"]
 

@@ -1,6 +1,6 @@
 """Weights that have not seen the set they are judged on: the one place where the benchmark meets the training."""
 
-from docsite.projects.models import Project
+from docsite.core.tenants.models import Project
 from search.ranking import Model
 from search.training import examples, fit
 from search.training.data import Data

@@ -11,8 +11,8 @@ from django.core.management import call_command
 
 django.setup()
 
-from docsite.projects.management.commands.createproject import create_project  # noqa: E402  # Django comes first
-from docsite.projects.models import Project  # noqa: E402
+from docsite.core.tenants.management.commands.createproject import create_project  # noqa: E402  # Django comes first
+from docsite.core.tenants.models import Project  # noqa: E402
 from search import ranking, state  # noqa: E402
 from search.hits import Filters  # noqa: E402
 from search.index import find  # noqa: E402

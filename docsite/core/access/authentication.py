@@ -1,0 +1,135 @@
+"""Who asks, and may they: bearer tokens, kinds, addresses, scopes and tenants."""
+
+import ipaddress
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from docsite.core import ids
+from docsite.core.db import in_db
+from docsite.core.http.client_address import Address
+from docsite.core.http.errors import Forbidden, NotFound, Unauthorized
+from docsite.core.tenants.models import ApiKey, Project, digest
+
+KEY_CACHE_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Caller:
+    """An authenticated request: its key, its project, and the address it came from."""
+
+    key: ApiKey
+    project: Project
+    address: Address
+
+
+class _Recent:
+    """Values read less than two seconds ago, so that a busy key or project costs one query per two seconds."""
+
+    def __init__(self) -> None:
+        self._values: dict[Any, tuple[float, Any]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: Any, read: Callable[[], Any]) -> Any:
+        now = time.monotonic()
+        value = self.peek(key)
+        if value is not None:
+            return value
+        value = read()
+        with self._lock:
+            if len(self._values) > 10_000:
+                self._values.clear()
+            if value is not None:
+                self._values[key] = (now, value)
+        return value
+
+    def peek(self, key: Any) -> Any:
+        """The value, if it was read lately; None otherwise."""
+        read_at, value = self._values.get(key, (-math.inf, None))
+        return value if time.monotonic() - read_at < KEY_CACHE_SECONDS else None
+
+    def clear(self) -> None:
+        self._values.clear()
+
+
+recent = _Recent()
+
+
+def project_by_domain(domain: str) -> Project | None:
+    """The project of a domain, at most two seconds old."""
+    project: Project | None = recent.get(
+        ("domain", domain),
+        lambda: Project.objects.select_related("organization").filter(domain=domain).first(),
+    )
+    return project
+
+
+def project_by_id(project_id: str) -> Project | None:
+    """The project of a projectId, at most two seconds old."""
+    project: Project | None = recent.get(
+        ("id", project_id),
+        lambda: Project.objects.select_related("organization").filter(project_id=project_id).first(),
+    )
+    return project
+
+
+async def lists_origin(domain: str, origin: str) -> bool:
+    """Whether pages of that origin may speak to the domain's project; of no project, none may."""
+    project = recent.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
+    return project is not None and origin in project.origins
+
+
+def bearer(request: HttpRequest) -> str:
+    """The token of the Authorization header, the only place where one is read."""
+    header = str(request.META.get("HTTP_AUTHORIZATION", ""))
+    if not header.strip():
+        raise Unauthorized(sent=False)
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthorized(sent=False)
+    return token.strip()
+
+
+def authenticate(token: str, address: Address, kind: ApiKey.Kind) -> ApiKey:
+    """The live key of a token. Raises 401, or 403 when it is of the other kind or used from elsewhere."""
+    if not token.startswith("svc_") or not ids.is_token(token):
+        raise Unauthorized(sent=True)
+    hashed = digest(token)
+    key: ApiKey | None = recent.get(
+        ("key", hashed),
+        lambda: ApiKey.objects.select_related("organization", "project").filter(digest=hashed).first(),
+    )
+    if key is None or not key.is_live(timezone.now()):
+        raise Unauthorized(sent=True)
+    if key.kind != kind:
+        needed = "an assistant key (svc_dsc_…)" if kind == ApiKey.Kind.ASSISTANT else "an admin key (svc_…)"
+        raise Forbidden(f"This endpoint takes {needed}.")
+    if key.networks and not any(address in ipaddress.ip_network(text, strict=False) for text in key.networks):
+        raise Forbidden("This API key may not be used from your address.")
+    return key
+
+
+def assistant_caller(token: str, domain: str, address: Address) -> Caller:
+    """The caller of an assistant key on its own domain; every other domain is 404, existing or not."""
+    key = authenticate(token, address, ApiKey.Kind.ASSISTANT)
+    project = project_by_domain(domain)
+    if project is None or key.project_id != project.pk:
+        raise NotFound("No such domain.")
+    return Caller(key, project, address)
+
+
+def admin_caller(token: str, project_id: str, address: Address, *, write: bool) -> Caller:
+    """The caller of an admin key on a project of its organization; every other project is 404."""
+    key = authenticate(token, address, ApiKey.Kind.ADMIN)
+    if key.scopes and not ("write" in key.scopes or (not write and "read" in key.scopes)):
+        raise Forbidden(f"This API key lacks the scope {'write' if write else 'read'}.")
+    project = project_by_id(project_id)
+    if project is None or key.organization_id != project.organization_id:
+        raise NotFound("No such project.")
+    return Caller(key, project, address)

@@ -1,0 +1,161 @@
+"""The first step of every endpoint, in one fixed order.
+
+Key (401); kind, address, scope and origin (403); tenant (404); limits (429);
+only then is the body read (400, 413, 415). A guard is Ninja's `auth=`: what it
+returns is `request.auth`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
+
+from django.http import HttpRequest
+from ninja.security.base import AuthBase
+
+from docsite.core.access import authentication
+from docsite.core.access.authentication import Caller
+from docsite.core.db import in_db
+from docsite.core.http import body, ratelimit
+from docsite.core.http.client_address import Address, client_ip, network_of
+from docsite.core.http.errors import Forbidden, NotFound
+from docsite.core.tenants.models import Project
+
+Charge = tuple[ratelimit.Limit, str]
+
+
+class GuardedRequest(HttpRequest):
+    """A request behind a guard: the JSON body, and the limits it was counted against."""
+
+    json: dict[str, Any]
+    uses: list[ratelimit.Use]
+
+
+class CallerRequest(GuardedRequest):
+    """A request with an API key."""
+
+    auth: Caller
+
+
+class BrowserRequest(GuardedRequest):
+    """A keyless request from a page."""
+
+    auth: Project
+
+
+def assistant_charges(caller: Caller) -> list[Charge]:
+    """A question counts against its address first, so that one address cannot drain the organization."""
+    return [
+        (ratelimit.ASSISTANT_IP, network_of(caller.address)),
+        (ratelimit.ASSISTANT_ORG, str(caller.project.organization_id)),
+    ]
+
+
+def search_charges(caller: Caller) -> list[Charge]:
+    """Search and page content share one limit."""
+    return [(ratelimit.SEARCH_ORG, str(caller.project.organization_id))]
+
+
+def analytics_charges(caller: Caller) -> list[Charge]:
+    """All reading of analytics shares one limit."""
+    return [(ratelimit.ANALYTICS_ORG, str(caller.project.organization_id))]
+
+
+def collect_charges(caller: Caller) -> list[Charge]:
+    """Batches of views have a limit of their own."""
+    return [(ratelimit.COLLECT_ORG, str(caller.project.organization_id))]
+
+
+def _path_argument(request: HttpRequest, name: str) -> str:
+    assert request.resolver_match  # views run after resolving
+    return str(request.resolver_match.kwargs[name])
+
+
+class _KeyGuard(AuthBase):
+    """The order that both kinds of key share."""
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+    argument: ClassVar[str]  # the part of the path that names the project
+
+    def __init__(self, charges: Callable[[Caller], list[Charge]], *, counted: bool = True) -> None:
+        super().__init__()
+        self.is_async = True
+        self.charges = charges
+        self.use = ratelimit.spend if counted else ratelimit.look
+
+    @abstractmethod
+    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
+        """The caller of a token on the project so named; 401, 403 or 404."""
+
+    async def __call__(self, request: HttpRequest) -> Caller:
+        """Return the caller, with `request.json` read on a POST, or raise an `ApiError`."""
+        request = cast(GuardedRequest, request)
+        named, address, token = (
+            _path_argument(request, self.argument),
+            client_ip(request),
+            authentication.bearer(request),
+        )
+        post = request.method == "POST"
+
+        def admit() -> Caller:
+            caller = self.caller(token, named, address, write=post)
+            request.uses = self.use(*self.charges(caller))
+            if post:
+                request.json = body.read_json(request)  # here, since two megabytes would hold up all streams
+            return caller
+
+        return await in_db(admit)()
+
+
+class AssistantKey(_KeyGuard):
+    """Lets an assistant key into its own project."""
+
+    openapi_description = "Public key of one project, `svc_dsc_…`; safe in a browser."
+    argument = "domain"
+
+    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
+        """The caller of an assistant key; asking and searching are POSTs that write nothing of the owner's."""
+        return authentication.assistant_caller(token, named, address)
+
+
+class AdminKey(_KeyGuard):
+    """Lets an admin key into the projects of its organization. A POST needs the scope `write`."""
+
+    openapi_description = "Secret key of an organization, `svc_…`; for servers only."
+    argument = "projectId"
+
+    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
+        """The caller of an admin key."""
+        return authentication.admin_caller(token, named, address, write=write)
+
+
+class AnyOrigin:
+    """Lets every page in without a key."""
+
+    is_async = True
+
+    async def __call__(self, request: GuardedRequest) -> Project:
+        """Return the project, or raise an `ApiError`."""
+        return await in_db(self._admit)(request, _path_argument(request, "domain"), client_ip(request))
+
+    def _admit(self, request: GuardedRequest, domain: str, address: Address) -> Project:
+        project = authentication.project_by_domain(domain)
+        if project is None:
+            raise NotFound("No such domain.")
+        request.uses = ratelimit.spend((ratelimit.COLLECT_IP, network_of(address)))
+        return project
+
+
+class AllowedOrigin(AnyOrigin):
+    """Lets pages of a project's origins in without a key. The gate has already refused foreign origins."""
+
+    async def __call__(self, request: GuardedRequest) -> Project:
+        """Return the project with `request.json` read, or raise an `ApiError`."""
+        if not request.headers.get("Origin"):
+            raise Forbidden("This endpoint is for browsers: a request without Origin is refused.")
+        return await super().__call__(request)
+
+    def _admit(self, request: GuardedRequest, domain: str, address: Address) -> Project:
+        project = super()._admit(request, domain, address)
+        request.json = body.read_json(request, from_page=True)
+        return project

@@ -1,0 +1,72 @@
+"""Built scripts that pages of any origin load, and how they are answered."""
+
+import functools
+import gzip
+import hashlib
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_GET
+
+from docsite.core.http.errors import NotFound
+
+SHORTLY = "public, max-age=300"
+FOREVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True)
+class Script:
+    """The bytes of a script, which are what its addresses and tags name."""
+
+    content: bytes
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """SHA-256, in hexadecimal."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @functools.cached_property
+    def compressed(self) -> bytes:
+        """The same as gzip, a third as large."""
+        return gzip.compress(self.content, 9, mtime=0)
+
+
+@functools.cache
+def built(name: str) -> Script:
+    """A script of the build that this process serves. Raises `NotFound`."""
+    try:
+        return Script((settings.WIDGET_DIST / name).read_bytes())
+    except FileNotFoundError:
+        raise NotFound("This script has not been built. Run `make widget`.") from None
+
+
+def answer(request: HttpRequest, script: Script, cache_control: str) -> HttpResponseBase:
+    """A script, for pages of any origin; revalidated by ETag."""
+    zipped = _takes_gzip(request)
+    etag = f'"{script.digest[:32]}{"-gzip" if zipped else ""}"'
+    headers = {
+        "ETag": etag,
+        "Cache-Control": cache_control,
+        "Vary": "Accept-Encoding",
+        "Access-Control-Allow-Origin": "*",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+    }
+    if etag in request.headers.get("If-None-Match", ""):  # a proxy that compresses makes it a weak one
+        return HttpResponseNotModified(headers=headers)
+    if zipped:
+        headers["Content-Encoding"] = "gzip"
+    content = script.compressed if zipped else script.content
+    return HttpResponse(content, content_type="text/javascript; charset=utf-8", headers=headers)
+
+
+def _takes_gzip(request: HttpRequest) -> bool:
+    accepted = request.headers.get("Accept-Encoding", "").lower().replace(" ", "").split(",")
+    return "gzip" in (one.partition(";")[0] for one in accepted if not one.endswith((";q=0", ";q=0.0")))
+
+
+@require_GET
+async def view_script(request: HttpRequest) -> HttpResponseBase:
+    """The script that counts page views."""
+    return answer(request, built("views.js"), SHORTLY)

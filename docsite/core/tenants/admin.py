@@ -1,0 +1,315 @@
+"""Organizations, projects and keys in the admin. Staff see only their organizations."""
+
+import re
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet, URLField
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+
+from docsite.core.tenants.login import LoginForm
+from docsite.core.tenants.models import (
+    NEW_KEYS_PER_HOUR,
+    ApiKey,
+    Membership,
+    Organization,
+    Project,
+    validate_networks,
+)
+
+admin.site.login_form = LoginForm
+admin.site.site_header = "Documentation service"
+admin.site.site_title = "Documentation service"
+admin.site.index_title = "Projects, conversations and visitors"
+
+
+class ProjectFilter(admin.SimpleListFilter):
+    """Projects that the user may see, by domain."""
+
+    title = parameter_name = "project"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Up to fifty of them."""
+        mine = Project.objects.filter(organization__in=organizations_of(request))
+        return [(project.domain, project.name) for project in mine[:50]]
+
+    def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
+        """The rows of the chosen one."""
+        domain = self.value()
+        return queryset.filter(project__domain=domain.replace("\0", "")) if domain else queryset
+
+
+class ScopedAdmin(admin.ModelAdmin):
+    """Rows of the user's own organizations; `organization` is the look-up that leads there."""
+
+    organization = "organization"
+    addable: ClassVar[bool] = False
+    changeable: ClassVar[bool] = False
+    deletable: ClassVar[bool] = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """All rows for superusers, those of one's organizations for staff."""
+        rows = super().get_queryset(request)
+        if request.user.is_superuser:
+            return rows
+        mine = list(organizations_of(request).values_list("pk", flat=True))  # no join, which would double rows
+        return rows.filter(**{f"{self.organization}__in": mine})
+
+    def _owns(self, request: HttpRequest, obj: Model | None) -> bool:
+        return is_staff(request) and (obj is None or self.get_queryset(request).filter(pk=obj.pk).exists())
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Every staff user finds the app; what they see in it is their own."""
+        return is_staff(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Own rows."""
+        return self._owns(request, obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Where the model allows it."""
+        return self.addable and is_staff(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Own rows, where the model allows it."""
+        return self.changeable and self._owns(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Own rows, where the model allows it."""
+        return self.deletable and self._owns(request, obj)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Offer only one's own organizations."""
+        if db_field.name == "organization":
+            kwargs["queryset"] = organizations_of(request)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+
+def is_staff(request: HttpRequest) -> bool:
+    """Whether an active staff user asks."""
+    return bool(request.user.is_active and request.user.is_staff)
+
+
+def organizations_of(request: HttpRequest) -> "QuerySet[Organization]":
+    """The organizations that the user may see."""
+    everyone = Organization.objects.all()
+    return everyone if request.user.is_superuser else everyone.filter(memberships__user=request.user.pk)
+
+
+def project_of(request: HttpRequest, domain: str) -> Project:
+    """The project of that domain if the user may see it; 404 otherwise, existing or not."""
+    if not is_staff(request):
+        raise PermissionDenied
+    project = Project.objects.filter(domain=domain, organization__in=organizations_of(request)).first()
+    if project is None:
+        raise Http404
+    return project
+
+
+class ReadOnlyRows:
+    """Mix into an inline: whoever sees the parent sees its rows, and nobody writes them here."""
+
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """They come from elsewhere."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """They are a record."""
+        return False
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Whoever sees the parent."""
+        return True
+
+
+class MembershipInline(admin.TabularInline):
+    """Who belongs to an organization."""
+
+    model = Membership
+    extra = 0
+
+
+@admin.register(Organization)
+class OrganizationAdmin(ScopedAdmin):
+    """Superusers make organizations and decide who belongs to them."""
+
+    organization = "pk__in"
+    list_display = ("name", "created_at")
+    inlines = (MembershipInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """One's own."""
+        return organizations_of(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Superusers."""
+        return request.user.is_superuser
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Superusers."""
+        return request.user.is_superuser
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Superusers."""
+        return request.user.is_superuser
+
+
+class NewKeyForm(forms.Form):
+    """A key to be made."""
+
+    kind = forms.ChoiceField(choices=ApiKey.Kind.choices, initial=ApiKey.Kind.ASSISTANT)
+    name = forms.CharField(max_length=100, required=False, help_text="So that you know it again.")
+    expiry = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "Usual (admin key: 90 days, assistant key: none)"),
+            ("7", "7 days"),
+            ("30", "30 days"),
+            ("60", "60 days"),
+            ("90", "90 days"),
+            ("365", "365 days"),
+            ("none", "No expiry"),
+        ],
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[("read", "read"), ("write", "write")],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Admin keys only. None chosen means all.",
+    )
+    networks = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Addresses the key may be used from, as CIDR ranges, one a line. Empty: any.",
+    )
+
+    def clean_networks(self) -> list[str]:
+        """The ranges as a list."""
+        networks = str(self.cleaned_data["networks"]).split()
+        validate_networks(networks)
+        return networks
+
+    def days(self) -> int | None:
+        """Days until the key expires; None for never."""
+        chosen = self.cleaned_data["expiry"]
+        if not chosen:
+            return 90 if self.cleaned_data["kind"] == ApiKey.Kind.ADMIN else None
+        return None if chosen == "none" else int(chosen)
+
+
+@admin.register(Project)
+class ProjectAdmin(ScopedAdmin):
+    """Projects, each with its API keys page."""
+
+    addable = changeable = True
+    list_display = ("domain", "name", "organization", "indexed_at", "pages")
+    search_fields = ("domain", "name")
+    readonly_fields = ("project_id", "indexed_at")
+    fields = (
+        *("organization", "domain", "name", "project_id", "docs_url", "allowed_origins"),
+        *("support_url", "ai_scope", "secret_rotation", "first_party_ids", "indexed_at"),
+    )
+    view_on_site = False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Superusers: everything of the project goes with it."""
+        return request.user.is_superuser
+
+    def get_deleted_objects(
+        self, objs: Iterable[Project], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """What goes with projects, counted in SQL: Django would read every view, and hold up all who collect."""
+        projects = list(objs)
+        counted = {
+            str(relation.field.model._meta.verbose_name_plural): relation.field.model._base_manager.filter(
+                **{f"{relation.field.name}__in": projects}
+            ).count()
+            for relation in Project._meta.related_objects
+        }
+        told = [f"{number:,} {name}" for name, number in counted.items() if number]
+        return [*map(str, projects), *told], {"projects": len(projects), **counted}, set(), []
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
+        """A project stays in its organization, since its keys do."""
+        return (*self.readonly_fields, "organization") if obj else self.readonly_fields
+
+    formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
+
+    @admin.display(description="Pages")
+    def pages(self, project: Project) -> str:
+        """Links to what can be done with a project."""
+        return format_html(
+            '<a href="{}">API keys</a> · <a href="{}">Sources</a> · '
+            '<a href="{}">Visitors</a> · <a href="{}">Assistant</a>',
+            project.get_absolute_url(),
+            f"{reverse('admin:search_source_changelist')}?project={project.domain}",
+            reverse("admin:analytics_visitors", args=[project.domain]),
+            reverse("admin:assistant_settings", args=[project.domain]),
+        )
+
+    def get_urls(self) -> list[Any]:
+        """The project's page, whose last segment is its domain."""
+        page = self.admin_site.admin_view(self.keys_page)
+        return [path("of/<slug:domain>", page, name="projects_keys"), *super().get_urls()]
+
+    def keys_page(self, request: HttpRequest, domain: str) -> HttpResponse:
+        """Project ID, domain and keys; makes and revokes keys. A new key's secret is in this one answer only."""
+        project = project_of(request, domain)
+        keys = ApiKey.objects.filter(organization=project.organization).exclude(
+            kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
+        )
+        if request.method == "POST" and "revoke" in request.POST:
+            asked = request.POST["revoke"]
+            key = keys.filter(pk=asked).first() if re.fullmatch(r"[0-9]{1,18}", asked) else None
+            if key and not key.revoked_at:
+                key.revoke()
+                messages.success(request, f"Key {key} is revoked.")
+            return HttpResponseRedirect(request.path)
+        recent = ApiKey.objects.filter(
+            organization=project.organization, created_at__gt=timezone.now() - timedelta(hours=1)
+        ).count()
+        left = max(0, NEW_KEYS_PER_HOUR - recent)
+        form = NewKeyForm(request.POST or None)
+        secret, made = "", None
+        if request.method == "POST" and form.is_valid():
+            if left:
+                made, secret = ApiKey.issue(
+                    ApiKey.Kind(form.cleaned_data["kind"]),
+                    project.organization,
+                    project,
+                    name=form.cleaned_data["name"],
+                    days=form.days(),
+                    scopes=form.cleaned_data["scopes"] if form.cleaned_data["kind"] == ApiKey.Kind.ADMIN else [],
+                    networks=form.cleaned_data["networks"],
+                )
+                self.log_addition(request, project, [{"added": {"name": "API key", "object": str(made)}}])
+                form, left = NewKeyForm(), left - 1
+            else:
+                form.add_error(None, f"At most {NEW_KEYS_PER_HOUR} new keys an hour. Try again later.")
+        now = timezone.now()
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"API keys of {project.name}",
+            "opts": self.opts,
+            "project": project,
+            "keys": [(key, key.is_live(now)) for key in keys.order_by("revoked_at", "kind", "-created_at")],
+            "form": form,
+            "left": left,
+            "secret": secret,
+            "embed_key": secret if made and made.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
+            "base_url": f"{request.scheme}://{request.get_host()}",
+        }
+        response = TemplateResponse(request, "admin/projects/keys.html", context)
+        response.headers["Cache-Control"] = "no-store"
+        return response

@@ -1,0 +1,11 @@
+"""Registers the app."""
+
+from django.apps import AppConfig
+
+
+class ProjectsConfig(AppConfig):
+    """Organizations, projects, keys."""
+
+    name = "docsite.core.tenants"
+    label = "projects"
+    verbose_name = "Documentation projects"

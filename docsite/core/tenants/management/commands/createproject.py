@@ -1,0 +1,77 @@
+"""`manage.py createproject DOMAIN`: a project with its first two keys."""
+
+import json
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
+
+from docsite.core.tenants.management.base import ServiceCommand
+from docsite.core.tenants.models import (
+    ApiKey,
+    Organization,
+    Project,
+    origin_of,
+)
+
+
+def create_project(
+    domain: str, organization: str, docs_url: str, origins: list[str], name: str = ""
+) -> tuple[Project, str, str]:
+    """Create a project, in the organization of that name if there is one; return it with both keys' tokens.
+
+    Raises ValidationError.
+    """
+    with transaction.atomic():
+        owner = Organization.objects.filter(name=organization).first() or Organization(name=organization)
+        owner.full_clean()
+        owner.save()
+        project = Project(
+            organization=owner, domain=domain, name=name or domain, docs_url=docs_url, allowed_origins=origins
+        )
+        project.full_clean()
+        project.save()
+        _, assistant_key = ApiKey.issue(ApiKey.Kind.ASSISTANT, owner, project, name="First assistant key")
+        _, admin_key = ApiKey.issue(ApiKey.Kind.ADMIN, owner, name=f"First admin key of {domain}")
+    return project, assistant_key, admin_key
+
+
+class Command(ServiceCommand):
+    """Creates a project and prints its id and keys."""
+
+    help = "Create a documentation project with an assistant key and an admin key. The keys are shown once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """What the project is called and where its documentation lives."""
+        parser.add_argument("domain", help="name in API paths: lower-case letters, digits, inner hyphens")
+        parser.add_argument("--organization", required=True, metavar="NAME", help="used again if it exists")
+        parser.add_argument("--docs-url", required=True, metavar="URL", help="where the documentation is published")
+        parser.add_argument("--origin", action="append", default=[], metavar="URL", help="another allowed origin")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Create, and say what to do next."""
+        try:
+            origins = [origin_of(origin) for origin in options["origin"]]
+        except ValueError as wrong:
+            raise CommandError(f"--origin: {wrong}.") from None
+        try:
+            project, assistant_key, admin_key = create_project(
+                options["domain"], options["organization"], options["docs_url"], origins
+            )
+        except ValidationError as wrong:
+            told = (f"{name}: {' '.join(lines)}" for name, lines in wrong.message_dict.items())
+            raise CommandError(" ".join(told)) from None
+        made = {
+            "project_id": project.project_id,
+            "domain": project.domain,
+            "assistant_key": assistant_key,
+            "admin_key": admin_key,
+        }
+        if options["json"]:
+            self.stdout.write(json.dumps(made))
+            return
+        for label, value in made.items():
+            self.stdout.write(f"{label:14} {value}")
+        self.stdout.write("The keys are not shown again. Next: manage.py ingest " + f"{project.domain} FOLDER")

@@ -1,0 +1,60 @@
+"""The one HTTP API: its routers, named as strings, and its errors."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.datastructures import MultiValueDict
+from ninja import NinjaAPI
+from ninja.errors import ValidationError
+from ninja.parser import Parser
+
+from docsite.core.http.errors import ApiError, BadRequest
+from docsite.core.http.schemas import detail
+
+
+class StrictParser(Parser):
+    """Reads what the guards have already checked; keeps a repeated query parameter visible as a list."""
+
+    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
+        """The object that the guard read."""
+        parsed: dict[str, Any] = request.json  # type: ignore[attr-defined]  # set by the guard
+        return parsed
+
+    def parse_querydict(
+        self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
+    ) -> dict[str, Any]:
+        """One value for each parameter; a list, which no field takes, where it was given twice."""
+        return {key: data.getlist(key) if len(data.getlist(key)) > 1 else data[key] for key in data}
+
+
+api = NinjaAPI(
+    title="Documentation Site Service",
+    version="1.0.0",
+    description="Visitor analytics, a streaming assistant and search for documentation sites.",
+    parser=StrictParser(),
+    openapi_url=None,
+    urls_namespace="api",
+)
+
+
+@api.exception_handler(ApiError)
+def _api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+    return error.response()
+
+
+@api.exception_handler(ValidationError)
+def _validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
+    return BadRequest(*(detail(item, item["loc"][1:]) for item in error.errors)).response()
+
+
+api.add_router("/v1/analytics", "analytics.api.router", tags=["Analytics"])
+api.add_router("/v1/analytics", "analytics.asked_api.router", tags=["Analytics"])
+api.add_router("/v1/analytics", "analytics.feedback_api.router", tags=["Analytics"])
+api.add_router("/v1/collect", "analytics.api.collect_router", tags=["Collecting"])
+api.add_router("/discovery/v1/view", "analytics.api.view_router", tags=["Collecting"])
+api.add_router("/discovery/v1/feedback", "analytics.feedback_api.collect_router", tags=["Collecting"])
+api.add_router("/discovery/v1/assistant", "assistant.api.router", tags=["Assistant"])
+api.add_router("/discovery/v2/assistant", "assistant.api.router_v2", tags=["Assistant"])
+api.add_router("/discovery/v1/widget", "assistant.widget_api.router", tags=["Assistant"])
+api.add_router("/discovery/v1/search", "search.api.router", tags=["Search"])
+api.add_router("/discovery/v1/page", "search.api.page_router", tags=["Search"])

@@ -1,0 +1,31 @@
+"""Addresses that pass the short chain: the API from `api.py`, the scripts of other sites, health."""
+
+from django.http import HttpRequest, JsonResponse
+from django.urls import include, path
+from django.views.decorators.http import require_GET
+
+from docsite.core.http.errors import NotFound
+from docsite.server.api import api
+from docsite.server.health import health
+
+
+def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """No such path."""
+    return NotFound("No such path.").response()
+
+
+@require_GET
+async def openapi(request: HttpRequest) -> JsonResponse:
+    """The OpenAPI document."""
+    return JsonResponse(api.get_openapi_schema(path_prefix=""))
+
+
+urlpatterns = [
+    path("health", health),
+    path("openapi.json", openapi),
+    path("", include("assistant.urls")),
+    path("", include("analytics.urls")),
+    path("", api.urls),
+]
+
+handler404 = not_found

@@ -1,0 +1,19 @@
+"""Whether this process can answer."""
+
+from django.db import connection
+from django.http import HttpRequest, JsonResponse
+from django.views.decorators.http import require_GET
+
+from docsite.core.db import in_db
+
+
+@require_GET
+async def health(request: HttpRequest) -> JsonResponse:
+    """200 `{"status": "ok"}` when the database answers; the error of the gate, 503, when not."""
+
+    def ping() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+
+    await in_db(ping)()
+    return JsonResponse({"status": "ok"})

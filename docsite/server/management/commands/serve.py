@@ -1,0 +1,46 @@
+"""`manage.py serve`: Daphne with this service's settings."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from analytics.counting import background
+from assistant.doors import drain
+from assistant.threads import mark_orphans
+from docsite.core.tenants.management.base import ServiceCommand, port
+from search import scheduler
+
+
+class Command(ServiceCommand):
+    """Serves until Ctrl-C."""
+
+    help = "Serve the site, the API and the sockets with Daphne."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Where to listen."""
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=port, default=8000)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Serve."""
+        from docsite.server.daphne import claim, serve
+
+        host, port = options["host"], options["port"]
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            raise CommandError("The database is behind the code. Run first: python manage.py migrate")
+        try:
+            claim(host, port)
+        except OSError as taken:
+            raise CommandError(f"{host}:{port}: {taken.strerror}. Choose another --port.") from None
+        mark_orphans()
+        background.start()
+        scheduler.start()
+        serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"), drain)
+        scheduler.stop()
+
+    def _tell(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()  # whoever started us may be waiting for it in a pipe

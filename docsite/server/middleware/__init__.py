@@ -1,0 +1,1 @@
+"""Middleware of pages: compression, static files, security headers."""

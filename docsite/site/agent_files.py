@@ -1,0 +1,115 @@
+"""The site for programs: lists of its pages, their Markdown, and links from each page to the rest."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from docsite.site.frame import SITE_NAME
+from docsite.site.navigation import (
+    FIRST,
+    Page,
+    every_page,
+    groups,
+    pages,
+    translations,
+)
+
+_MARKDOWN = "text/markdown; charset=utf-8"
+_ROBOTS = """User-agent: *
+Allow: /
+Disallow: /admin/
+Disallow: /ask$
+Disallow: /ask?
+Disallow: /search$
+Disallow: /search?
+
+Sitemap: {sitemap}
+"""
+
+
+@require_safe
+def llms(request: HttpRequest) -> HttpResponse:
+    """The site's contents, with links to the Markdown of each page (llmstxt.org)."""
+    at = request.build_absolute_uri
+    lines = [f"# {SITE_NAME}", "", f"> {pages()['index'].description}", ""]
+    for group, members in groups():
+        lines += [f"## {group}", "", *(_entry(request, member) for member in members), ""]
+    lines += [
+        "## Optional",
+        "",
+        f"- [All pages in one file]({at('/llms-full.txt')}): The Markdown of every page",
+        f"- [OpenAPI]({at('/openapi.json')}): The API as an OpenAPI document",
+        *(_entry(request, page) for page in every_page() if page.language != FIRST),
+        "",
+    ]
+    return markdown_response("\n".join(lines))
+
+
+def _entry(request: HttpRequest, page: Page) -> str:
+    return f"- [{page.title}]({request.build_absolute_uri(page.markdown_path)}): {page.description}"
+
+
+@require_safe
+def llms_full(request: HttpRequest) -> HttpResponse:
+    """Every page's Markdown, each under its title and with the address that it is from."""
+    whole = [
+        f"# {page.headline}\n\nSource: {request.build_absolute_uri(page.path)}\n\n{page.description}\n\n{page.body}"
+        for page in every_page()
+    ]
+    return markdown_response("\n".join(whole))
+
+
+@require_safe
+def sitemap(request: HttpRequest) -> HttpResponse:
+    """Every page with its translations (sitemaps.org). It tells no dates: a checkout gives all files its own."""
+    urls = [
+        {
+            "at": request.build_absolute_uri(page.path),
+            "alternates": [
+                {"language": each.language, "at": request.build_absolute_uri(each.path)}
+                for each in _if_several(translations(page))
+            ],
+        }
+        for page in every_page()
+    ]
+    return render(request, "pages/sitemap.xml", {"urls": urls}, content_type="application/xml")
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    """Everything but the admin and what is made of a question (RFC 9309)."""
+    text = _ROBOTS.format(sitemap=request.build_absolute_uri("/sitemap.xml"))
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+def links(request: HttpRequest, page: Page) -> str:
+    """The `Link` header of a page: its address, its Markdown, its translations, and the list of all pages."""
+    at = request.build_absolute_uri
+    others = [
+        f'<{at(each.path)}>; rel="alternate"; hreflang="{each.language}"' for each in _if_several(translations(page))
+    ]
+    return ", ".join(
+        [
+            f'<{at(page.path)}>; rel="canonical"',
+            f'<{page.markdown_path}>; rel="alternate"; type="text/markdown"',
+            *others,
+            '</llms.txt>; rel="describedby"; type="text/markdown"',
+        ]
+    )
+
+
+def _if_several(found: list[Page]) -> list[Page]:
+    return found if len(found) > 1 else []
+
+
+def wants_markdown(request: HttpRequest) -> bool:
+    """Whether Markdown is asked for by name, and HTML is not preferred to it, be it as one of several."""
+    named = {str(accepted).split(";")[0]: accepted.quality for accepted in request.accepted_types}
+    markdown = named.get("text/markdown", 0)
+    html = next((named[kind] for kind in ("text/html", "text/*", "*/*") if kind in named), 0)
+    return markdown > 0 and markdown >= html
+
+
+def markdown_response(text: str, status: int = 200) -> HttpResponse:
+    """Markdown as it is served."""
+    return HttpResponse(text, status=status, content_type=_MARKDOWN)

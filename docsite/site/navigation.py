@@ -1,0 +1,137 @@
+"""The pages of the site, in reading order. Every page is in the first language; the others have some of them."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from docsite.site import interface_texts
+from docsite.site.markdown import Heading, Rendered, render
+from search.sources.markdown.front_matter import front_matter
+
+CONTENT = Path(__file__).parent / "content"
+CHANGELOG = Path(settings.BASE_DIR) / "CHANGELOG.md"
+
+FIRST = "en"
+LANGUAGES = {FIRST: "English", "de": "Deutsch"}
+
+_ORDER = {
+    "Start": ("index", "quickstart", "your-docs", "sources", "embed", "playground", "gallery"),
+    "Reference": (
+        *("search-api", "how-search-works", "assistant-api", "use-chat", "how-answers-work", "streaming"),
+        *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
+    ),
+    "Operate": (
+        *("deployment", "configuration", "security", "privacy"),
+        *("dashboard", "commands", "troubleshooting", "changelog"),
+    ),
+}
+_GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betrieb"}}
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its front matter and its Markdown. The headline stands over the page, the title in lists."""
+
+    slug: str
+    language: str
+    group: str
+    title: str
+    headline: str
+    description: str
+    body: str
+
+    @property
+    def path(self) -> str:
+        """Where the page is served."""
+        return (_root(self.language) or "/") if self.slug == "index" else f"{_root(self.language)}/{self.slug}"
+
+    @property
+    def markdown_path(self) -> str:
+        """Where its Markdown is served."""
+        return f"{_root(self.language)}/{self.slug}.md"
+
+    @property
+    def markdown(self) -> str:
+        """The page as one Markdown document, its title as the first heading."""
+        return f"# {self.headline}\n\n{self.description}\n\n{self.body}"
+
+    @functools.cached_property
+    def rendered(self) -> Rendered:
+        """The body as HTML, made on first use."""
+        return render(self.body, interface_texts.PAGE[self.language]["link_to"])
+
+    @property
+    def contents(self) -> list[Heading]:
+        """The headings that the page's table of contents shows."""
+        return [heading for heading in self.rendered.headings if heading.level in (2, 3)]
+
+
+def known_language(code: str) -> str:
+    """The language of that code, or the first one where there is none."""
+    return code if code in LANGUAGES else FIRST
+
+
+def home(language: str) -> Page:
+    """The first page of a language."""
+    return pages(language)["index"]
+
+
+def _root(language: str) -> str:
+    return "" if language == FIRST else f"/{language}"
+
+
+def pages(language: str = FIRST) -> Mapping[str, Page]:
+    """The pages of a language by slug, in reading order. Read once per process; with DEBUG, again after an edit."""
+    files = [*CONTENT.rglob("*.md"), *([CHANGELOG] if CHANGELOG.exists() else [])] if settings.DEBUG else []
+    return _read(language, max((file.stat().st_mtime_ns for file in files), default=0))
+
+
+@functools.lru_cache(maxsize=len(LANGUAGES))
+def _read(language: str, newest: int) -> dict[str, Page]:
+    folder = CONTENT if language == FIRST else CONTENT / language
+    return {
+        slug: _page(folder / f"{slug}.md", language, group)
+        for group, slugs in _ORDER.items()
+        for slug in slugs
+        if language == FIRST or (folder / f"{slug}.md").exists()
+    }
+
+
+def _page(file: Path, language: str, group: str) -> Page:
+    front, body = front_matter(file.read_text(encoding="utf-8"))
+    body = body.strip() + "\n"
+    if file.stem == "changelog" and CHANGELOG.exists():
+        body += "\n" + CHANGELOG.read_text(encoding="utf-8").partition("\n")[2].strip() + "\n"
+    named = _GROUPS.get(language, {}).get(group, group)
+    title = front["title"]
+    return Page(file.stem, language, named, title, front.get("headline", title), front["description"], body)
+
+
+def every_page() -> list[Page]:
+    """The pages of all languages, the first language's first."""
+    return [page for language in LANGUAGES for page in pages(language).values()]
+
+
+def translations(page: Page) -> list[Page]:
+    """The page in each language that has it, itself included."""
+    return [pages(language)[page.slug] for language in LANGUAGES if page.slug in pages(language)]
+
+
+def groups(language: str = FIRST) -> list[tuple[str, list[Page]]]:
+    """The navigation: each group's name and its pages, those that are not translated in the first language."""
+    known = {**pages(), **pages(language)}
+    names = _GROUPS.get(language, {})
+    return [(names.get(group, group), [known[slug] for slug in slugs]) for group, slugs in _ORDER.items()]
+
+
+def neighbours(page: Page) -> tuple[Page | None, Page | None]:
+    """The page before and the page after, in reading order."""
+    ordered = [each for _, members in groups(page.language) for each in members]
+    place = ordered.index(page)
+    return (
+        ordered[place - 1] if place else None,
+        ordered[place + 1] if place + 1 < len(ordered) else None,
+    )
