@@ -29,8 +29,8 @@ from docsite.core.db import in_db
 from docsite.core.http.errors import NotFound
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
-from search import report as search_report
-from search.links import urls_of
+from search.query_log import report as search_report
+from search.retrieval.links import urls_of
 
 router = Router()
 

@@ -19,9 +19,9 @@ from assistant.question import Question, Turn, Voice
 from assistant.relay import Bounds
 from assistant.said import Said
 from assistant.upstream import Ended, Model, Piece, Usage
-from search import analysis
-from search.answerable import GROUNDED
 from search.hits import Hit
+from search.retrieval.answerability import GROUNDED
+from search.text import analysis
 
 logger = logging.getLogger(__name__)
 

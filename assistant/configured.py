@@ -10,7 +10,7 @@ from assistant.threads import tokens_used
 from assistant.upstream import Model
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
-from search.passages import find_passages
+from search.retrieval.passages import find_passages
 
 
 def ladder(project: Project, told: AssistantSettings) -> Ladder:

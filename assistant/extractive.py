@@ -10,9 +10,9 @@ from assistant.citations import Citations
 from assistant.events import Source, Text
 from assistant.question import Voice
 from assistant.sentences import sentences
-from search import analysis
 from search.hits import Hit
-from search.sections import blocks, plain
+from search.text import analysis
+from search.text.sections import blocks, plain
 
 MOST_SOURCES = 5  # pages
 MOST_PASSAGES = 3  # quoted

@@ -11,9 +11,9 @@ from assistant.models import MOST_STARTERS, AssistantSettings, WidgetSettings
 from assistant.question import Question
 from assistant.schemas import LONGEST_TEXT
 from docsite.core.tenants.models import Project
-from search.answerable import GROUNDED
 from search.hits import Filters
 from search.models import Document
+from search.retrieval.answerability import GROUNDED
 
 _STARTERS = [f"starter_{number}" for number in range(1, MOST_STARTERS + 1)]
 

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from functools import cached_property
 
 from assistant.fragments import Page, lines
-from search import analysis
 from search.hits import Hit
+from search.text import analysis
 
 LONGEST = 20_000  # characters of a passage that are looked at
 JUDGED = 2  # content terms that a claim must have: "Yes" may be said of anything

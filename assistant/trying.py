@@ -20,8 +20,8 @@ from assistant.models import AssistantSettings
 from assistant.question import Question
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
-from search.answerable import GROUNDED
 from search.hits import Hit
+from search.retrieval.answerability import GROUNDED
 
 _OF_MODELS = ("model", "second_model")  # rungs
 

@@ -28,7 +28,8 @@ from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.core.db import in_db
 from docsite.core.http import client_address
-from search import queries, scheduler
+from search.query_log import recording
+from search.stored import scheduler
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -104,7 +105,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
         else:
             await in_db(scheduler.stop)()
             await drain()
-            await in_db(queries.flush)()
+            await in_db(recording.flush)()
             await in_db(writer.flush)()
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":

@@ -17,10 +17,11 @@ from docsite.core.http.client_address import client_ip
 from docsite.core.http.errors import NotFound
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
-from search import index, queries
 from search.hits import Filters
-from search.links import page_of
 from search.models import Document
+from search.query_log import recording
+from search.retrieval import index
+from search.retrieval.links import page_of
 from search.schemas import ClickIn, PageIn, PageOut, SearchIn, SearchResult, result_of
 
 router = Router()
@@ -43,7 +44,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
         limit=payload.pageSize,
         threshold=payload.scoreThreshold or 0.0,
     )
-    queries.record(project, caller_of(request, project), payload.query, len(hits))
+    recording.record(project, caller_of(request, project), payload.query, len(hits))
     return JsonResponse([result_of(hit) for hit in hits], safe=False)
 
 
@@ -57,7 +58,7 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
     """Settle the reader's search on a result: 204 once it is committed. An unknown page is ignored."""
     project = request.auth
     caller, path = caller_of(request, project), project.path_of(payload.path)
-    await in_db(queries.record_click)(project, caller, payload.query, path, payload.position)
+    await in_db(recording.record_click)(project, caller, payload.query, path, payload.position)
     return HttpResponse(status=204)
 
 
@@ -83,4 +84,4 @@ def _page(project: Project, path: str) -> Document:
 
 def caller_of(request: HttpRequest, project: Project) -> int:
     """Who searches, as a keyed hash."""
-    return queries.caller_of(project, client_ip(request), request.headers.get("User-Agent", ""))
+    return recording.caller_of(project, client_ip(request), request.headers.get("User-Agent", ""))

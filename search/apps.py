@@ -31,7 +31,7 @@ def _index_outdated(**kwargs: Any) -> None:
     from django.db.migrations.executor import MigrationExecutor
 
     from docsite.core.tenants.models import Project
-    from search.ingest import outdated
+    from search.indexing.ingest import outdated
 
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):

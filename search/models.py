@@ -164,7 +164,7 @@ class Index(models.Model):
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="index")
     builder = models.CharField(max_length=16, blank=True, help_text="The ingest at work; an older one gives way.")
     analyser = models.CharField(max_length=20, blank=True, help_text="The rules its pages were indexed by.")
-    vocabulary = models.BinaryField(default=b"", help_text="As `search.vocabulary` encodes it.")
+    vocabulary = models.BinaryField(default=b"", help_text="As `search.text.vocabulary` encodes it.")
 
     def __str__(self) -> str:
         return self.project.domain

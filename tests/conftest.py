@@ -214,7 +214,7 @@ def make_project() -> Iterator[Any]:
 @pytest.fixture
 def project(make_project: Any, tmp_path: Path) -> Tenant:
     """A tenant with a few pages about acme."""
-    from search.ingest import ingest
+    from search.indexing.ingest import ingest
     from search.sources.markdown.folder import read_folder
 
     tenant = make_project()

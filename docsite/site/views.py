@@ -26,8 +26,8 @@ from docsite.site.navigation import (
     pages,
 )
 from docsite.site.nearest_pages import nearest
-from search import queries
 from search.hits import Filters
+from search.query_log import recording
 
 if TYPE_CHECKING:
     from search.hits import Hit
@@ -74,7 +74,7 @@ def search(request: HttpRequest) -> HttpResponse:
     hits = _language_first(project, query, language) if project and query else []
     if project and _is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
-        queries.record(project, queries.caller_of(project, client_ip(request), user_agent), query, len(hits))
+        recording.record(project, recording.caller_of(project, client_ip(request), user_agent), query, len(hits))
     results = [
         {
             "title": hit.breadcrumb[-1],
@@ -142,7 +142,7 @@ def _html(request: HttpRequest, shown: Page) -> HttpResponse:
 
 
 def _find(project: Project, query: str, limit: int, language: str = "") -> "list[Hit]":
-    from search.index import find
+    from search.retrieval.index import find
 
     return find(project, query, filters=Filters(language=language or None), limit=limit)
 

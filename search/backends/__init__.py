@@ -9,7 +9,7 @@
     candidates(project, wanted, facets, most)    ids of the likeliest sections, best first
     entries(project, section_ids)        those sections, in any order
 
-Scoring is done in `search.ranking`, the same for every engine.
+Scoring is done in `search.retrieval.ranking`, the same for every engine.
 """
 
 from types import ModuleType
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from django.db import connection
 
 from docsite.core.tenants.models import Project
-from search.terms import Query
+from search.text.terms import Query
 
 if TYPE_CHECKING:
     from search.backends.local import Copy

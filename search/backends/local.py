@@ -25,7 +25,7 @@ from django.db import connection
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.models import Section
-from search.terms import Entry, Wanted
+from search.text.terms import Entry, Wanted
 
 if TYPE_CHECKING:
     import tantivy

@@ -14,7 +14,7 @@ from itertools import chain, combinations_with_replacement
 from django.db import connection
 
 from docsite.core.tenants.models import Project
-from search.terms import Entry, Wanted
+from search.text.terms import Entry, Wanted
 
 _COLUMNS = (
     "section_id, document_id, position, title, heading, trail, about, body, facets, path, names, "

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from django.db import connection, transaction
 
 from docsite.core.tenants.models import Project
-from search.terms import Entry, Wanted
+from search.text.terms import Entry, Wanted
 
 # Terms arrive ready-made: the tokenizer only has to keep letters, digits and marks together.
 _TOKENIZER = "unicode61 remove_diacritics 0 categories ''L* N* Co M*''"

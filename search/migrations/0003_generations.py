@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('project', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='index', serialize=False, to='projects.project')),
                 ('builder', models.CharField(blank=True, help_text='The ingest at work; an older one gives way.', max_length=16)),
                 ('analyser', models.CharField(blank=True, help_text='The rules its pages were indexed by.', max_length=20)),
-                ('vocabulary', models.BinaryField(default=b'', help_text='As `search.vocabulary` encodes it.')),
+                ('vocabulary', models.BinaryField(default=b'', help_text='As `search.text.vocabulary` encodes it.')),
             ],
         ),
         migrations.RemoveConstraint(

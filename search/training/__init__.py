@@ -1,1 +1,1 @@
-"""How the weights of `search.ranking` are made from judged queries."""
+"""How the weights of `search.retrieval.ranking` are made from judged queries."""

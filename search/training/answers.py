@@ -1,4 +1,4 @@
-"""Judged queries to the weights that tell whether a documentation answers at all (`search.answerable`)."""
+"""Judged queries to the weights that tell whether a documentation answers at all (`search.retrieval.answerability`)."""
 
 import random
 from collections import Counter
@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
-from search import answerable, index, passages, ranking
-from search.answerable import GROUNDED, Chance
 from search.hits import Filters
-from search.ranking import Model
+from search.retrieval import (
+    answerability,
+    index,
+    passages,
+    ranking,
+)
+from search.retrieval.answerability import GROUNDED, Chance
+from search.retrieval.ranking import Model
 from search.training.data import Data, Query
 from search.training.fit import newton
 
@@ -58,7 +63,7 @@ def _features(project: Project, query: Query) -> list[float]:
     with snapshot():
         asked = index.ask(project, query.text, Filters(**query.filter or {}))
         hits, _ = passages.best(asked, 5)
-    return answerable.features(asked.query, hits) if hits else []
+    return answerability.features(asked.query, hits) if hits else []
 
 
 def fit(asked: Sequence[Asked]) -> Chance:

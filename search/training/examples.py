@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
-from search import index
 from search.hits import Filters
+from search.retrieval import index
 from search.training.data import Data, Query
 
 FOREIGN = 80  # questions of other sets asked of each, which nothing there answers; each counts twice

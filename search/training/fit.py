@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from search.ranking import FEATURES, Model
+from search.retrieval.ranking import FEATURES, Model
 from search.training import metrics
 from search.training.data import Query
 from search.training.examples import Example

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from search import analysis, answerable, parsing, ranking
-from search.answerable import Chance
-from search.terms import Entry, rarity
+from search.retrieval import answerability, parsing, ranking
+from search.retrieval.answerability import Chance
+from search.text import analysis
+from search.text.terms import Entry, rarity
+from search.text.vocabulary import Vocabulary
 from search.training import fit
 from search.training.data import Data
-from search.vocabulary import Vocabulary
 
 _PAGES = (
     ("Install acme", "Install with pip", "Run `pip install acme-cli` in a virtual environment, then `acme --version`."),
@@ -51,7 +52,7 @@ def written(
         **{"intercept": model.intercept, "weights": weights, "recipe": recipe, "cross_validated": figures},
         "answerable": {
             "intercept": chance.intercept,
-            "weights": dict(zip(answerable.FEATURES, chance.weights, strict=True)),
+            "weights": dict(zip(answerability.FEATURES, chance.weights, strict=True)),
             "cross_validated": refused,
         },
     }

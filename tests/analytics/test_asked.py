@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from assistant import report as assistant_report
 from assistant.models import Message, Thread
 from docsite.core import ids
-from search import report as search_report
 from search.models import SearchQuery
+from search.query_log import report as search_report
 from tests.assistant.test_message_v1 import INSTALL, ask, parts, text
 from tests.assistant.test_message_v2 import ask as ask_v2
 from tests.conftest import assert_error, wait_for

@@ -8,7 +8,7 @@ import pytest
 
 from assistant.extractive import support_link
 from assistant.models import AssistantSettings, Message
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from search.sources import Page
 from tests.assistant.test_message_v1 import INSTALL, ask, finish_of, parts, statuses, text, values
 

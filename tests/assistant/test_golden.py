@@ -19,10 +19,10 @@ from assistant import golden
 from assistant.models import AssistantSettings, GoldenQuestion, Message
 from docsite.core.tenants.models import Project
 from docsite.site import navigation
-from search import index, state
 from search.backends import local
-from search.ingest import Refused, ingest, stored
+from search.indexing.ingest import Refused, ingest, stored
 from search.models import Document
+from search.retrieval import index, index_state
 from search.signals import Warned, swapping
 from search.sources import Page
 from search.sources.markdown.folder import read_folder
@@ -100,7 +100,7 @@ def test_the_owners_threshold_counts(project, asked):
 
 
 def test_an_answer_that_fails_is_no_result(project, asked, monkeypatch):
-    monkeypatch.setattr("search.index.rank", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr("search.retrieval.index.rank", lambda *a, **k: 1 / 0)
     said, _, failure = run(project.domain)
     assert failure == f"“{INSTALL}” could not be answered (internal error); the log says why."
     assert not said
@@ -303,7 +303,7 @@ def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, s
     looked: list[Any] = []
 
     def look(project: Project, **kwargs: Any) -> list[Warned]:
-        looked.append(state.of(project).copy)
+        looked.append(index_state.of(project).copy)
         return [Warned("no")]
 
     swapping.connect(look)
@@ -314,7 +314,7 @@ def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, s
         ingest_folder(project.project, docs)
     finally:
         swapping.disconnect(look)
-    made.append(state.of(project.project).copy)
+    made.append(index_state.of(project.project).copy)
     assert looked == [None, None]
     assert bool(made[0]) is local.INSTALLED
 

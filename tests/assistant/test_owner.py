@@ -13,8 +13,8 @@ from django.test import Client
 from assistant import rendering
 from assistant.models import AssistantSettings, Message, Thread, TokenUse
 from docsite.core.tenants.models import Project
-from search.answerable import GROUNDED
-from search.ingest import ingest
+from search.indexing.ingest import ingest
+from search.retrieval.answerability import GROUNDED
 from search.sources.markdown.folder import read_folder
 from tests.assistant.test_message_v1 import ask
 from tests.conftest import NO_TLS, PAGES, PATIENCE, fake, logged_in

@@ -57,7 +57,7 @@ def browser() -> Iterator[Browser]:
 def site(start: Any, django_db_setup: None) -> tuple[Service, Tenant]:
     """The documentation of the service itself, with a key for its dialog."""
     from docsite.core.tenants.management.commands.createproject import create_project
-    from search.ingest import ingest
+    from search.indexing.ingest import ingest
     from search.sources.markdown.folder import read_folder
 
     domain = "docs-site"

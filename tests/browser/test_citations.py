@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 
 from assistant.citations import Citations
 from search.hits import Hit
-from search.sections import blocks, plain, split
+from search.text.sections import blocks, plain, split
 from tests.conftest import ROOT, Service, Tenant, question, wait_for
 
 pytestmark = pytest.mark.browser

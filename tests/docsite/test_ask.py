@@ -8,7 +8,7 @@ from django.test import Client
 
 from assistant.models import Message, Thread
 from docsite.core.http.errors import TooMany
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from search.sources import Page
 
 ORIGIN = "http://testserver"

@@ -13,9 +13,10 @@ from docsite.core.env import Env
 from docsite.site import interface_texts, navigation
 from docsite.site.markdown import render
 from docsite.site.navigation import Page
-from search import sections, sources
-from search.ingest import ingest
+from search import sources
+from search.indexing.ingest import ingest
 from search.sources.markdown.front_matter import front_matter
+from search.text import sections
 from tests.conftest import ROOT
 
 PAGES = [pytest.param(page, id=page.path) for page in navigation.every_page()]

@@ -13,8 +13,9 @@ from django.utils import timezone
 from docsite.asgi import lifespan
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
-from search import queries, runs, scheduler
 from search.models import Source
+from search.query_log import recording
+from search.stored import runs, scheduler
 from tests.conftest import wait_for
 
 State = Source.State
@@ -88,6 +89,6 @@ def end_announced() -> None:
     async def send(message: dict[str, Any]) -> None:
         seen.append((message["type"], list(project.searches.values_list("text", flat=True))))
 
-    queries.record(project, 1, "install", 1)
+    recording.record(project, 1, "install", 1)
     asyncio.run(lifespan({"type": "lifespan"}, receive, send))
     assert seen == [("lifespan.shutdown.complete", ["install"])]

@@ -5,10 +5,10 @@ import random
 
 from django.conf import settings
 
-from search import index, state
 from search.backends import local
 from search.hits import Filters
-from search.ingest import ingest
+from search.indexing.ingest import ingest
+from search.retrieval import index, index_state
 from search.sources import Page
 from tests.conftest import ROOT, wait_for
 
@@ -57,8 +57,8 @@ def test_a_copy_answers_as_the_database_does_and_goes_with_its_state(make_projec
     ingest(project, many_pages())
     by_database = found(project)
     monkeypatch.setattr(settings.ENV, "tantivy_sections", 500)
-    state._states.clear()
-    copy = state.of(project).copy
+    index_state._states.clear()
+    copy = index_state.of(project).copy
     assert copy
     copy.folder.parent.mkdir(exist_ok=True)
     with (copy.folder.parent / f"{project.pk}.lock").open("w") as lock:
@@ -74,7 +74,7 @@ def test_a_copy_answers_as_the_database_does_and_goes_with_its_state(make_projec
 
     ingest(project, [*many_pages(), Page(origin="new", path="/new", markdown="# New\n\nplatypus")])
     assert [hit.path for hit in index.find(project, "platypus")] == ["/new"]
-    newer = state.of(project).copy
+    newer = index_state.of(project).copy
     assert newer
     wait_for(newer.ready, "the copy of the new state")
     assert [hit.path for hit in index.find(project, "platypus")] == ["/new"]

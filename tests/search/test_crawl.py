@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from search.models import Document, Redirect
 from search.sources import Bad, Draft, LeftOut, Moved, Page, opening
 from search.sources.reading import Reading

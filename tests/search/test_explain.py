@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command, load_command_clas
 from django.core.management.base import BaseCommand
 
 from docsite.site import navigation
-from search import index
-from search.ingest import ingest
-from search.ranking import FEATURES, MODEL
+from search.indexing.ingest import ingest
+from search.retrieval import index
+from search.retrieval.ranking import FEATURES, MODEL
 from search.sources import Page
 from tests.conftest import PAGES
 

@@ -4,12 +4,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from search import excerpts, index, passages
-from search.analysis import content_words, terms
 from search.hits import Filters
-from search.ingest import ingest
-from search.passages import find_passages
+from search.indexing.ingest import ingest
+from search.retrieval import excerpts, index, passages
+from search.retrieval.passages import find_passages
 from search.sources import Page
+from search.text.analysis import content_words, terms
 from tests.conftest import assert_error
 
 

@@ -16,11 +16,16 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from search import index
-from search.ingest import ANALYSER, Superseded, ingest, outdated
+from search.indexing.ingest import (
+    ANALYSER,
+    Superseded,
+    ingest,
+    outdated,
+)
 from search.models import Document, Index, Section
+from search.retrieval import index
 from search.sources import Page
-from search.vocabulary import Vocabulary
+from search.text.vocabulary import Vocabulary
 from tests.conftest import PATIENCE, ROOT, wait_for
 
 MANY = 230  # pages of ten sections: more than SQLite's engine changes in place

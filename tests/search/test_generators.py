@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from search.sections import split
 from search.sources import Bad, LeftOut, Moved, Page, generators, opening
 from search.sources.markdown.folder import read_folder
 from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, anchored, pymdownx, python_markdown
 from search.sources.reading import Reading
+from search.text.sections import split
 from tests.drafts import made
 
 

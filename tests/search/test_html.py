@@ -9,9 +9,9 @@ from textwrap import dedent
 
 import pytest
 
-from search.sections import split
 from search.sources import html
 from search.sources.html import MOST_BYTES, read_html
+from search.text.sections import split
 
 HERE = "https://docs.example.com/guide/install.html"
 

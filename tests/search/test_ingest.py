@@ -10,11 +10,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from docsite.core.paths import normalize
-from search import index, runs
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from search.models import Document, Source
+from search.retrieval import index
 from search.sources import Bad, LeftOut, Page
 from search.sources.markdown.folder import read_folder, read_manifest
+from search.stored import runs
 
 
 @pytest.fixture

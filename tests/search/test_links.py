@@ -6,10 +6,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from search import links
 from search.hits import Hit
-from search.ingest import ingest
-from search.passages import find_passages
+from search.indexing.ingest import ingest
+from search.retrieval import links
+from search.retrieval.passages import find_passages
 from search.sources import Page
 
 SITE = "https://docs.acme.example/docs"

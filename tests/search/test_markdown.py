@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from search.sections import split
 from search.sources import Bad, Draft, LeftOut, Moved, Page
 from search.sources.markdown.folder import read_folder, read_manifest
 from search.sources.markdown.includes import DEEPEST
 from search.sources.reading import Reading
+from search.text.sections import split
 from tests.drafts import made
 
 MKDOCS = "site_name: Acme\n"

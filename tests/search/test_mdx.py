@@ -7,10 +7,10 @@ from textwrap import dedent
 
 import pytest
 
-from search.sections import split
 from search.sources import Bad, Page
 from search.sources.markdown.folder import read_folder, read_manifest
 from search.sources.markdown.mdx import to_markdown
+from search.text.sections import split
 from tests.drafts import made
 
 FENCE = (

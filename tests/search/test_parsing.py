@@ -2,14 +2,25 @@
 
 import pytest
 
-from search import analysis, parsing, state
 from search.hits import Filters
-from search.index import find
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from search.models import Index
-from search.parsing import COMPLETED, CONTEXT, CORRECTED, JOINED, MOST_CONTEXT_TERMS, MOST_TERMS, PERHAPS, SPLIT, parse
+from search.retrieval import index_state, parsing
+from search.retrieval.index import find
+from search.retrieval.parsing import (
+    COMPLETED,
+    CONTEXT,
+    CORRECTED,
+    JOINED,
+    MOST_CONTEXT_TERMS,
+    MOST_TERMS,
+    PERHAPS,
+    SPLIT,
+    parse,
+)
 from search.sources import Page
-from search.vocabulary import Vocabulary
+from search.text import analysis
+from search.text.vocabulary import Vocabulary
 
 
 def vocabulary(*texts: str) -> Vocabulary:
@@ -197,7 +208,7 @@ def test_letters_with_accents_belong_to_their_words(text, found):
 
 
 def test_versions_end_before_they_go_on_and_after_their_candidates():
-    assert state.latest(["0.9", "0.12", "0.12-rc1"]) == "0.12"
-    assert state.latest(["v1.9", "v1.10", "next"]) == "v1.10"
-    assert state.latest(["2.0", "2.0.1", "2.0.1b2"]) == "2.0.1"
-    assert state.latest([]) == ""
+    assert index_state.latest(["0.9", "0.12", "0.12-rc1"]) == "0.12"
+    assert index_state.latest(["v1.9", "v1.10", "next"]) == "v1.10"
+    assert index_state.latest(["2.0", "2.0.1", "2.0.1b2"]) == "2.0.1"
+    assert index_state.latest([]) == ""

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from search import queries
 from search.models import SearchQuery
-from search.queries import Searched
+from search.query_log import recording
+from search.query_log.recording import Searched
 from tests import scenarios
 from tests.conftest import PATIENCE, assert_error, wait_for
 from tests.search import serving
@@ -108,7 +108,7 @@ def put(tenant, *steps: tuple[str, float]) -> None:
     """Store searches of one caller, at these seconds, each batch for itself."""
     for text, second in steps:
         at = timezone.now().replace(microsecond=0) - timedelta(minutes=1) + timedelta(seconds=second)
-        queries.store([Searched(tenant.project.pk, tenant.project.pk, text, len(text), at)])
+        recording.store([Searched(tenant.project.pk, tenant.project.pk, text, len(text), at)])
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_a_batch_settles_as_its_steps_would(make_project):
     tenant, now = make_project(), timezone.now()
     pk = tenant.project.pk
     typed = ["c", "co", "con", "configure", "xyz"]
-    queries.store([Searched(pk, pk, text, 1, now + timedelta(seconds=n / 10)) for n, text in enumerate(typed)][::-1])
+    recording.store([Searched(pk, pk, text, 1, now + timedelta(seconds=n / 10)) for n, text in enumerate(typed)][::-1])
     assert texts(tenant) == ["configure", "xyz"]
 
 
 def test_a_batch_that_waited_long_is_more_than_one_search(make_project):
     tenant, now = make_project(), timezone.now()
-    queries.store(
+    recording.store(
         [Searched(tenant.project.pk, 1, "install"[: 3 + n], 1, now + timedelta(seconds=6 * n)) for n in (0, 1)]
     )
     assert texts(tenant) == ["ins", "inst"]
@@ -154,7 +154,7 @@ def test_a_batch_that_waited_long_is_more_than_one_search(make_project):
 def test_one_bad_search_costs_no_other(make_project):
     tenant, now = make_project(), timezone.now()
     batch = [Searched(pk, 1, "x", 1, now) for pk in (-1, tenant.project.pk)]
-    queries._store_all(batch)
+    recording._store_all(batch)
     assert texts(tenant) == ["x"]
 
 
@@ -196,15 +196,15 @@ def test_a_search_is_answered_though_it_cannot_be_kept(make_project, monkeypatch
     tenant = make_project()
 
     def away(batch):
-        raise queries.OperationalError("database is locked")
+        raise recording.OperationalError("database is locked")
 
-    monkeypatch.setattr(queries, "MOST_WAITING", 3)
-    monkeypatch.setattr(queries, "store", away)
+    monkeypatch.setattr(recording, "MOST_WAITING", 3)
+    monkeypatch.setattr(recording, "store", away)
     for number in range(5):
-        queries.record(tenant.project, 1, f"{number} words", 1)
-    assert queries._writer.flush() is False
+        recording.record(tenant.project, 1, f"{number} words", 1)
+    assert recording._writer.flush() is False
     monkeypatch.undo()
-    queries.flush()
+    recording.flush()
     assert texts(tenant) == ["0 words", "1 words", "2 words"]
 
 
@@ -248,12 +248,12 @@ def test_a_click_may_reach_another_process_than_its_search(http, processes, proj
 def test_a_letter_that_arrives_after_the_click_adds_nothing(project):
     caller = project.project.pk
     before = timezone.now()
-    queries.record_click(project.project, caller, "install", "/install", 1)
+    recording.record_click(project.project, caller, "install", "/install", 1)
     late = [
         Searched(project.project.pk, caller, "inst", 4, before),
         Searched(project.project.pk, caller, "i", 1, before),
     ]
-    queries.store(late)
+    recording.store(late)
     row = project.project.searches.get()
     assert (row.text, row.result_count, row.clicked_path) == ("install", None, "/install")
 
@@ -347,11 +347,11 @@ def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http,
     settled(project, "install")
     row = project.project.searches.get()
     address = parse("127.0.0.1")
-    assert row.caller == queries.caller_of(project.project, address, CHROME)
-    assert row.caller != queries.caller_of(make_project().project, address, CHROME)
+    assert row.caller == recording.caller_of(project.project, address, CHROME)
+    assert row.caller != recording.caller_of(make_project().project, address, CHROME)
     assert row.caller != visitor(project.project.visitor_secret, address, CHROME)
     project.project.searches.update(at=timezone.now() - timedelta(minutes=61))
-    queries.sweep()
+    recording.sweep()
     assert project.project.searches.get().caller is None
 
 
@@ -360,7 +360,7 @@ def test_searches_stay_as_long_as_the_setting_says(make_project, settings):
     settings.ENV = settings.ENV.model_copy(update={"search_retention_days": 30})
     for days in (29, 31):
         SearchQuery.objects.create(project=tenant.project, text=f"{days}", at=timezone.now() - timedelta(days=days))
-    queries.sweep()
+    recording.sweep()
     assert texts(tenant) == ["29"]
 
 

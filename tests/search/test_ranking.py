@@ -11,14 +11,21 @@ import pytest
 
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.site import navigation
-from search import index, ranking
 from search.hits import Filters
-from search.ingest import ingest
-from search.parsing import MOST_TERMS
-from search.passages import find_passages
-from search.ranking import FEATURES, MODEL, Candidate, Model, Preferred, features
+from search.indexing.ingest import ingest
+from search.retrieval import index, ranking
+from search.retrieval.parsing import MOST_TERMS
+from search.retrieval.passages import find_passages
+from search.retrieval.ranking import (
+    FEATURES,
+    MODEL,
+    Candidate,
+    Model,
+    Preferred,
+    features,
+)
 from search.sources import Page
-from search.terms import Entry, Query, Term
+from search.text.terms import Entry, Query, Term
 from tests.conftest import Tenant, assert_error
 
 

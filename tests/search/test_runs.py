@@ -9,10 +9,10 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from search import heartbeat, runs
-from search.ingest import Superseded, ingest
+from search.indexing.ingest import Superseded, ingest
 from search.models import Document, Source
 from search.sources import Bad, LeftOut, Page
+from search.stored import heartbeat, runs
 from tests.conftest import PATIENCE, wait_for
 from tests.search.stored import NOW, State, nothing_due, now, paths, stored
 

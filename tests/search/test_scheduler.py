@@ -12,10 +12,11 @@ import time_machine
 from django.core.management import call_command
 from django.utils import timezone
 
-from search import index, runs
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from search.models import Document, Source
+from search.retrieval import index
 from search.sources import Page
+from search.stored import runs
 from tests import scenarios
 from tests.conftest import ROOT
 from tests.search import serving

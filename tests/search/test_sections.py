@@ -2,7 +2,15 @@
 
 import pytest
 
-from search.sections import _PARSER, MOST_CELLS, MOST_WORDS, blocks, clean, plain, split
+from search.text.sections import (
+    _PARSER,
+    MOST_CELLS,
+    MOST_WORDS,
+    blocks,
+    clean,
+    plain,
+    split,
+)
 
 PAGE = """\
 # Title { #ignored }

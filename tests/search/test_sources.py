@@ -8,10 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from search import index, links, runs, state
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from search.models import Document, Redirect, Source
+from search.retrieval import index, index_state, links
 from search.sources import Moved, Page
+from search.stored import runs
 from tests.conftest import logged_in
 from tests.search.stored import NOW, State, nothing_due, now, paths, stored
 
@@ -64,13 +65,13 @@ def test_two_sources_stand_beside_each_other(tenant, guide, api):
     assert paths(tenant) == {"/zebra", "/both", "/api/walrus"}
     assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/zebra"]
     assert [hit.path for hit in index.find(tenant.project, "walrsu")] == ["/api/walrus"], "corrected by both's words"
-    assert state.of(tenant.project).vocabulary.sections == 3
+    assert index_state.of(tenant.project).vocabulary.sections == 3
     (api / "walrus.md").unlink()
     (api / "seal.md").write_text("# Seal\n\nWhiskers.\n")
     told = run(tenant.domain, "--name", "api")
     assert (told["added"], told["removed"]) == (1, 1)
     assert paths(tenant) == {"/zebra", "/both", "/api/seal"}
-    assert not {"walrus", "tusk"} & {*+state.of(tenant.project).vocabulary.terms}
+    assert not {"walrus", "tusk"} & {*+index_state.of(tenant.project).vocabulary.terms}
 
 
 def test_a_path_belongs_to_the_source_that_had_it_first(tenant, guide, api):

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 
 from docsite.core.tenants.models import Project
 from search.models import Document
-from search.ranking import FEATURES, MODEL, WEIGHTS_FILE
+from search.retrieval.ranking import FEATURES, MODEL, WEIGHTS_FILE
 from search.training import fit, metrics, recipe
 from tests.conftest import PATIENCE, ROOT
 
@@ -49,7 +49,7 @@ def test_the_recipe_tells_the_data_and_how_well_it_went():
 
 def test_a_code_that_ranks_otherwise_asks_for_another_training(monkeypatch):
     before = recipe.fingerprint()
-    monkeypatch.setattr("search.ranking.SATURATION", 9.0)
+    monkeypatch.setattr("search.retrieval.ranking.SATURATION", 9.0)
     assert recipe.fingerprint() != before
 
 

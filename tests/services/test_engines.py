@@ -19,7 +19,7 @@ django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from docsite.core.tenants.management.commands.createproject import create_project
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from tests.search.test_backends import found, many_pages
 project, *_ = create_project("overlap", "Overlap", "https://docs.example", [])
 ingest(project, many_pages())

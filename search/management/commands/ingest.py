@@ -12,11 +12,12 @@ from django.template.defaultfilters import pluralize
 
 from docsite.core.tenants.management.base import ServiceCommand, project_named
 from docsite.core.tenants.models import Project
-from search import runs, storable
-from search.ingest import Refused, Summary, ingest
+from search.indexing import storable
+from search.indexing.ingest import Refused, Summary, ingest
 from search.models import Source
 from search.sources import generators
 from search.sources.opening import read
+from search.stored import runs
 
 OPTIONS = ("generator", "under", "version", "language")
 MOST_SKIPPED = 20  # that are named; --json has them all

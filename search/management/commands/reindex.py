@@ -7,7 +7,7 @@ from django.template.defaultfilters import pluralize
 
 from docsite.core.tenants.management.base import ServiceCommand, project_named
 from docsite.core.tenants.models import Project
-from search.ingest import Superseded, reindex
+from search.indexing.ingest import Superseded, reindex
 
 
 class Command(ServiceCommand):

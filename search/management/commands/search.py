@@ -9,8 +9,8 @@ from django.template.defaultfilters import pluralize
 
 from docsite.core.paths import normalize
 from docsite.core.tenants.management.base import ServiceCommand, project_named
-from search.explain import explain
 from search.hits import Filters
+from search.retrieval.explain import explain
 
 MOST = 50
 

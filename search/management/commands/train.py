@@ -14,9 +14,9 @@ from django.template.defaultfilters import pluralize
 
 from docsite.core.tenants.management.base import ServiceCommand
 from docsite.core.tenants.models import Organization, Project
-from search import answerable, ranking
-from search.answerable import Chance
-from search.ingest import ingest
+from search.indexing.ingest import ingest
+from search.retrieval import answerability, ranking
+from search.retrieval.answerability import Chance
 from search.sources.markdown.folder import read_manifest
 from search.training import answers, data, examples, fit, recipe
 
@@ -106,7 +106,7 @@ class Command(ServiceCommand):
         """What tells whether a set answers at all, from rankings that have not seen the set."""
         asked = answers.examples(judged, held_out)
         refused = answers.cross_validate(asked)
-        self.stdout.write(f"Refused below a chance of {answerable.GROUNDED}, trained on the other sets:")
+        self.stdout.write(f"Refused below a chance of {answerability.GROUNDED}, trained on the other sets:")
         for kind, shares in refused.items():
             self.stdout.write(f"  {kind:12}" + "  ".join(f"{name} {share:.3f}" for name, share in shares.items()))
         return answers.fit([one for name in asked for one in asked[name]]), refused

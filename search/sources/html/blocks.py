@@ -7,10 +7,15 @@ from itertools import zip_longest
 
 from selectolax.lexbor import LexborNode
 
-from search.sections import anchor_and_heading, clean, plain, slug
 from search.sources.html.code import fenced
 from search.sources.html.inline import Inline, escaped, tex
 from search.sources.html.table import is_data, table
+from search.text.sections import (
+    anchor_and_heading,
+    clean,
+    plain,
+    slug,
+)
 
 _DEEPEST = 60  # blocks in each other; what is deeper is plain text
 _HEADED = "h1, h2, h3, h4, h5, h6"  # a list whose items have headings is one of sections, as in javadoc
@@ -45,7 +50,7 @@ class _Writer:
 
     def __init__(self, content: LexborNode, base: str) -> None:
         self.inline = Inline(base)
-        self.seen: dict[str, int] = {}  # anchors of headings so far, as `search.sections` counts them
+        self.seen: dict[str, int] = {}  # anchors of headings so far, as `search.text.sections` counts them
         self.titled = False
         self.level = 1  # of the heading above
         self.within = 0  # lists, quotes and the like around, in which a heading would begin no section
@@ -72,7 +77,7 @@ class _Writer:
         yield from self._paragraph(run)
 
     def headed(self, level: int, text: str, anchor: str) -> list[str]:
-        """A heading, with its anchor where `search.sections` would make another one. A bold line within a list."""
+        """A heading, with its anchor where `search.text.sections` would make another one. A bold line within a list."""
         self.pending = ""
         if not text:
             return []

@@ -4,8 +4,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from search.markup import APART, ELEMENTS, Fence, cut, fence_of, width
 from search.sources.markdown.mdx_tags import STRING, Scanner, Tag
+from search.text.markup import (
+    APART,
+    ELEMENTS,
+    Fence,
+    cut,
+    fence_of,
+    width,
+)
 
 _ESM = re.compile(
     r"import\s*(?:[\"']|(?:type\s+)?[\w$*{][\w$*{},\s]{0,2000}?\bfrom\s*[\"'])"

@@ -7,8 +7,18 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, unquote
 
-from search.markup import Fence, cut, fence_of, width
-from search.sections import anchor_and_heading, clean, plain, slug
+from search.text.markup import (
+    Fence,
+    cut,
+    fence_of,
+    width,
+)
+from search.text.sections import (
+    anchor_and_heading,
+    clean,
+    plain,
+    slug,
+)
 
 LONGEST_HEADING = 1000  # characters; a longer line is none, and could take long to look into
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)[ \t]*$")
@@ -65,11 +75,11 @@ def anchored(markdown: str, slugs: Slugs) -> str:
     explicit = {number: anchor for number, text in found if (anchor := _explicit(text))}
     used = set(explicit.values())
     counts: dict[str, int] = {}
-    seen: dict[str, int] = {}  # of GitHub's names, as `search.sections` will count them
+    seen: dict[str, int] = {}  # of GitHub's names, as `search.text.sections` will count them
     for number, text in found:
         if number in explicit:
             written = _WITH_ID.match(lines[number])
-            if written and (written[2] or written[3].strip()):  # `search.markup` would take it for classes
+            if written and (written[2] or written[3].strip()):  # `search.text.markup` would take it for classes
                 lines[number] = f"{written[1]} {{#{written[4]}}}"
             continue
         anchor = slugs.unique(slugs.slug(text), used, counts)

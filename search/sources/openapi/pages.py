@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from search.markup import fence_of
 from search.sources.openapi.schemas import (
     ANSWER,
     FAILURE,
@@ -21,6 +20,7 @@ from search.sources.openapi.schemas import (
     type_of,
 )
 from search.sources.openapi.spec import Operation, Spec, items, mapping, storable, text
+from search.text.markup import fence_of
 
 _PLACES = {"path": "In the path", "query": "In the query", "header": "As headers", "cookie": "As cookies"}
 _HEADING = re.compile(r"(#{1,5})(?=\s)")

@@ -101,7 +101,7 @@ class Site:
 
 
 def link(around: str, page: str, anchor: str = "") -> str:
-    """A link from one page to another, as `search.links` reads it: relative to the path of the page."""
+    """A link from one page to another, as `search.retrieval.links` reads it: relative to the path of the page."""
     if page == around:
         return f"#{anchor}"
     folder = posixpath.dirname(normalize(around))

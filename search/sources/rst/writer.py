@@ -1,15 +1,15 @@
-"""A docutils document in Markdown, as `search.sections` reads it."""
+"""A docutils document in Markdown, as `search.text.sections` reads it."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 
 from docutils import nodes
 
-from search.sections import slug
 from search.sources.rst.inline import HIDDEN, Inline, code, escaped
 from search.sources.rst.objects import described
 from search.sources.rst.site import Site
 from search.sources.rst.tables import table
+from search.text.sections import slug
 
 _BLOCK_MARK = re.compile(r"(?:[-+>#:=|]|!!!|\?\?\?|///|;?-+8<)")
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")

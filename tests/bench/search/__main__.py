@@ -8,7 +8,7 @@ The folder holds documentation sets and judged queries: `corpora/*.tar.gz` with 
 
 What the figures mean:
 
-- Every engine has the sections that `search.sections` cuts (title, headings, text with the page's description), and its
+- Every engine has the same sections (`search.text.sections`: title, headings, text with the page's description). Its
   results are folded to the ten best pages. Only FTS5 on whole pages and Pagefind, which knows no sections, have pages.
 - A query's filter is part of the engine's own query everywhere but in lunr, which has none: its full list is filtered.
 - The peers' weights were chosen on these very queries, ours are held out: trained on the other sets (`held_out.py`).

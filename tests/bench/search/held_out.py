@@ -1,7 +1,7 @@
 """Weights that have not seen the set they are judged on: the one place where the benchmark meets the training."""
 
 from docsite.core.tenants.models import Project
-from search.ranking import Model
+from search.retrieval.ranking import Model
 from search.training import examples, fit
 from search.training.data import Data
 

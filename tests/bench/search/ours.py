@@ -13,11 +13,11 @@ django.setup()
 
 from docsite.core.tenants.management.commands.createproject import create_project  # noqa: E402  # Django comes first
 from docsite.core.tenants.models import Project  # noqa: E402
-from search import ranking, state  # noqa: E402
 from search.hits import Filters  # noqa: E402
-from search.index import find  # noqa: E402
-from search.ingest import ingest  # noqa: E402
+from search.indexing.ingest import ingest  # noqa: E402
 from search.models import Section  # noqa: E402
+from search.retrieval import index_state, ranking  # noqa: E402
+from search.retrieval.index import find  # noqa: E402
 from search.sources import Item, Page  # noqa: E402
 from search.sources.markdown.folder import read_manifest  # noqa: E402
 from search.training import data  # noqa: E402
@@ -43,7 +43,7 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
         if isinstance(page, Page)
     ]
     made = _ingest(set, list(scale.varied(pages, copies)))
-    copy = state.of(projects[set]).copy
+    copy = index_state.of(projects[set]).copy
     while copy and not copy.ready():
         time.sleep(0.1)
     return made

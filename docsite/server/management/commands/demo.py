@@ -25,10 +25,10 @@ from docsite.core.tenants.models import (
     digest,
 )
 from docsite.site.navigation import CONTENT, FIRST
-from search import scheduler
-from search.ingest import ingest
+from search.indexing.ingest import ingest
 from search.sources.opening import read
 from search.sources.reading import Reading
+from search.stored import scheduler
 
 USERNAME = "admin"
 STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]

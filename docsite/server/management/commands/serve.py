@@ -10,7 +10,7 @@ from analytics.counting import background
 from assistant.doors import drain
 from assistant.threads import mark_orphans
 from docsite.core.tenants.management.base import ServiceCommand, port
-from search import scheduler
+from search.stored import scheduler
 
 
 class Command(ServiceCommand):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from search.terms import Entry, Query
+from search.text.terms import Entry, Query
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 FIELD_WEIGHT = {"title": 3.0, "heading": 3.0, "trail": 2.0, "about": 3.0}  # in BM25F, against 1 for the body

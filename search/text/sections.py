@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 
-from search.markup import LONGEST, clean
+from search.text.markup import LONGEST, clean
 
 __all__ = ["Part", "anchor_and_heading", "blocks", "clean", "inline_text", "plain", "slug", "split"]
 

@@ -1,4 +1,4 @@
-"""Find sections: the door to search, for the endpoint and the pages; the assistant's is `search.passages`."""
+"""Find sections: the door to search, for the endpoint and the pages; the assistant's is `search.retrieval.passages`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,13 +7,14 @@ from django.db import connection
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
-from search import backends, parsing, ranking, state
+from search import backends
 from search.backends.local import Copy
-from search.excerpts import Marker, excerpt
 from search.hits import Filters, Hit, Other
-from search.links import page_of
 from search.models import Document, Section
-from search.terms import Query, facet
+from search.retrieval import index_state, parsing, ranking
+from search.retrieval.excerpts import Marker, excerpt
+from search.retrieval.links import page_of
+from search.text.terms import Query, facet
 
 NAMED = 0.02  # what another section of a page must score to be named with it
 NAMESAKES = 20  # sections of one name that are looked at beside the likeliest
@@ -76,7 +77,7 @@ def ask(
     Where the filter says nothing, readers want the language and the version of
     the page that they are on, else the front page's language and the latest version.
     """
-    known = state.of(project)
+    known = index_state.of(project)
     version = known.latest if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else known.languages
     query = parsing.parse(text, known.vocabulary, languages, _facets(filters, version), context, lead)
@@ -126,12 +127,12 @@ def examine(asked: Asked) -> list[Found]:
         )
         rows = here.values_list("pk", "document__version", "document__language", "document__tags")[:CORE]
         ids = [pk for pk, *page in rows if pk not in known and _lets_in(asked.query, *page)]
-        candidates += state.candidates(asked.project, ids)
+        candidates += index_state.candidates(asked.project, ids)
     return _scored(asked, candidates)
 
 
 def _candidates(asked: Asked, most: int) -> list[ranking.Candidate]:
-    return state.candidates(asked.project, backends.candidates(asked.project, asked.query, most, asked.copy))
+    return index_state.candidates(asked.project, backends.candidates(asked.project, asked.query, most, asked.copy))
 
 
 def _scored(asked: Asked, candidates: Sequence[ranking.Candidate]) -> list[Found]:

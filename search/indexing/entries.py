@@ -7,10 +7,10 @@ import unicodedata
 from dataclasses import replace
 from functools import partial
 
-from search import analysis, sections
 from search.models import Document, Section
 from search.sources import Page
-from search.terms import Entry, facet
+from search.text import analysis, sections
+from search.text.terms import Entry, facet
 
 MOST_QUESTIONS = 50  # of a section; each is one of its names
 LONGEST_ADDRESS, LONGEST_VALIDATOR = 2000, 300

@@ -22,10 +22,10 @@ from django.utils.timesince import timesince, timeuntil
 
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.core.tenants.models import Project
-from search import runs
 from search.models import Source
 from search.sources import generators
 from search.sources.web.private import PrivateHosts
+from search.stored import runs
 
 ACTIVE = (Source.State.QUEUED, Source.State.RUNNING)
 

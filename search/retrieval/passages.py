@@ -8,10 +8,16 @@ from django.db.models import Q
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
-from search import analysis, answerable, index, links, parsing
 from search.hits import Filters, Hit, Place
-from search.index import POINTED, Asked, Found
 from search.models import Section
+from search.retrieval import (
+    answerability,
+    index,
+    links,
+    parsing,
+)
+from search.retrieval.index import POINTED, Asked, Found
+from search.text import analysis
 
 MOST_ABOVE = 250_000  # characters of a page that are read with its passages
 EXPLAINED = 0.9  # the least score of a section that is called what the reader points at
@@ -61,8 +67,8 @@ def find_passages(
         elif current_path and _HERE.search(query):
             pointed = _beginning(asked, limit)
             asked = replace(asked, only_here=bool(pointed) or _says_nothing_else(asked), pointed=pointed)
-        hits, found = best(asked, max(limit, answerable.PASSAGES))
-        chance = answerable.chance(asked.query, hits) if _is_about(asked, found) else 0.0
+        hits, found = best(asked, max(limit, answerability.PASSAGES))
+        chance = answerability.chance(asked.query, hits) if _is_about(asked, found) else 0.0
         hits, found = hits[:limit], found[:limit]
         hits = _explaining(asked, _with_places(project, hits, found), context)
         if any(one.candidate.section_id in asked.pointed for one in found) or _is_explained(asked, hits):

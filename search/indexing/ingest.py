@@ -12,11 +12,14 @@ from django.utils import timezone
 
 from docsite.core.paths import MAX_LENGTH
 from docsite.core.tenants.models import Project
-from search import analysis, backends, indexing, sections, state, storable
+from search import backends
+from search.indexing import entries, storable
 from search.models import Document, Index, Redirect, Section, Source
+from search.retrieval import index_state
 from search.signals import Warned, swapping
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page
-from search.vocabulary import Vocabulary
+from search.text import analysis, sections
+from search.text.vocabulary import Vocabulary
 
 FORMAT = 6  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER = f"{FORMAT}.{analysis.VERSION}"
@@ -172,8 +175,8 @@ class _Build:
         if isinstance(item, LeftOut):
             self.summary.left_out.append(storable.told(item))
             return None
-        page = indexing.composed(item)
-        digest = page.digest or indexing.page_digest(page)
+        page = entries.composed(item)
+        digest = page.digest or entries.page_digest(page)
         if self.is_known(page.path, digest, page.origin):
             return None
         try:
@@ -225,7 +228,7 @@ class _Build:
             )
         for at in range(0, len(rows), SECTIONS_AT_ONCE):
             # Analysed outside of any transaction, so that others may write meanwhile.
-            analysed = [indexing.analyse(row.document, row) for row in rows[at : at + SECTIONS_AT_ONCE]]
+            analysed = [entries.analyse(row.document, row) for row in rows[at : at + SECTIONS_AT_ONCE]]
             with transaction.atomic():
                 self.claim()
                 self.engine.stage(self.project, [entry for entry, _ in analysed])
@@ -293,7 +296,7 @@ class _Build:
             answers = swapping.send_robust(Project, project=project)  # which logs failures
         finally:
             transaction.savepoint_rollback(savepoint)  # PostgreSQL would not go on after an error of a receiver
-            state.forget(project)
+            index_state.forget(project)
         failed = Warned("The new index could not be checked; the log says why.")
         return [warned for _, said in answers for warned in ([failed] if isinstance(said, Exception) else said)]
 
@@ -305,7 +308,7 @@ class _Build:
         vocabulary = Vocabulary.decode(bytes(stored))
         for batch in _batches(stale_pages):
             rows = Section.objects.filter(document__in=batch).select_related("document")
-            vocabulary.add((indexing.analyse(row.document, row)[1] for row in rows), -1)
+            vocabulary.add((entries.analyse(row.document, row)[1] for row in rows), -1)
         vocabulary.merge(self.added)
         return vocabulary
 
@@ -327,7 +330,7 @@ class _Build:
 
     def document(self, page: Page, digest: str) -> Document:
         """A page as it is stored."""
-        document = indexing.document_of(page)
+        document = entries.document_of(page)
         document.project, document.source = self.project, self.source
         document.digest, document.build = digest, self.name
         return document

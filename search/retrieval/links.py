@@ -15,8 +15,8 @@ from markdown_it.common.utils import unescapeAll
 from docsite.core.paths import normalize
 from docsite.core.tenants.models import Project
 from search.hits import Hit
-from search.markup import Fence, fence_of
 from search.models import Document, Redirect
+from search.text.markup import Fence, fence_of
 
 MOST_PATHS = 500  # that are looked for in the index; passages that people wrote have a handful
 Known = Mapping[str, tuple[str, ...]]  # a path of the index: that of its page, with version, language and address

@@ -8,8 +8,8 @@ from datetime import timedelta
 from django.db import Error, connection
 from django.utils import timezone
 
+from search.indexing.storable import cleaned
 from search.models import Source
-from search.storable import cleaned
 
 SILENCE = timedelta(seconds=60)  # after which a runner is taken for dead
 BEAT_SECONDS = 10.0  # between signs of life where nothing goes on

@@ -36,7 +36,7 @@ _STOP_WORDS = """
     used using versus vs want was way ways we were what when where which who why will with would you your"""
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-# The commonest words of each language that `search.analysis` stems. A text speaks the one of whose words it has
+# The commonest words of each language that `search.text.analysis` stems. A text speaks the one of whose words it has
 # most: counting them tells languages apart well from a sentence on (Grefenstette 1995, "Comparing two language
 # identification schemes").
 _MOST_USED = {

@@ -8,8 +8,8 @@ import threading
 from django.conf import settings
 from django.db import connection
 
-from search import runs
 from search.models import Source
+from search.stored import runs
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class _Scheduler:
             connection.close()
 
     def _read(self, source: Source) -> None:
-        command = [sys.executable, "-m", "search.reader", str(source.pk), source.runner]
+        command = [sys.executable, "-m", "search.stored.worker", str(source.pk), source.runner]
         # Its standard input is never written to: it closes when this process is gone, so that the reader ends, too.
         with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as self.reader:
             if self.stopping.is_set():  # since it was claimed

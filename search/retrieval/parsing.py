@@ -4,9 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from search import analysis
-from search.terms import Query, Term, Wanted, rarity
-from search.vocabulary import Vocabulary
+from search.text import analysis
+from search.text.terms import (
+    Query,
+    Term,
+    Wanted,
+    rarity,
+)
+from search.text.vocabulary import Vocabulary
 
 MOST_TERMS = 32
 CORRECTED = 0.8  # how surely a corrected, a split, a completed word is what was meant

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from functools import lru_cache
 
-from search import analysis
+from search.text import analysis
 
 LENGTH = 280  # characters
 MOST_SPOTS = 60  # looked at in a text

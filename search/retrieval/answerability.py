@@ -16,10 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
-from search import analysis, parsing
 from search.hits import Hit
-from search.ranking import WEIGHTS_FILE, probability
-from search.terms import Query
+from search.retrieval import parsing
+from search.retrieval.ranking import WEIGHTS_FILE, probability
+from search.text import analysis
+from search.text.terms import Query
 
 GROUNDED = 0.35  # the least chance; with less, the documentation does not answer
 PASSAGES = 3  # looked at

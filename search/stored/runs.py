@@ -16,13 +16,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from search import ingest
-from search.heartbeat import SILENCE, Heartbeat
+from search.indexing import ingest
+from search.indexing.storable import cleaned
 from search.models import Document, Source
 from search.sources import Bad, Item, LeftOut
 from search.sources.opening import read
 from search.sources.reading import Reading
-from search.storable import cleaned
+from search.stored.heartbeat import SILENCE, Heartbeat
 
 State = Source.State
 PAUSE = timedelta(minutes=5)  # for another ingest of the project to end, before it is tried again
@@ -102,7 +102,7 @@ def run(
     """Read a source that was claimed, and keep what becomes of it.
 
     Raises ValueError with a sentence, as `ingest` and sources do. Superseded by another ingest, it waits to be read
-    again. `abort` is called when the run has to stop and does not (`search.heartbeat`).
+    again. `abort` is called when the run has to stop and does not (`search.stored.heartbeat`).
     """
 
     def stuck(reason: str) -> None:

@@ -7,11 +7,17 @@ from typing import Any
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
-from search import analysis, index, parsing, ranking, state
 from search.hits import Filters
 from search.models import Document
-from search.terms import Term
-from search.vocabulary import Vocabulary
+from search.retrieval import (
+    index,
+    index_state,
+    parsing,
+    ranking,
+)
+from search.text import analysis
+from search.text.terms import Term
+from search.text.vocabulary import Vocabulary
 
 
 def explain(
@@ -23,7 +29,7 @@ def explain(
         candidates = index.examine(asked)
         found = index.rank(asked, limit)
         hits = index.hits_of(asked, found)
-        known = state.of(project)
+        known = index_state.of(project)
         return {
             "query": text,
             "terms": _terms(asked.query.terms, known.vocabulary),
@@ -76,7 +82,7 @@ def _how(term: Term, halved: bool, vocabulary: Vocabulary) -> str:
     return "as written" if any(vocabulary.terms.get(spelling) for spelling, _ in term.spellings) else "unknown"
 
 
-def _filter(filters: Filters, known: state.State) -> dict[str, str]:
+def _filter(filters: Filters, known: index_state.State) -> dict[str, str]:
     asked = {"version": filters.version, "language": filters.language, "tag": filters.tag}
     if (filters.version or "").lower() == "latest":
         asked["version"] = known.latest
@@ -107,7 +113,7 @@ def _made_of(one: index.Found) -> dict[str, Any]:
     }
 
 
-def _advice(project: Project, terms: Sequence[Term], filters: Filters, known: state.State) -> str:
+def _advice(project: Project, terms: Sequence[Term], filters: Filters, known: index_state.State) -> str:
     """One or two sentences for somebody who found nothing."""
     if not project.documents.exists():
         return f"Nothing was ingested yet. Do it with: manage.py ingest {project.domain} FOLDER"

@@ -63,4 +63,4 @@ class SearchQueryAdmin(ScopedAdmin):
     show_full_result_count = False
 
 
-from search import source_admin  # noqa: E402, F401  # registers stored sources
+from search.admin import sources  # noqa: E402, F401  # registers stored sources

@@ -10,8 +10,8 @@ from unicodedata import normalize
 from django.db.models import Count, Max
 
 from docsite.core.tenants.models import Project
-from search import queries
 from search.models import SearchQuery
+from search.query_log import recording
 
 
 class Place(NamedTuple):
@@ -58,7 +58,7 @@ def page(project: Project, start: datetime, end: datetime, limit: int, after: Pl
     A page after another counts no search that is newer than its first page: no
     query appears twice, and none is missed.
     """
-    queries.flush()
+    recording.flush()
     found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end)
     if after:
         found = found.filter(pk__lte=after.newest)

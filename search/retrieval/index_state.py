@@ -13,8 +13,8 @@ from docsite.core.tenants.models import Project
 from search import backends
 from search.backends.local import Copy, copy_of
 from search.models import Document, Index
-from search.ranking import Candidate
-from search.vocabulary import Vocabulary
+from search.retrieval.ranking import Candidate
+from search.text.vocabulary import Vocabulary
 
 MOST_PROJECTS = 64
 MOST_CANDIDATES = 10_000  # about 60 MB

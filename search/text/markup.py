@@ -89,7 +89,7 @@ _KINDS = frozenset(
 def clean(markdown: str) -> str:
     """Markdown that can be quoted anywhere: no comments, HTML tags, images or site-specific syntax.
 
-    Relative links stay for `search.links`, which knows where they lead. The
+    Relative links stay for `search.retrieval.links`, which knows where they lead. The
     titles of admonitions and tabs stay as bold lines and their text moves to the
     left; code is left as it is. Takes time in proportion to the length.
     """

@@ -1,4 +1,4 @@
-"""The process that reads one stored source: `python -m search.reader SOURCE RUNNER`.
+"""The process that reads one stored source: `python -m search.stored.worker SOURCE RUNNER`.
 
 A process of its own, since parsing would take turns with the streams of the process that serves. It ends when that
 process does, which holds the other end of its standard input.
@@ -13,7 +13,7 @@ import time
 
 NICENESS = 10
 GRACE_SECONDS = 10.0  # to clean up
-logger = logging.getLogger("search.reader")
+logger = logging.getLogger("search.stored.worker")
 
 
 def main(pk: int, runner: str) -> None:
@@ -21,8 +21,8 @@ def main(pk: int, runner: str) -> None:
 
     When this is ended by SystemExit, the source waits to be read again.
     """
-    from search import runs
     from search.models import Source
+    from search.stored import runs
 
     source = Source.objects.select_related("project").filter(pk=pk, runner=runner).first()
     if source is None:

@@ -1,0 +1,1 @@
+"""Pages into the index. Others import `ingest`."""
