@@ -32,8 +32,8 @@ class Page(models.Model):
 class PageView(models.Model):
     """One view of one page. Holds no address, and a user agent only of clients that are not people.
 
-    Written by `analytics.writer` alone, and kept for `RAW_VIEW_DAYS` after it was read and came in: so long its id
-    counts once.
+    Written by `analytics.collecting.writer` alone. It is kept for `RAW_VIEW_DAYS` after it was read and came in: so
+    long its id counts once.
     """
 
     class Class(models.TextChoices):
@@ -125,7 +125,7 @@ class Cells(models.Model):
 
 
 class Trail(models.Model):
-    """When one visitor was seen on which page, packed. See `analytics.counting.trails`."""
+    """When one visitor was seen on which page, packed. See `analytics.counting.visit_history`."""
 
     pk = models.CompositePrimaryKey("project", "visitor")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
@@ -222,7 +222,7 @@ class Snapshot(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
     dates = models.CharField(max_length=200, help_text="Report and dates as the caller gave them.")
     taken_at = models.DateTimeField()
-    counts = models.BinaryField(help_text="Packed: see `analytics.reports.Counts`.")
+    counts = models.BinaryField(help_text="Packed: see `analytics.reports.visitor_counts.Counts`.")
 
     class Meta:
         constraints: ClassVar = [

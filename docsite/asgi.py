@@ -22,7 +22,7 @@ from django.db import close_old_connections, reset_queries
 from django.urls import re_path
 from django.utils.module_loading import import_string
 
-from analytics import writer
+from analytics.collecting import writer
 from analytics.counting import background
 from assistant.doors import drain
 from assistant.threads import mark_orphans

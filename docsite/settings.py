@@ -48,7 +48,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "analytics.middleware.RecordViews",
+    "analytics.collecting.middleware.RecordViews",
 ]
 API_MIDDLEWARE = ["docsite.core.access.api_middleware.Gate"]
 

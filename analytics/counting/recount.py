@@ -18,7 +18,12 @@ from django.db import connection, transaction
 from django.db.models import Min
 
 from analytics import agents
-from analytics.counting import agent_views, sealer, sweeper, trails
+from analytics.counting import (
+    agent_views,
+    sealer,
+    sweeper,
+    visit_history,
+)
 from analytics.counting.agent_views import Read
 from analytics.counting.cells import Ints, add_up
 from analytics.counting.sealer import HOUR, Followed, Lease, Lost
@@ -219,29 +224,29 @@ def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
         _write([(before, after) for before, after in changes if before != after])
 
 
-def _followed(project_id: int, changes: Changes) -> tuple[trails.Change, Followed, list[int]]:
+def _followed(project_id: int, changes: Changes) -> tuple[visit_history.Change, Followed, list[int]]:
     """What changes in the cells, the trails as they are then, and the visitors of whom nothing is left."""
     visitors = sorted({before.visitor for before, _ in changes})
     number = {visitor: place for place, visitor in enumerate(visitors)}
     old = _sightings(number, [before for before, _ in changes])
     new = _sightings(number, [after for _, after in changes if after])
     trimmed, blobs = sealer.read_trails(project_id, visitors)
-    known = (trails.decode(blobs) + old).sorted()  # the trail, and what had been trimmed of it
+    known = (visit_history.decode(blobs) + old).sorted()  # the trail, and what had been trimmed of it
     horizon = settings.ENV.visitor_horizon_days * 24
-    change = trails.replace(known, (known.without(old.without(new)) + new).sorted(), horizon)
-    kept = trails.encode(trails.trim(change.trails, trimmed, horizon), len(visitors))
+    change = visit_history.replace(known, (known.without(old.without(new)) + new).sorted(), horizon)
+    kept = visit_history.encode(visit_history.trim(change.trails, trimmed, horizon), len(visitors))
     left = [place for place, blob in enumerate(kept) if blob]
     followed = Followed([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
     return change, followed, [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
 
 
-def _sightings(number: dict[int, int], views: list[Stored]) -> trails.Sightings:
+def _sightings(number: dict[int, int], views: list[Stored]) -> visit_history.Sightings:
     seen = [
         (number[view.visitor], view.page, kind, view.at // HOUR)
         for view in views
         if (kind := sealer.kind_of(view.client_class, view.surface)) is not None
     ]
-    return trails.sightings(*np.array(seen, np.int64).reshape(-1, 4).T)
+    return visit_history.sightings(*np.array(seen, np.int64).reshape(-1, 4).T)
 
 
 def _views_by_hour(changes: Changes) -> tuple[Ints, Ints, Ints]:

@@ -25,7 +25,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 
 from analytics import agents
-from analytics.counting import agent_views, trails
+from analytics.counting import agent_views, visit_history
 from analytics.counting.cells import CRAWLER, HUMAN, READER, SPANS, Bucket, Ints, add_up, merge
 from analytics.models import Cells, PageView, Seal, Trail
 from docsite.core.db import insert
@@ -243,16 +243,18 @@ def _change(project_id: int, seen: Ints) -> tuple[list[Bucket], Followed]:
     visitors, who = np.unique(visitor, return_inverse=True)
     trimmed, blobs = read_trails(project_id, visitors.tolist())
     horizon = settings.ENV.visitor_horizon_days * 24
-    change = trails.change(trails.decode(blobs), trails.sightings(who, page, kind, hour), trimmed, horizon)
-    long = trails.long_ones(change.trails, len(visitors))
-    kept = trails.trim(change.trails, long, horizon) if long.any() else change.trails
+    change = visit_history.change(
+        visit_history.decode(blobs), visit_history.sightings(who, page, kind, hour), trimmed, horizon
+    )
+    long = visit_history.long_ones(change.trails, len(visitors))
+    kept = visit_history.trim(change.trails, long, horizon) if long.any() else change.trails
     trimmed = np.maximum(trimmed, long)
     viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
-    followed = Followed(visitors.tolist(), trimmed.tolist(), trails.encode(kept, len(visitors)))
+    followed = Followed(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
     return deltas(change, viewed_hour, viewed, views), followed
 
 
-def deltas(change: trails.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
+def deltas(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
     """What is added to the cells of each hour: of visitors, and of views (`viewed` are slots), sorted by `hour`."""
     buckets = []
     for start in np.union1d(hour, change.hour).tolist():

@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from analytics import periods
-from analytics.counting import trails
+from analytics.counting import visit_history
 from analytics.counting.sealer import HOUR, Followed, Lost, read_trails, release, store_trails, take
+from analytics.identity import key_rotation
 from analytics.models import Seal, Trail
 
 EVERY = timedelta(days=1)
@@ -39,7 +39,7 @@ def sweep(*, force: bool = False) -> int:
     for shard in due:
         _trim_shard(shard)
     removed = _remove_old() if due else 0
-    periods.sweep()
+    key_rotation.sweep()
     Seal.objects.filter(shard__in=due).update(swept_at=now)
     return removed
 
@@ -96,7 +96,7 @@ def _trimmed(project_id: int, visitors: list[int], before: int, horizon: int) ->
     """The trails that get shorter, and the visitors of whom nothing is left."""
     trimmed, blobs = read_trails(project_id, visitors)
     limit = np.maximum(trimmed, before)
-    kept = trails.encode(trails.trim(trails.decode(blobs), limit, horizon), len(blobs))
+    kept = visit_history.encode(visit_history.trim(visit_history.decode(blobs), limit, horizon), len(blobs))
     gone = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
     left = [n for n, blob in enumerate(blobs) if kept[n] and len(kept[n]) != len(blob)]
     return Followed([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]), gone

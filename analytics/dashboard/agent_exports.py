@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from analytics.dashboard.tables import AgentRow
-from analytics.exports import LINES, Format, written
 from analytics.models import PageView
+from analytics.reports.exports import LINES, Format, written
 
 _NAMES = (
     *("name", "operator", "class", "views", "countedAsAi", "html", "md", "llms"),

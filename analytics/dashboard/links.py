@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from analytics.dashboard import state as states
-from analytics.dashboard.state import ENDS, State
+from analytics.dashboard import report_state as states
+from analytics.dashboard.report_state import ENDS, State
 from analytics.dashboard.tables import Table
 
 _RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}

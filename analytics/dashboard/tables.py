@@ -6,14 +6,14 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from analytics import reports
 from analytics.counting import pages
 from analytics.counting.agent_views import Agent
 from analytics.counting.cells import Ints
-from analytics.dashboard.state import State
-from analytics.dashboard.texts import percent, visible
+from analytics.dashboard.report_state import State
+from analytics.formatting import percent, visible
 from analytics.models import PageView
-from analytics.reports import Counts
+from analytics.reports import visitor_counts
+from analytics.reports.visitor_counts import Counts
 from docsite.core.tenants.models import Project
 from search.models import Document
 
@@ -193,7 +193,7 @@ def of_agents(state: State, project: Project, found: Sequence[Agent]) -> Table[A
 
 def agent_rows(project: Project, found: Sequence[Agent]) -> list[AgentRow]:
     """Agents with what the project makes of them."""
-    classes = reports.ai_classes(project)
+    classes = visitor_counts.ai_classes(project)
     forms = dict(PageView.Surface.choices)
     return [
         AgentRow(

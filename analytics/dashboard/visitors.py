@@ -1,7 +1,7 @@
 """The visitors report in the admin. Its address tells its state, the reports are asked, a template shows the answer.
 
-The model of every report: `state`, numbers (`analytics.reports`, `counting.agent_views`), `tables`, the chart (`steps`,
-`charts`) and `links`, then `templates/admin/reports`.
+The model of every report: `state`, numbers (`analytics.reports`, `counting.agent_views`), `tables`, the chart
+(`time_series`, `charts`) and `links`, then `templates/admin/reports`.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -18,15 +18,28 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from analytics import exports, reports
 from analytics.counting import agent_views, sweeper
 from analytics.counting.agent_views import Agent
-from analytics.dashboard import agent_exports, charts, collected, links, steps, tables
+from analytics.dashboard import (
+    agent_exports,
+    charts,
+    coverage,
+    links,
+    tables,
+    time_series,
+)
 from analytics.dashboard.links import TABLES, Choice
-from analytics.dashboard.state import DAY, HOUR, METRICS, State, before
+from analytics.dashboard.report_state import (
+    DAY,
+    HOUR,
+    METRICS,
+    State,
+    before,
+)
 from analytics.dashboard.tables import FEW, Change
 from analytics.models import EPOCH, PageView
-from analytics.reports import Counts
+from analytics.reports import exports, visitor_counts
+from analytics.reports.visitor_counts import Counts
 from docsite.core.db import in_db
 from docsite.core.tenants.admin import organizations_of, project_of
 from docsite.core.tenants.models import Project
@@ -70,10 +83,12 @@ class Numbers:
         """Ask the reports, for what is counted by now."""
 
         def ask(start: datetime, end: datetime) -> tuple[Counts, Counts]:
-            return reports.visitors(project, start, end, fresh=False), reports.views(project, start, end, fresh=False)
+            return visitor_counts.visitors(project, start, end, fresh=False), visitor_counts.views(
+                project, start, end, fresh=False
+            )
 
         earlier = before(start, end) if state.compare else None
-        first = collected.first(project) if earlier else None
+        first = coverage.first(project) if earlier else None
         since = first if earlier and first and first > earlier[0] else None
         if earlier and since and since >= earlier[1]:
             earlier = None
@@ -113,7 +128,7 @@ def show(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
         context["fields"] = links.fields(state, None, None, wrong)
     else:
         context["fields"] = links.fields(state, start, end, wrong)
-        context["complete"] = reports.refresh(project, PATIENCE)
+        context["complete"] = visitor_counts.refresh(project, PATIENCE)
         context |= _report(project, state, Numbers.of(project, state, start, end), now)
     return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if wrong else 200)
 
@@ -132,12 +147,12 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     if wrong:
         return HttpResponseBadRequest("\n".join([*wrong, ""]), content_type="text/plain; charset=utf-8")
     kind: exports.Format = "csv" if form == "csv" else "jsonl"
-    reports.refresh(project)
+    visitor_counts.refresh(project)
     if what == "agents":
         found = agent_views.of_range(project, start, end)
         lines = agent_exports.lines(tables.agent_rows(project, found), kind)
     else:
-        count = reports.visitors if what == "visitors" else reports.views
+        count = visitor_counts.visitors if what == "visitors" else visitor_counts.views
         lines = exports.lines(count(project, start, end, fresh=False), kind)
     return StreamingHttpResponse(
         _streamed(lines),
@@ -156,7 +171,9 @@ async def _streamed(chunks: Iterator[str]) -> AsyncIterator[str]:
 def _report(project: Project, state: State, numbers: Numbers, now: datetime) -> dict[str, Any]:
     """What the template shows of a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
-    points, step = steps.points(project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now)
+    points, step = time_series.points(
+        project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now
+    )
     agents = agent_views.of_range(project, start, end) if state.tab == "agents" or not total else []
     shown = _agents(project, state, agents, numbers) if state.tab == "agents" else _pages(project, state, numbers)
     kept_from = EPOCH + HOUR * sweeper.boundary()
@@ -283,7 +300,7 @@ def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, 
 
 def _empty(project: Project, state: State, start: datetime, now: datetime) -> dict[str, Any]:
     """Why nothing is there, and where to look instead."""
-    latest = collected.latest(project)
+    latest = coverage.latest(project)
     day = latest and latest.replace(hour=0)
     return {
         "never": day is None,

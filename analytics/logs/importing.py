@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 from django.utils.crypto import salted_hmac
 
-from analytics import collect
+from analytics.collecting import recording
+from analytics.collecting.writer import Receipt
 from analytics.logs import formats
 from analytics.logs.files import Damaged, Log, stripped
 from analytics.logs.lines import Skipped, Views
 from analytics.models import LogImport
-from analytics.writer import Receipt
 from docsite.core.tenants.models import Project
 
 _IN_FLIGHT = 3  # batches that are not stored yet, while the next one is read
@@ -163,7 +163,7 @@ class _Import:
             instants = [seen.at for seen in found]
             tally.first = min([*instants, tally.first or instants[0]])
             tally.last = max([*instants, tally.last or instants[0]])
-            self.in_flight.append((collect.send(self.project, found), safe))
+            self.in_flight.append((recording.send(self.project, found), safe))
             if len(self.in_flight) > _IN_FLIGHT:
                 self.settle()
         tally.share = self.log.share()

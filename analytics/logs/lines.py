@@ -12,10 +12,9 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 from analytics import agents
-from analytics.collect import Observation
+from analytics.collecting.recording import CLOCK_SKEW, EARLIEST, Observation
 from analytics.logs import formats
 from analytics.logs.formats import Request
-from analytics.schemas import AHEAD, EARLIEST
 from docsite.core.http import client_address
 
 LONGEST_LINE = 65_536
@@ -80,7 +79,7 @@ class Views:
         if reason := self._skipped(request, host, path):
             return reason
         at, address = formats.instant(request.time), _address(request.address)
-        if at is None or address is None or at < EARLIEST or at > datetime.now(UTC) + AHEAD:
+        if at is None or address is None or at < EARLIEST or at > datetime.now(UTC) + CLOCK_SKEW:
             return Skipped.UNREADABLE
         if not self.people and _is_person(request):
             return Skipped.PERSON

@@ -169,7 +169,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("dates", models.CharField(help_text="Report and dates as the caller gave them.", max_length=200)),
                 ("taken_at", models.DateTimeField()),
-                ("counts", models.BinaryField(help_text="Packed: see `analytics.reports.Counts`.")),
+                ("counts", models.BinaryField(help_text="Packed: see `analytics.reports.visitor_counts.Counts`.")),
                 ("key", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="projects.apikey")),
                 ("project", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="projects.project")),
             ],

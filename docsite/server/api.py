@@ -47,12 +47,12 @@ def _validation_error(request: HttpRequest, error: ValidationError) -> HttpRespo
     return BadRequest(*(detail(item, item["loc"][1:]) for item in error.errors)).response()
 
 
-api.add_router("/v1/analytics", "analytics.api.router", tags=["Analytics"])
-api.add_router("/v1/analytics", "analytics.asked_api.router", tags=["Analytics"])
-api.add_router("/v1/analytics", "analytics.feedback_api.router", tags=["Analytics"])
-api.add_router("/v1/collect", "analytics.api.collect_router", tags=["Collecting"])
-api.add_router("/discovery/v1/view", "analytics.api.view_router", tags=["Collecting"])
-api.add_router("/discovery/v1/feedback", "analytics.feedback_api.collect_router", tags=["Collecting"])
+api.add_router("/v1/analytics", "analytics.api.views.router", tags=["Analytics"])
+api.add_router("/v1/analytics", "analytics.api.questions.router", tags=["Analytics"])
+api.add_router("/v1/analytics", "analytics.feedback.api.router", tags=["Analytics"])
+api.add_router("/v1/collect", "analytics.api.views.collect_router", tags=["Collecting"])
+api.add_router("/discovery/v1/view", "analytics.api.views.view_router", tags=["Collecting"])
+api.add_router("/discovery/v1/feedback", "analytics.feedback.api.collect_router", tags=["Collecting"])
 api.add_router("/discovery/v1/assistant", "assistant.api.router", tags=["Assistant"])
 api.add_router("/discovery/v2/assistant", "assistant.api.router_v2", tags=["Assistant"])
 api.add_router("/discovery/v1/widget", "assistant.widget_api.router", tags=["Assistant"])

@@ -12,8 +12,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 from pydantic import ValidationError
 
-from analytics.feedback import record
-from analytics.feedback_schemas import FeedbackIn
+from analytics.feedback.schemas import FeedbackIn
+from analytics.feedback.store import record
 from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http import ratelimit
 from docsite.core.http.body import BROWSER_LIMIT

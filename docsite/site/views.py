@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from analytics import agents
-from analytics.observe import not_a_reader
+from analytics.collecting.requests import not_a_reader
 from assistant.delivery import panel_path
 from docsite.core.http.client_address import client_ip
 from docsite.core.tenants.models import Project

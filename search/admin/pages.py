@@ -61,6 +61,3 @@ class SearchQueryAdmin(ScopedAdmin):
     list_select_related = ("project",)
     date_hierarchy = "at"
     show_full_result_count = False
-
-
-from search.admin import sources  # noqa: E402, F401  # registers stored sources

@@ -25,10 +25,10 @@ from django.db import connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import Sum
 
-from analytics import collect, verification, writer
+from analytics.collecting import recording, verification, writer
 from analytics.counting import recount, sealer, shards, sweeper
 from analytics.counting.cells import SPANS, Bucket, merge
-from analytics.identity import keyed
+from analytics.identity.visitor_hash import keyed
 from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Organization, Project
@@ -57,7 +57,7 @@ def twin(project: Project) -> Project:
 
 def record(project: Project, views: list[Seen]) -> None:
     """Have views stored."""
-    collect.record(project, [seen.observation for seen in views])
+    recording.record(project, [seen.observation for seen in views])
 
 
 def stored(project: Project) -> tuple[list[Any], list[Any]]:
@@ -309,7 +309,7 @@ def kills(many: str, crowd: str, number: str) -> None:
         for place in range(until + 1 + _BATCH)
     }
     committed = {
-        name: seen for name, seen in candidates.items() if collect._view(project, seen.observation).key in keys
+        name: seen for name, seen in candidates.items() if recording._view(project, seen.observation).key in keys
     }
     assert set(acknowledged) <= committed.keys(), "an acknowledged view is lost"
     assert len(keys) == len(committed) == PageView.objects.filter(project=project).count()
@@ -378,7 +378,7 @@ def commits_out_of_order() -> None:
 
     def write_slowly() -> None:
         with transaction.atomic():
-            writer._commit([writer._Batch(project.pk, [collect._view(project, slow.observation)])])
+            writer._commit([writer._Batch(project.pk, [recording._view(project, slow.observation)])])
             held.set()
             go_on.wait(PATIENCE)
 
@@ -433,7 +433,7 @@ def an_older_database() -> None:
     names = names[names.index("client_class") : names.index("received")]
     rows = []
     for seen in views:
-        made = collect._view(project, seen.observation)
+        made = recording._view(project, seen.observation)
         facts = dict(zip(names, made.facts, strict=True))
         facts["markdown"] = facts.pop("surface") != "html"
         facts.pop("verified")
@@ -442,7 +442,7 @@ def an_older_database() -> None:
     call_command("migrate", verbosity=0)
     verification.read_again()
     check(project, views, [(now - timedelta(days=30), now), *windows(dice, now, 25, 6)])
-    again = collect.record(project, [seen.observation for seen in views])
+    again = recording.record(project, [seen.observation for seen in views])
     assert (again.accepted, again.duplicates) == (0, len(views))
     more = history(dice, 20, 25, now)
     record(project, more)

@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from analytics.counting import trails
+from analytics.counting import visit_history
 from analytics.counting.cells import ANY, LAYERS, SPANS, UNIONS, Bucket, cover, distinct, merge, of_scope, views
 
 HOUR_0 = 490_000  # some hour of 2025
@@ -27,9 +27,9 @@ class Store:
         visitors, who = np.unique(visitor, return_inverse=True)
         known = [self.trails[one] for one in visitors.tolist()]
         trimmed = np.array([before for before, _ in known])
-        change = trails.change(
-            trails.decode([blob for _, blob in known]),
-            trails.sightings(who, page, kind, hour),
+        change = visit_history.change(
+            visit_history.decode([blob for _, blob in known]),
+            visit_history.sightings(who, page, kind, hour),
             trimmed,
             self.horizon,
         )
@@ -39,14 +39,14 @@ class Store:
             new = Bucket.of(start, change.prev[of], change.slot[of], change.n[of], none, none)
             old = [Bucket.decode(start, self.hours[start])] if start in self.hours else []
             self.hours[start] = merge(start, [*old, new]).encode()
-        blobs = trails.encode(change.trails, len(visitors))
+        blobs = visit_history.encode(change.trails, len(visitors))
         self.trails.update(zip(visitors.tolist(), zip(trimmed.tolist(), blobs, strict=True), strict=True))
 
     def trim(self, before):
         """Forget detail before an hour, as the sweep does."""
         for visitor, (_, blob) in list(self.trails.items()):
-            kept = trails.trim(trails.decode([blob]), np.array([before]), self.horizon)
-            self.trails[visitor] = (before, trails.encode(kept, 1)[0])
+            kept = visit_history.trim(visit_history.decode([blob]), np.array([before]), self.horizon)
+            self.trails[visitor] = (before, visit_history.encode(kept, 1)[0])
 
     def bucket(self, span, start):
         """A bucket, merged from the next shorter ones."""

@@ -7,10 +7,10 @@ import httpx
 import pytest
 from django.db import IntegrityError, transaction
 
-from analytics.collect import Observation, record
-from analytics.identity import keyed, visitor
+from analytics.collecting.recording import Observation, record
+from analytics.collecting.writer import Receipt
+from analytics.identity.visitor_hash import keyed, visitor
 from analytics.models import Page
-from analytics.writer import Receipt
 from docsite.core.db import insert
 from docsite.core.http.client_address import parse
 from tests.analytics.conftest import CHROME, CURL, NOON, view
@@ -65,14 +65,14 @@ async def client():
 
 
 async def test_a_batch_is_read_beside_the_loop(client, make_project, monkeypatch):
-    from analytics import api
+    from analytics.api import views
     from docsite.core.http import body
 
     def noting(function):
         return lambda *args: threads.append(threading.current_thread()) or function(*args)
 
     threads: list[threading.Thread] = []
-    monkeypatch.setattr(api, "checked", noting(api.checked))
+    monkeypatch.setattr(views, "checked", noting(views.checked))
     monkeypatch.setattr(body, "parse_object", noting(body.parse_object))
     tenant = make_project()
     url = f"/v1/collect/{tenant.project_id}/views"

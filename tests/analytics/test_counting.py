@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from analytics import collect, reports
+from analytics.collecting import recording
 from analytics.counting import sealer
+from analytics.reports import visitor_counts
 from tests.analytics.history import brute, history, windows
 
 
@@ -15,7 +16,7 @@ def check(project, views, ranges):
     for scope in ("all", "readers"):
         project.ai_scope = scope
         for start, end in ranges:
-            for report, distinct in ((reports.visitors, True), (reports.views, False)):
+            for report, distinct in ((visitor_counts.visitors, True), (visitor_counts.views, False)):
                 counts = report(project, start, end)
                 totals, rows = brute(views, start, end, crawlers=scope == "all", distinct=distinct)
                 assert (counts.totals, counts.rows()) == (totals, rows), (scope, start, end, report.__name__)
@@ -31,7 +32,7 @@ def arrive(dice, project, views):
         size = dice.choice([1, 3, 20, 200])
         batch, rest = rest[:size], rest[size:]
         again = dice.sample(views, min(len(views), 3)) if dice.random() < 0.3 else []
-        collect.record(project, [seen.observation for seen in batch + (again if again and not rest else [])])
+        recording.record(project, [seen.observation for seen in batch + (again if again and not rest else [])])
         if dice.random() < 0.5:
             sealer.seal()
 

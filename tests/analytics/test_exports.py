@@ -17,11 +17,11 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client, RequestFactory
 
-from analytics import collect as collecting
-from analytics import exports, reports
+from analytics.collecting import recording as collecting
 from analytics.counting import pages, sealer
 from analytics.dashboard import visitors
 from analytics.models import Page, Snapshot
+from analytics.reports import exports, visitor_counts
 from docsite.core.tenants.models import ApiKey, Project
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
 from tests.analytics.history import brute, history, tomorrow
@@ -169,7 +169,7 @@ def test_paths_beyond_ten_thousand_a_day_outside_the_index_share_one_row(project
         collecting.record(project.project, [seen(day, path, 1, "human").observation for path in paths])
 
     def rows(day=NOON):
-        counts = reports.views(project.project, day - timedelta(hours=12), day + timedelta(hours=12))
+        counts = visitor_counts.views(project.project, day - timedelta(hours=12), day + timedelta(hours=12))
         return {row["path"]: row["total"] for row in counts.rows()}
 
     for start in range(0, 10_000, 1_000):
@@ -187,7 +187,7 @@ def test_paths_beyond_ten_thousand_a_day_outside_the_index_share_one_row(project
     tomorrow = NOON + timedelta(days=1)
     send("/beyond/3", day=tomorrow)
     assert rows(tomorrow) == {"/beyond/3": 1}
-    one = reports.visitors(project.project, NOON, tomorrow)
+    one = visitor_counts.visitors(project.project, NOON, tomorrow)
     assert (one.totals["total"], one.rows(0, 1)[0]["total"]) == (1, 1)
 
 
@@ -456,7 +456,7 @@ def test_a_cell_that_a_spreadsheet_would_run_is_quoted(make_project, start):
     path = f"{start}HYPERLINK(1)"
     Page.objects.create(project=project, number=1, path=path)
     sealer.seal()
-    counts = reports.Counts(project.pk, reports.np.array([[0, 1, 0, 1], [1, 1, 0, 1]]))
+    counts = visitor_counts.Counts(project.pk, visitor_counts.np.array([[0, 1, 0, 1], [1, 1, 0, 1]]))
     assert parsed("".join(exports.lines(counts, "csv")), "csv")[1]["path"] == f"'{path}"
     assert parsed("".join(exports.lines(counts, "jsonl")), "jsonl")[1]["path"] == path
 
@@ -472,9 +472,11 @@ def long(make_project):
 
 def test_a_report_is_read_and_written_in_pieces(long, monkeypatch):
     asked = []
-    rows = reports.Counts.rows
-    monkeypatch.setattr(reports.Counts, "rows", lambda counts, *place: asked.append(place) or rows(counts, *place))
-    counts = reports.visitors(long.project, NOON - timedelta(days=1), NOON + timedelta(days=1))
+    rows = visitor_counts.Counts.rows
+    monkeypatch.setattr(
+        visitor_counts.Counts, "rows", lambda counts, *place: asked.append(place) or rows(counts, *place)
+    )
+    counts = visitor_counts.visitors(long.project, NOON - timedelta(days=1), NOON + timedelta(days=1))
     for form, header in (("csv", 2), ("jsonl", 1)):
         asked.clear()
         chunks = exports.lines(counts, form)
@@ -509,7 +511,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(long, tmp_path, monkeypatch):
     file = tmp_path / "out.csv"
     file.write_text("old")
     arguments = (long.domain, *MARCH)
-    rows, calls = reports.Counts.rows, []
+    rows, calls = visitor_counts.Counts.rows, []
 
     def fail_later(counts, *place):
         calls.append(place)
@@ -517,7 +519,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(long, tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
         return rows(counts, *place)
 
-    monkeypatch.setattr(reports.Counts, "rows", fail_later)
+    monkeypatch.setattr(visitor_counts.Counts, "rows", fail_later)
     with pytest.raises(CommandError, match=r"out\.csv: No space left on device\.$"):
         run(*arguments, "--output", str(file))
     assert ([entry.name for entry in tmp_path.iterdir()], file.read_text()) == (["out.csv"], "old")

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analytics import feedback as report
+from analytics.feedback import store as report
 from analytics.models import Feedback
 from assistant.models import Message, Thread
 from tests.conftest import assert_error, logged_in

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from analytics import periods, reports
-from analytics.collect import Observation, at_hand, record
+from analytics.collecting.recording import Observation, at_hand, record
 from analytics.counting import sweeper
+from analytics.identity import key_rotation
 from analytics.models import PageView, VisitorSecret
+from analytics.reports import visitor_counts
 from docsite.core.access.authentication import recent
 from docsite.core.http.client_address import parse
 from docsite.core.tenants.models import Project
@@ -29,7 +30,7 @@ def read(project, at, ip="198.51.100.1", **more):
 
 
 def humans(project, start, end):
-    return reports.visitors(project, start, end).totals["human"]
+    return visitor_counts.visitors(project, start, end).totals["human"]
 
 
 @contextmanager
@@ -85,7 +86,9 @@ def test_who_asked_not_to_be_tracked_is_counted_and_not_followed(make_project, n
 
 def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_project, today):
     project, other = make_project().project, make_project().project
-    made = {periods.secret_of(which, today - day * DAY, private=True) for which in (project, other) for day in range(3)}
+    made = {
+        key_rotation.secret_of(which, today - day * DAY, private=True) for which in (project, other) for day in range(3)
+    }
     assert len(made) == 6
     assert project.visitor_secret not in made
     assert VisitorSecret.objects.filter(project=project).count() == 3
@@ -96,17 +99,19 @@ def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_proje
         sweeper.sweep(force=True)
         assert not VisitorSecret.objects.filter(project=project).exists()
         recent.clear()
-        assert periods.secret_of(project, today, private=True) not in made, "what comes later still has one made anew"
+        assert key_rotation.secret_of(project, today, private=True) not in made, (
+            "what comes later still has one made anew"
+        )
 
 
 def test_a_secret_that_is_over_is_not_used_though_it_is_still_there(make_project, today):
     project = make_project().project
-    before = periods.secret_of(project, today, private=True)
+    before = key_rotation.secret_of(project, today, private=True)
     recent.clear()
-    assert periods.secret_of(project, today, private=True) == before, "every process finds the same one"
+    assert key_rotation.secret_of(project, today, private=True) == before, "every process finds the same one"
     VisitorSecret.objects.filter(project=project).update(expires_at=today)
     recent.clear()
-    assert periods.secret_of(project, today, private=True) != before
+    assert key_rotation.secret_of(project, today, private=True) != before
 
 
 def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project, now):

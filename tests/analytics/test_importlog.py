@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from analytics import collect, verification
+from analytics.collecting import recording, verification
 from analytics.counting import sealer, sweeper
 from analytics.logs import files, importing
 from analytics.logs.files import Damaged, Log
@@ -330,7 +330,7 @@ def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_pr
                 import_log(crashing, opened, views_of(crashing), crash)
             break
         except Crash:
-            collect.record(crashing, [])  # what is under way is still stored: the writer takes turns
+            recording.record(crashing, [])  # what is under way is still stored: the writer takes turns
     assert len(resumed) > 2, "it went on where it had come to"
     assert keys(crashing) == keys(spared)
     assert imported(crashing, log) == (0, 0)

@@ -14,13 +14,15 @@ from django.core.management import CommandError
 from django.db import connections
 from django.db.models import Sum
 
-from analytics import agents, collect, reports
+from analytics import agents
 from analytics.agents import Verdict
+from analytics.collecting import recording
 from analytics.counting import agent_views, recount, sealer, shards, sweeper
 from analytics.counting.agent_views import Read
 from analytics.counting.sealer import Pace
-from analytics.dashboard import steps
+from analytics.dashboard import time_series
 from analytics.models import EPOCH, AgentViews, PageView, Trail
+from analytics.reports import visitor_counts
 from tests.analytics.history import AGENTS, Seen, brute, history, hour, view, windows
 from tests.analytics.test_counting import arrive, check
 from tests.docsite.test_commands import run
@@ -155,7 +157,7 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
     take, waiting = sealer.take, list(late)
 
     def overtaken(shard):
-        collect.record(project, [seen.observation for seen in waiting])
+        recording.record(project, [seen.observation for seen in waiting])
         if waiting and sealed:
             waiting.clear()
             sealer.seal()
@@ -238,17 +240,17 @@ def test_the_steps_of_a_range_are_each_counted_by_themselves(make_project, seed)
     for step in (timedelta(hours=1), timedelta(days=1), timedelta(days=7)):
         for start, end in windows(dice, now, 2 if step < timedelta(days=1) else 29, 3):
             project.ai_scope = dice.choice(["all", "readers"])
-            split = list(steps.split(start, end, step))
+            split = list(time_series.split(start, end, step))
             assert (split[0][0], split[-1][1]) == (start, end)
             for (_, edge), (following, after) in itertools.pairwise(split):
                 assert edge == following == hour(following) or step > timedelta(days=1)
                 assert after - following <= step
                 assert step != timedelta(days=1) or following.hour == 0
-            for one in reports.series(project, split):
+            for one in visitor_counts.series(project, split):
                 scope = {"crawlers": project.ai_scope == "all"}
                 assert one.visitors == brute(views, one.start, one.end, **scope)[0]
                 assert one.views == brute(views, one.start, one.end, distinct=False, **scope)[0]
-    assert reports.series(project, []) == []
+    assert visitor_counts.series(project, []) == []
 
 
 def test_agents_are_told_with_their_forms_rules_and_latest_view(make_project):
@@ -290,8 +292,8 @@ def test_an_hour_has_room_for_so_many_made_up_names(make_project, monkeypatch):
 def test_commands_say_what_they_did(make_project, monkeypatch):
     project = make_project().project
     views = [view(datetime.now(UTC), "/a", 1, "reader"), view(datetime.now(UTC), "/a", 2, "human")]
-    collect.record(project, [seen.observation for seen in views])
-    collect.record(project, [view(datetime.now(UTC), "/a", 3, "human").observation._replace(sample=True)])
+    recording.record(project, [seen.observation for seen in views])
+    recording.record(project, [view(datetime.now(UTC), "/a", 3, "human").observation._replace(sample=True)])
     use_new_rules(monkeypatch)
     told = run("reclassify", project.domain)
     assert f"{project.domain}: 1 views changed class (rules {agents.VERSION})" in told
@@ -309,7 +311,7 @@ def test_what_is_taken_back_leaves_the_row_that_it_went_into(make_project, monke
     made_up = [
         known._replace(user_agent=f"Madeup{n}bot/1.0", view_id=uuid.uuid4().hex, sample=n < 15) for n in range(20)
     ]
-    collect.record(project, made_up)
+    recording.record(project, made_up)
     sealer.seal()
     monkeypatch.setattr(sealer, "Pace", lambda **_: Pace(1, 1))
     recount.remove_sample(project)
@@ -330,7 +332,7 @@ def test_the_sums_stay_true_however_full_the_hours_are(make_project, monkeypatch
         for _ in range(30):
             at = hour(now) - timedelta(minutes=dice.randint(1, 150))
             name = f"Madeup{dice.randrange(9)}bot/1.0"
-            collect.record(project, [known._replace(user_agent=name, at=at, view_id=uuid.uuid4().hex)])
+            recording.record(project, [known._replace(user_agent=name, at=at, view_id=uuid.uuid4().hex)])
         made += 30
         sealer.seal()
         monkeypatch.setattr(
@@ -347,7 +349,7 @@ def test_the_sums_stay_true_however_full_the_hours_are(make_project, monkeypatch
 def test_only_views_that_were_judged_get_the_version_of_the_rules(make_project, monkeypatch):
     project, now = make_project().project, datetime.now(UTC)
     views = [view(now - timedelta(days=days), "/a", 1, "reader") for days in (1, 60)]
-    collect.record(project, [seen.observation for seen in views])
+    recording.record(project, [seen.observation for seen in views])
     before = agents.VERSION
     use_new_rules(monkeypatch)
     recount.reclassify(project)

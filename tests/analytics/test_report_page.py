@@ -13,15 +13,16 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 
-from analytics import collect, reports
-from analytics.collect import Observation
+from analytics.collecting import recording
+from analytics.collecting.recording import Observation
 from analytics.counting import agent_views, recount, sealer
-from analytics.dashboard import charts, steps
+from analytics.dashboard import charts, time_series
 from analytics.dashboard.charts import Point
-from analytics.dashboard.state import State, before
+from analytics.dashboard.report_state import State, before
 from analytics.dashboard.tables import Change
-from analytics.dashboard.texts import percent
+from analytics.formatting import percent
 from analytics.models import EPOCH, AgentViews, PageView
+from analytics.reports import visitor_counts
 from docsite.core.tenants.models import Project
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
 from tests.conftest import logged_in
@@ -40,7 +41,7 @@ def site(make_project):
     """A project, a member of its organization who is logged in, and a way to have it viewed."""
     tenant = make_project()
     tenant.client = logged_in(f"member-{tenant.project.pk}", tenant.project.organization)
-    tenant.view = lambda *views: collect.record(tenant.project, list(views))
+    tenant.view = lambda *views: recording.record(tenant.project, list(views))
     tenant.get = lambda query="": tenant.client.get(address(tenant) + (f"?{query}" if query else ""))
     tenant.read = lambda query="": tenant.get(query).content.decode()
     return tenant
@@ -245,12 +246,12 @@ def test_steps_and_the_period_before_add_up_whatever_the_range(site, metric, que
     state = State.read(QueryDict(query))[0]
     start, end = state.window(NOON)
     for place, (lo, hi) in ((-2, (start, end)), (-1, before(start, end))):
-        assert sum(int(row[place]) for row in steps) == reports.views(site.project, lo, hi).totals["total"] > 0
+        assert sum(int(row[place]) for row in steps) == visitor_counts.views(site.project, lo, hi).totals["total"] > 0
 
 
 def test_parts_of_a_day_are_named_as_such():
     def names(start, end, step):
-        return [steps.name(*one) for one in steps.split(start, end, step)]
+        return [time_series.name(*one) for one in time_series.split(start, end, step)]
 
     start, end = datetime(2026, 3, 9, 9, 30, tzinfo=UTC), datetime(2026, 3, 11, 8, tzinfo=UTC)
     assert names(start, end, DAY) == [
@@ -295,7 +296,7 @@ def test_pages_sort_by_each_column(busy, sort, paths):
 def test_the_table_is_the_export_page_by_page(site):
     site.view(*(seen(f"/page-{n:03}", ip=ip) for n in range(120) for ip in range(1, 2 + n % 3)))
     shown = [row for page in (1, 2, 3) for row in rows_of(site.read(f"{MARCH}&page={page}"), "pages")]
-    counts = reports.visitors(site.project, datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC))
+    counts = visitor_counts.visitors(site.project, datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC))
     assert [[row[0], int(row[3])] for row in shown] == [[row["path"], row["total"]] for row in counts.rows()]
     assert "101–120 of 120 pages. There is no page 9; this is the last, 3." in site.read(f"{MARCH}&page=9")
     found = site.read(f"{MARCH}&q=PAGE-11")
@@ -357,8 +358,8 @@ def test_a_range_without_end_has_a_chart_that_can_be_read(site):
 def test_the_chart_has_the_period_before_beside_it(busy):
     now = datetime(2026, 11, 1, tzinfo=UTC)
     march = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
-    reports.refresh(busy.project)
-    points, _ = steps.points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
+    visitor_counts.refresh(busy.project)
+    points, _ = time_series.points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
     assert [(point.name, point.total, point.before) for point in points if point.total or point.before] == [
         ("Tue 10 Mar 2026", 12, 0),
         ("Mon 16 Mar 2026", 0, 9),

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.management import CommandError
 
-from analytics import verification
-from analytics.collect import Observation, record
+from analytics.collecting import verification
+from analytics.collecting.recording import Observation, record
 from analytics.counting import agent_views, sealer
 from analytics.models import AgentAddresses, PageView
 from docsite.core.http.client_address import parse

@@ -82,7 +82,7 @@ def test_an_agent_is_known_by_its_name_whatever_its_browser_keeps(beacon, visito
 
 @pytest.mark.usefixtures("first_party")
 def test_an_id_is_kept_as_a_hash_that_two_projects_do_not_share(beacon, collect, make_project):
-    from analytics.identity import keyed
+    from analytics.identity.visitor_hash import keyed
     from analytics.models import PageView
 
     assert beacon(visitor="a-random-id").status_code == 204

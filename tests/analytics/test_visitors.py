@@ -171,7 +171,7 @@ def test_a_page_of_another_origin_or_none_is_403(http, service, collect):
 
 
 def test_a_reader_who_asked_not_to_be_followed_is_counted_by_the_day(make_project):
-    from analytics.collect import Observation, record
+    from analytics.collecting.recording import Observation, record
     from analytics.models import PageView
     from docsite.core.http.client_address import parse
 
@@ -201,7 +201,7 @@ def test_nothing_that_could_be_turned_back_is_stored(collect):
 
 
 def test_hashes_of_two_projects_cannot_be_joined(make_project):
-    from analytics.identity import visitor
+    from analytics.identity.visitor_hash import visitor
     from docsite.core.http.client_address import parse
 
     one, two = make_project().project, make_project().project

@@ -11,8 +11,9 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
-from analytics import collect, reports
-from analytics.collect import Observation
+from analytics.collecting import recording
+from analytics.collecting.recording import Observation
+from analytics.reports import visitor_counts
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GPTBOT
 from tests.browser.conftest import follow
 from tests.conftest import Service, Tenant
@@ -28,7 +29,7 @@ def site(make_project: Any) -> Tenant:
     """A project whose 60 pages were read in March, and in February."""
     tenant: Tenant = make_project()
     agents = [CHROME, CHROME, CHROME, CHATGPT, GPTBOT, CURL]
-    collect.record(
+    recording.record(
         tenant.project,
         [
             Observation(
@@ -99,7 +100,7 @@ def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> N
     page.fill("[name=to]", "2026-04-01")
     follow(page.get_by_role("button", name="Show"))
 
-    counts = reports.visitors(site.project, START, END)
+    counts = visitor_counts.visitors(site.project, START, END)
     assert page.locator(".tiles dd:first-of-type").all_inner_texts()[:3] == [str(n) for n in counts.totals.values()]
     rows = counts.rows()
     assert cells(page, 1) == [row["path"] for row in rows[:50]]

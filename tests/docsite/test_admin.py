@@ -156,14 +156,14 @@ def test_pages_guard_their_readers(owner, mine):
 
 
 def test_a_superuser_deletes_a_project_with_all_that_belongs_to_it(mine):
-    from analytics import collect
+    from analytics.collecting import recording
     from analytics.counting import sealer
     from analytics.models import Cells, PageView, Trail
     from docsite.core.tenants.models import Project
     from tests.analytics.history import history
 
     views = history(random.Random(1), 40, 3, datetime.now(UTC))
-    collect.record(mine.project, [seen.observation for seen in views])
+    recording.record(mine.project, [seen.observation for seen in views])
     sealer.seal()
     root, _ = User.objects.get_or_create(username="root", defaults={"is_staff": True, "is_superuser": True})
     client = Client()

@@ -340,7 +340,7 @@ def test_clicks_share_the_limit_of_their_address(http, start, project):
 
 
 def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http, service, project, make_project):
-    from analytics.identity import visitor
+    from analytics.identity.visitor_hash import visitor
     from docsite.core.http.client_address import parse
 
     search(http, service, project, "install")

@@ -6,7 +6,8 @@ from typing import Any
 import httpx
 from django.core.management.base import CommandError, CommandParser
 
-from analytics import agents, verification
+from analytics import agents
+from analytics.collecting import verification
 from analytics.models import AgentAddresses, AgentViews
 from docsite.core.tenants.management.base import ServiceCommand
 

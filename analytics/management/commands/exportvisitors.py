@@ -12,7 +12,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from analytics import dates, exports, reports
+from analytics import dates
+from analytics.reports import exports, visitor_counts
 from docsite.core.tenants.management.base import ServiceCommand, project_named
 
 
@@ -46,7 +47,7 @@ class Command(ServiceCommand):
         output: Path | None = options["output"]
         if output and output.exists() and not output.is_file():
             raise CommandError(f"--output: {output} is not a file.")
-        counts = (reports.views if options["views"] else reports.visitors)(project, start, end)
+        counts = (visitor_counts.views if options["views"] else visitor_counts.visitors)(project, start, end)
         lines = exports.lines(counts, options["format"])
         try:
             if output is None:

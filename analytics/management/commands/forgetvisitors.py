@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from analytics import periods
+from analytics.identity import key_rotation
 from docsite.core.tenants.management.base import ServiceCommand, project_named
 
 
@@ -27,5 +27,5 @@ class Command(ServiceCommand):
         project = project_named(options["domain"])
         if not options["yes"]:
             raise CommandError(f"This cannot be undone. Do it with: manage.py forgetvisitors {project.domain} --yes")
-        periods.forget(project)
+        key_rotation.forget(project)
         self.stdout.write(f"{project.domain}: the keys are gone. Running processes follow within seconds.")

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from analytics import agents
 from analytics.counting import recount
-from analytics.management.showing import Showing
+from analytics.management.progress import Showing
 from analytics.models import PageView
 from docsite.core.tenants.management.base import ServiceCommand, project_named
 from docsite.core.tenants.models import Project

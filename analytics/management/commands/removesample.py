@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from analytics.counting import recount
-from analytics.management.showing import Showing
+from analytics.management.progress import Showing
 from docsite.core.tenants.management.base import ServiceCommand, project_named
 
 

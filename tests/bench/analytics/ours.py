@@ -20,9 +20,10 @@ from django.db import connection  # noqa: E402  # Django comes first
 from django.db.models import Count, Sum  # noqa: E402
 from django.db.models.functions import Length  # noqa: E402
 
-from analytics import reports, writer  # noqa: E402
+from analytics.collecting import writer  # noqa: E402
 from analytics.counting import pages, sealer, sweeper  # noqa: E402
 from analytics.models import Cells, Trail  # noqa: E402
+from analytics.reports import visitor_counts  # noqa: E402
 from docsite.core.tenants.management.commands.createproject import create_project  # noqa: E402
 from tests.bench.analytics.engine import Engine, Row  # noqa: E402
 from tests.bench.analytics.history import CRAWLER, HUMAN, READER, History, hashed  # noqa: E402
@@ -101,9 +102,9 @@ class Ours(Engine):
         counts = self._counts(days)
         return [counts.totals, *counts.rows(0, FIRST)]
 
-    def _counts(self, days: int) -> reports.Counts:
+    def _counts(self, days: int) -> visitor_counts.Counts:
         start, end = (datetime.fromtimestamp(self.history.start(last) / 1000, UTC) for last in (days, 0))
-        return reports.visitors(self.project, start, end)
+        return visitor_counts.visitors(self.project, start, end)
 
     def rows(self, answer: list[Row]) -> Iterator[Row]:
         paths = pages.paths_of(self.project.pk, [number for number, *_ in answer])

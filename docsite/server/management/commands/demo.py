@@ -10,8 +10,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 
+from analytics.collecting.sample import make_sample_views
 from analytics.counting import background
-from analytics.sample import make_sample_views
 from assistant.doors import drain
 from assistant.models import AssistantSettings
 from assistant.threads import mark_orphans

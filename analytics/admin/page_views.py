@@ -12,16 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.views.generic import RedirectView
 
-from analytics import (
-    agents,
-    dates,
-    feedback_admin,  # noqa: F401  # registers feedback
-    reports,
-)
+from analytics import agents, dates
 from analytics.counting import pages
 from analytics.dashboard import visitors
-from analytics.dashboard.texts import visible
+from analytics.formatting import visible
 from analytics.models import EPOCH, PageView
+from analytics.reports import visitor_counts
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.core.tenants.models import Project
 
@@ -137,7 +133,9 @@ class PageViewAdmin(ScopedAdmin):
     @admin.display(description="Counts as")
     def counts_as(self, view: PageView) -> str:
         """Which of the numbers it is in, as the project's owner has it."""
-        if agents.reads(view.client_class, view.surface) or view.client_class in reports.ai_classes(view.project):
+        if agents.reads(view.client_class, view.surface) or view.client_class in visitor_counts.ai_classes(
+            view.project
+        ):
             return "AI"
         return "human" if view.client_class == PageView.Class.HUMAN else "–"
 

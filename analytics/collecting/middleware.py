@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
-from analytics import collect
-from analytics.observe import not_a_reader, observation
+from analytics.collecting import recording
+from analytics.collecting.requests import not_a_reader, observation
 from docsite.core.access.authentication import project_by_domain
 from docsite.core.db import in_db
 
@@ -58,4 +58,4 @@ class RecordViews:
             return
         if project := project_by_domain(settings.ENV.site_domain):
             referrer = request.headers.get("Referer", "")
-            collect.send(project, [observation(request, uuid.uuid4().hex, request.path_info, referrer)])
+            recording.send(project, [observation(request, uuid.uuid4().hex, request.path_info, referrer)])

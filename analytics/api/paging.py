@@ -8,8 +8,8 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from analytics import dates
-from analytics.asked_schemas import PageQuery
-from analytics.schemas import DatesQuery
+from analytics.api.question_schemas import PageQuery
+from analytics.api.schemas import DatesQuery
 from docsite.core.http.cursor import Cursor, Moment
 from docsite.core.http.errors import BadRequest
 

@@ -1,6 +1,6 @@
 """Analytics over HTTP: what comes in and what goes out (specification 2.1 to 2.3, 4.1)."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from ninja import Schema
@@ -16,12 +16,10 @@ from pydantic import (
 )
 
 from analytics import dates
+from analytics.collecting.recording import CLOCK_SKEW, EARLIEST
 from docsite.core.http import client_address
 from docsite.core.http.errors import BadRequest
 from docsite.core.http.schemas import detail
-
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-AHEAD = timedelta(minutes=5)  # that another server's clock may be
 
 
 def once(value: Any) -> Any:
@@ -142,7 +140,7 @@ class ViewIn(BaseModel):
 
 def _moment(value: Any) -> datetime:
     instant: datetime = _instant(value)
-    if instant > datetime.now(UTC) + AHEAD:
+    if instant > datetime.now(UTC) + CLOCK_SKEW:
         raise ValueError("is more than 5 minutes ahead")
     if instant < EARLIEST:
         raise ValueError("is before the year 2000")

@@ -7,8 +7,8 @@ from django.http import HttpResponse
 from ninja import Path, Query, Router
 from pydantic import Field
 
-from analytics import paging
-from analytics.asked_schemas import (
+from analytics.api import paging
+from analytics.api.question_schemas import (
     CallerStatsResponse,
     CitedPage,
     ConversationRow,
@@ -20,7 +20,7 @@ from analytics.asked_schemas import (
     ThreadMessage,
     ThreadResponse,
 )
-from analytics.schemas import DatesQuery
+from analytics.api.schemas import DatesQuery
 from assistant import report as assistant_report
 from assistant.models import Message
 from assistant.report import Exchange

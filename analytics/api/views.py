@@ -11,11 +11,8 @@ from django.http import HttpResponse
 from django.utils import timezone
 from ninja import Query, Router
 
-from analytics import collect, dates, exports, reports
-from analytics.collect import Observation
-from analytics.observe import is_staff, not_a_reader, observation
-from analytics.reports import Counts
-from analytics.schemas import (
+from analytics import dates
+from analytics.api.schemas import (
     CollectIn,
     CollectOut,
     RangeQuery,
@@ -24,7 +21,12 @@ from analytics.schemas import (
     VisitorsByPageResponse,
     checked,
 )
-from analytics.writer import Full, Receipt
+from analytics.collecting import recording
+from analytics.collecting.recording import Observation
+from analytics.collecting.requests import is_staff, not_a_reader, observation
+from analytics.collecting.writer import Full, Receipt
+from analytics.reports import exports, visitor_counts
+from analytics.reports.visitor_counts import Counts
 from docsite.core.access.authentication import Caller
 from docsite.core.access.request_checks import (
     AdminKey,
@@ -60,7 +62,7 @@ _PRECISION = (
 )
 async def visitors(request: CallerRequest, projectId: str, params: Query[RangeQuery]) -> Any:
     """Unique visitors of a range, site-wide and for each page."""
-    totals, rows, has_more = await _page(request.auth, "visitors", params, reports.visitors)
+    totals, rows, has_more = await _page(request.auth, "visitors", params, visitor_counts.visitors)
     return {"totals": totals, "visitors": rows, "hasMore": has_more}
 
 
@@ -73,7 +75,7 @@ async def visitors(request: CallerRequest, projectId: str, params: Query[RangeQu
 )
 async def views(request: CallerRequest, projectId: str, params: Query[RangeQuery]) -> Any:
     """Page views of a range, site-wide and for each page."""
-    totals, rows, has_more = await _page(request.auth, "views", params, reports.views)
+    totals, rows, has_more = await _page(request.auth, "views", params, visitor_counts.views)
     return {"totals": totals, "views": rows, "hasMore": has_more}
 
 
@@ -115,7 +117,7 @@ def _send(project: Project, payload: CollectIn) -> "Future[Receipt]":
         )
         for view in checked(payload)
     ]
-    return collect.send(project, seen)
+    return recording.send(project, seen)
 
 
 @view_router.post(
@@ -132,9 +134,11 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
     if reason:
         return HttpResponse(status=202, headers={"X-View": reason})
     seen = observation(request, payload.id, payload.path, payload.referrer or "", payload.visitor or "")
-    at_hand = collect.at_hand(request.auth, seen)
-    await _stored(collect.send(request.auth, [seen]) if at_hand else await in_db(collect.send)(request.auth, [seen]))
-    if not collect.counts(seen):
+    at_hand = recording.at_hand(request.auth, seen)
+    await _stored(
+        recording.send(request.auth, [seen]) if at_hand else await in_db(recording.send)(request.auth, [seen])
+    )
+    if not recording.counts(seen):
         return HttpResponse(status=202, headers={"X-View": "bot: recorded, but in no count"})
     return HttpResponse(status=204)
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
-from analytics import reports
 from analytics.dashboard import charts
-from analytics.dashboard.state import DAY, HOUR
+from analytics.dashboard.report_state import DAY, HOUR
 from analytics.models import EPOCH
+from analytics.reports import visitor_counts
 from docsite.core.tenants.models import Project
 
 STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}  # and how many of each are readable
@@ -26,11 +26,11 @@ def points(
     if start >= end:
         return [], HOUR
     step = next(step for step, most in STEPS.items() if end - start <= most * step)
-    bins = reports.series(project, list(split(start, end, step)), fresh=False)
-    past: list[reports.Bin] = []
+    bins = visitor_counts.series(project, list(split(start, end, step)), fresh=False)
+    past: list[visitor_counts.Bin] = []
     if earlier is not None:
         ago = start - earlier
-        past = reports.series(project, [(one.start - ago, one.end - ago) for one in bins], fresh=False)
+        past = visitor_counts.series(project, [(one.start - ago, one.end - ago) for one in bins], fresh=False)
     return list(_named(bins, past, metric, step, now)), step
 
 
@@ -43,7 +43,7 @@ def split(start: datetime, end: datetime, step: timedelta) -> Iterator[tuple[dat
 
 
 def _named(
-    bins: list[reports.Bin], past: list[reports.Bin], metric: str, step: timedelta, now: datetime
+    bins: list[visitor_counts.Bin], past: list[visitor_counts.Bin], metric: str, step: timedelta, now: datetime
 ) -> Iterator[charts.Point]:
     years = bool(bins) and bins[-1].end - bins[0].start > 300 * DAY
     for one, before in zip_longest(bins, past):

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from analytics.dashboard.texts import visible
+from analytics.formatting import visible
 from analytics.models import Feedback
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin
 

@@ -5,8 +5,9 @@ from typing import Any
 from django.http import HttpResponse
 from ninja import Query, Router
 
-from analytics import feedback, paging
-from analytics.feedback_schemas import (
+from analytics.api import paging
+from analytics.feedback import store
+from analytics.feedback.schemas import (
     CodeSnippetFeedback,
     ContextualFeedback,
     FeedbackByPageQuery,
@@ -41,7 +42,7 @@ collect_router = Router()
 )
 async def tell(request: BrowserRequest, domain: str, payload: FeedbackIn) -> HttpResponse:
     """Keep what a reader thinks of a page, of code on it, or of an answer: 204 once it is committed."""
-    await in_db(feedback.record)(request.auth, payload)
+    await in_db(store.record)(request.auth, payload)
     return HttpResponse(status=204)
 
 
@@ -59,7 +60,7 @@ async def get_feedback(request: CallerRequest, projectId: str, params: Query[Fee
 
 def _feedback(project: Project, params: FeedbackQuery) -> HttpResponse:
     begin = paging.begin(params, f"feedback {project.project_id}")
-    found = feedback.rows(
+    found = store.rows(
         project,
         begin.start,
         begin.end,
@@ -104,6 +105,6 @@ async def get_feedback_by_page(
 
 def _by_page(project: Project, params: FeedbackByPageQuery) -> HttpResponse:
     start, end = paging.range_of(params)
-    found = feedback.by_page(project, start, end, params.limit + 1, source=params.source, statuses=params.status)
+    found = store.by_page(project, start, end, params.limit + 1, source=params.source, statuses=params.status)
     shown = [FeedbackByPageRow(**row) for row in found[: params.limit]]
     return paging.answer(FeedbackByPageResponse(feedback=shown, hasMore=len(found) > params.limit))

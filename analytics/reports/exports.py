@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from analytics.models import Snapshot
-from analytics.reports import NAMES, Counts
+from analytics.reports.visitor_counts import NAMES, Counts
 from docsite.core.access.authentication import Caller
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user
 from django.http import HttpRequest
 from django.utils import timezone
 
-from analytics.collect import Observation
+from analytics.collecting.recording import Observation
 from docsite.core.http.client_address import client_ip
 
 

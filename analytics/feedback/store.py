@@ -8,7 +8,7 @@ from django.db import IntegrityError
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from analytics.feedback_schemas import FeedbackIn
+from analytics.feedback.schemas import FeedbackIn
 from analytics.models import Feedback
 from assistant.models import Message
 from docsite.core.http.cursor import Moment

@@ -10,7 +10,7 @@ def visitor(secret: str, address: Address, client: str) -> int:
     """64 bits for one client of one site, signed as SQL stores them.
 
     `secret` is the project's own, so that sites cannot be joined, and may be that of
-    a period (`analytics.periods`); `client` is the user agent of a person, or the
+    a period (`analytics.identity.key_rotation`); `client` is the user agent of a person, or the
     name of an agent that names itself (versions change, the agent does not). The
     address counts as its /64 under IPv6. Nothing can be turned back without the
     secret, which is never logged or exported.

@@ -11,7 +11,13 @@ import numpy as np
 from django.db import DatabaseError
 from django.db.models import Min
 
-from analytics.counting import cells, pages, sealer, sweeper, trails
+from analytics.counting import (
+    cells,
+    pages,
+    sealer,
+    sweeper,
+    visit_history,
+)
 from analytics.counting.cells import Ints
 from analytics.models import EPOCH, PageView, Seal
 from docsite.core.db import snapshot
@@ -205,9 +211,9 @@ def _distinct(project_id: int, window: Window, buckets: list[cells.Bucket], edge
         hour, page, visitor, kind = edge.T
         visitors, who = np.unique(visitor, return_inverse=True)
         _, blobs = sealer.read_trails(project_id, visitors.tolist())
-        known = trails.decode(blobs)
+        known = visit_history.decode(blobs)
         known = known[(known.hour >= first) & (known.hour < end)]
-        by_page += trails.newcomers(known, trails.sightings(who, page, kind, hour), count)
+        by_page += visit_history.newcomers(known, visit_history.sightings(who, page, kind, hour), count)
     return by_page
 
 

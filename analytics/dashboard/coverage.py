@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models.functions import Length
 
 from analytics.counting import cells
-from analytics.dashboard.state import HOUR
+from analytics.dashboard.report_state import HOUR
 from analytics.models import EPOCH, Cells
 from docsite.core.tenants.models import Project
 

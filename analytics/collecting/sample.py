@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from analytics.collect import Observation, record
+from analytics.collecting.recording import Observation, record
 from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 

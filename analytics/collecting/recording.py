@@ -3,17 +3,21 @@
 import functools
 from collections.abc import Sequence
 from concurrent.futures import Future
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from analytics import agents, periods, verification, writer
-from analytics.identity import keyed, visitor
+from analytics import agents
+from analytics.collecting import verification, writer
+from analytics.collecting.writer import Receipt, View
+from analytics.identity import key_rotation
+from analytics.identity.visitor_hash import keyed, visitor
 from analytics.models import EPOCH
-from analytics.writer import Receipt, View
 from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+CLOCK_SKEW = timedelta(minutes=5)  # by which the clock of another server may be ahead
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -51,7 +55,7 @@ def record(project: Project, observations: Sequence[Observation]) -> Receipt:
 def at_hand(project: Project, seen: Observation) -> bool:
     """Whether `send` can do with what is in memory, and so be called where nobody may wait for the database."""
     verdict = agents.classify(seen.user_agent)
-    secret = periods.peek(project, seen.at, private=seen.private and verdict.client_class == "human")
+    secret = key_rotation.peek(project, seen.at, private=seen.private and verdict.client_class == "human")
     return secret is not None and (not verdict.agent or verification.is_at_hand())
 
 
@@ -66,7 +70,7 @@ def _view(project: Project, seen: Observation) -> View:
     verdict = agents.classify(seen.user_agent)
     human = verdict.client_class == "human"
     surface = agents.surface_of(seen.raw_path, seen.accept)
-    secret = periods.secret_of(project, seen.at, private=seen.private and human)
+    secret = key_rotation.secret_of(project, seen.at, private=seen.private and human)
     if human and seen.reader_id and project.first_party_ids and not seen.private:
         who = keyed(secret, seen.reader_id, b"reader")
     else:

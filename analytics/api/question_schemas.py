@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, PlainValidator
 
-from analytics.schemas import DatesQuery, digits, once
+from analytics.api.schemas import DatesQuery, digits, once
 from docsite.core.http import cursor
 from docsite.core.http.cursor import Cursor
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PlainValidator, StrictBool, StrictStr
 
-from analytics.asked_schemas import NextCursor, PageQuery
+from analytics.api.question_schemas import NextCursor, PageQuery
+from analytics.api.schemas import DatesQuery, digits, once
 from analytics.models import Feedback
-from analytics.schemas import DatesQuery, digits, once
 from docsite.core.http.errors import BadRequest
 
 Text = Annotated[StrictStr | None, AfterValidator(lambda text: text and text.strip())]

@@ -1,0 +1,1 @@
+"""Questions about the views of a project, answered as counts, and as exports that no page repeats or misses."""
