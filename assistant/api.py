@@ -7,12 +7,12 @@ from contextlib import aclosing
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
-from assistant import doors
-from assistant.doors import Door
-from assistant.live import Live, Taken, surely
 from assistant.models import Message
-from assistant.resume import Remote, find_chat, find_message
 from assistant.schemas import Ask, AskV2, Forget, Stop
+from assistant.sessions import start
+from assistant.sessions.resume import Remote, find_chat, find_message
+from assistant.sessions.running import Live, Taken, surely
+from assistant.sessions.start import Door
 from assistant.wire import v1, v2
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AssistantKey, CallerRequest, assistant_charges
@@ -45,7 +45,7 @@ def _errors(*, bodyless: bool = False) -> dict[int, object]:
 async def message_v1(request: CallerRequest, domain: str, payload: Ask) -> StreamingHttpResponse:
     """Answer a question from the documentation as an AI SDK v4 data stream."""
     door = Door(_caller(request), _origin(request), v1.encode, keep=False)
-    live = await doors.ask(request.auth, payload, door)
+    live = await start.ask(request.auth, payload, door)
     return streamed(_lines(live), {**v1.HEADERS, "X-Thread-Id": live.thread_id})
 
 
@@ -59,7 +59,7 @@ async def message_v1(request: CallerRequest, domain: str, payload: Ask) -> Strea
 async def message_v2(request: CallerRequest, domain: str, payload: AskV2) -> StreamingHttpResponse:
     """Answer a question from the documentation as a UI message stream, for AI SDK v5 and later."""
     door = Door(_caller(request), _origin(request), v2.encode, payload.resumable)
-    live = await doors.ask(request.auth, payload, door)
+    live = await start.ask(request.auth, payload, door)
     return _events(live, request)
 
 
@@ -72,7 +72,7 @@ async def message_v2(request: CallerRequest, domain: str, payload: AskV2) -> Str
 )
 async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpResponse | StreamingHttpResponse:
     """Stream the running answer of a chat from its beginning; 204 when there is none of this reader's."""
-    asker = doors.asker_of(request.auth, "", _origin(request), chatId)
+    asker = start.asker_of(request.auth, "", _origin(request), chatId)
     found = await find_chat(asker)
     if found is None:
         return HttpResponse(status=204)
@@ -87,7 +87,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
 )
 async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpResponse:
     """End a reader's running answer, and keep what there is of it; the answer is the same when none runs."""
-    asker = doors.asker_of(request.auth, payload.fp, _origin(request), "")
+    asker = start.asker_of(request.auth, payload.fp, _origin(request), "")
     found = await find_message(asker, payload.threadId, payload.messageId)
     if found:
         found.stop()
@@ -104,7 +104,7 @@ async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpRespon
 )
 async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpResponse:
     """Delete a reader's conversation; the answer is the same when there is none."""
-    await doors.forget(request.auth.project, payload.fp, payload.threadId)
+    await start.forget(request.auth.project, payload.fp, payload.threadId)
     return HttpResponse(status=204)
 
 

@@ -22,6 +22,6 @@ class AssistantConfig(AppConfig):
 
 
 def _ask_golden(project: "Project", **kwargs: Any) -> "list[Warned]":
-    from assistant import golden
+    from assistant import golden_questions
 
-    return golden.check(project)
+    return golden_questions.check(project)

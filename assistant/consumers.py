@@ -10,11 +10,11 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from pydantic import BaseModel, ValidationError
 
-from assistant import doors, resume
-from assistant.doors import Door
-from assistant.live import Live
 from assistant.models import Message
 from assistant.schemas import AskV2, Resume
+from assistant.sessions import resume, start
+from assistant.sessions.running import Live
+from assistant.sessions.start import Door
 from assistant.wire import compact, v2
 from docsite.core.access import api_middleware, authentication
 from docsite.core.access.authentication import Caller
@@ -81,12 +81,12 @@ class AssistantSocket(AsyncWebsocketConsumer):
         caller = await self._admit(message, counted=True)
         body = _valid(AskV2, message)
         door = Door(Message.Caller.WEB, self.origin, v2.encode, resumable=True)
-        self._send_answer(await doors.ask(caller, body, door))
+        self._send_answer(await start.ask(caller, body, door))
 
     async def _resume(self, message: dict[str, Any]) -> None:
         caller = await self._admit(message, counted=False)
         body = _valid(Resume, message)
-        asker = doors.asker_of(caller, body.fp, self.origin, "")
+        asker = start.asker_of(caller, body.fp, self.origin, "")
         found = await resume.find_message(asker, body.threadId, body.messageId)
         if found is None:
             raise NotFound("This answer can no longer be resumed.")

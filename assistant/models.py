@@ -281,7 +281,7 @@ VERSION_LENGTH = 12
 
 
 class WidgetFile(models.Model):
-    """A file of a build of the widget that some page may have pinned. Never deleted: see `assistant.delivery`."""
+    """A file of a build of the widget that some page may have pinned. Never deleted: see `assistant.widget.files`."""
 
     version = models.CharField(max_length=VERSION_LENGTH, help_text="The beginning of its SHA-256.")
     name = models.CharField(max_length=20)

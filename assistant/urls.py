@@ -4,14 +4,14 @@ import re
 
 from django.urls import path, re_path
 
-from assistant import delivery
 from assistant.models import VERSION_LENGTH
+from assistant.widget import files
 
-_NAMES = "|".join(map(re.escape, delivery.BUILD))
+_NAMES = "|".join(map(re.escape, files.BUILD))
 
 urlpatterns = [
-    path("widget.js", delivery.loader),
-    path("widget.d.ts", delivery.declarations),
-    path("widget/licences.txt", delivery.licences),
-    re_path(rf"^widget/(?P<version>[0-9a-f]{{{VERSION_LENGTH}}})/(?P<name>{_NAMES})$", delivery.pinned),
+    path("widget.js", files.loader),
+    path("widget.d.ts", files.declarations),
+    path("widget/licences.txt", files.licences),
+    re_path(rf"^widget/(?P<version>[0-9a-f]{{{VERSION_LENGTH}}})/(?P<name>{_NAMES})$", files.pinned),
 ]

@@ -24,8 +24,8 @@ from django.utils.module_loading import import_string
 
 from analytics.collecting import writer
 from analytics.counting import background
-from assistant.doors import drain
-from assistant.threads import mark_orphans
+from assistant.conversations.threads import mark_orphans
+from assistant.sessions.start import drain
 from docsite.core.db import in_db
 from docsite.core.http import client_address
 from search.query_log import recording

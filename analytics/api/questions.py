@@ -21,9 +21,9 @@ from analytics.api.question_schemas import (
     ThreadResponse,
 )
 from analytics.api.schemas import DatesQuery
-from assistant import report as assistant_report
+from assistant.conversations import report as assistant_report
+from assistant.conversations.report import Exchange
 from assistant.models import Message
-from assistant.report import Exchange
 from docsite.core.access.request_checks import AdminKey, CallerRequest, analytics_charges
 from docsite.core.db import in_db
 from docsite.core.http.errors import NotFound

@@ -2,16 +2,16 @@
 
 from django import template
 
-from assistant import delivery
+from assistant.widget import files
 from docsite.core.http.errors import NotFound
 
 register = template.Library()
 
 
 @register.simple_tag
-def widget_build() -> delivery.Embed | None:
+def widget_build() -> files.Embed | None:
     """Version and integrity of the loader; None where nothing is built."""
     try:
-        return delivery.embed()
+        return files.embed()
     except NotFound:
         return None

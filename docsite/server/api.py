@@ -55,6 +55,6 @@ api.add_router("/discovery/v1/view", "analytics.api.views.view_router", tags=["C
 api.add_router("/discovery/v1/feedback", "analytics.feedback.api.collect_router", tags=["Collecting"])
 api.add_router("/discovery/v1/assistant", "assistant.api.router", tags=["Assistant"])
 api.add_router("/discovery/v2/assistant", "assistant.api.router_v2", tags=["Assistant"])
-api.add_router("/discovery/v1/widget", "assistant.widget_api.router", tags=["Assistant"])
+api.add_router("/discovery/v1/widget", "assistant.widget.api.router", tags=["Assistant"])
 api.add_router("/discovery/v1/search", "search.api.router", tags=["Search"])
 api.add_router("/discovery/v1/page", "search.api.page_router", tags=["Search"])

@@ -12,10 +12,11 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from assistant import doors, rendering
-from assistant.answering import SORRY, Outcome
+from assistant.answering.pipeline import SORRY, Outcome
+from assistant.conversations import transcript
 from assistant.models import Message
 from assistant.schemas import LONGEST_TEXT, Ask
+from assistant.sessions import start
 from assistant.wire import v1
 from docsite.core.access import authentication
 from docsite.core.access.api_middleware import as_api_error, own_origin
@@ -60,7 +61,7 @@ async def ask(request: HttpRequest) -> HttpResponse:
         "question": question[:LONGEST_TEXT],
         "path": path[:LONGEST_PATH],
         "longest": LONGEST_TEXT,
-        "answer": rendering.render(outcome.text) if outcome else "",
+        "answer": transcript.render(outcome.text) if outcome else "",
         "sources": outcome.sources if outcome else (),
         "status": refusal.status if refusal else 200,
         "refusal": interface_texts.refusal(language, refusal) if refusal else "",
@@ -95,8 +96,8 @@ async def _answered(request: HttpRequest, question: str, path: str, language: st
             "filter": {"language": FIRST} if language == FIRST else None,
         }
     )
-    door = doors.Door(Message.Caller.WEB, own_origin(request), v1.encode, keep=False)
-    live = await doors.ask(caller, body, door)
+    door = start.Door(Message.Caller.WEB, own_origin(request), v1.encode, keep=False)
+    live = await start.ask(caller, body, door)
     async with aclosing(live.read()) as chunks:
         async for _ in chunks:
             pass

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from analytics import agents
 from analytics.collecting.requests import not_a_reader
-from assistant.delivery import panel_path
+from assistant.widget.files import panel_path
 from docsite.core.http.client_address import client_ip
 from docsite.core.tenants.models import Project
 from docsite.site.agent_files import links, markdown_response, wants_markdown

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from assistant import report as assistant_report
+from assistant.conversations import report as assistant_report
 from assistant.models import Message, Thread
 from docsite.core import ids
 from search.models import SearchQuery

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assistant.extractive import support_link
+from assistant.answering.extractive import support_link
 from assistant.models import AssistantSettings, Message
 from search.indexing.ingest import ingest
 from search.sources import Page

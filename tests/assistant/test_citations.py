@@ -8,9 +8,9 @@ from urllib.parse import quote
 import pytest
 from markdown_it import MarkdownIt
 
-from assistant.citations import MOST_CHECKS, Citations
+from assistant.citations.checker import MOST_CHECKS, Citations
+from assistant.citations.evidence import says_unknown
 from assistant.events import Source, Text
-from assistant.support import says_unknown
 from search.hits import Hit
 
 DOCS = "https://docs.example.com"

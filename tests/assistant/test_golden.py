@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from assistant import golden
+from assistant import golden_questions
 from assistant.models import AssistantSettings, GoldenQuestion, Message
 from docsite.core.tenants.models import Project
 from docsite.site import navigation
@@ -67,7 +67,7 @@ def test_an_answer_passes_with_every_page_and_a_refusal_without_any(project):
         question, _ = GoldenQuestion.objects.update_or_create(
             project=project.project, text=text, defaults={"paths": list(paths)}
         )
-        golden.run(project.project, [question])
+        golden_questions.run(project.project, [question])
         return bool(question.passed)
 
     assert passes(INSTALL, "/install")
@@ -79,7 +79,7 @@ def test_an_answer_passes_with_every_page_and_a_refusal_without_any(project):
 
 def test_a_run_stores_the_results_and_no_conversation(project, asked):
     before = Message.objects.count()
-    golden.run(project.project, asked)
+    golden_questions.run(project.project, asked)
     row = GoldenQuestion.objects.get(text=INSTALL, project=project.project)
     assert (row.passed, row.changed, row.cited) == (True, False, ["/install", "/"])
     assert row.ran_at
@@ -96,7 +96,7 @@ def test_pages_of_a_site_in_a_folder_are_named_without_it(make_project):
 
 def test_the_owners_threshold_counts(project, asked):
     AssistantSettings.objects.create(project=project.project, threshold=1.0)
-    assert not golden.run(project.project, asked[:1])[0].passed
+    assert not golden_questions.run(project.project, asked[:1])[0].passed
 
 
 def test_an_answer_that_fails_is_no_result(project, asked, monkeypatch):
@@ -132,7 +132,7 @@ def test_only_what_passed_before_passes_again(project, docs):
         assert f"{INSTALL} ({told})\n" in run(project.domain)[0]
         rename(docs, *(("setup", "install") if name == "install" else ("install", "setup")))
     late.refresh_from_db()
-    golden.reset(late)
+    golden_questions.reset(late)
     assert not late.passed_before
 
 
@@ -341,7 +341,7 @@ def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
 
 
 def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
-    monkeypatch.setattr(golden, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(golden_questions, "MOST_SECONDS", 0.05)
     rank = index.rank
     monkeypatch.setattr(index, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
@@ -351,7 +351,7 @@ def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
 
 def test_without_golden_questions_a_check_is_one_query(project):
     with CaptureQueriesContext(connection) as queries:
-        assert golden.check(project.project) == []
+        assert golden_questions.check(project.project) == []
     assert len(queries) == 1
 
 
@@ -399,7 +399,7 @@ def test_the_admin_lists_runs_and_tells_what_changed(project, docs, asked):
 def test_pages_are_edited_one_a_line(project, asked):
     owner = staff(project)
     page = f"{LIST}{asked[0].pk}/change/"
-    golden.run(project.project, asked)
+    golden_questions.run(project.project, asked)
     form = {"project": project.project.pk, "text": INSTALL, "paths": "/install"}
     owner.post(page, form)
     asked[0].refresh_from_db()

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 
-from assistant import rendering
+from assistant.conversations import transcript
 from assistant.models import AssistantSettings, Message, Thread, TokenUse
 from docsite.core.tenants.models import Project
 from search.indexing.ingest import ingest
@@ -266,9 +266,9 @@ def test_only_harmless_links_are_links():
         "#a",
     )
     for target in bad:
-        assert "<a" not in rendering.render(f"[a]({target}) <{target}>\n\n[b][r]\n\n[r]: {target}"), target
-    assert "<img" not in rendering.render("![pixel](https://evil.example/pixel.png)")
-    answer = rendering.render('[a](https://x.example/"onclick="x) <mailto:a@b.example>\n\n# <b>Heading</b>')
+        assert "<a" not in transcript.render(f"[a]({target}) <{target}>\n\n[b][r]\n\n[r]: {target}"), target
+    assert "<img" not in transcript.render("![pixel](https://evil.example/pixel.png)")
+    answer = transcript.render('[a](https://x.example/"onclick="x) <mailto:a@b.example>\n\n# <b>Heading</b>')
     assert answer.count("<a href=") == 2
     assert 'onclick="' not in answer
     assert "<h4>&lt;b&gt;Heading&lt;/b&gt;</h4>" in answer

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from assistant import answering, prompts
-from assistant.answering import Ladder, Outcome, Retrieved
+from assistant.answering import pipeline, prompts
+from assistant.answering.extractive import excerpt, refusal
+from assistant.answering.pipeline import Ladder, Outcome, Retrieved
 from assistant.events import Failed, Finish, Start
-from assistant.extractive import excerpt, refusal
-from assistant.log import Log
 from assistant.question import Context, Question, Turn, Voice
+from assistant.sessions.event_log import Log
 from assistant.upstream import Piece, UpstreamError, Usage, openai
 from search.hits import Hit
 
@@ -161,13 +161,13 @@ async def broken(question: Question) -> Retrieved:
 
 
 async def tell(retrieve, notebook) -> list:
-    return [event async for event in answering.answer(Question("words"), notebook, retrieve, Ladder(), Outcome())]
+    return [event async for event in pipeline.answer(Question("words"), notebook, retrieve, Ladder(), Outcome())]
 
 
 async def test_a_whole_answer_is_stored_before_its_end_is_told():
     notebook = Notebook()
     seen = []
-    async for event in answering.answer(Question("words"), notebook, found, Ladder(), Outcome()):
+    async for event in pipeline.answer(Question("words"), notebook, found, Ladder(), Outcome()):
         if isinstance(event, Finish):
             seen = list(notebook.saved)
     assert [state for state, _ in seen] == ["done"]
@@ -178,12 +178,12 @@ async def test_a_bug_becomes_an_event_and_never_an_exception():
     notebook = Notebook()
     events = await tell(broken, notebook)
     assert isinstance(events[0], Start)
-    assert events[-1] == Failed(answering.SORRY)
+    assert events[-1] == Failed(pipeline.SORRY)
     assert notebook.saved == [("error", "")]
 
 
 async def test_an_answer_that_cannot_be_stored_still_reaches_its_reader_and_is_stored_later(monkeypatch):
-    monkeypatch.setattr(answering, "LATER", (0.01, 0.05))
+    monkeypatch.setattr(pipeline, "LATER", (0.01, 0.05))
     notebook = Notebook(fails=True)
     events = await tell(found, notebook)
     assert isinstance(events[-1], Finish)
@@ -227,7 +227,7 @@ async def test_cancelling_stores_what_there_was():
 
 def test_a_short_follow_up_is_searched_with_the_questions_before_it():
     def lead(text, **question):
-        return answering.lead_of(Question(text, **question), history)
+        return pipeline.lead_of(Question(text, **question), history)
 
     history = [Turn("user", "How do I install acme?"), Turn("assistant", "So."), Turn("user", "And on Windows?")]
     assert lead("with pip?") == "How do I install acme? And on Windows?"

@@ -5,7 +5,7 @@ import threading
 import httpx
 import pytest
 
-from assistant import continuing
+from assistant.answering import follow_ups
 from assistant.models import Message, Thread
 from assistant.question import Question, Turn
 from tests.assistant.test_message_v2 import ask as ask_v2
@@ -186,4 +186,4 @@ def history(*turns):
 )
 def test_anything_else_is_a_question_of_its_own(text, before):
     question = Question(text)
-    assert continuing.meant(question, before) == (question, before)
+    assert follow_ups.meant(question, before) == (question, before)

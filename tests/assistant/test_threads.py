@@ -6,10 +6,10 @@ import json
 import httpx
 import pytest
 
-from assistant import threads
-from assistant.answering import Outcome
+from assistant.answering.pipeline import Outcome
+from assistant.conversations import threads
+from assistant.conversations.threads import Asked, StoredConversation, open_conversation
 from assistant.models import Message, Thread, TokenUse
-from assistant.threads import Asked, StoredConversation, open_conversation
 from tests.assistant.test_message_v1 import ask, parts, text, values
 from tests.conftest import PATIENCE, assert_error, fake, wait_for
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from assistant.citations import Citations
+from assistant.citations.checker import Citations
 from search.hits import Hit
 from search.text.sections import blocks, plain, split
 from tests.conftest import ROOT, Service, Tenant, question, wait_for

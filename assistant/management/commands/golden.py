@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
-from assistant import golden
+from assistant import golden_questions
 from assistant.models import GoldenQuestion
 from docsite.core.http.body import parse_object
 from docsite.core.http.errors import BadRequest
@@ -81,10 +81,12 @@ class Command(ServiceCommand):
                     added += 1
                 elif known.paths != question.paths:
                     known.paths = question.paths
-                    golden.reset(known)
+                    golden_questions.reset(known)
                     known.save()
                     changed += 1
-        for path in golden.missing(project, list(dict.fromkeys(path for one in questions for path in one.paths))):
+        for path in golden_questions.missing(
+            project, list(dict.fromkeys(path for one in questions for path in one.paths))
+        ):
             self.stderr.write(self.style.WARNING(f"  {path} is not in the index"))
         counts = {"added": added, "changed": changed, "as before": len(questions) - added - changed}
         self.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items() if count) or "Nothing to add")
@@ -102,8 +104,8 @@ class Command(ServiceCommand):
         if not project.documents.exists():
             raise CommandError(f"Nothing was ingested yet. First: manage.py ingest {project.domain} FOLDER")
         try:
-            golden.run(project, questions, self.show)
-        except golden.Unanswered as failure:
+            golden_questions.run(project, questions, self.show)
+        except golden_questions.Unanswered as failure:
             raise CommandError(f"{failure}.") from None
         failing = [question for question in questions if not question.passed]
         if failing:
@@ -113,11 +115,11 @@ class Command(ServiceCommand):
 
     def show(self, question: GoldenQuestion) -> None:
         """How it went, at once: a long set takes its time."""
-        told = golden.news(question) or ("" if question.passed else "fails")
+        told = golden_questions.news(question) or ("" if question.passed else "fails")
         note = f" ({told})" if told else ""
         self.stdout.write(f"{'✓' if question.passed else '✗'} {question}{note}")
         if not question.passed:
-            self.stdout.write(f"    {golden.difference(question)}")
+            self.stdout.write(f"    {golden_questions.difference(question)}")
         self.stdout.flush()
 
 

@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 django.setup()
 
-from assistant import golden  # noqa: E402  # Django comes first
+from assistant import golden_questions  # noqa: E402  # Django comes first
 from assistant.question import Question  # noqa: E402
 from search.hits import Filters  # noqa: E402
 from search.models import Section  # noqa: E402
@@ -50,7 +50,7 @@ def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     with ranking.using(models[set]), answerability.using(chances[set]):
         for text, wanted in queries:
             filters = Filters(**wanted or {})
-            outcome = golden.answered(project, Question(text, filters=filters))
+            outcome = golden_questions.answered(project, Question(text, filters=filters))
             told.append({
                 "text": outcome.text,
                 "sources": [project.path_of(source.url) for source in outcome.sources],

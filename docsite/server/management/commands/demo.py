@@ -12,9 +12,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from analytics.collecting.sample import make_sample_views
 from analytics.counting import background
-from assistant.doors import drain
+from assistant.conversations.threads import mark_orphans
 from assistant.models import AssistantSettings
-from assistant.threads import mark_orphans
+from assistant.sessions.start import drain
 from docsite.core.ids import is_token
 from docsite.core.tenants.management.base import ServiceCommand, port
 from docsite.core.tenants.management.commands.createproject import create_project

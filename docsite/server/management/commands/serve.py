@@ -7,8 +7,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from analytics.counting import background
-from assistant.doors import drain
-from assistant.threads import mark_orphans
+from assistant.conversations.threads import mark_orphans
+from assistant.sessions.start import drain
 from docsite.core.tenants.management.base import ServiceCommand, port
 from search.stored import scheduler
 

@@ -10,10 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
-from assistant.forms import SettingsForm, TryForm, WidgetForm
-from assistant.live import Full
+from assistant.admin.forms import SettingsForm, TryForm, WidgetForm
+from assistant.admin.preview import Trial, try_out
 from assistant.models import AssistantSettings, Message, Thread, WidgetSettings
-from assistant.trying import Trial, try_out
+from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.admin import (
     ReadOnlyRows,
@@ -154,4 +154,4 @@ class AssistantSettingsAdmin(ScopedAdmin):
             self.log_change(request, told, changes)
 
 
-from assistant import golden_admin  # noqa: E402, F401  # registers golden questions
+from assistant.admin import golden_questions  # noqa: E402, F401  # registers golden questions

@@ -29,9 +29,15 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from assistant.answering import SORRY
-from assistant.live import Asker, Live, Taken, answers, surely
-from assistant.threads import shares_chat
+from assistant.answering.pipeline import SORRY
+from assistant.conversations.threads import shares_chat
+from assistant.sessions.running import (
+    Asker,
+    Live,
+    Taken,
+    answers,
+    surely,
+)
 from assistant.wire import compact
 from docsite.core.db import in_db
 
@@ -53,7 +59,7 @@ _listening: "WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[None]]" =
 
 @dataclass(frozen=True)
 class Remote:
-    """An answer that another process makes. Reads like `assistant.live.Live`."""
+    """An answer that another process makes. Reads like `assistant.sessions.running.Live`."""
 
     message_id: str
     thread_id: str

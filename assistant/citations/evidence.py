@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from functools import cached_property
 
-from assistant.fragments import Page, lines
+from assistant.citations.text_fragments import Page, lines
 from search.hits import Hit
 from search.text import analysis
 

@@ -6,13 +6,25 @@ from weakref import WeakValueDictionary
 
 from django.conf import settings
 
-from assistant import answering, configured, resume, threads
-from assistant.answering import Ladder, Outcome
-from assistant.live import Asker, Encode, Full, Live, Most, Patience, Places, answers
+from assistant import configuration
+from assistant.answering import pipeline
+from assistant.answering.pipeline import Ladder, Outcome
+from assistant.conversations import threads
+from assistant.conversations.threads import Asked, StoredConversation, open_conversation
 from assistant.models import AssistantSettings, Message
 from assistant.question import Question, Voice
 from assistant.schemas import Ask, AskV2
-from assistant.threads import Asked, StoredConversation, open_conversation
+from assistant.sessions import resume
+from assistant.sessions.running import (
+    Asker,
+    Encode,
+    Full,
+    Live,
+    Most,
+    Patience,
+    Places,
+    answers,
+)
 from assistant.upstream import openai
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
@@ -98,7 +110,7 @@ _one_by_one: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
 
 async def _run(project: Project, asker: Asker, question: Question, asked: Asked, door: Door, places: Places) -> Live:
     conversation, voice, ladder = await in_db(_open)(project, asked)
-    question, retrieve = replace(question, voice=voice), configured.retrieval(project)
+    question, retrieve = replace(question, voice=voice), configuration.retrieval(project)
     outcome = Outcome()
     live = Live(
         conversation.message_id,
@@ -111,7 +123,7 @@ async def _run(project: Project, asker: Asker, question: Question, asked: Asked,
     )
     if live.resumable:
         await resume.share(live)
-    live.start(answering.answer(question, conversation, retrieve, ladder, outcome), door.encode)
+    live.start(pipeline.answer(question, conversation, retrieve, ladder, outcome), door.encode)
     answers.add(live, places)
     return live
 
@@ -132,7 +144,7 @@ async def forget(project: Project, fp: str, thread_id: str) -> None:
 
 def _open(project: Project, asked: Asked) -> tuple[StoredConversation, Voice, Ladder]:
     told = AssistantSettings.of(project)
-    return open_conversation(project, asked), told.voice(), configured.ladder(project, told)
+    return open_conversation(project, asked), told.voice(), configuration.ladder(project, told)
 
 
 def _patience() -> Patience:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from assistant.answering import Outcome
+from assistant.answering.pipeline import Outcome
 from assistant.models import ChatId, Message, Thread, TokenUse
 from assistant.question import Turn
 from docsite.core import ids
@@ -40,7 +40,7 @@ class Asked:
 
 @dataclass
 class StoredConversation:
-    """A thread with its running answer. See `assistant.answering.Conversation`."""
+    """A thread with its running answer. See `assistant.answering.pipeline.Conversation`."""
 
     project: Project
     thread_id: str
@@ -76,7 +76,7 @@ class StoredConversation:
 
 @dataclass
 class UnstoredConversation:
-    """One that leaves nothing but its costs, for tries. See `assistant.answering.Conversation`."""
+    """One that leaves nothing but its costs, for tries. See `assistant.answering.pipeline.Conversation`."""
 
     project: Project
     thread_id: str = field(default_factory=ids.thread_id)

@@ -1,6 +1,6 @@
 """The story of one answer, read top to bottom: search, prompt, relay, save. Free of Django.
 
-Who may ask and what was asked before is settled already (`assistant.threads`);
+Who may ask and what was asked before is settled already (`assistant.conversations.threads`);
 how the events are written is the door's matter (`assistant.wire`).
 """
 
@@ -12,13 +12,18 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
-from assistant import continuing, extractive, prompts, relay, suggestions
-from assistant.citations import Citations
+from assistant.answering import (
+    extractive,
+    follow_ups,
+    prompts,
+    suggestions,
+)
+from assistant.answering.refusals import Said
+from assistant.citations.checker import Citations
 from assistant.events import Event, Failed, Finish, FinishReason, Found, Rung, Searching, Source, Start, Status, Text
 from assistant.question import Question, Turn, Voice
-from assistant.relay import Bounds
-from assistant.said import Said
-from assistant.upstream import Ended, Model, Piece, Usage
+from assistant.upstream import Ended, Model, Piece, Usage, relay
+from assistant.upstream.relay import Bounds
 from search.hits import Hit
 from search.retrieval.answerability import GROUNDED
 from search.text import analysis
@@ -206,7 +211,7 @@ async def _story(
 ) -> AsyncGenerator[Event, None]:
     yield Start(conversation.message_id, conversation.thread_id)
 
-    sought, before = continuing.meant(question, conversation.history)
+    sought, before = follow_ups.meant(question, conversation.history)
     sought = replace(sought, lead=lead_of(sought, before))
     query = f"{sought.lead} {sought.text}".strip()
     call_id = f"call_{conversation.message_id.removeprefix('msg_')}"

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
-from assistant import answering, configured
-from assistant.answering import Ladder, Outcome, Retrieved
+from assistant import configuration
+from assistant.answering import pipeline
+from assistant.answering.pipeline import Ladder, Outcome, Retrieved
+from assistant.conversations.threads import UnstoredConversation
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.question import Question
-from assistant.threads import UnstoredConversation
 from docsite.core.tenants.models import Project
 from search.signals import Warned
 
@@ -73,13 +74,13 @@ def answered(project: Project, question: Question) -> Outcome:
 
     async def answer() -> Outcome:
         outcome = Outcome()
-        async for _ in answering.answer(question, UnstoredConversation(project), retrieve, Ladder(), outcome):
+        async for _ in pipeline.answer(question, UnstoredConversation(project), retrieve, Ladder(), outcome):
             pass
         return outcome
 
     async def retrieve(asked: Question) -> Retrieved:
         # In the thread that waits here, with its transaction: before a swap nobody else sees the new index.
-        return await sync_to_async(configured.retrieve)(project, asked)
+        return await sync_to_async(configuration.retrieve)(project, asked)
 
     outcome = async_to_sync(answer)()
     if outcome.state != "done":

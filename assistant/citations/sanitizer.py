@@ -2,7 +2,7 @@
 
 What looks like the beginning of one is escaped, in a way that no reader sees,
 unless a subclass lets it through. Only code passes as it is, and only where every
-renderer sees code: a fence as `assistant.layout` finds it, or a span within one
+renderer sees code: a fence as `assistant.citations.block_scanner` finds it, or a span within one
 paragraph; any other fence or backtick is escaped too.
 """
 
@@ -10,8 +10,8 @@ import html
 import re
 from abc import abstractmethod
 
-from assistant import layout
-from assistant.rewriting import LONGEST_LINK, RUN, Rewriter
+from assistant.citations import block_scanner
+from assistant.citations.stream_rewriter import LONGEST_LINK, RUN, Rewriter
 
 LONGEST_CODE = 2_000  # characters of a code span
 _CODE_END = re.compile(r"`+|\\*\|")
@@ -104,10 +104,10 @@ class Escaping(Rewriter):
             if kind != "text":
                 return -1
             start, newline, _ = text[stop + 1 :].partition("\n")
-            line = layout.read(state, layout.expanded(start), bool(newline) or whole)
+            line = block_scanner.read(state, block_scanner.expanded(start), bool(newline) or whole)
             if line is None and not known:
                 return None
-            if line is None or not line.continues or layout.expanded(start)[line.prefix :].startswith("<"):
+            if line is None or not line.continues or block_scanner.expanded(start)[line.prefix :].startswith("<"):
                 return -1  # HTML would end the paragraph
             at, state = stop + 1, line.after
 

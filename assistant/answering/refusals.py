@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator
 
-from assistant.citations import Citations
+from assistant.answering.prompts import NO_ANSWER
+from assistant.citations.checker import Citations
+from assistant.citations.evidence import says_unknown
 from assistant.events import Source, Text
-from assistant.prompts import NO_ANSWER
-from assistant.support import says_unknown
 
 LONGEST_START = 40  # characters of marks and blanks that may stand around the word
 # As it was told, or nearly so. "No answer is sent when" begins a sentence.

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from assistant.citations import Citations
+from assistant.answering.phrases import sentences
+from assistant.citations.checker import Citations
 from assistant.events import Source, Text
 from assistant.question import Voice
-from assistant.sentences import sentences
 from search.hits import Hit
 from search.text import analysis
 from search.text.sections import blocks, plain

@@ -1,4 +1,4 @@
-"""Rewriting a model's Markdown while it streams: what is held back, and where it stands. `assistant.escaping` decides.
+"""Rewriting a model's Markdown while it streams: what is held back, and where it stands. `sanitizer` decides.
 
 The text is read piece by piece. Each piece is decided once and for good, when
 enough has arrived; until then it is held back. Decisions look at what was
@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
-from assistant import addresses, layout
+from assistant.citations import addresses, block_scanner
 from assistant.events import Source, Text
 
 LONGEST_LINK = 600  # characters of a link or an address that are held back
@@ -50,8 +50,8 @@ class Rewriter(ABC):
         self._final = False
         self._events: list[Source | Text] = []
         self._tail = ""  # the end of what was written
-        self._before = layout.State()  # what is open above the line
-        self._line: layout.Line | None = None  # the line that is being read; None at its beginning
+        self._before = block_scanner.State()  # what is open above the line
+        self._line: block_scanner.Line | None = None  # the line that is being read; None at its beginning
         self._prefix = ""  # its marks and indentation, not yet written
         self._blanks = ""  # blanks not yet written
         self._begun = False  # whether anything was written of the line
@@ -162,9 +162,9 @@ class Rewriter(ABC):
 
     def _start_line(self) -> bool:
         if not self._before.fence:
-            self._held = layout.expanded(self._held)
+            self._held = block_scanner.expanded(self._held)
         start, newline, _ = self._held[: LONGEST_START + 1].partition("\n")
-        line = layout.read(self._before, layout.expanded(start), bool(newline) or self._final)
+        line = block_scanner.read(self._before, block_scanner.expanded(start), bool(newline) or self._final)
         if line is None:
             if len(self._held) <= LONGEST_START:
                 return False
@@ -176,7 +176,7 @@ class Rewriter(ABC):
             if line.kind == "delimiter" and (
                 self._breaks
                 or "\\" in above
-                or layout.cells(above) != layout.cells(start[line.prefix :])
+                or block_scanner.cells(above) != block_scanner.cells(start[line.prefix :])
                 or start[line.prefix :].startswith("- ")
             ):
                 # Not a table everywhere, or one that would cut code in two: then it shall be none anywhere.

@@ -14,9 +14,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
-from assistant.answering import Outcome
+from assistant.answering.pipeline import Outcome
 from assistant.events import Event, Failed, Stopped
-from assistant.log import Log
+from assistant.sessions.event_log import Log
 
 logger = logging.getLogger(__name__)
 

@@ -12,12 +12,15 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from assistant import answering, configured, doors, prompts, rendering, threads
-from assistant.answering import Outcome, Retrieved
+from assistant import configuration
+from assistant.answering import pipeline, prompts
+from assistant.answering.pipeline import Outcome, Retrieved
+from assistant.conversations import threads, transcript
 from assistant.events import Text
-from assistant.live import Asker, answers
 from assistant.models import AssistantSettings
 from assistant.question import Question
+from assistant.sessions import start
+from assistant.sessions.running import Asker, answers
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Hit
@@ -65,7 +68,7 @@ class Trial:
     @property
     def answer(self) -> SafeString:
         """Its HTML."""
-        return rendering.render(self.outcome.text)
+        return transcript.render(self.outcome.text)
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -79,8 +82,8 @@ class Trial:
 
 
 async def try_out(project: Project, told: AssistantSettings, question: Question, network: str) -> Trial:
-    """Answer with these settings. Raises `assistant.live.Full` when too many answers are running."""
-    places = answers.reserve(Asker(project.pk, project.organization_id, "", network), doors.most())
+    """Answer with these settings. Raises `assistant.sessions.running.Full` when too many answers are running."""
+    places = answers.reserve(Asker(project.pk, project.organization_id, "", network), start.most())
     try:
         return await _try_out(project, told, replace(question, voice=told.voice()))
     finally:
@@ -89,17 +92,17 @@ async def try_out(project: Project, told: AssistantSettings, question: Question,
 
 async def _try_out(project: Project, told: AssistantSettings, question: Question) -> Trial:
     found = Retrieved([], 0.0, {})
-    retrieve = configured.retrieval(project)
+    retrieve = configuration.retrieval(project)
 
     async def noted(question: Question) -> Retrieved:
         nonlocal found
         found = await retrieve(question)
         return found
 
-    ladder = await in_db(configured.ladder)(project, told)
+    ladder = await in_db(configuration.ladder)(project, told)
     outcome, conversation = Outcome(), threads.UnstoredConversation(project)
     began, first_words = time.monotonic(), None
-    async with aclosing(answering.answer(question, conversation, noted, ladder, outcome)) as events:
+    async with aclosing(pipeline.answer(question, conversation, noted, ladder, outcome)) as events:
         async for event in events:
             if isinstance(event, Text) and first_words is None:
                 first_words = time.monotonic() - began

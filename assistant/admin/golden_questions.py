@@ -10,7 +10,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import path, reverse
 
-from assistant import golden
+from assistant import golden_questions
 from assistant.models import GoldenQuestion
 from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
 from docsite.core.tenants.models import Project
@@ -87,7 +87,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
     @admin.display(description="Changed", ordering="changed")
     def change(self, question: GoldenQuestion) -> str:
         """Against the run before."""
-        return golden.news(question) or "–"
+        return golden_questions.news(question) or "–"
 
     @admin.display(description="Cited")
     def cited_pages(self, question: GoldenQuestion) -> str:
@@ -102,9 +102,9 @@ class GoldenQuestionAdmin(ScopedAdmin):
     def save_model(self, request: HttpRequest, obj: GoldenQuestion, form: Any, change: bool) -> None:
         """Store it; another question, or other pages, wait to be run. Pages may be written before they are ingested."""
         if form.changed_data:
-            golden.reset(obj)
+            golden_questions.reset(obj)
         super().save_model(request, obj, form, change)
-        if missing := golden.missing(obj.project, obj.paths):
+        if missing := golden_questions.missing(obj.project, obj.paths):
             messages.warning(request, f"Not in the index of {obj.project}: {', '.join(missing)}")
 
     def get_urls(self) -> list[Any]:
@@ -140,16 +140,16 @@ class GoldenQuestionAdmin(ScopedAdmin):
     def _run(self, request: HttpRequest, project: Project, questions: Iterable[GoldenQuestion]) -> None:
         """Run them, and tell what changed."""
         try:
-            asked = golden.run(project, questions)
-        except golden.Unanswered as failure:
+            asked = golden_questions.run(project, questions)
+        except golden_questions.Unanswered as failure:
             messages.error(request, f"{failure}.")
             return
         changed = [question for question in asked if question.changed]
         for question in changed[:MOST_TOLD]:
             if question.passed:
-                messages.success(request, f"{golden.news(question).capitalize()}: {question}")
+                messages.success(request, f"{golden_questions.news(question).capitalize()}: {question}")
             else:
-                messages.warning(request, f"Newly failing: {question}: {golden.difference(question)}")
+                messages.warning(request, f"Newly failing: {question}: {golden_questions.difference(question)}")
         failing = sum(not question.passed for question in asked)
         told = f"Asked {len(asked)} of {project}: {len(asked) - failing} pass, {failing} fail, {len(changed)} changed."
         (messages.warning if failing else messages.success)(request, told)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from assistant import addresses
-from assistant.addresses import Addresses
-from assistant.escaping import Escaping
+from assistant.citations import addresses
+from assistant.citations.addresses import Addresses
+from assistant.citations.evidence import Passage, last_sentence
+from assistant.citations.sanitizer import Escaping
+from assistant.citations.stream_rewriter import LONGEST_LINK, RUN
 from assistant.events import Source
-from assistant.rewriting import LONGEST_LINK, RUN
-from assistant.support import Passage, last_sentence
 from search.hits import Hit
 
 MOST_CHECKS = 200  # markers and links; what comes after so many is no answer, and is dropped unrecorded

@@ -2,12 +2,12 @@
 
 from django.conf import settings
 
-from assistant.answering import Ladder, Retrieve, Retrieved
+from assistant.answering.pipeline import Ladder, Retrieve, Retrieved
+from assistant.conversations.threads import tokens_used
 from assistant.models import AssistantSettings
 from assistant.question import Question
-from assistant.relay import Bounds
-from assistant.threads import tokens_used
 from assistant.upstream import Model
+from assistant.upstream.relay import Bounds
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.retrieval.passages import find_passages

@@ -1,0 +1,1 @@
+"""Conversations in the database: threads and their messages, the report over them, a transcript as HTML."""
