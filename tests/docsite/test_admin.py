@@ -160,7 +160,7 @@ def test_a_superuser_deletes_a_project_with_all_that_belongs_to_it(mine):
     from analytics.counting import sealer
     from analytics.models import Cells, PageView, Trail
     from docsite.core.tenants.models import Project
-    from tests.analytics.history import history
+    from tests.analytics.counting.history import history
 
     views = history(random.Random(1), 40, 3, datetime.now(UTC))
     recording.record(mine.project, [seen.observation for seen in views])

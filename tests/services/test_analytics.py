@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from tests import scenarios
-from tests.analytics import crashes
-from tests.analytics.history import as_reported, brute, history
+from tests.analytics.counting import crashes
+from tests.analytics.counting.history import as_reported, brute, history
 from tests.conftest import PATIENCE, ROOT
 
 pytestmark = pytest.mark.services

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.search.test_backends import overlap
+from tests.search.indexing.test_backends import overlap
 
 pytestmark = pytest.mark.services
 
@@ -20,7 +20,7 @@ from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from docsite.core.tenants.management.commands.createproject import create_project
 from search.indexing.ingest import ingest
-from tests.search.test_backends import found, many_pages
+from tests.search.indexing.test_backends import found, many_pages
 project, *_ = create_project("overlap", "Overlap", "https://docs.example", [])
 ingest(project, many_pages())
 json.dump(found(project), sys.stdout)

@@ -6,9 +6,16 @@ import random
 import httpx
 import pytest
 
-from tests.assistant.test_message_v2 import events, text
-from tests.assistant.test_resume import asked_and_left, chat, resume, stored, take, until
-from tests.assistant.test_socket import ask, connect
+from tests.assistant.sessions.test_resume import (
+    asked_and_left,
+    chat,
+    resume,
+    stored,
+    take,
+    until,
+)
+from tests.assistant.wire.test_message_v2 import events, text
+from tests.assistant.wire.test_socket import ask, connect
 from tests.conftest import PATIENCE, fake
 
 pytestmark = pytest.mark.services

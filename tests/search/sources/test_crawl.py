@@ -10,8 +10,14 @@ from search.models import Document, Redirect
 from search.sources import Bad, Draft, LeftOut, Moved, Page, opening
 from search.sources.reading import Reading
 from search.sources.web import crawl
-from tests.search import sites
-from tests.search.sites import answer, page, redirect, sitemap, tagged
+from tests.search.sources import sites
+from tests.search.sources.sites import (
+    answer,
+    page,
+    redirect,
+    sitemap,
+    tagged,
+)
 
 ENTITIES = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 LAUGHS = f'<!DOCTYPE x [<!ENTITY l0 "lol">{ENTITIES}]><urlset><url><loc>&l9;</loc></url></urlset>'

@@ -8,7 +8,7 @@ import pytest
 from assistant.answering import follow_ups
 from assistant.models import Message, Thread
 from assistant.question import Question, Turn
-from tests.assistant.test_message_v2 import ask as ask_v2
+from tests.assistant.wire.test_message_v2 import ask as ask_v2
 from tests.conftest import NO_TLS, PATIENCE, assert_error, fake, wait_for
 
 INSTALL = "How do I install acme with pip?"

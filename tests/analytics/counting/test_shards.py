@@ -15,10 +15,10 @@ from django.core.management import CommandError, call_command
 from analytics.counting import shards
 from analytics.models import Seal
 from tests import scenarios
-from tests.analytics import crashes, leases
-from tests.analytics.crashes import record
-from tests.analytics.history import history, windows
-from tests.analytics.test_counting import check
+from tests.analytics.counting import crashes, leases
+from tests.analytics.counting.crashes import record
+from tests.analytics.counting.history import history, windows
+from tests.analytics.counting.test_counting import check
 from tests.conftest import PATIENCE, ROOT, wait_for
 
 

@@ -11,10 +11,17 @@ import pytest
 from analytics.counting import sweeper
 from analytics.models import PageView
 from tests import scenarios
-from tests.analytics import crashes, leases
-from tests.analytics.crashes import record
-from tests.analytics.history import AGENTS, Seen, as_reported, brute, history, view
-from tests.analytics.test_counting import check
+from tests.analytics.counting import crashes, leases
+from tests.analytics.counting.crashes import record
+from tests.analytics.counting.history import (
+    AGENTS,
+    Seen,
+    as_reported,
+    brute,
+    history,
+    view,
+)
+from tests.analytics.counting.test_counting import check
 from tests.conftest import PATIENCE
 
 

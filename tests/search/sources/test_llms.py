@@ -8,8 +8,13 @@ from search.sources import Bad, Draft, LeftOut, Moved, Page
 from search.sources.reading import Reading
 from search.sources.web import llms, llms_full
 from search.sources.web.markdown_page import place_of
-from tests.search import sites
-from tests.search.sites import answer, page, redirect, tagged
+from tests.search.sources import sites
+from tests.search.sources.sites import (
+    answer,
+    page,
+    redirect,
+    tagged,
+)
 
 DOCS = "https://docs.acme.example/docs"
 

@@ -15,8 +15,8 @@ from search.sources.web import network
 from search.sources.web.fetch import Caps, Fetcher, Unfetched, same_site, shown, unpacked
 from search.sources.web.network import is_public
 from search.sources.web.private import PrivateHosts
-from tests.search import sites
-from tests.search.sites import answer, redirect
+from tests.search.sources import sites
+from tests.search.sources.sites import answer, redirect
 
 running: list[str] = []  # the host of the site
 SMALL = Caps(1024 * 1024, 5.0)

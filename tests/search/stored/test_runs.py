@@ -14,7 +14,14 @@ from search.models import Document, Source
 from search.sources import Bad, LeftOut, Page
 from search.stored import heartbeat, runs
 from tests.conftest import PATIENCE, wait_for
-from tests.search.stored import NOW, State, nothing_due, now, paths, stored
+from tests.search.stored.stored import (
+    NOW,
+    State,
+    nothing_due,
+    now,
+    paths,
+    stored,
+)
 
 
 @pytest.fixture(autouse=True)

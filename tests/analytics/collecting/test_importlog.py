@@ -25,9 +25,9 @@ from analytics.logs.lines import LONGEST_LINE, Skipped, Views
 from analytics.management.commands import importlog
 from analytics.models import LogImport, PageView, Seal
 from tests.analytics.conftest import CHATGPT, CHROME
-from tests.analytics.crashes import Crash
-from tests.analytics.history import Seen, history
-from tests.analytics.test_counting import check
+from tests.analytics.counting.crashes import Crash
+from tests.analytics.counting.history import Seen, history
+from tests.analytics.counting.test_counting import check
 from tests.conftest import PATIENCE, ROOT, wait_for
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ import pytest
 from analytics.collecting import recording
 from analytics.counting import sealer
 from analytics.reports import visitor_counts
-from tests.analytics.history import brute, history, windows
+from tests.analytics.counting.history import brute, history, windows
 
 
 def check(project, views, ranges):

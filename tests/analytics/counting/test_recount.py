@@ -23,8 +23,16 @@ from analytics.counting.sealer import Pace
 from analytics.dashboard import time_series
 from analytics.models import EPOCH, AgentViews, PageView, Trail
 from analytics.reports import visitor_counts
-from tests.analytics.history import AGENTS, Seen, brute, history, hour, view, windows
-from tests.analytics.test_counting import arrive, check
+from tests.analytics.counting.history import (
+    AGENTS,
+    Seen,
+    brute,
+    history,
+    hour,
+    view,
+    windows,
+)
+from tests.analytics.counting.test_counting import arrive, check
 from tests.docsite.test_commands import run
 
 NEW_RULES = {

@@ -32,8 +32,13 @@ from analytics.identity.visitor_hash import keyed
 from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Organization, Project
-from tests.analytics.history import Seen, history, view, windows
-from tests.analytics.test_counting import arrive, check
+from tests.analytics.counting.history import (
+    Seen,
+    history,
+    view,
+    windows,
+)
+from tests.analytics.counting.test_counting import arrive, check
 from tests.conftest import PATIENCE
 
 

@@ -12,7 +12,12 @@ from django.core.management import call_command
 from analytics.agents import AI_CLASSES, LONGEST, VERSION, Verdict, classify, prefers_markdown, reads, surface_of
 from analytics.agents.rules import _classify
 from analytics.agents.words import MOST_PIECES, MOST_WORDS, parts, read
-from tests.analytics.user_agents import HUMANS, NAMED, ORDINARY, UNSEEN_AI
+from tests.analytics.agents.user_agents import (
+    HUMANS,
+    NAMED,
+    ORDINARY,
+    UNSEEN_AI,
+)
 
 
 def _labelled(labelled: dict[str, list[str]]) -> list[tuple[str, str]]:

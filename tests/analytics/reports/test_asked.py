@@ -13,8 +13,13 @@ from assistant.models import Message, Thread
 from docsite.core import ids
 from search.models import SearchQuery
 from search.query_log import report as search_report
-from tests.assistant.test_message_v1 import INSTALL, ask, parts, text
-from tests.assistant.test_message_v2 import ask as ask_v2
+from tests.assistant.wire.test_message_v1 import (
+    INSTALL,
+    ask,
+    parts,
+    text,
+)
+from tests.assistant.wire.test_message_v2 import ask as ask_v2
 from tests.conftest import assert_error, wait_for
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)

@@ -16,7 +16,7 @@ from docsite.core.tenants.models import Project
 from search.indexing.ingest import ingest
 from search.retrieval.answerability import GROUNDED
 from search.sources.markdown.folder import read_folder
-from tests.assistant.test_message_v1 import ask
+from tests.assistant.wire.test_message_v1 import ask
 from tests.conftest import NO_TLS, PAGES, PATIENCE, fake, logged_in
 
 INSTALL = "How do I install acme with pip?"

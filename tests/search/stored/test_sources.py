@@ -14,7 +14,14 @@ from search.retrieval import index, index_state, links
 from search.sources import Moved, Page
 from search.stored import runs
 from tests.conftest import logged_in
-from tests.search.stored import NOW, State, nothing_due, now, paths, stored
+from tests.search.stored.stored import (
+    NOW,
+    State,
+    nothing_due,
+    now,
+    paths,
+    stored,
+)
 
 
 @pytest.fixture(autouse=True)

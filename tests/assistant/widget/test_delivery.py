@@ -36,7 +36,7 @@ def upgraded(start, tmp_path):
     shutil.copytree(settings.WIDGET_DIST, dist)
     for name in NAMES:
         (dist / name).write_bytes(b"// later\n" + (dist / name).read_bytes())
-    return start(DJANGO_SETTINGS_MODULE="tests.assistant.other_build", OTHER_BUILD=str(dist))
+    return start(DJANGO_SETTINGS_MODULE="tests.assistant.widget.other_build", OTHER_BUILD=str(dist))
 
 
 def get(http, service, path, **headers):

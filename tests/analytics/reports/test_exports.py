@@ -24,8 +24,8 @@ from analytics.models import Page, Snapshot
 from analytics.reports import exports, visitor_counts
 from docsite.core.tenants.models import ApiKey, Project
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
-from tests.analytics.history import brute, history, tomorrow
-from tests.analytics.history import view as seen
+from tests.analytics.counting.history import brute, history, tomorrow
+from tests.analytics.counting.history import view as seen
 from tests.conftest import PATIENCE, ROOT, assert_error
 
 NAMES = ("human", "ai", "total")

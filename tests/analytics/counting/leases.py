@@ -1,5 +1,5 @@
 """Who holds a lease, and what those who do not may do. Each scenario runs in a process and a database of its own,
-as those of `tests.analytics.crashes` do: a service of other tests seals whenever it likes.
+as those of `tests.analytics.counting.crashes` do: a service of other tests seals whenever it likes.
 """
 
 import io
@@ -14,9 +14,9 @@ from django.db import connection
 
 from analytics.counting import sealer, shards, sweeper
 from analytics.models import PageView, Seal, Trail
-from tests.analytics.crashes import new_project, record, stored
-from tests.analytics.history import history, windows
-from tests.analytics.test_counting import check
+from tests.analytics.counting.crashes import new_project, record, stored
+from tests.analytics.counting.history import history, windows
+from tests.analytics.counting.test_counting import check
 from tests.conftest import PATIENCE
 
 

@@ -10,7 +10,15 @@ from assistant.answering.extractive import support_link
 from assistant.models import AssistantSettings, Message
 from search.indexing.ingest import ingest
 from search.sources import Page
-from tests.assistant.test_message_v1 import INSTALL, ask, finish_of, parts, statuses, text, values
+from tests.assistant.wire.test_message_v1 import (
+    INSTALL,
+    ask,
+    finish_of,
+    parts,
+    statuses,
+    text,
+    values,
+)
 
 NEAREST = "The nearest pages:"
 

@@ -10,7 +10,12 @@ from assistant.answering.pipeline import Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import Asked, StoredConversation, open_conversation
 from assistant.models import Message, Thread, TokenUse
-from tests.assistant.test_message_v1 import ask, parts, text, values
+from tests.assistant.wire.test_message_v1 import (
+    ask,
+    parts,
+    text,
+    values,
+)
 from tests.conftest import PATIENCE, assert_error, fake, wait_for
 
 INSTALL = "How do I install acme with pip?"
