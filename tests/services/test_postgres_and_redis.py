@@ -13,11 +13,23 @@ pytestmark = pytest.mark.services
 # Files of tests whose result a database or a store of limits can change. Crashes, recounts and shards have databases
 # of their own, and are on PostgreSQL in test_analytics; answers that go on elsewhere are in test_two_processes.
 _STORED = (
-    *("analytics/test_asked", "analytics/test_cells", "analytics/test_collecting", "analytics/test_counting"),
-    *("analytics/test_exports", "analytics/test_feedback", "analytics/test_identity", "analytics/test_visitors"),
-    *("assistant/test_threads", "docsite/test_keys", "docsite/test_limits"),
-    *("search/test_backends", "search/test_generations", "search/test_ingest", "search/test_queries"),
-    *("search/test_runs", "search/test_sources"),
+    "analytics/reports/test_asked",
+    "analytics/counting/test_cells",
+    "analytics/collecting/test_collecting",
+    "analytics/counting/test_counting",
+    "analytics/reports/test_exports",
+    "analytics/reports/test_feedback",
+    "analytics/collecting/test_identity",
+    "analytics/reports/test_visitors",
+    "assistant/conversations/test_threads",
+    "docsite/test_keys",
+    "docsite/test_limits",
+    "search/indexing/test_backends",
+    "search/indexing/test_generations",
+    "search/indexing/test_ingest",
+    "search/test_queries",
+    "search/stored/test_runs",
+    "search/stored/test_sources",
 )
 
 
