@@ -7,7 +7,7 @@ import pytest
 
 from search.sources import Bad, Draft, LeftOut, Moved
 from search.sources.rst import includes
-from search.sources.rst.folder import is_sphinx, read_folder
+from search.sources.sphinx.folder import is_sphinx, read_folder
 
 
 @pytest.fixture

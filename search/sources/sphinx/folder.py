@@ -10,17 +10,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from docsite.paths import normalize
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, rst
+from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, myst, rst
 from search.sources.files import MARKDOWN, names_below, quoted, text_inside
 from search.sources.markdown.front_matter import front_matter
+from search.sources.myst import links
+from search.sources.myst.outline import outline, slugs
 from search.sources.reading import Reading
-from search.sources.rst import conf as configuration
-from search.sources.rst import myst, myst_links
-from search.sources.rst.conf import Conf
 from search.sources.rst.includes import named_in, place_of, text_at
-from search.sources.rst.myst_outline import outline, slugs
 from search.sources.rst.scope import MOST_INCLUDED
 from search.sources.rst.site import MOST_BYTES, MOST_TITLE, Site, Target, labels_of, title_of
+from search.sources.sphinx import conf as configuration
+from search.sources.sphinx.conf import Conf
 
 _OTHERS = ("mkdocs.yml", "mkdocs.yaml", "docs.json", "mint.json", "docusaurus.config.js", "docusaurus.config.ts")
 _NO_PAGES = frozenset(["_build", "_templates", "_themes", "_static", "node_modules", "__pycache__"])
@@ -59,7 +59,7 @@ def read_folder(root: Path, reading: Reading | None = None) -> Iterator[Item]:
         whole = [own, *_included(own, name, site)]
         referred = [there for one in whole for there in site.referred(one, name)]
         if names[name].endswith(MARKDOWN):
-            referred += [there for one in whole for there in myst_links.referred(one, site, name)]
+            referred += [there for one in whole for there in links.referred(one, site, name)]
         digest = digest_of(told, name, *whole, *referred)
         make = partial(_page, names[name], name, text, site, conf, _address(name, conf, dirhtml))
         yield Draft(names[name], path, digest, make)

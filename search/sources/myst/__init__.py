@@ -4,11 +4,11 @@ import re
 
 from search.sections import slug
 from search.sources import rst
-from search.sources.rst import myst_links
+from search.sources.myst import links
+from search.sources.myst.outline import LABEL, UNDERLINE, Ids, heading_in, visible
 from search.sources.rst.directives import CHANGES, NOTES
 from search.sources.rst.includes import MOST_CODE, chosen, text_at
 from search.sources.rst.inline import code, escaped
-from search.sources.rst.myst_outline import LABEL, UNDERLINE, Ids, heading_in, visible
 from search.sources.rst.objects import anchor_of, kind_of, read
 from search.sources.rst.scope import MOST_INCLUDED, Scope, TooMuch, Work
 from search.sources.rst.site import MOST_PARSED, MOST_WRITTEN, Site
@@ -88,7 +88,7 @@ class _Reader:
     def _end_text(self) -> None:
         if self.text:
             self.ids.waiting = []
-            self.out += myst_links.resolved("\n".join(self.text), self.site, self.page).split("\n")
+            self.out += links.resolved("\n".join(self.text), self.site, self.page).split("\n")
             self.text = []
 
     def _heading(self, level: int, written: str) -> None:
@@ -96,7 +96,7 @@ class _Reader:
         explicit = _EXPLICIT.search(written)
         written = _EXPLICIT.sub("", written).rstrip()
         shown = visible(written)
-        text = myst_links.resolved(written, self.site, self.page)
+        text = links.resolved(written, self.site, self.page)
         anchor, github = explicit[1] if explicit else self.ids.heading(shown), slug(shown)
         told = "" if github == anchor and github not in self.slugs else f" {{#{anchor}}}"
         self.slugs.add(github)
