@@ -30,7 +30,7 @@ _OFF = ("false", "0", "no")
 
 def is_sphinx(root: Path) -> bool:
     """Whether a folder is a Sphinx project, or pages of reStructuredText that are nobody else's."""
-    if configuration.folder_of(root):
+    if configuration.find_folder(root):
         return True
     if any((root / name).is_file() for name in _OTHERS):
         return False
@@ -40,7 +40,7 @@ def is_sphinx(root: Path) -> bool:
 
 def read_folder(root: Path, reading: Reading | None = None) -> Iterator[Item]:
     """Every page, and the redirects of conf.py, which is never run."""
-    folder = configuration.folder_of(root) or root
+    folder = configuration.find_folder(root) or root
     conf = configuration.read(folder, root)
     names = {posixpath.splitext(file)[0]: file for file in _sources(folder, conf)}
     texts: dict[str, str] = {}
