@@ -1,179 +1,151 @@
-"""MyST, the Markdown of Sphinx, as plain Markdown: its directives, its references, the anchors of its headings."""
+"""MyST, the Markdown of Sphinx, to plain Markdown: directives, references, and the anchors of headings.
+
+A directive is read as reStructuredText. If its content is prose, the content stays Markdown behind it.
+"""
 
 import re
 
 from search.sections import slug
 from search.sources import rst
-from search.sources.myst import links
-from search.sources.myst.outline import LABEL, UNDERLINE, Ids, heading_in, visible
-from search.sources.rst.directives import CHANGES, NOTES
-from search.sources.rst.includes import MOST_CODE, chosen, text_at
-from search.sources.rst.inline import code, escaped
-from search.sources.rst.objects import anchor_of, kind_of, read
-from search.sources.rst.scope import MOST_INCLUDED, Scope, TooMuch, Work
-from search.sources.rst.site import MOST_PARSED, MOST_WRITTEN, Site
+from search.sources.markdown.front_matter import front_matter
+from search.sources.myst.links import resolve
+from search.sources.myst.outline import LABEL, Ids, heading_in, visible
+from search.sources.rst.directives import VERBATIM
+from search.sources.rst.includes import MAX_CODE, select_lines, text_of
+from search.sources.rst.scope import MAX_INCLUDES, Scope, TooMuch
+from search.sources.rst.site import MAX_PARSED, MAX_WRITTEN, Site
 
 _FENCE = re.compile(r"(\s*)(`{3,}|~{3,}|:{3,})\s*(?:\{([\w:+.-]+)\})?\s*(.*)$")
-_OPTION = re.compile(r"\s*:([\w-]+):(?:\s+(.*))?$")
-_YAML = re.compile(r"\s*([\w-]+):\s*(.*)$")
-_COMMENT = re.compile(r"%|\+\+\+(?:\s|$)")
-_CODE = frozenset(["code", "code-block", "code-cell", "sourcecode", "prompt", "math", "parsed-literal"])
-_PYTHON = frozenset(["doctest", "testcode"])
-_OF_RST = frozenset(["toctree", "literalinclude", "csv-table", "autosummary"])
-_HIDDEN = frozenset(["index", "contents", "currentmodule", "module", "meta", "raw", "testsetup", "testcleanup"])
-_LAYOUT = frozenset(["figure", "image", "container", "div", "grid", "grid-item", "tab-set", "only", "rst-class"])
+_OPTION = re.compile(r"\s*:?([\w-]+):(?:\s+(.*))?$")
+_COMMENT = re.compile(r"%|\+\+\+(?:\s|$)|\s*<!--")
 _EXPLICIT = re.compile(r"\{#([\w:.\\-]+)\}$")
+_ROLE = re.compile(r"\{([\w:.+-]{1,60})\}(?=`)")
+_WHOLE = VERBATIM | {"csv-table", "literalinclude", "autosummary", "code-cell", "math"}  # their content is no Markdown
 
 
-def to_markdown(source: str, site: Site, page: str) -> str:
-    """A page whose directives are text, code or nothing, and whose headings name their anchors; as it is written
-    when that would take too long, or be too long.
+def read(source: str, site: Site, page: str) -> rst.Text:
+    """A page; as it is written where it would take too long or grow too large. Raises ValueError for its front matter.
+
+    Front matter is for Sphinx: only what describes the page is taken.
     """
+    front, body = front_matter(source)
+    meta = {"nosearch": ""} if "nosearch" in front else {}
+    own = front.get("myst")
+    for described in (own.get("html_meta") if isinstance(own, dict) else None, front):
+        if isinstance(described, dict) and isinstance(described.get("description"), str):
+            meta["description"] = described["description"]
     try:
-        markdown = _Reader(source, site, page).markdown()
+        markdown = _Reader(body, site, page).markdown()
     except TooMuch:
-        return source
-    return markdown if len(markdown) <= MOST_WRITTEN else source
+        return rst.Text(body, meta)
+    return rst.Text(markdown if len(markdown) <= MAX_WRITTEN else body, meta)
 
 
 class _Reader:
-    """One walk over the lines of a page and of what it includes."""
+    """One walk over the lines of a page and of the files that it includes."""
 
     def __init__(self, source: str, site: Site, page: str) -> None:
-        self.lines = source.split("\n")[::-1]  # those that are still to be read, the next one last
+        self.lines = source.split("\n")[::-1]  # those ahead, the next one last
         self.site = site
         self.page = page
         self.out: list[str] = []
-        self.text: list[str] = []  # the paragraph that is being read
-        self.open: list[str] = []  # the fences around
-        self.scope = Scope(site, page, Work())
+        self.paragraph: list[str] = []
+        self.fences: list[str] = []  # the open ones
+        self.scope = Scope(site, page)
         self.ids = Ids(site.smart)
         self.slugs: set[str] = set()
         self.level = 0  # of the last heading
-        self.included = 0
-        self.patience = MOST_PARSED  # characters that may be included, or read by docutils
+        self.budget = MAX_PARSED  # characters for included files and for docutils
 
     def markdown(self) -> str:
         while self.lines:
             self._line(self.lines.pop())
-        self._end_text()
+        self._end_paragraph()
         return "\n".join(self.out)
 
     def _line(self, line: str) -> None:
-        fence = _FENCE.match(line)
-        if fence:
-            self._end_text()
-            self._fence(line, *fence.groups(default=""))
-        elif _COMMENT.match(line):
-            self._end_text()
-        elif line.lstrip().startswith("<!--"):
-            self._end_text()
-            while "-->" not in line and self.lines:
-                line = self.lines.pop()
-        elif label := LABEL.match(line):
-            self._end_text()
-            self.ids.label(label[1])
-        elif heading := heading_in(line):
-            self._end_text()
+        heading = heading_in(line, " ".join(self.paragraph))
+        fence, label, comment = _FENCE.match(line), LABEL.match(line), _COMMENT.match(line)
+        if not heading and not fence and not label and not comment and line.strip():
+            self.paragraph.append(line)
+            return
+        if heading and not line.startswith("#"):  # the paragraph is the heading
+            self.paragraph = []
+        self._end_paragraph()
+        if heading:
             self._heading(*heading)
-        elif self.text and UNDERLINE.match(line):
-            text, self.text = " ".join(self.text), []
-            self._heading(1 if line[0] == "=" else 2, text)
-        elif line.strip():
-            self.text.append(line)
+        elif fence:
+            self._fence(*fence.groups(default=""))
+        elif label:
+            self.ids.label(label[1])
+        elif comment:
+            while "<!--" in comment[0] and "-->" not in line and self.lines:
+                line = self.lines.pop()
         else:
-            self._end_text()
             self.out.append("")
 
-    def _end_text(self) -> None:
-        if self.text:
-            self.ids.waiting = []
-            self.out += links.resolved("\n".join(self.text), self.site, self.page).split("\n")
-            self.text = []
+    def _end_paragraph(self) -> None:
+        if self.paragraph:
+            self.ids.labels = []
+            self.out += resolve("\n".join(self.paragraph), self.site, self.page).split("\n")
+            self.paragraph = []
 
-    def _heading(self, level: int, written: str) -> None:
+    def _heading(self, level: int, source: str) -> None:
         """A heading, with its anchor where GitHub would give it another."""
-        explicit = _EXPLICIT.search(written)
-        written = _EXPLICIT.sub("", written).rstrip()
-        shown = visible(written)
-        text = links.resolved(written, self.site, self.page)
-        anchor, github = explicit[1] if explicit else self.ids.heading(shown), slug(shown)
-        told = "" if github == anchor and github not in self.slugs else f" {{#{anchor}}}"
-        self.slugs.add(github)
-        self.out.append(f"{'#' * level} {text}{told if self.level or level > 1 else ''}")
+        explicit = _EXPLICIT.search(source)
+        source = _EXPLICIT.sub("", source).rstrip()
+        text = visible(source)
+        anchor, usual = explicit[1] if explicit else self.ids.heading(text), slug(text)
+        is_usual = (usual == anchor and usual not in self.slugs) or (level == 1 and not self.level)
+        self.slugs.add(usual)
+        shown = resolve(source, self.site, self.page)
+        self.out.append(f"{'#' * level} {shown}" if is_usual else f"{'#' * level} {shown} {{#{anchor}}}")
         self.level = level
 
-    def _fence(self, line: str, indent: str, marks: str, name: str, argument: str) -> None:
+    def _fence(self, indent: str, marks: str, name: str, argument: str) -> None:
         """A fence that opens or closes something."""
-        if not name and not argument and self.open and marks.startswith(self.open[-1]):
-            self.open.pop()
+        kind = name.lower().rpartition(":")[2]
+        if not name and not argument and self.fences and marks.startswith(self.fences[-1]):
+            self.fences.pop()
             self.out.append("")
-            return
-        name = name.lower()
-        kind = name.rsplit(":", 1)[-1]
-        if not name and marks[0] == ":":
-            self.open.append(marks)
+        elif not name and marks[0] == ":":
+            self.fences.append(marks)
         elif not name:
-            self._code(indent, argument, self._body(marks))
-        elif kind in _CODE or kind in _PYTHON:
-            language = "python" if kind in _PYTHON else "latex" if kind == "math" else argument
-            self._code(indent, language, _parted(self._body(marks))[1])
+            self.out += [f"{indent}{marks}{argument}", *self._body(marks), f"{indent}{marks}"]
         elif name == "eval-rst":
-            self._of_rst("\n".join(self._body(marks)))
+            self._rst("\n".join(self._body(marks)))
         elif kind == "include":
-            self._include(argument, _parted(self._body(marks))[0])
-        elif kind == "glossary":
-            self._glossary(_parted(self._body(marks))[1])
-        elif kind in _HIDDEN:
+            options = self._options()
             self._body(marks)
-        elif kind in _OF_RST or kind.startswith("auto"):
-            body = "".join(f"\n   {one}" for one in self._body(marks))
-            self._of_rst(f".. {name}:: {argument}{body}")
+            self._include(argument, options)
         else:
-            self._directive(marks, name, argument)
-
-    def _directive(self, marks: str, name: str, argument: str) -> None:
-        """A directive with text in it, which is read on as part of the page."""
-        self.open.append(marks)
-        domain, described = kind_of(name, self.scope, self.site.objects)
-        kind = name.rsplit(":", 1)[-1]
-        if described:
-            signed = read(domain, described, argument, self.scope)
-            self._heading(min(self.level + 1, 6), f"{code(signed.name)} {{#{escaped(signed.anchor)}}}")
-            self.out += ["", code(signed.shown)]
-            self.level -= 1
-        elif kind in CHANGES:
-            version, _, text = argument.partition(" ")
-            self.text = [f"{CHANGES[kind]} {version}{f': {text}' if text else ''}"]
-        elif kind in NOTES:
-            self.out += ["", f"**{NOTES[kind]}**", ""]
-            self.text = [argument] if argument else []
-        elif argument and kind not in _LAYOUT:
-            self.text = [f"**{argument}**"]
-        self._end_text()
-        self.out.append("")
-        in_yaml = bool(self.lines) and self.lines[-1].strip() == "---"
-        if in_yaml:
-            self.lines.pop()
-        while self.lines and (in_yaml or _OPTION.match(self.lines[-1])):
-            in_yaml = in_yaml and self.lines[-1].strip() != "---"
-            self.lines.pop()
-
-    def _glossary(self, body: list[str]) -> None:
-        """Terms at the margin become headings, and their indented meanings the text below."""
-        lines: list[str] = []
-        margin = 0
-        for line in body:
-            if line.strip() and not line.startswith(" "):
-                lines += [
-                    f"{'#' * min(self.level + 1, 6)} {line} {{#{escaped(anchor_of(f'term-{visible(line)}'))}}}",
-                    "",
-                ]
-                margin = 0
+            self.out.append("")
+            options = self._options()
+            lines = [f".. {name}:: {argument}", *(f"   :{option}: {text}" for option, text in options.items())]
+            if kind in _WHOLE or kind.startswith("auto"):
+                body = [_ROLE.sub(r":\1:", line) if kind == "glossary" else line for line in self._body(marks)]
+                lines += ["", *(f"   {line.removeprefix(indent)}" for line in body)]
             else:
-                margin = margin or len(line) - len(line.lstrip())
-                lines.append(line[min(margin, len(line) - len(line.lstrip())) :])
-        self.lines += lines[::-1]
+                self.fences.append(marks)
+            self._rst("\n".join(lines), indent)
+            self.out.append("")
+
+    def _options(self) -> dict[str, str]:
+        """The options at the start of a directive: fields, or lines between dashes."""
+        options: dict[str, str] = {}
+        is_yaml = bool(self.lines) and self.lines[-1].strip() == "---"
+        if is_yaml:
+            self.lines.pop()
+        while self.lines and (is_yaml or self.lines[-1].lstrip().startswith(":")):
+            if is_yaml and self.lines[-1].strip() == "---":
+                self.lines.pop()
+                break
+            found = _OPTION.match(self.lines[-1])
+            if not found:
+                break
+            options[found[1].lower()] = (found[2] or "").strip().strip("\"'")
+            self.lines.pop()
+        return options
 
     def _body(self, marks: str) -> list[str]:
         """The lines up to the end of a fence."""
@@ -186,46 +158,23 @@ class _Reader:
             found.append(line)
         return found
 
-    def _code(self, indent: str, language: str, body: list[str]) -> None:
-        longest = max((len(run) for line in body for run in re.findall("`{3,}", line)), default=2)
-        fence = "`" * (longest + 1)
-        self.out += [f"{indent}{fence}{language}", *body, f"{indent}{fence}"]
-
-    def _of_rst(self, source: str) -> None:
-        """Something in reStructuredText."""
-        self.patience -= len(source) + 500  # docutils takes a while to begin
-        if self.patience < 0:
-            return
-        self.out += ["", *rst.read(source, self.site, self.page, self.level or 1, self.scope.work).markdown.split("\n")]
+    def _rst(self, source: str, indent: str = "") -> None:
+        """A part in reStructuredText."""
+        self.budget -= len(source) + 500  # docutils takes a while to begin
+        if self.budget >= 0:
+            text = rst.read(source, self.site, self.page, self.level or 1, self.scope)
+            self.out += [f"{indent}{line}" if line else "" for line in text.markdown.split("\n")]
 
     def _include(self, reference: str, options: dict[str, str]) -> None:
         """Another file, whose lines are read as if they stood here."""
-        self.included += 1
-        text = "\n".join(chosen(text_at(self.site, reference, self.page).split("\n"), options))
-        self.patience -= len(text)
-        if self.included > MOST_INCLUDED or self.patience < 0:
+        self.scope.includes += 1
+        text = "\n".join(select_lines(text_of(self.site, reference, self.page).split("\n"), options))
+        self.budget -= len(text)
+        if self.scope.includes > MAX_INCLUDES or self.budget < 0:
             return
         if "literal" in options or "code" in options:
-            self._code("", options.get("code", ""), text[:MOST_CODE].split("\n"))
+            self.out += [f"~~~~~~{options.get('code', '')}", text[:MAX_CODE], "~~~~~~"]
         elif options.get("parser", "").startswith(("rst", "restructuredtext")):
-            self._of_rst(text)
+            self._rst(text)
         else:
             self.lines += text.split("\n")[::-1]
-
-
-def _parted(body: list[str]) -> tuple[dict[str, str], list[str]]:
-    """The options of a directive, as fields or between dashes, and its content."""
-    options: dict[str, str] = {}
-    at = 0
-    if body and body[0].strip() == "---":
-        pattern, at = _YAML, 1
-    else:
-        pattern = _OPTION
-    while at < len(body) and (found := pattern.match(body[at])):
-        options[found[1].lower()] = (found[2] or "").strip().strip("\"'")
-        at += 1
-    if pattern is _YAML:
-        at += 1
-    while at < len(body) and not body[at].strip():
-        at += 1
-    return options, body[at:]

@@ -1,4 +1,4 @@
-"""A folder of reStructuredText as Sphinx builds a site of it; MyST Markdown may stand among it."""
+"""The pages of a Sphinx project, where its site has them."""
 
 import posixpath
 import re
@@ -6,19 +6,17 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from docsite.paths import normalize
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, myst, rst
 from search.sources.files import MARKDOWN, names_below, quoted, text_inside
-from search.sources.markdown.front_matter import front_matter
 from search.sources.myst import links
-from search.sources.myst.outline import outline, slugs
+from search.sources.myst.outline import Outline
 from search.sources.reading import Reading
-from search.sources.rst.includes import named_in, place_of, text_at
-from search.sources.rst.scope import MOST_INCLUDED
-from search.sources.rst.site import MOST_BYTES, MOST_TITLE, Site, Target, labels_of, title_of
+from search.sources.rst.includes import includes_in, text_of
+from search.sources.rst.scope import MAX_INCLUDES
+from search.sources.rst.site import MAX_BYTES, MAX_TITLE, Site, Target, labels_of, place_of, title_of
 from search.sources.sphinx import conf as configuration
 from search.sources.sphinx.conf import Conf
 
@@ -26,10 +24,11 @@ _OTHERS = ("mkdocs.yml", "mkdocs.yaml", "docs.json", "mint.json", "docusaurus.co
 _NO_PAGES = frozenset(["_build", "_templates", "_themes", "_static", "node_modules", "__pycache__"])
 _BUILDER = re.compile(r"^[ \t]*builder:[ \t]*[\"']?(?:sphinx_html)?dirhtml", re.MULTILINE)
 _OFF = ("false", "0", "no")
+_WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def is_sphinx(root: Path) -> bool:
-    """Whether a folder is a Sphinx project, or pages of reStructuredText that are nobody else's."""
+    """Whether a folder is a Sphinx project, or has mostly reStructuredText and no other generator."""
     if configuration.find_folder(root):
         return True
     if any((root / name).is_file() for name in _OTHERS):
@@ -42,177 +41,136 @@ def read_folder(root: Path, reading: Reading | None = None) -> Iterator[Item]:
     """Every page, and the redirects of conf.py, which is never run."""
     folder = configuration.find_folder(root) or root
     conf = configuration.read(folder, root)
-    names = {posixpath.splitext(file)[0]: file for file in _sources(folder, conf)}
     texts: dict[str, str] = {}
-    for name, file in names.items():
-        text = _text(folder, file)
-        if isinstance(text, Bad):
-            yield text
-        else:
-            texts[name] = text
-    site = _site(root, folder, conf, texts, names)
+    for file in _files(folder, conf):
+        try:
+            quoted(file)  # every file may become a link
+            texts[file] = text_inside(folder, folder / file, MAX_BYTES)
+        except ValueError as wrong:
+            yield Bad(file, str(wrong), normalize(posixpath.splitext(file)[0]))
+    site = _site(root, folder, conf, texts)
     dirhtml = _is_dirhtml(root)
-    told = f"{conf.digest} {dirhtml}"
-    for name, text in texts.items():
-        path = normalize(name)
-        own = "\n\n".join((site.prolog, text, site.epilog))
-        whole = [own, *_included(own, name, site)]
+    for file, text in texts.items():
+        name = posixpath.splitext(file)[0]
+        whole = ["\n\n".join((site.prolog, text, site.epilog)), *_included(text, name, site)]
         referred = [there for one in whole for there in site.referred(one, name)]
-        if names[name].endswith(MARKDOWN):
+        if file.endswith(MARKDOWN):
             referred += [there for one in whole for there in links.referred(one, site, name)]
-        digest = digest_of(told, name, *whole, *referred)
-        make = partial(_page, names[name], name, text, site, conf, _address(name, conf, dirhtml))
-        yield Draft(names[name], path, digest, make)
+        digest = digest_of(f"{conf.digest} {dirhtml}", name, *whole, *referred)
+        address = _address(name, conf, dirhtml)
+        yield Draft(file, normalize(name), digest, partial(_page, file, text, site, conf.text("language"), address))
     yield from _moved(conf)
 
 
-def _page(origin: str, name: str, source: str, site: Site, conf: Conf, address: str) -> Page | Bad | LeftOut:
-    if origin.endswith(MARKDOWN):
-        return _of_markdown(origin, name, source, site, conf, address)
-    text = rst.read(source, site, name)
+def _page(file: str, source: str, site: Site, language: str, address: str) -> Page | Bad | LeftOut:
+    name = posixpath.splitext(file)[0]
+    path = normalize(name)
+    try:
+        text = myst.read(source, site, name) if file.endswith(MARKDOWN) else rst.read(source, site, name)
+    except ValueError as wrong:  # of front matter
+        return Bad(file, str(wrong), path)
     meta = text.meta
     if meta.get("nosearch", "false").lower() not in _OFF:
-        return LeftOut(origin, "says :nosearch:")
-    keywords = tuple(dict.fromkeys(word.strip()[:100] for word in meta.get("keywords", "").split(",") if word.strip()))
+        return LeftOut(file, "says :nosearch:")
+    words = [word.strip()[:100] for word in meta.get("keywords", "").split(",")]
     return Page(
-        origin=origin,
-        path=normalize(name),
+        origin=file,
+        path=path,
         markdown=text.markdown,
         title=site.titles.get(name, ""),
         description=meta.get("description", ""),
-        language=conf.text("language"),
-        keywords=keywords[:100],
+        language=language,
+        keywords=tuple(dict.fromkeys(filter(None, words)))[:100],
         address=address,
     )
 
 
-def _of_markdown(origin: str, name: str, source: str, site: Site, conf: Conf, address: str) -> Page | Bad | LeftOut:
-    """A page in MyST; its front matter is for Sphinx, so that only what describes the page is taken."""
-    path = normalize(name)
-    try:
-        front, body = front_matter(source)
-    except ValueError as wrong:
-        return Bad(origin, str(wrong), path)
-    if "nosearch" in front:
-        return LeftOut(origin, "says nosearch")
-    description = _description(front)
-    markdown = myst.to_markdown(body, site, name)
-    return Page(origin, path, markdown, description=description, language=conf.text("language"), address=address)
-
-
-def _description(front: dict[str, Any]) -> str:
-    """What the front matter says of the page: as most have it, or as MyST has it for HTML."""
-    own = front.get("myst")
-    meta = own.get("html_meta") if isinstance(own, dict) else None
-    for told in (front.get("description"), meta.get("description") if isinstance(meta, dict) else None):
-        if isinstance(told, str):
-            return told
-    return ""
-
-
-def _site(root: Path, folder: Path, conf: Conf, texts: dict[str, str], names: dict[str, str]) -> Site:
+def _site(root: Path, folder: Path, conf: Conf, texts: dict[str, str]) -> Site:
     titles: dict[str, str] = {}
     labels: dict[str, Target] = {}
     headings: dict[str, dict[str, Target]] = {}
     smart = "smartquotes" in conf.texts("myst_enable_extensions")
     depth = conf.values.get("myst_heading_anchors")
-    for name, text in texts.items():
+    for file, text in texts.items():
+        name = posixpath.splitext(file)[0]
+        found = dict(labels_of(text, name))  # in MyST those of `eval-rst`
         titles[name] = title_of(text)
-        if names[name].endswith(MARKDOWN):
-            found = list(outline(text, smart))
-            titles[name] = next((heading.text for heading in found if heading.level), "")
-            for heading in found:
-                for label in heading.labels:
-                    labels.setdefault(" ".join(label.lower().split()), Target(name, heading.anchor, heading.text))
-            named = slugs(found, depth if isinstance(depth, int) else 0)
-            headings[name] = {one: Target(name, heading.anchor, heading.text) for one, heading in named.items()}
-        for label, target in labels_of(text, name):
+        if file.endswith(MARKDOWN):
+            outline = Outline(text, name, smart)
+            titles[name] = outline.title
+            headings[name] = outline.slugs(depth if isinstance(depth, int) else 0)
+            found |= outline.labels
+        for label, target in found.items():
             labels.setdefault(label, target)
-    for label, page in (("genindex", "Index"), ("modindex", "Module Index"), ("search", "Search Page")):
-        labels.setdefault(label, Target(label, "", page))
-    release = conf.text("release")[:MOST_TITLE]
+    for name, title in (("genindex", "Index"), ("modindex", "Module Index"), ("search", "Search Page")):
+        labels.setdefault(name, Target(name, "", title))
+    extlinks = {
+        role: (value[0][:MAX_TITLE], (value[1] or "")[:MAX_TITLE])
+        for role, value in conf.pairs("extlinks").items()
+        if isinstance(value, list) and len(value) == 2 and all(isinstance(one or "", str) for one in value) and value[0]
+    }
+    highlight = conf.text("highlight_language")
     return Site(
         root=folder,
         bounds=root,
         titles=titles,
         labels=labels,
         headings=headings,
-        smart=smart,
-        extlinks={
-            name: (value[0][:MOST_TITLE], value[1][:MOST_TITLE] if len(value) > 1 and isinstance(value[1], str) else "")
-            for name, value in conf.pairs("extlinks").items()
-            if isinstance(value, list) and value and isinstance(value[0], str)
-        },
-        substitutions={
-            name: text
-            for name, text in (("release", release), ("version", conf.text("version")[:MOST_TITLE] or release))
-            if text
-        },
+        extlinks=extlinks,
         objects=conf.objects,
         targets=conf.targets,
-        highlight="" if conf.text("highlight_language") in ("default", "none") else conf.text("highlight_language"),
+        highlight="" if highlight in ("default", "none") else highlight,
         default_role=conf.text("default_role"),
-        prolog=conf.text("rst_prolog"),
+        prolog="\n".join([*_versions(conf), conf.text("rst_prolog")]).strip(),
         epilog=conf.text("rst_epilog"),
+        smart=smart,
     )
 
 
-def _sources(folder: Path, conf: Conf) -> Iterator[str]:
-    """The files that are pages, by path from the folder with conf.py on."""
+def _versions(conf: Conf) -> Iterator[str]:
+    """The definitions of `|version|` and `|release|`, as Sphinx has them."""
+    release = conf.text("release")[:MAX_TITLE]
+    for name, text in (("release", release), ("version", conf.text("version")[:MAX_TITLE] or release)):
+        if text:
+            escaped = re.sub(r"([^0-9A-Za-z. ])", r"\\\1", " ".join(text.split()))
+            yield f".. |{name}| replace:: {escaped}"
+
+
+def _files(folder: Path, conf: Conf) -> Iterator[str]:
+    """The files that are pages, by path from the folder with conf.py."""
     endings = tuple(conf.texts("source_suffix")) or (".rst",)
     if any(name.startswith("myst") for name in conf.texts("extensions")):
         endings = (*endings, ".md")
     excluded = [_pattern(pattern) for pattern in conf.texts("exclude_patterns")]
     for file in names_below(folder, _NO_PAGES):
-        if file.endswith(endings):
-            parts = file.split("/")
-            places = ["/".join(parts[: end + 1]) for end in range(len(parts))]
-            if not any(pattern.fullmatch(place) for pattern in excluded for place in places):
-                yield file
+        places = [file[: slash.start()] for slash in re.finditer("/|$", file)]
+        if file.endswith(endings) and not any(one.fullmatch(place) for one in excluded for place in places):
+            yield file
 
 
 def _pattern(pattern: str) -> re.Pattern[str]:
     """A pattern of `exclude_patterns`, in which `**` goes through folders."""
-    pieces = re.split(r"(\*\*/?|\*|\?|\[[^\]]+\])", pattern.rstrip("/"))
-    written = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    try:
-        return re.compile(
-            "".join(
-                written.get(piece) or (piece.replace("[!", "[^") if piece[:1] == "[" else re.escape(piece))
-                for piece in pieces
-            )
-        )
-    except re.error:
-        return re.compile(re.escape(pattern))
-
-
-def _text(folder: Path, name: str) -> str | Bad:
-    file = folder / name
-    path = normalize(posixpath.splitext(name)[0])
-    try:
-        quoted(name)  # every file may become a link
-        return text_inside(folder, file, MOST_BYTES)
-    except ValueError as wrong:
-        return Bad(name, str(wrong), path)
+    pieces = re.split(r"(\*\*/?|\*|\?)", pattern.rstrip("/"))
+    return re.compile("".join(_WILDCARDS.get(piece) or re.escape(piece) for piece in pieces))
 
 
 def _included(text: str, name: str, site: Site) -> Iterator[str]:
     """The texts that a page includes, and those that these include."""
     waiting = [(text, name)]
     seen: set[Path] = set()
-    while waiting and len(seen) < MOST_INCLUDED:
+    while waiting and len(seen) < MAX_INCLUDES:
         source, around = waiting.pop()
-        for reference, beside in product(named_in(source), dict.fromkeys((around, name))):  # in MyST beside the page
+        for reference, beside in product(includes_in(source), dict.fromkeys((around, name))):  # MyST: beside the page
             file = site.included(reference, beside)
             if file and file not in seen:
                 seen.add(file)
-                more = text_at(site, reference, beside)
+                more = text_of(site, reference, beside)
                 yield more
                 waiting.append((more, place_of(reference, beside)))
 
 
 def _is_dirhtml(root: Path) -> bool:
-    """Whether pages are folders on the site, as Read the Docs is told."""
+    """Whether each page is a folder on the site, according to the settings of Read the Docs."""
     for name in (".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml"):
         try:
             return bool(_BUILDER.search(text_inside(root, root / name)))
@@ -222,13 +180,12 @@ def _is_dirhtml(root: Path) -> bool:
 
 
 def _address(name: str, conf: Conf, dirhtml: bool) -> str:
-    """Where the site shows a page. Sphinx itself links to `guide/index.html`, so that is what readers see."""
+    """Where the site shows a page. Sphinx itself links to `guide/index.html`, so readers see that."""
     if name == "index":
         return ""
     if dirhtml:
         return f"{name.removesuffix('/index')}/"
-    ending = conf.text("html_link_suffix") or conf.text("html_file_suffix") or ".html"
-    return name + ending
+    return name + (conf.text("html_link_suffix") or conf.text("html_file_suffix") or ".html")
 
 
 def _moved(conf: Conf) -> Iterator[Moved]:
