@@ -57,7 +57,7 @@ def _local(reading: Reading) -> Iterator[Item]:
 def _folder(root: Path, reading: Reading) -> Iterator[Item]:
     import search.sources.html.folder as html
     import search.sources.markdown.folder as markdown
-    import search.sources.rst.folder as sphinx
+    import search.sources.sphinx.folder as sphinx
 
     if reading.manifest:
         return markdown.read_manifest(root, reading.manifest, reading)

@@ -1,288 +1,199 @@
-"""Directives: what `.. name:: argument` with its options and its content becomes. One that nobody knows is its text."""
+"""Directives without files. An unknown one is its text."""
 
 import fnmatch
 import re
-from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from docutils import nodes
-from docutils.parsers.rst import Directive, DirectiveError, states
-from docutils.parsers.rst.directives import tables
-from docutils.statemachine import StringList
+from docutils.parsers.rst import directives, roles
 
-from search.sources.rst import objects
-from search.sources.rst.call import OPTION, Call, bold, code_block
-from search.sources.rst.descriptions import described, glossary, module, of_code, target
-from search.sources.rst.includes import include, literal_include, text_of
-from search.sources.rst.roles import parted
-from search.sources.rst.scope import BLOCK
-from search.sources.rst.site import link, plain
-from search.sources.rst.tables import CSVTable
+from search.sources.rst.markup import Content, Markup, bold, code_block
+from search.sources.rst.objects import Description, Glossary, Module, anchor_of, kind_of
+from search.sources.rst.roles import role, split_target
+from search.sources.rst.scope import TooMuch
+from search.sources.rst.site import MAX_PARSED, link, plain
 
-MOST_ENTRIES = 1000  # of a table of contents
-_NOT_HTML = re.compile(r"\s*(?:not\s+(?:html|builder_html)|latex|pdf|man|text|texinfo|epub|gettext|builder_\w+)\s*$")
+MAX_ENTRIES = 1000  # of a table of contents
+MAX_NAMES = 10_000  # of directives and roles that docutils learns while the process lives
+MAX_LINE = 10_000  # characters
+MAX_WORD = 1000  # characters; docutils looks for markup from each of them on
+MAX_BLOCK = 100_000  # characters of lines without an empty one among them
+_LONG_WORD = re.compile(rf"(\S{{{MAX_WORD}}})\S+")
+_LONG_LINE = re.compile(rf"^(.{{{MAX_LINE}}}).+", re.MULTILINE)
+_DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([\w.:+-]{1,60}?) ?::")
+_ROLE = re.compile(r":([\w.:+-]{1,60}):`|`:([\w.:+-]{1,60}):|\.\. +role:: *([\w.:+-]{1,60})")
 _NAME = re.compile(r"[\w.:~!/-]+(?:\(.*\))?$")
+_NOT_HTML = re.compile(r"\s*(?:not\s+(?:html|builder_html)|latex|pdf|man|text|texinfo|epub|gettext|builder_\w+)\s*$")
 
 
-def run(call: Call) -> list[nodes.Node]:
-    """What a directive leaves on the page."""
-    name = call.name
-    if name in call.scope.site.targets:
-        return [target(call, objects.anchor_of(f"std-{name}-{call.argument}"))] if call.argument else []
-    domain, kind = objects.kind_of(name, call.scope, call.scope.site.objects)
-    if kind:  # before the rest: `class` is one of Python's
-        return described(call, domain, kind)
-    if handler := _HANDLERS.get(name):
-        return handler(call)
-    if name.rsplit(":", 1)[-1].startswith("auto") and call.argument:
-        return of_code(call)
-    return _unknown(call)
+class Unknown(Description):
+    """A thing, a place, or a directive that nobody knows: a name in code or a text, then the content."""
+
+    def run(self) -> list[nodes.Node]:
+        if self.name in self.scope.site.targets:
+            return self.target(anchor_of(f"std-{self.name}-{self.argument}"))
+        domain, kind = kind_of(self.name, self.scope)
+        if kind and self.argument:
+            return self.describe(domain, kind)
+        is_auto = self.name.rpartition(":")[2].startswith("auto")  # the text is in the code: only the name is here
+        on_first_line = self.block_text.partition("\n")[0].partition("::")[2].strip()
+        is_name = is_auto or (on_first_line and _NAME.match(self.argument))
+        head = [nodes.literal("", self.argument.lstrip("~!"))] if is_name else self.inline(self.argument)
+        return [*([nodes.paragraph("", "", *head)] if self.argument else []), *self.parse()]
 
 
-def _unknown(call: Call) -> list[nodes.Node]:
-    if call.has_argument and _NAME.match(call.argument):
-        return [nodes.paragraph("", "", nodes.literal("", call.argument)), *call.parse(call.body)]
-    return call.all()
+class Nothing(Markup):
+    """A directive that shows nothing to search."""
+
+    def run(self) -> list[nodes.Node]:
+        return []
 
 
-def _nothing(call: Call) -> list[nodes.Node]:
-    return []
+class Layout(Markup):
+    """A content whose argument is for the layout."""
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse()
 
 
-def _content(call: Call) -> list[nodes.Node]:
-    """The content; the argument is for the layout."""
-    return call.parse(call.body if call.has_argument else StringList(call.head + call.body))
+class Titled(Markup):
+    """A title in bold, then the content."""
+
+    def run(self) -> list[nodes.Node]:
+        return [*([bold(*self.inline(self.argument))] if self.arguments else []), *self.parse()]
 
 
-def _titled(call: Call) -> list[nodes.Node]:
-    """The argument as a title in bold, then the content."""
-    if not call.has_argument:
-        return call.all()
-    return [bold(*call.inline(call.argument)), *call.parse(call.body)]
-
-
-def _note(call: Call) -> list[nodes.Node]:
+class Note(Content):
     """An admonition whose title is its name."""
-    return [bold(nodes.Text(NOTES[call.name])), *call.all()]
+
+    def run(self) -> list[nodes.Node]:
+        title = "See also" if self.name == "seealso" else self.name.capitalize()
+        return [bold(nodes.Text(title)), *self.parse()]
 
 
-def _change(call: Call) -> list[nodes.Node]:
+class Change(Markup):
     """`versionadded` and its relatives, in the words of Sphinx."""
-    said = CHANGES[call.name]
-    version, _, text = call.argument.partition(" ")
-    content = call.parse(call.body)
-    first = nodes.paragraph("", f"{said} {version}".strip())
-    if text:
-        first += [nodes.Text(": "), *call.inline(text)]
-    elif content and isinstance(content[0], nodes.paragraph):
-        first += [nodes.Text(": "), *content.pop(0).children]
-    return [first, *content]
+
+    def run(self) -> list[nodes.Node]:
+        version, _, text = self.argument.partition(" ")
+        verb = self.name.replace("-", "").removeprefix("version").capitalize()
+        content = list(self.parse())
+        first = nodes.paragraph("", f"{verb} {'since' if verb == 'Deprecated' else 'in'} version {version}".strip())
+        if text:
+            first += [nodes.Text(": "), *self.inline(text)]
+        elif content and isinstance(content[0], nodes.paragraph):
+            first += [nodes.Text(": "), *content.pop(0).children]
+        return [first, *content]
 
 
-def _code(call: Call) -> list[nodes.Node]:
-    if "hide" in call.options:
+class Code(Markup):
+    """Code in the language of its argument."""
+
+    def run(self) -> list[nodes.Node]:
+        caption = self.options.get("caption", "")
+        language = {"doctest": "python", "testcode": "python", "testoutput": "none"}.get(self.name)
+        language = language or self.argument.partition(" ")[0] or self.scope.highlight
+        return [*([bold(*self.inline(caption))] if caption else []), code_block("\n".join(self.content), language)]
+
+
+class Only(Markup):
+    """A content for some builders. It may have sections, so it becomes a part of the text around it."""
+
+    def run(self) -> list[nodes.Node]:
+        if not (self.name == "only" and _NOT_HTML.match(self.argument)):
+            self.state.nested_parse(self.content, self.content_offset, match_titles=True)
         return []
-    language = call.argument.split(" ")[0] if call.has_argument else ""
-    if call.name in ("doctest", "testcode"):
-        language = "python"
-    elif call.name in ("math", "testoutput", "parsed-literal", "productionlist"):
-        language = "latex" if call.name == "math" else ""
-    body = list(call.body)
-    if call.name in _ALL_CODE or not call.has_argument:
-        body = [*call.head, *([""] if call.head and body else []), *body]
-    elif len(call.head) > 1:
-        body = [*call.head[1:], *body]
-    code = code_block("\n".join(body), language or ("" if call.name in _ALL_CODE else call.scope.highlight))
-    caption = call.options.get("caption")
-    return [bold(*call.inline(caption)), code] if caption else [code]
 
 
-def _tab_of_code(call: Call) -> list[nodes.Node]:
-    language, _, title = call.argument.partition(" ")
-    return [bold(nodes.Text(title or language)), code_block("\n".join(call.body), language)]
-
-
-def _image(call: Call) -> list[nodes.Node]:
-    image = nodes.image("", uri=call.argument.replace(" ", ""), alt=call.options.get("alt", ""))
-    return [image, *call.parse(call.body)]
-
-
-def _only(call: Call) -> list[nodes.Node]:
-    """Content for some builders; sections may stand in it, so it becomes part of what is around."""
-    if call.name == "only" and _NOT_HTML.match(call.argument):
-        return []
-    if call.body:
-        call.state.nested_parse(call.body, call.offset, None, match_titles=True)
-    return []
-
-
-def _toctree(call: Call) -> list[nodes.Node]:
+class TocTree(Content):
     """Links to pages, as Sphinx lists them unless they are hidden."""
-    if "hidden" in call.options:
-        return []
-    site, page = call.scope.site, call.scope.page
-    items = nodes.bullet_list()
-    for line in [*(call.head if not call.has_argument else ()), *call.body][:MOST_ENTRIES]:
-        title, target = parted(line.strip())
+
+    def run(self) -> list[nodes.Node]:
+        items = nodes.bullet_list()
+        for line in [] if "hidden" in self.options else self.content[:MAX_ENTRIES]:
+            for title, address in self._entries(*split_target(line.strip()))[:MAX_ENTRIES]:
+                reference = nodes.reference("", "", nodes.Text(title), refuri=address)
+                items += nodes.list_item("", nodes.paragraph("", "", reference))
+        caption = self.options.get("caption")
+        return [*([bold(nodes.Text(plain(caption)))] if caption else []), items] if items.children else []
+
+    def _entries(self, title: str, target: str) -> list[tuple[str, str]]:
+        """Titles and addresses of one line."""
+        site, page = self.scope.site, self.scope.page
         title, target = (title, target) if target else ("", title)
         if "://" in target:
-            entries = [(title or target, target)]
-        elif "glob" in call.options and any(mark in target for mark in "*?["):
-            call.scope.work.spend(BLOCK * len(site.titles))
-            pattern = site.page(target, page)
-            names = sorted(fnmatch.filter(site.titles, pattern))
-            entries = [(site.titles[name] or name, link(page, name)) for name in names if name != page]
-        else:
-            name = site.page(target, page)
-            if name not in site.titles:
-                continue
-            entries = [(title or site.titles[name] or name, link(page, name))]
-        for shown, address in entries[:MOST_ENTRIES]:
-            reference = nodes.reference("", "", nodes.Text(shown), refuri=address)
-            items += nodes.list_item("", nodes.paragraph("", "", reference))
-    caption = call.options.get("caption")
-    return [
-        *([bold(nodes.Text(plain(caption)))] if caption and items.children else []),
-        *([items] if items.children else []),
-    ]
+            return [(title or target, target)]
+        name = site.page(target, page)
+        names = [name] if name in site.titles else []
+        if "glob" in self.options and re.search(r"[*?\[]", target):
+            self.scope.spend(len(site.titles) // 20)
+            names = [one for one in sorted(fnmatch.filter(site.titles, name)) if one != page]
+        return [(title or site.titles[one] or one, link(page, one)) for one in names]
 
 
-def _table(call: Call) -> list[nodes.Node]:
-    """A table that docutils makes of a list or of comma-separated values; one that it refuses stays text."""
-    body = call.body if call.body or call.has_argument else call.head
-    if call.name == "table":
-        return _titled(call)
-    if "file" in call.options:
-        text = text_of(call, call.options["file"])
-        body = StringList(text.split("\n") if text else [], source=call.scope.page)
-    options = {name: call.options[name] for name in _TABLE_OPTIONS if name in call.options}
-    kind: type[Directive] = CSVTable if call.name == "csv-table" else tables.ListTable
-    title = [bold(*call.inline(call.argument))] if call.has_argument else []
-    converted = {}
-    for name, value in options.items():
-        try:
-            converted[name] = kind.option_spec[name](value) if kind.option_spec else value
-        except (ValueError, TypeError, KeyError):
-            continue
-    machine = cast(states.RSTStateMachine, call.state.state_machine)
-    try:
-        made = kind(call.name, [], converted, body, call.line, call.offset, "\n".join(body), call.state, machine).run()
-    except (DirectiveError, IndexError, ValueError):
-        made = []
-    if any(isinstance(node, nodes.table) for node in made):
-        return [*title, *made]
-    return [*title, *(call.parse(body) if call.name == "list-table" else [code_block("\n".join(body), "")])]
+class Setting(Markup):
+    """A directive that changes how the text behind it is read."""
+
+    def run(self) -> list[nodes.Node]:
+        scope, value = self.scope, self.argument
+        if self.name == "highlight":
+            scope.highlight = value.partition(" ")[0]
+        elif self.name == "program":
+            scope.program = "" if value == "None" else value.replace(" ", "-")
+        elif self.name == "default-domain":
+            scope.domain = value
+        elif self.name == "default-role":
+            scope.roles[""] = value.lower()
+        elif found := re.match(r"([\w.:+-]+)\s*(?:\(\s*([\w.:+-]+)\s*\))?", value):
+            scope.roles[found[1].lower()] = (found[2] or "inline").lower()
+        return []
 
 
-def _substitution(call: Call) -> list[nodes.Node]:
-    """`replace` and `unicode`, which stand behind `|name|`."""
-    if call.name == "unicode":
-        return [nodes.Text(_characters(call.argument))]
-    return call.inline(" ".join([call.argument, *(line.strip() for line in call.body)]).strip())
+def prepare(source: str) -> str:
+    """A text that docutils can parse: it knows all names, and its time grows with the length. Raises TooMuch."""
+    for name in map(str.lower, _DIRECTIVE.findall(source)):
+        if name not in _known_directives and len(_known_directives) < MAX_NAMES:
+            directives.register_directive(name, Unknown)
+            _known_directives.add(name)  # after it is: another thread may look here
+    for names in _ROLE.findall(source):
+        name = "".join(names).lower()
+        if name not in _known_roles and len(_known_roles) < MAX_NAMES:
+            roles.register_local_role(name, cast(Any, role))  # its stub wants links only
+            _known_roles.add(name)
+    if len(source) > MAX_PARSED or max(map(len, re.split(r"\n\s*\n", source))) > MAX_BLOCK:
+        raise TooMuch(f"{len(source)} characters")
+    return _LONG_LINE.sub(r"\1", _LONG_WORD.sub(r"\1", source))
 
 
-def _characters(codes: str) -> str:
-    text = []
-    for code in codes.partition(".. ")[0].split():
-        found = re.fullmatch(r"(?:0x|\\?[xuU]\+?|&#x)?([0-9a-fA-F]{2,6});?", code)
-        number = int(found[1], 16) if found and not code.isalpha() else 0
-        text.append(chr(number) if 0 < number < 0x110000 and not 0xD800 <= number < 0xE000 else code)
-    return "".join(text)
-
-
-def _meta(call: Call) -> list[nodes.Node]:
-    for line in [*call.head, *call.body] if not call.options else []:
-        if found := OPTION.match(line):
-            call.scope.meta.setdefault(found[1].split(" ")[0].lower(), (found[2] or "").strip())
-    for name, value in call.options.items():
-        call.scope.meta.setdefault(name.split(" ")[0], value)
-    return []
-
-
-def _role(call: Call) -> list[nodes.Node]:
-    found = re.match(r"([\w.:+-]+)\s*(?:\(\s*([\w.:+-]+)\s*\))?", call.argument)
-    if found:
-        call.scope.roles[found[1].lower()] = (found[2] or "inline").lower()
-    return []
-
-
-def _default_role(call: Call) -> list[nodes.Node]:
-    call.scope.roles[""] = call.argument.lower()
-    return []
-
-
-def _highlight(call: Call) -> list[nodes.Node]:
-    call.scope.highlight = call.argument.split(" ")[0]
-    return []
-
-
-def _program(call: Call) -> list[nodes.Node]:
-    call.scope.program = "" if call.argument == "None" else re.sub(r"\s+", "-", call.argument)
-    return []
-
-
-def _domain(call: Call) -> list[nodes.Node]:
-    call.scope.domain = call.argument
-    return []
-
-
-def _names(call: Call) -> list[nodes.Node]:
-    """A list of names, as `autosummary` has it."""
-    names = [line.strip().lstrip("~!") for line in [*([] if call.has_argument else call.head), *call.body]]
-    items = [nodes.list_item("", nodes.paragraph("", "", nodes.literal("", name))) for name in names if name]
-    return [nodes.bullet_list("", *items)] if items else []
-
-
-NOTES = {
-    **{name: name.capitalize() for name in ("note", "warning", "tip", "hint", "important", "caution", "danger")},
-    "attention": "Attention",
-    "error": "Error",
-    "seealso": "See also",
+_CLASSES: dict[type[Markup], str] = {
+    Change: "versionadded versionchanged versionremoved deprecated "
+    "version-added version-changed version-removed version-deprecated",
+    Code: "code code-block code-tab doctest ipython ipython3 prompt sourcecode testcode testoutput",
+    Content: "acks autosummary grid-item productionlist tabs tab-set",
+    Glossary: "glossary",
+    Layout: "rst-class cssclass hlist grid",
+    Module: "module py:module js:module currentmodule py:currentmodule",
+    Note: "attention caution danger error hint important note seealso tip warning",
+    Nothing: "bibliography blockdiag codeauthor contents date digraph footer graph graphviz header iframe index "
+    "inheritance-diagram mermaid moduleauthor raw sectionauthor section-numbering sectnum tabularcolumns target-notes "
+    "testcleanup testsetup title todo todolist uml video youtube",
+    Only: "only ifconfig",
+    Setting: "default-domain default-role highlight program role",
+    Titled: "admonition card centered collapse details dropdown grid-item-card group-tab panel rubric sidebar tab "
+    "tab-item tabbed topic",
+    TocTree: "toctree",
+    Unknown: "class",  # of Python; docutils has another one
 }
-CHANGES = {
-    "versionadded": "Added in version",
-    "version-added": "Added in version",
-    "versionchanged": "Changed in version",
-    "version-changed": "Changed in version",
-    "deprecated": "Deprecated since version",
-    "version-deprecated": "Deprecated since version",
-    "versionremoved": "Removed in version",
-    "version-removed": "Removed in version",
-}
-_ALL_CODE = frozenset(["parsed-literal", "doctest", "testcode", "testoutput", "math", "productionlist"])
-_TABLE_OPTIONS = ("header-rows", "stub-columns", "header", "delim", "quote", "escape", "keepspace", "encoding")
-_HANDLERS: dict[str, Callable[[Call], list[nodes.Node]]] = {
-    name: handler
-    for names, handler in [
-        (" ".join(NOTES), _note),
-        (" ".join(CHANGES), _change),
-        ("code code-block sourcecode prompt ipython ipython3", _code),
-        (" ".join(_ALL_CODE), _code),
-        ("code-tab", _tab_of_code),
-        ("admonition topic sidebar rubric centered dropdown details collapse compound", _titled),
-        ("tab tab-item group-tab tabbed card grid-item-card panel", _titled),
-        ("container class rst-class cssclass grid grid-item tabs tab-set hlist acks", _content),
-        ("epigraph highlights pull-quote", _content),
-        ("index contents sectnum section-numbering tabularcolumns header footer title target-notes date", _nothing),
-        ("codeauthor sectionauthor moduleauthor todo todolist testsetup testcleanup changelog_imports", _nothing),
-        ("raw graphviz digraph graph mermaid uml blockdiag inheritance-diagram", _nothing),
-        ("bibliography youtube video iframe", _nothing),
-        ("csv-table list-table flat-table table", _table),
-        ("image figure", _image),
-        ("only ifconfig", _only),
-        ("module py:module js:module currentmodule py:currentmodule", module),
-        ("replace unicode", _substitution),
-        ("autosummary", _names),
-        ("default-domain", _domain),
-        ("default-role", _default_role),
-        ("glossary", glossary),
-        ("highlight", _highlight),
-        ("include", include),
-        ("literalinclude", literal_include),
-        ("meta", _meta),
-        ("program", _program),
-        ("role", _role),
-        ("toctree", _toctree),
-    ]
-    for name in names.split()
-}
+# docutils has these, but for `rst.includes`.
+_known_directives = {
+    "compound", "container", "csv-table", "epigraph", "figure", "highlights", "image", "include", "line-block",
+    "list-table", "literalinclude", "math", "meta", "parsed-literal", "pull-quote", "replace", "table", "unicode",
+}  # fmt: skip
+_known_roles = {""}
+roles.register_local_role("", cast(Any, role))
+for _class, _names in _CLASSES.items():
+    for _name in _names.split():
+        _known_directives.add(_name)
+        directives.register_directive(_name, _class)
+# Their content is no prose.
+VERBATIM = {name for one in (Code, Glossary, Nothing, TocTree) for name in _CLASSES[one].split()}

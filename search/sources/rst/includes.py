@@ -1,128 +1,131 @@
-"""Directives that bring in other files: `include` and `literalinclude`, with the lines that they choose."""
+"""Other files in a page: `include`, `literalinclude`, and the lines that their options choose."""
 
 import ast
-import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import string2lines
+from docutils.parsers.rst import Directive, directives
+from docutils.parsers.rst.directives import tables
+from docutils.statemachine import StringList, string2lines
 
-from search.sources.rst.call import Call, bold, code_block
-from search.sources.rst.scope import MOST_INCLUDED
-from search.sources.rst.site import MOST_BYTES, MOST_WRITTEN, Site, plain
+from search.sources.rst.directives import prepare
+from search.sources.rst.markup import Markup, bold, code_block, scope_of
+from search.sources.rst.scope import MAX_INCLUDES, TooMuch
+from search.sources.rst.site import MAX_BYTES, MAX_PARSED, MAX_WRITTEN, Site, place_of, plain
 
-MOST_CODE = 200_000  # characters of a file that is shown
-_AST = 15  # what Python does for each character of a file that it parses
-_NAMED = re.compile(r"include *(?:::|\})\s*(\S[^\n]*)|:file:[ \t]+(\S[^\n]*)", re.IGNORECASE)
-_ENDINGS = {"py": "python", "sh": "bash", "yml": "yaml", "txt": "", "cfg": "ini", "rb": "ruby", "rs": "rust"}
+MAX_CODE = 200_000  # characters of a file that is shown
+_INCLUDED = re.compile(r"include *(?:::|\})\s*(\S[^\n]*)|:file:[ \t]+(\S[^\n]*)", re.IGNORECASE)
+_LANGUAGES = {"py": "python", "sh": "bash", "yml": "yaml", "txt": "", "cfg": "ini", "rb": "ruby", "rs": "rust"}
 _NUMBER = re.compile(r"-?\d{1,9}")
 
 
-def named_in(source: str) -> list[str]:
-    """The files that a page may include, as its directives name them: at least those that they do."""
-    return [(one or other).strip() for one, other in _NAMED.findall(source)]
-
-
-def include(call: Call) -> list[nodes.Node]:
+class Include(Markup):
     """Another file as if it stood here, or as code."""
-    reference = _reference(call)
-    text = text_of(call, reference)
-    if not text:
+
+    def run(self) -> list[nodes.Node]:
+        text = "\n".join(select_lines(read(self, self.argument).split("\n"), self.options))
+        if "literal" in self.options or "code" in self.options:
+            return [shorten(self, text, self.options.get("code", ""))]
+        self.scope.included += len(text)
+        if self.scope.included > MAX_PARSED:
+            raise TooMuch(f"includes more than {MAX_PARSED} characters")
+        lines = string2lines(prepare(text), convert_whitespace=True)
+        self.state_machine.insert_input(lines, place_of(self.argument, source_of(self)))
         return []
-    shown = "\n".join(chosen(text.split("\n"), call.options))
-    if "literal" in call.options or "code" in call.options:
-        return [code_block(_cut(call, shown), call.options.get("code", ""))]
-    lines = string2lines(shown, convert_whitespace=True)
-    call.state.state_machine.insert_input(lines, place_of(reference, _around(call)))
-    return []
 
 
-def literal_include(call: Call) -> list[nodes.Node]:
+class LiteralInclude(Markup):
     """Another file, or a part of it, as code."""
-    reference = _reference(call)
-    text = text_of(call, reference)
-    if not text:
-        return []
-    options = call.options
-    lines = text.split("\n")
-    if name := options.get("pyobject"):
-        if text not in call.scope.code:
-            call.scope.work.spend(_AST * len(text))
-            call.scope.code[text] = _python_objects(text)
-        first, last = call.scope.code[text].get(name, (1, len(lines)))
-        lines = lines[first - 1 : last]
-    lines = chosen(lines, options)
-    code = code_block(_cut(call, "\n".join(lines)), options.get("language", "") or reference.rpartition(".")[2])
-    code["language"] = _ENDINGS.get(code["language"], code["language"])
-    caption = options.get("caption")
-    return [bold(nodes.Text(plain(caption) or reference)), code] if caption is not None else [code]
+
+    def run(self) -> list[nodes.Node]:
+        text = read(self, self.argument)
+        lines = text.split("\n")
+        if name := self.options.get("pyobject"):
+            self.scope.spend(len(text) // 100)
+            lines = lines[_python_object(text[:MAX_PARSED], name)]
+        language = self.options.get("language") or self.argument.rpartition(".")[2]
+        code = shorten(self, "\n".join(select_lines(lines, self.options)), _LANGUAGES.get(language, language))
+        caption = self.options.get("caption")
+        return [code] if caption is None else [bold(nodes.Text(plain(caption) or self.argument)), code]
 
 
-def text_of(call: Call, reference: str) -> str:
-    """The text of a file that a directive names; empty when there is none, or were too many. Raises TooMuch."""
-    call.scope.included += 1
-    text = "" if call.scope.included > MOST_INCLUDED else text_at(call.scope.site, reference, _around(call))
-    call.scope.work.spend(len(text))
+class CSVTable(tables.CSVTable):
+    """A table of comma-separated values, perhaps from a file."""
+
+    def run(self) -> Sequence[nodes.table | nodes.system_message]:
+        if file := self.options.pop("file", ""):
+            self.content = StringList(prepare(read(self, file)).split("\n"), source=file)
+        return super().run()
+
+    def extend_short_rows_with_empty_cells(self, columns: int, parts: Any) -> None:
+        """All rows become as long as the longest."""
+        scope_of(self).spend(columns * sum(map(len, parts)))
+        super().extend_short_rows_with_empty_cells(columns, parts)
+
+
+def read(directive: Directive, file: str) -> str:
+    """The text of a file that a directive names; empty when it may not be read. Raises TooMuch."""
+    scope = scope_of(directive)
+    scope.includes += 1
+    if scope.includes > MAX_INCLUDES:
+        return ""
+    text = text_of(scope.site, file, source_of(directive) or scope.page)
+    scope.spend(len(text) // 1000)
     return text
 
 
-def text_at(site: Site, reference: str, around: str) -> str:
-    """The text of a file inside the root, as it is named in another one; empty when there is none."""
+def shorten(directive: Directive, code: str, language: str) -> nodes.literal_block:
+    """As much code as may be shown: all code from files is half of a page at most."""
+    scope = scope_of(directive)
+    code = code[: min(MAX_CODE, MAX_WRITTEN // 2 - scope.code)]
+    scope.code += len(code)
+    return code_block(code, language)
+
+
+def source_of(directive: Directive) -> str:
+    """The file that a directive stands in: includes are relative to it."""
+    return directive.state_machine.get_source_and_line(directive.lineno)[0] or ""
+
+
+def includes_in(source: str) -> list[str]:
+    """The files that a page may include, as it names them; perhaps a few too many."""
+    return [(one or other).strip() for one, other in _INCLUDED.findall(source)]
+
+
+def text_of(site: Site, reference: str, around: str) -> str:
+    """The text of a file that another one names; empty when there is none inside the site's bounds."""
     file = site.included(reference, around)
     if not file:
         return ""
     try:
-        return file.read_text(encoding="utf-8-sig")[:MOST_BYTES].replace("\x00", "").replace("\r\n", "\n")
+        return file.read_text(encoding="utf-8-sig")[:MAX_BYTES].replace("\x00", "").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError):
         return ""
 
 
-def _around(call: Call) -> str:
-    """The file that the directive stands in: includes are relative to it."""
-    source, _ = call.state.state_machine.get_source_and_line(call.line)
-    return source or call.scope.page
-
-
-def place_of(reference: str, around: str) -> str:
-    """The path, from the root on, of a file that is named in another one."""
-    return reference[1:] if reference.startswith("/") else posixpath.join(posixpath.dirname(around), reference)
-
-
-def _reference(call: Call) -> str:
-    """The file that a directive names, on one line: as `named_in` finds it."""
-    return next((line.strip() for line in (*call.head, *call.body) if line.strip()), "")
-
-
-def _cut(call: Call, code: str) -> str:
-    """As much of a file as may be shown: all of them are half of a page at most."""
-    code = code[: min(MOST_CODE, MOST_WRITTEN // 2 - call.scope.shown)]
-    call.scope.shown += len(code)
-    return code
-
-
-def chosen(lines: list[str], options: dict[str, str]) -> list[str]:
+def select_lines(lines: list[str], options: dict[str, str]) -> list[str]:
     """The lines that the options choose."""
     if ranges := options.get("lines"):
         lines = _ranges(lines, ranges)
-    start, end = (_NUMBER.fullmatch(options.get(name, "")) for name in ("start-line", "end-line"))
-    lines = lines[int(start[0]) if start else 0 : int(end[0]) if end else None]
-    for name, after in (("start-at", 0), ("start-after", 1)):
-        if mark := options.get(name):
-            at = next((number for number, line in enumerate(lines) if mark in line), -after)
-            lines = lines[at + after :]
-    for name, after in (("end-at", 1), ("end-before", 0)):
-        if mark := options.get(name):
-            at = next((number for number, line in enumerate(lines) if mark in line), len(lines))
-            lines = lines[: at + after]
+    start, end = (options.get(name, "") for name in ("start-line", "end-line"))
+    lines = lines[int(start) if _NUMBER.fullmatch(start) else 0 : int(end) if _NUMBER.fullmatch(end) else None]
+    for name in ("start-at", "start-after", "end-at", "end-before"):
+        mark = options.get(name)
+        at = next((number for number, line in enumerate(lines) if mark in line), None) if mark else None
+        if at is not None:
+            at += name in ("start-after", "end-at")
+            lines = lines[at:] if name.startswith("start") else lines[:at]
     return lines
 
 
 def _ranges(lines: list[str], ranges: str) -> list[str]:
-    """The lines that `3,5-10,20-` names."""
+    """The lines of `3,5-10,20-`."""
     found: list[str] = []
     for part in ranges.split(","):
-        if len(found) > len(lines):  # only what is named over and over can be longer
+        if len(found) > len(lines):  # a longer result names lines over and over
             break
         first, dash, last = (word.strip() for word in part.partition("-"))
         if all(re.fullmatch(r"\d{0,9}", word) for word in (first, last)) and (first or last):
@@ -130,17 +133,26 @@ def _ranges(lines: list[str], ranges: str) -> list[str]:
     return found
 
 
-def _python_objects(source: str) -> dict[str, tuple[int, int]]:
-    """First and last line of each function and class, by names like `A.b`; the file is parsed and never run."""
+def _python_object(source: str, name: str) -> slice:
+    """The lines of a function or a class by a name like `A.b`; all lines where there is none."""
+    found: ast.stmt | None = None
+    body = _python_body(source)
+    for part in name.split("."):
+        found = next((node for node in body if getattr(node, "name", "") == part), None)
+        body = getattr(found, "body", [])
+    first = min([found.lineno, *(one.lineno for one in getattr(found, "decorator_list", []))]) if found else 1
+    return slice(first - 1, found.end_lineno if found else None)
+
+
+@lru_cache(maxsize=1)
+def _python_body(source: str) -> list[ast.stmt]:
+    """The statements of a file, which is parsed and never run."""
     try:
-        return dict(reversed(list(_defined(ast.parse(source).body))))  # of those with the same name, the first
+        return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+        return []
 
 
-def _defined(body: list[ast.stmt], around: str = "") -> Iterator[tuple[str, tuple[int, int]]]:
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            yield around + node.name, (first, node.end_lineno or first)
-            yield from _defined(node.body, f"{around}{node.name}.")
+directives.register_directive("include", Include)
+directives.register_directive("literalinclude", LiteralInclude)
+directives.register_directive("csv-table", CSVTable)

@@ -1,4 +1,4 @@
-"""Object descriptions: what is described, and the anchor that Sphinx gives it."""
+"""Object descriptions: things of code and settings as sections, with the anchors of Sphinx."""
 
 import re
 import unicodedata
@@ -6,148 +6,133 @@ from typing import NamedTuple
 
 from docutils import nodes
 
+from search.sources.rst.markup import Content, Markup
 from search.sources.rst.scope import Scope
 
+MAX_SIGNATURE = 5000  # characters
+
 _PYTHON = re.compile(r"([\w.]*\.)?(\w+)\s*(?:\[.*\])?\s*(?:\(.*\)\s*(?:->.*)?)?$", re.DOTALL)
-_OPTION = re.compile(r"((?:/|--|-|\+)?[^\s=]+)(=?\s*.*)", re.DOTALL)
+_OPTION = re.compile(r"[^\s=]*\w[^\s=]*")
 _C_NAME = re.compile(r"([A-Za-z_][\w.]*)\s*(?:\(|\[|:|=|$)")
 _ID_BREAK, _ID_ENDS = re.compile(r"[^a-zA-Z0-9._]+"), re.compile(r"^[-0-9._]+|-+$")
-
-_PYTHON_KINDS = frozenset(
-    [
-        "function",
-        "data",
-        "exception",
-        "class",
-        "method",
-        "classmethod",
-        "staticmethod",
-        "attribute",
-        "property",
-        "decorator",
-        "decoratormethod",
-        "type",
-    ]
-)
+_CODE = frozenset([
+    "attribute", "class", "classmethod", "data", "decorator", "decoratormethod", "enum", "enumerator", "exception",
+    "function", "macro", "member", "method", "property", "staticmethod", "struct", "type", "union", "var",
+])  # fmt: skip
 _KINDS = {
-    "py": _PYTHON_KINDS,
-    "js": frozenset(["function", "method", "class", "data", "attribute"]),
-    "c": frozenset(["function", "member", "var", "macro", "struct", "union", "enum", "enumerator", "type"]),
-    "cpp": frozenset(
-        [
-            "class",
-            "struct",
-            "function",
-            "member",
-            "var",
-            "type",
-            "concept",
-            "enum",
-            "enum-struct",
-            "enum-class",
-            "enumerator",
-            "union",
-            "alias",
-        ]
-    ),
-    "http": frozenset(["get", "post", "put", "patch", "delete", "head", "options", "trace", "copy", "connect", "any"]),
-    "rst": frozenset(["directive", "role", "directive:option"]),
+    **dict.fromkeys(["py", "js", "c"], _CODE),
+    "http": frozenset(["get", "post", "put", "patch", "delete"]),
+    "rst": frozenset(["directive", "role"]),
     "std": frozenset(["option", "cmdoption", "envvar", "confval"]),
 }
-_SAID = {"staticmethod": "static ", "classmethod": "classmethod ", "class": "class ", "exception": "exception "}
+_PREFIXES = {"staticmethod": "static ", "classmethod": "classmethod ", "class": "class ", "exception": "exception "}
 
 
-class described(nodes.General, nodes.Element):
-    """Something with a signature. Its attributes: `called`, what it is named; `signatures`; and `ids`."""
-
-
-class Signed(NamedTuple):
-    """A signature that was read: the name in full, how it is shown, and the anchor (empty when there is none).
-
-    `owner` is the class that names below it belong to.
-    """
+class Signature(NamedTuple):
+    """A signature: the full name, the text to show, the anchor (may be empty), and the class of the names below."""
 
     name: str
-    shown: str
+    text: str
     anchor: str
     owner: str = ""
 
 
-def kind_of(directive: str, scope: Scope, objects: frozenset[str]) -> tuple[str, str]:
+def kind_of(directive: str, scope: Scope) -> tuple[str, str]:
     """Domain and kind of the things that a directive describes; empty when it describes none."""
-    if directive in objects:
-        return "std", directive
-    domain, _, kind = directive.partition(":")
-    if kind:
-        return (domain, kind) if kind in _KINDS.get(domain, ()) else ("", "")
-    for domain in (scope.domain, "std"):
-        if directive in _KINDS.get(domain, ()):
-            return domain, directive
-    return "", ""
+    if directive in scope.site.objects:
+        return "project", directive
+    domain, _, kind = directive.rpartition(":")
+    if kind.endswith("-option"):  # a project's own, such as Django's `django-admin-option`
+        return "std", "option"
+    domain = domain or ("std" if kind in _KINDS["std"] else scope.domain)
+    return (domain, kind) if kind in _KINDS.get(domain, ()) else ("", "")
 
 
-def read(domain: str, kind: str, signature: str, scope: Scope) -> Signed:
-    """A signature; one that cannot be read has a name and no anchor. Raises TooMuch."""
-    scope.work.spend(len(signature) ** 2 // 20)  # brackets may be looked for from each character on
-    signature = " ".join(signature.replace("\\", "").split())
-    bare = Signed(signature, signature, "")
-    if domain == "py":
-        return _python(kind, signature, scope) or bare
-    if domain == "js":
-        name = signature.partition("(")[0].split(" ")[-1].strip()
-        full = ".".join([*scope.classes[-1:], name])
-        owner = full if kind == "class" else ""
-        return Signed(full, signature, anchor_of(f"{scope.module}.{full}" if scope.module else full), owner)
-    if domain == "c":
-        found = _C_NAME.search(signature.partition("(")[0].strip())
-        return Signed(found[1], signature, anchor_of(f"c.{found[1]}")) if found else bare
+def parse_signature(domain: str, kind: str, text: str, scope: Scope) -> Signature:
+    """A signature. Without a known form it has no anchor. Raises TooMuch."""
+    text = " ".join(text[:MAX_SIGNATURE].replace("\\", "").split())
+    scope.spend(len(text) ** 2 // 2000)  # the search for closing brackets is quadratic
+    first = re.split(r"[\s(]", text)[0]
+    if domain in ("py", "js") and (found := _PYTHON.match(text)):
+        return _python(kind, (found[1] or "").rstrip("."), found[2], text[found.end(2) :], scope)
+    if domain == "c" and (found := _C_NAME.search(text.partition("(")[0].strip())):
+        return Signature(found[1], text, anchor_of(f"c.{found[1]}"))
     if domain == "http":
-        path = re.sub(r"[{}]", "", re.sub(r"[<>:/]", "-", signature))
-        return Signed(f"{kind.upper()} {signature}", f"{kind.upper()} {signature}", f"{kind}-{path}")
-    if domain == "rst":
-        name = signature.strip(".: ").partition("::")[0]
-        return Signed(signature, signature, anchor_of(f"{kind.replace(':', '-')}-{name}"))
-    if kind in ("option", "cmdoption"):
-        return _option(signature, scope) or bare
-    if kind == "django-admin":  # as Django's own documentation defines it: options below are the command's
-        scope.program = signature.split(" ")[0]
-        return Signed(
-            f"django-admin {scope.program}", f"django-admin {signature}", anchor_of(f"{kind}-{scope.program}")
-        )
-    if domain == "std":
-        return Signed(signature, signature, anchor_of(f"{kind}-{signature}"))
-    return bare
+        text = f"{kind.upper()} {text}"
+        return Signature(text, text, re.sub(r"[{}]", "", re.sub(r"[<>:/ ]", "-", f"{kind} {first}")))
+    if kind in ("option", "cmdoption") and (found := _OPTION.match(text)):
+        name = found[0].removesuffix("[").rstrip(",")
+        parts = ["cmdoption", scope.program, "" if name.startswith(("-", "/")) else "arg", name]
+        return Signature(text, text, anchor_of("-".join(filter(None, parts))))
+    if kind == "django-admin":  # of Django's own documentation: options below are the command's
+        scope.program, text = first, f"django-admin {text}"
+    named = {
+        "project": first,  # a project's own types mostly take the first word for the name
+        "rst": text.strip(".: ").partition("::")[0],
+        "std": "" if kind.endswith("option") else text,
+    }.get(domain, "")
+    return Signature(text, text, anchor_of(f"{kind}-{named}") if named else "")
 
 
 def anchor_of(text: str) -> str:
-    """An id as Sphinx makes it for things: letters, digits, dots and underscores stay, and so does their case."""
+    """An id of a thing as Sphinx makes it: letters, their case, digits, dots and underscores stay."""
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     return _ID_ENDS.sub("", _ID_BREAK.sub("-", " ".join(ascii_only.split())))
 
 
-def _python(kind: str, signature: str, scope: Scope) -> Signed | None:
-    found = _PYTHON.match(signature)
-    if not found:
-        return None
-    prefix, name = (found[1] or "").rstrip("."), found[2]
+def _python(kind: str, prefix: str, name: str, arguments: str, scope: Scope) -> Signature:
     around = scope.classes[-1] if scope.classes else ""
-    if around and (prefix == around or prefix.startswith(f"{around}.")):
-        full = f"{prefix}.{name}"
-    else:
-        full = ".".join(part for part in (around, prefix, name) if part)
+    is_inside = prefix == around or prefix.startswith(f"{around}.")
+    full = ".".join(filter(None, ["" if is_inside else around, prefix, name]))
     whole = f"{scope.module}.{full}" if scope.module else full
-    arguments = signature[found.end(2) :]
-    called = full if around else whole
-    if kind in ("decorator", "decoratormethod"):
-        called = f"@{called}"
+    shown = ("@" if kind.startswith("decorator") else "") + (full if around else whole)
     owner = full if kind in ("class", "exception") else full.rpartition(".")[0] if prefix else ""
-    return Signed(called, f"{_SAID.get(kind, '')}{called}{arguments}", anchor_of(whole), owner)
+    return Signature(shown, f"{_PREFIXES.get(kind, '')}{shown}{arguments}", anchor_of(whole), owner)
 
 
-def _option(signature: str, scope: Scope) -> Signed | None:
-    found = _OPTION.match(signature)
-    if not found:
-        return None
-    name = found[1].removesuffix("[").rstrip(",")
-    prefix = "-".join(filter(None, ["cmdoption", scope.program, "" if name.startswith(("-", "/")) else "arg"]))
-    return Signed(signature, signature, anchor_of(f"{prefix}-{name}"))
+class Description(Markup):
+    """A thing with its signatures, as a section with an anchor. Names in its content may belong to it."""
+
+    def describe(self, domain: str, kind: str) -> list[nodes.Node]:
+        scope = self.scope
+        module, scope.module = scope.module, self.options.get("module", scope.module)
+        lines = re.sub(r"\\\n\s*", "", "\n".join(self.arguments)).split("\n")
+        signatures = [parse_signature(domain, kind, line, scope) for line in lines]
+        first = signatures[0]
+        section = self.section(nodes.literal("", first.name), [one.anchor for one in signatures])
+        shown = [one.text for one in signatures if one.text != first.name]
+        section += [nodes.paragraph("", "", nodes.literal("", text)) for text in shown]
+        scope.classes += [first.owner] if first.owner else []
+        self.parse(node=section)
+        del scope.classes[len(scope.classes) - bool(first.owner) :]
+        scope.module = module
+        return [section]
+
+
+class Module(Markup):
+    """`module` and `currentmodule`: names that follow belong to it."""
+
+    def run(self) -> list[nodes.Node]:
+        name = self.scope.module = "" if self.argument == "None" else self.argument
+        return [] if self.name.endswith("currentmodule") else [*self.target(anchor_of(f"module-{name}")), *self.parse()]
+
+
+class Glossary(Content):
+    """Terms at the margin, each with its indented meaning: sections with anchors."""
+
+    def run(self) -> list[nodes.Node]:
+        found: list[nodes.Node] = []
+        terms: list[str] = []
+        for at, line in enumerate(self.content):
+            if line[:1].strip() and not line.startswith(".. "):
+                terms.append("".join(node.astext() for node in self.inline(re.split(r"\s+:\s+", line)[0])))
+            elif terms and line.strip():
+                end = next((to for to in range(at, len(self.content)) if self.content[to][:1].strip()), None)
+                meaning = self.content[at:end]
+                meaning.trim_left(min(len(one) - len(one.lstrip()) for one in meaning if one.strip()))
+                section = self.section(nodes.Text(terms[0]), [anchor_of(f"term-{terms[0]}")])
+                section += [nodes.paragraph("", ", ".join(terms[1:]))] if terms[1:] else []
+                self.parse(meaning, section)
+                found.append(section)
+                terms = []
+        return found

@@ -1,46 +1,45 @@
 """A docutils document in Markdown, as `search.text.sections` reads it."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from docutils import nodes
 
-from search.sources.rst.inline import HIDDEN, Inline, code, escaped
-from search.sources.rst.objects import described
-from search.sources.rst.site import Site
-from search.sources.rst.tables import table
+from search.sources.rst.scope import TooMuch
+from search.sources.rst.site import MAX_WRITTEN
 from search.text.sections import slug
 
+_HIDDEN = (nodes.Invisible, nodes.raw, nodes.colspec, nodes.decoration)
+_SPECIAL = re.compile(r"[\\`*\[\]<~{]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 _BLOCK_MARK = re.compile(r"(?:[-+>#:=|]|!!!|\?\?\?|///|;?-+8<)")
-_NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
+_NUMBER = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _AUTOMATIC = re.compile(r"id\d+$")
 _ANCHOR = re.compile(r"[\w:.-]+$")
 _TICKS = re.compile("`+")
-_PARAMETER = re.compile(r"(?:param|parameter|arg|argument|key|keyword|var|ivar|cvar|raises?|except|exception)\s+(.+)$")
-_TYPE = re.compile(r"(?:type|vartype|paramtype)\s+(.+)$")
-_FIELDS = {"return": "Returns", "returns": "Returns", "rtype": "Return type"}
+_PARAMETERS = frozenset(["param", "parameter", "arg", "argument", "key", "keyword", "var", "ivar", "cvar"])
 
 
 class Writer:
-    """One walk over a document. Blocks are lists of texts, inline text is one line.
+    """One walk over a document. A block is a text, inline text is one line. `level` is that of the heading above.
 
-    `patience` is how many characters substitutions may add, `level` that of the heading above. Raises TooMuch.
+    Raises TooMuch.
     """
 
-    def __init__(self, document: nodes.document, site: Site, patience: int, level: int = 0) -> None:
+    def __init__(self, document: nodes.document, level: int = 0) -> None:
         self.document = document
-        self.inline = Inline(document, site, patience)
+        self.budget = MAX_WRITTEN  # characters that substitutions may add
+        self.open: set[str] = set()  # substitutions that are being replaced
         self.depth = level
-        self.inside = 0  # how many lists and quotes there are around: no heading can stand there
+        self.nested = 0  # lists and quotes around, in which no heading can stand
         self.slugs: set[str] = set()
-        self.titled = level > 0
+        self.has_title = level > 0
 
     def markdown(self) -> str:
         """The whole page."""
         return "\n\n".join(self.blocks(self.document.children)) + "\n"
 
     def blocks(self, children: Iterable[nodes.Node]) -> list[str]:
-        """What some nodes become, block by block. Text that stands among them is a paragraph."""
+        """Some nodes, block by block. Text among them is a paragraph."""
         found: list[str] = []
         line: list[nodes.Node] = []
         for node in children:
@@ -52,219 +51,227 @@ class Writer:
             found += self.block(node)
         return found + self._line(line)
 
-    def _line(self, children: Sequence[nodes.Node]) -> list[str]:
-        return [text] if children and (text := _guarded(self.inline.line(children))) else []
-
     def block(self, node: nodes.Node) -> list[str]:
-        """One block, which may be several here."""
-        if isinstance(node, HIDDEN) or not isinstance(node, nodes.Element):
+        """One block of docutils, as none or more."""
+        if not isinstance(node, nodes.Element) or isinstance(node, _HIDDEN):
             return []
-        for kind, write in _BLOCKS.items():
-            if isinstance(node, kind):
-                return write(self, node)
-        if isinstance(node, nodes.TextElement):
-            return self._line(node.children)
-        return self.blocks(node.children)
+        write: Callable[[nodes.Element], list[str]] | None = getattr(self, type(node).__name__, None)
+        if write:
+            return write(node)
+        return self._line(node.children) if isinstance(node, nodes.TextElement) else self.blocks(node.children)
 
-    def section(self, node: nodes.Element) -> list[str]:
-        self.depth += 1
-        title = node.next_node(nodes.title)
-        found = [self.heading(self.inline.line(title.children), _anchor(node))] if title else []
-        found += self.blocks(child for child in node.children if child is not title)
-        self.depth -= 1
+    def _line(self, children: Iterable[nodes.Node]) -> list[str]:
+        return [text] if (text := _escape_start(self.line(children))) else []
+
+    def _nest(self, children: Iterable[nodes.Node]) -> list[str]:
+        """Blocks inside a list or a quote."""
+        self.nested += 1
+        found = self.blocks(children)
+        self.nested -= 1
         return found
 
-    def heading(self, text: str, anchor: str) -> str:
-        """A heading, which names its anchor where GitHub would give it another."""
-        level = min(self.depth, 6)
-        if level == 1 and not self.titled:
-            self.titled = True
-            return f"# {text}"
-        self.titled = True
-        shown = slug(re.sub(r"\\(?=[^\w\s])|`", "", text))
-        if shown == anchor and shown not in self.slugs:
-            self.slugs.add(shown)
-            return f"{'#' * level} {text}"
-        self.slugs.add(shown)
-        told = f" {{#{escaped(anchor)}}}" if _ANCHOR.match(anchor) else ""  # `__init__` would be bold
-        return f"{'#' * level} {text}{told}"
-
-    def described(self, node: nodes.Element) -> list[str]:
-        """What is described: a heading where one can stand, else its name in bold."""
-        plain = node.get("is_text")
-        name = escaped(node["called"]) if plain else code(node["called"])
-        others = [shown for shown in node["signatures"] if shown != node["called"]]
-        signatures = [
-            ", ".join(map(escaped, others)) if plain else code(shown) for shown in others[: 1 if plain else None]
-        ]
-        if self.inside or (not node["ids"] and not node["called"]):
-            return [f"**{name}**", *signatures, *self.blocks(node.children)]
-        above, self.depth = self.depth, max(self.depth, 1) + 1  # what is described is never the page's title
-        anchor = node["ids"][0] if node["ids"] else ""
-        found = [self.heading(name, anchor) if anchor else f"**{name}**", *signatures, *self.blocks(node.children)]
+    def section(self, node: nodes.Element) -> list[str]:
+        """A section of the page or a described thing, which is never the page's title."""
+        title = node.next_node(nodes.title)
+        text = self.line(title.children) if title else ""
+        above = self.depth
+        self.depth = max(self.depth, 1 if node.get("is_object") else 0) + 1
+        is_heading = not self.nested and (node["ids"] or not node.get("is_object"))
+        found = [self._heading(text, _anchor(node)) if is_heading else f"**{text}**"] if text else []
+        found += self.blocks(child for child in node.children if child is not title)
         self.depth = above
         return found
 
+    def _heading(self, text: str, anchor: str) -> str:
+        """A heading, which names its anchor where GitHub would give it another."""
+        level = min(self.depth, 6)
+        is_title = level == 1 and not self.has_title
+        self.has_title = True
+        if is_title:
+            return f"# {text}"
+        usual = slug(re.sub(r"\\(?=[^\w\s])|`", "", text))
+        is_usual = usual == anchor and usual not in self.slugs
+        self.slugs.add(usual)
+        explicit = "" if is_usual or not _ANCHOR.match(anchor) else f" {{#{escape(anchor)}}}"
+        return f"{'#' * level} {text}{explicit}"
+
     def literal_block(self, node: nodes.Element) -> list[str]:
         text = node.astext().rstrip()
-        if not text:
-            return []
         fence = "`" * max(3, *(len(run) + 1 for run in _TICKS.findall(text)), 3)
-        language = re.sub(r"[^\w+#.-]", "", node.get("language", ""))
-        return [f"{fence}{'' if language in ('none', 'text', 'default') else language}\n{text}\n{fence}"]
+        usual = {"math_block": "latex", "doctest_block": "python"}.get(type(node).__name__, "")
+        language = re.sub(r"[^\w+#.-]|^(?:none|text|default)$", "", node.get("language", usual))
+        return [f"{fence}{language}\n{text}\n{fence}"] if text else []
 
-    def doctest_block(self, node: nodes.Element) -> list[str]:
-        return [f"```python\n{node.astext()}\n```"]
+    math_block = doctest_block = literal_block
 
-    def quote(self, node: nodes.Element) -> list[str]:
-        """A quote. Lists that are only indented are no quotes."""
+    def system_message(self, node: nodes.Element) -> list[str]:
+        """A directive or a table that docutils refuses is its source."""
+        return [text for child in node.children if isinstance(child, nodes.literal_block) for text in self.block(child)]
+
+    def block_quote(self, node: nodes.Element) -> list[str]:
+        """A quote. A list that is only indented is none."""
+        blocks = self._nest(node.children)
         if all(isinstance(child, nodes.Sequential | nodes.table | nodes.literal_block) for child in node.children):
-            return self._inside(node.children)
-        return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(self._inside(node.children)).split("\n"))]
+            return blocks
+        return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
 
-    def _inside(self, children: Iterable[nodes.Node]) -> list[str]:
-        self.inside += 1
-        found = self.blocks(children)
-        self.inside -= 1
-        return found
+    def bullet_list(self, node: nodes.Element) -> list[str]:
+        return _list(("- ", self._nest(item.children)) for item in _elements(node))
 
-    def bullets(self, node: nodes.Element) -> list[str]:
-        return self._items(("- ", self._inside(item.children)) for item in node.children)
+    def enumerated_list(self, node: nodes.Element) -> list[str]:
+        items = enumerate(_elements(node), node.get("start", 1))
+        return _list((f"{number}. ", self._nest(item.children)) for number, item in items)
 
-    def numbers(self, node: nodes.Element) -> list[str]:
-        start = node.get("start", 1)
-        marks = (f"{number}. " for number in range(start, start + len(node.children)))
-        return self._items((mark, self._inside(item.children)) for mark, item in zip(marks, node.children, strict=True))
-
-    def definitions(self, node: nodes.Element) -> list[str]:
+    def definition_list(self, node: nodes.Element) -> list[str]:
         """Each term in bold, as an item with its meaning."""
         items = []
-        for item in node.children:
-            terms = [self.inline.line(part.children) for part in item.children if isinstance(part, nodes.term)]
-            kinds = [self.inline.line(part.children) for part in item.children if isinstance(part, nodes.classifier)]
-            meaning = [part for part in item.children if isinstance(part, nodes.definition)]
-            head = " ".join([f"**{terms[0]}**" if terms and terms[0] else "", *(f"({kind})" for kind in kinds)]).strip()
-            items.append(("- ", [head, *self._inside(child for part in meaning for child in part.children)]))
-        return self._items(items)
-
-    def fields(self, node: nodes.Element) -> list[str]:
-        """Parameters and the like, each with its type if that is told apart."""
-        fields = [(_elements(field)[0], _elements(field)[1]) for field in _elements(node)]
-        types = {found[1]: self.inline.flat(body) for name, body in fields if (found := _TYPE.match(name.astext()))}
-        parameters = {_named(name.astext()) for name, _ in fields}
-        items = []
-        for named, body in fields:
-            name = named.astext()
-            typed = _TYPE.match(name)
-            if typed and typed[1] in parameters:
-                continue
-            if parameter := _named(name):
-                words = parameter.split()
-                kind = " ".join(words[:-1]) or types.get(parameter, "")
-                head = f"{code(words[-1])}{f' ({kind})' if kind else ''}"
-                if name.startswith(("raise", "except")):
-                    head = f"**Raises** {code(parameter)}"
-            else:
-                head = f"**{_FIELDS.get(name, '') or self.inline.line(named.children)}**"
-            content = self._inside(body.children)
-            if content and isinstance(body.children[0], nodes.paragraph):
-                content[0] = f"{head}: {content[0]}"
-            else:
-                content.insert(0, head)
-            items.append(("- ", content))
-        return self._items(items)
-
-    def options(self, node: nodes.Element) -> list[str]:
-        items = []
         for item in _elements(node):
-            group, description = _elements(item)
-            names = code(", ".join(option.astext().strip() for option in group.children))
-            items.append(("- ", [names, *self._inside(description.children)]))
-        return self._items(items)
+            texts: list[str] = []
+            for part in _elements(item):
+                if isinstance(part, nodes.definition):
+                    texts = [" ".join(texts), *self._nest(part.children)]
+                elif text := self.line(part.children):
+                    texts.append(f"**{text}**" if isinstance(part, nodes.term) else f"({text})")
+            items.append(("- ", texts))
+        return _list(items)
 
-    def _items(self, items: Iterable[tuple[str, list[str]]]) -> list[str]:
-        """A list; a tight one if each item is a single block."""
-        written = []
-        tight = True
-        for mark, content in items:
-            if content:
-                tight = tight and len(content) == 1
-                pad = " " * len(mark)
-                text = "\n\n".join(content).replace("\n", f"\n{pad}")
-                written.append(mark + re.sub(r"(?m)^ +$", "", text))
-        return [("\n" if tight else "\n\n").join(written)] if written else []
+    def field_list(self, node: nodes.Element) -> list[str]:
+        """Parameters and the like."""
+        items = []
+        for name, body in map(_elements, _elements(node)):
+            kind, _, parameter = name.astext().partition(" ")
+            head = code(parameter) if kind in _PARAMETERS and parameter else f"**{self.line(name.children)}**"
+            content = self._nest(body.children)
+            if content and isinstance(body.children[0], nodes.paragraph):
+                head = f"{head}: {content.pop(0)}"
+            items.append(("- ", [head, *content]))
+        return _list(items)
 
-    def lines(self, node: nodes.Element) -> list[str]:
-        """Lines that stay lines."""
-        found = [_guarded(self.inline.line(part.children)) for part in node.findall(nodes.line) if len(part.children)]
-        return ["  \n".join(found)] if found else []
-
-    def table(self, node: nodes.Element) -> list[str]:
-        return table(node, self.inline)
+    def line_block(self, node: nodes.Element) -> list[str]:
+        lines = [_escape_start(self.line(part.children)) for part in node.findall(nodes.line) if part.children]
+        return ["  \n".join(lines)] if lines else []
 
     def footnote(self, node: nodes.Element) -> list[str]:
         """A footnote with its number, where it stands."""
         label = node.next_node(nodes.label)
         text = self.blocks(child for child in node.children if child is not label)
-        mark = f"\\[{label.astext() if label else ''}\\]"
-        return [f"{mark} {text[0]}", *text[1:]] if text else []
+        return [f"\\[{label.astext() if label else ''}\\] {text[0]}", *text[1:]] if text else []
+
+    citation = footnote
 
     def image(self, node: nodes.Element) -> list[str]:
         return self._line([node])
 
-    def attribution(self, node: nodes.Element) -> list[str]:
-        return [f"— {self.inline.line(node.children)}"]
-
-    def rule(self, node: nodes.Element) -> list[str]:
+    def transition(self, node: nodes.Element) -> list[str]:
         return ["---"]
 
     def title(self, node: nodes.Element) -> list[str]:
-        text = self.inline.line(node.children)
+        text = self.line(node.children)
         return [f"**{text}**"] if text else []
 
+    def table(self, node: nodes.Element) -> list[str]:
+        """The title, if there is one, and one row a line. A cell that spans rows is in the first of them only."""
+        head: list[list[str]] = []
+        rows: list[list[str]] = []
+        for row in node.findall(nodes.row):
+            cells: list[str] = []
+            for entry in _elements(row):
+                cells += [self._flat(entry).replace("|", "\\|"), *[""] * entry.get("morecols", 0)]
+            (head if isinstance(row.parent, nodes.thead) else rows).append(cells)
+        width = max(map(len, head + rows), default=0)
+        head = [[" ".join(filter(None, (row[at] for row in head if at < len(row)))) for at in range(width)]]
+        lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in [*head, ["---"] * width, *rows]]
+        titles = [text for child in node.children if isinstance(child, nodes.title) for text in self.title(child)]
+        return [*titles, "\n".join(lines)] if width else []
 
-def _guarded(line: str) -> str:
+    def line(self, children: Iterable[nodes.Node]) -> str:
+        """Some inline nodes as one line."""
+        return " ".join("".join(map(self._text, children)).split())
+
+    def _flat(self, node: nodes.Node) -> str:
+        """The text of a block on one line, without its form."""
+        if isinstance(node, nodes.FixedTextElement):
+            return code(node.astext())
+        if isinstance(node, nodes.TextElement | nodes.image) or not isinstance(node, nodes.Element):
+            return self.line([node])
+        return " ".join(filter(None, map(self._flat, node.children)))
+
+    def _text(self, node: nodes.Node) -> str:
+        if isinstance(node, nodes.Text | nodes.problematic):
+            return escape(node.astext())
+        if isinstance(node, nodes.substitution_reference):
+            return self._substitute(node)
+        if isinstance(node, nodes.image):  # only its description can be searched
+            return escape(node.get("alt", ""))
+        if isinstance(node, nodes.footnote_reference | nodes.citation_reference):
+            return f"\\[{node.astext()}\\]"
+        if isinstance(node, nodes.literal | nodes.math):
+            return code(node.astext())
+        if not isinstance(node, nodes.Element) or (isinstance(node, _HIDDEN) and not isinstance(node, nodes.target)):
+            return ""
+        text = "".join(map(self._text, node.children))
+        if isinstance(node, nodes.reference):
+            return _link(node, text)
+        mark = "**" if isinstance(node, nodes.strong) else "*"
+        marked = isinstance(node, nodes.strong | nodes.emphasis | nodes.title_reference)
+        return f"{mark}{text.strip()}{mark}" if marked and text.strip() else text
+
+    def _substitute(self, node: nodes.Element) -> str:
+        """The text behind `|name|`; the name where there is none. The transform of docutils copies without end."""
+        name = node["refname"]
+        key = name if name in self.document.substitution_defs else self.document.substitution_names.get(name.lower())
+        if key is None or key in self.open:
+            return escape(node.astext())
+        self.open.add(key)
+        text = "".join(map(self._text, self.document.substitution_defs[key].children))
+        self.open.discard(key)
+        self.budget -= len(text) + 1
+        if self.budget < 0:
+            raise TooMuch("substitutions in substitutions")
+        return text
+
+
+def _list(items: Iterable[tuple[str, list[str]]]) -> list[str]:
+    """A list of marks and blocks; a tight one if each item is a single block."""
+    filled = [(mark, blocks) for mark, blocks in items if blocks]
+    texts = [mark + "\n\n".join(blocks).replace("\n", f"\n{' ' * len(mark)}") for mark, blocks in filled]
+    between = "\n" if all(len(blocks) == 1 for _, blocks in filled) else "\n\n"
+    return [between.join(re.sub(r"(?m)^ +$", "", text) for text in texts)] if texts else []
+
+
+def _escape_start(line: str) -> str:
     """A paragraph whose first characters begin no other block."""
-    if _BLOCK_MARK.match(line):
-        return f"\\{line}"
-    return _NUMBER.sub(r"\1\\\2", line, count=1) if _NUMBER.match(line) else line
+    return f"\\{line}" if _BLOCK_MARK.match(line) else _NUMBER.sub(r"\1\\\2", line, count=1)
 
 
 def _anchor(node: nodes.Element) -> str:
-    """The id that Sphinx links a section by: a label's where its own was only counted."""
-    ids = node["ids"]
-    if len(ids) > 1 and _AUTOMATIC.match(ids[0]):
-        return str(ids[1])
-    return str(ids[0]) if ids else ""
+    """The id by which Sphinx links a section: its own, or a label's where its own is only a number."""
+    ids: list[str] = node["ids"]
+    return ids[1] if len(ids) > 1 and _AUTOMATIC.match(ids[0]) else ids[0] if ids else ""
 
 
 def _elements(node: nodes.Element) -> list[nodes.Element]:
     return [child for child in node.children if isinstance(child, nodes.Element)]
 
 
-def _named(field: str) -> str:
-    found = _PARAMETER.match(field)
-    return found[1] if found else ""
+def code(text: str) -> str:
+    """Text as a code span on one line."""
+    text = " ".join(text.split())
+    ticks = "`" * (max(map(len, _TICKS.findall(text)), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""
 
 
-_BLOCKS: dict[type[nodes.Node], Callable[[Writer, nodes.Element], list[str]]] = {
-    nodes.section: Writer.section,
-    described: Writer.described,
-    nodes.literal_block: Writer.literal_block,
-    nodes.math_block: Writer.literal_block,
-    nodes.doctest_block: Writer.doctest_block,
-    nodes.block_quote: Writer.quote,
-    nodes.bullet_list: Writer.bullets,
-    nodes.enumerated_list: Writer.numbers,
-    nodes.definition_list: Writer.definitions,
-    nodes.field_list: Writer.fields,
-    nodes.option_list: Writer.options,
-    nodes.line_block: Writer.lines,
-    nodes.table: Writer.table,
-    nodes.footnote: Writer.footnote,
-    nodes.citation: Writer.footnote,
-    nodes.image: Writer.image,
-    nodes.attribution: Writer.attribution,
-    nodes.transition: Writer.rule,
-    nodes.title: Writer.title,
-}
+def escape(text: str) -> str:
+    """Text that neither Markdown nor its dialects take for markup."""
+    return _SPECIAL.sub(lambda mark: f"\\{mark[0]}", text.replace("\x00", ""))
+
+
+def _link(node: nodes.Element, text: str) -> str:
+    target = node.get("refuri") or (f"#{node['refid']}" if node.get("refid") else "")
+    if not target or not text.strip():
+        return text
+    target = target.replace("\n", "").replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
+    if node.astext() == target and target.startswith(("http://", "https://")):
+        return f"<{target}>"
+    return f"[{' '.join(text.split())}]({f'<{target}>' if '(' in target or ')' in target else target})"

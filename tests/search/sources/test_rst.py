@@ -3,10 +3,10 @@
 import time
 
 import pytest
-from docutils.parsers.rst import directives, roles
 
 from search.sources import rst
-from search.sources.rst.scope import Work
+from search.sources.rst import directives
+from search.sources.rst.scope import Scope
 from search.sources.rst.site import Site, Target, labels_of
 
 SITE = Site(
@@ -20,7 +20,7 @@ SITE = Site(
     ("source", "markdown"),
     [
         ("*a* **b** ``c_d``", "*a* **b** `c_d`"),
-        (":func:`~a.b` :class:`!C` :nobody:`x`", "`b()` `C` x"),
+        (":func:`~a.b` :class:`!C` :nobody:`x`", "`b()` `C` `x`"),
         (":ref:`setup`, :ref:`there <setup>`", "[Set it up](guide/install#setup), [there](guide/install#setup)"),
         (":doc:`guide/install`, :ref:`gone`", "[Installing](guide/install), gone"),
         (":issue:`7` :pep:`8`", "[#7](https://example.com/issues/7) [PEP 8](https://peps.python.org/pep-0008/)"),
@@ -35,6 +35,9 @@ SITE = Site(
         ("=== ===\na   b\n=== ===\n1   2\n=== ===", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
         (".. list-table::\n   :header-rows: 1\n\n   * - a\n     - b|c\n   * - 1\n     - 2",
          "| a | b\\|c |\n| --- | --- |\n| 1 | 2 |"),
+        (".. csv-table::\n   :url: https://example.com/a.csv", "```\n.. csv-table::\n   :url: https://example.com/a.csv\n```"),
+        (".. list-table::\n\n   * - a\n   * text", "```\n.. list-table::\n\n   * - a\n   * text\n```"),
+        (".. figure:: a.png\n   :alt: A plan\n\n   The caption.", "A plan\n\nThe caption."),
         (".. raw:: html\n\n   <b>no</b>\n\nyes", "yes"),
         (".. py:function:: f(a)\n   :module: m\n\n   Does.", "**`m.f`**\n\n`m.f(a)`\n\nDoes."),
     ],
@@ -92,14 +95,41 @@ def test_no_text_holds_it_up_or_breaks_it(source):
         ".. _l:\n\n" * 1000,
         ".. unknown:: x\n\n   y\n\n" * 2000,
         "#. x\n" * 2000,
-        f".. function:: f{'[(' * 2000}",
+        f".. function:: f({'a, ' * 1000}",
         ".. toctree::\n   :glob:\n\n   *\n\n" * 2000,
     ],
 )
-def test_what_takes_more_work_than_it_may_is_its_text(source, caplog):
-    as_it_stands = rst.read(source, SITE, work=Work(0, failed=True)).markdown
-    assert rst.read(source, SITE, work=Work(500_000)).markdown == as_it_stands
+def test_a_page_that_takes_too_much_work_is_its_text(source, caplog):
+    text = rst.read(source, SITE, scope=Scope(SITE, "index", work=0)).markdown
+    caplog.clear()
+    assert rst.read(source, SITE, scope=Scope(SITE, "index", work=2000)).markdown == text
     assert [record.message.partition(":")[0] for record in caplog.records] == ["index"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "*a\n" * 5000,  # marks that are never closed
+        "word word\n" * 20_000,  # one paragraph
+        ".. x\n\n" * 80_000,
+        "".join(f".. _l{number}:\n\n" for number in range(5000)) + "x\n",
+        ".. csv-table::\n\n   " + "a," * 4000 + "\n" + "   a\n" * 4000,
+        "\n".join("  " * depth + "- x\n" for depth in range(600)),
+    ],
+)
+def test_a_page_that_would_take_too_long_is_its_text(source, caplog):
+    text = rst.read(source, SITE, scope=Scope(SITE, "index", work=0)).markdown
+    assert rst.read(source, SITE).markdown == text
+
+
+def test_long_lines_and_words_are_cut():
+    assert rst.read(f"{'a' * 5000} b\n\n{'c ' * 9000}").markdown == f"{'a' * 1000} b\n\n{('c ' * 5000).strip()}\n"
+
+
+def test_docutils_learns_a_limited_number_of_names(monkeypatch):
+    monkeypatch.setattr(directives, "MAX_NAMES", len(directives._known_directives) + 1)
+    text = rst.read(".. first-new:: *a*\n\n.. second-new:: *b*\n").markdown
+    assert text == "*a*\n\n```\n.. second-new:: *b*\n```\n"
 
 
 def test_a_bug_of_ours_is_logged_with_the_name_of_the_page(monkeypatch, caplog):
@@ -122,7 +152,6 @@ def test_what_is_described_is_never_the_title_of_the_page():
     assert rst.read(".. py:function:: m.f(a)\n").markdown == "## `m.f` {#m.f}\n\n`m.f(a)`\n"
 
 
-def test_other_users_of_docutils_notice_nothing():
-    before = (dict(directives._directives), dict(roles._roles))
-    rst.read(".. role:: mine\n.. default-role:: mine\n\n.. versionadded:: 1\n\n:mine:`x` `y`")
-    assert (directives._directives, roles._roles) == before
+def test_roles_of_a_page_end_with_the_page():
+    assert rst.read(".. role:: mine(emphasis)\n.. default-role:: mine\n\n:mine:`x` `y`").markdown == "*x* *y*\n"
+    assert rst.read(":mine:`x` `y`").markdown == "`x` *y*\n"

@@ -7,7 +7,7 @@ import pytest
 
 from search.sources import Bad, Draft, LeftOut, Moved
 from search.sources.rst import includes
-from search.sources.rst.folder import is_sphinx, read_folder
+from search.sources.sphinx.folder import is_sphinx, read_folder
 
 
 @pytest.fixture
@@ -80,15 +80,13 @@ def test_conf_py_whose_values_double_is_read(folder):
     assert drafts(folder({"docs/conf.py": conf, "docs/index.rst": "Hi\n"}))["/"].make().language == "de"
 
 
-def test_code_of_a_file_is_parsed_once_and_a_page_stays_small(folder, monkeypatch):
-    parsed = []
-    parse = includes._python_objects
-    monkeypatch.setattr(includes, "_python_objects", lambda source: parsed.append(source) or parse(source))
+def test_code_of_a_file_is_parsed_once_and_a_page_stays_small(folder):
+    includes._python_body.cache_clear()
     code = "class A:\n    def b(self):\n        pass\n\n\n" + "x = 1\n" * 20_000
     page = ".. literalinclude:: a.py\n   :pyobject: A.b\n\n" * 40 + ".. literalinclude:: a.py\n\n" * 50
     root = folder({"docs/a.py": code, "docs/index.rst": page})
     made = drafts(root)["/"].make()
-    assert parsed == [code]
+    assert includes._python_body.cache_info().misses == 1
     assert made.markdown.startswith("```python\n    def b(self):\n        pass\n```\n")
     assert len(made.markdown) <= 2 * 1024 * 1024
 
@@ -178,6 +176,20 @@ def test_myst_is_markdown_with_the_anchors_and_links_of_the_site(folder, source,
     files = {"docs/conf.py": MYST, "docs/other.md": OTHER, "docs/part/one.md": "cut\n\nFrom {file}.\n"}
     page = drafts(folder({**files, "docs/page.md": f"# Page\n\n{source}\n", "secret.md": "secret"}))["/page"].make()
     assert re.sub(r"\n{3,}", "\n\n", page.markdown).strip() == f"# Page\n\n{markdown}".strip()
+
+
+def test_included_text_has_the_limits_of_a_page(folder):
+    page = ".. include:: long.txt\n\n.. include:: long.txt\n"
+    root = folder({"docs/long.txt": f"{'word ' * 1000}\n\n" * 60, "docs/index.rst": page})
+    assert drafts(root)["/"].make().markdown == page.strip()
+
+
+def test_an_option_of_a_project_has_the_anchor_of_its_command(folder):
+    conf = "extensions = []\n\ndef setup(app):\n    app.add_object_type('django-admin', 'djadmin')\n"
+    page = "A\n=\n\n.. django-admin:: check [label]\n\n.. django-admin-option:: --deploy\n"
+    made = drafts(folder({"docs/conf.py": conf, "docs/a.rst": page}))["/a"].make()
+    assert "{#django-admin-check}" in made.markdown
+    assert "{#cmdoption-check-deploy}" in made.markdown
 
 
 def test_a_draft_of_myst_changes_with_what_it_links_to_and_includes(folder):

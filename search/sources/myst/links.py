@@ -7,10 +7,10 @@ from typing import Any, cast
 from docutils import nodes
 
 from search.sources.rst import roles
-from search.sources.rst.inline import Inline, escaped
 from search.sources.rst.site import Site, Target, link
+from search.sources.rst.writer import Writer, escape
 
-LONGEST = 20_000  # characters of a paragraph that has references; more is data
+MAX_PARAGRAPH = 20_000  # characters of a paragraph that has references; more is data
 _MARKUP = re.compile(
     r"\{(?P<role>[\w:.+-]{1,100})\}`(?P<content>[^`]{1,1000})`"
     r"|(?<!`)(?P<ticks>`+)(?!`)(?:.{1,1000}?)(?<!`)(?P=ticks)(?!`)"
@@ -24,26 +24,24 @@ _ADDRESS = re.compile(r"[#/:]|\.html?$")
 _PAGE = re.compile(r"\.(?:md|rst|txt)$")
 
 
-def resolved(text: str, site: Site, page: str) -> str:
+def resolve(text: str, site: Site, page: str) -> str:
     """A paragraph with its references as links of Markdown."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_PARAGRAPH:
         return text
-    inline = Inline(cast(Any, nodes.document)(None, None), site, LONGEST)
+    writer = Writer(cast(Any, nodes.document)(None, None))
 
-    def shown(found: re.Match[str]) -> str:
-        if found["role"] == "sub-ref":
-            return escaped(site.substitutions.get(found["content"], found["content"]))
+    def replace(found: re.Match[str]) -> str:
         if found["role"]:
-            return inline.line(roles.shown(found["role"].lower(), " ".join(found["content"].split()), site, page))
+            return writer.line(roles.render(found["role"].lower(), " ".join(found["content"].split()), site, page))
         if target := found["target"] or found["address"]:
             return _link(found["text"] or "", target.removeprefix("project:"), site, page)
         return found[0]
 
-    return _MARKUP.sub(shown, text)
+    return _MARKUP.sub(replace, text)
 
 
 def referred(source: str, site: Site, page: str) -> Iterator[str]:
-    """What the links of a page lead to at present, so that a change is seen; `Site.referred` has the roles."""
+    """The present targets of a page's links: its digest depends on them. `Site.referred` has those of roles."""
     for target, name in _LINKED.findall(source):
         target = name or target.removeprefix("project:")
         yield str(_target(target, site, page) or _is_name(target, site, page))
@@ -52,19 +50,19 @@ def referred(source: str, site: Site, page: str) -> Iterator[str]:
 def _link(text: str, target: str, site: Site, page: str) -> str:
     there = _target(target, site, page)
     if there:
-        return f"[{text or escaped(there.title) or target}]({link(page, there.page, there.anchor)})"
+        return f"[{text or escape(there.title) or target}]({link(page, there.page, there.anchor)})"
     if _is_name(target, site, page):
         return text or f"`{target}`"
     return f"[{text or target}]({target})"
 
 
 def _is_name(target: str, site: Site, page: str) -> bool:
-    """Whether a link's target is the name of something in code, say, and no address or file."""
+    """Whether a link's target is a name, of a function perhaps, and neither an address nor a file."""
     return not _ADDRESS.search(target) and not site.included(target, page)
 
 
 def _target(target: str, site: Site, page: str) -> Target | None:
-    """The place on this site that a link means: a heading or a label, by file or by name."""
+    """The heading or the label on this site that a link means, by file or by name."""
     if _ELSEWHERE.match(target):
         return None
     file, _, anchor = target.partition("#")
