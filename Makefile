@@ -27,7 +27,7 @@ test: $(VENV)/.installed  ## everything; installs what the tests need
 
 node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that other tests speak through
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test tests/widget/*.test.js
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js')
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"
@@ -83,7 +83,7 @@ types: $(VENV)/.installed-dev
 
 widget: $(WIDGET)/dist/widget.js  ## build the widget
 
-$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*) $(WIDGET)/build.mjs $(WIDGET)/slim.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
+$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*/*) static/page-views/views.js $(WIDGET)/build.mjs $(WIDGET)/slim.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
 	@echo "Building the widget …"
 	@cd $(WIDGET) && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" && \
 		npm ci --loglevel=error --no-audit --no-fund && npm run --silent build

@@ -65,12 +65,12 @@ async function bundle(name, entry, format, budget, { banner = "", define = {} } 
 }
 
 await mkdir(here("dist"), { recursive: true });
-const highlight = await bundle("highlight.js", "src/highlight.js", "esm", 6);
+const highlight = await bundle("highlight.js", "src/markdown/highlight.js", "esm", 6);
 await writeFile(here(`dist/${LICENCES}`), licence.trim() + "\n");
-const panel = await bundle("panel.js", "src/panel.js", "esm", 45, {
+const panel = await bundle("panel.js", "src/panel/panel.js", "esm", 45, {
   banner: `/*! Holds marked, MIT: /widget/${LICENCES} */\n`,
   define: { HIGHLIGHT_VERSION: JSON.stringify(highlight.version) },
 });
-await bundle("widget.js", "src/loader.js", "iife", 6, { define: { PANEL_VERSION: JSON.stringify(panel.version) } });
+await bundle("widget.js", "src/launcher/loader.js", "iife", 6, { define: { PANEL_VERSION: JSON.stringify(panel.version) } });
 await writeFile(here("dist/manifest.json"), JSON.stringify(manifest, null, 2) + "\n");
-await bundle("views.js", "src/views.js", "iife", 1);
+await bundle("views.js", "../page-views/views.js", "iife", 1);

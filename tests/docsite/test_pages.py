@@ -160,7 +160,7 @@ def test_the_navigation_of_a_language_leads_to_what_is_not_translated_yet(client
 def test_all_languages_have_the_words_that_are_used() -> None:
     templates = "".join(file.read_text() for file in (ROOT / "templates").rglob("*.html"))
     rendered = "".join(file.read_text() for file in (ROOT / "docsite" / "pages").glob("*.py"))
-    scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").glob("*.js"))
+    scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").rglob("*.js"))
     in_pages = {*re.findall(r"\bwords\.([a-z_]+)", templates), *re.findall(r'words\.PAGE\[.*?\]\["(\w+)"\]', rendered)}
     assert {code: set(known) for code, known in words.PAGE.items()} == dict.fromkeys(navigation.LANGUAGES, in_pages)
     in_scripts = set(re.findall(r"\bwords\.(\w+)", scripts)) - {"py", "js", "widget"}
@@ -172,7 +172,7 @@ def test_all_languages_have_the_words_that_are_used() -> None:
 
 
 def test_the_widget_has_words_in_every_language() -> None:
-    sources = [ROOT / "static" / "widget" / "src" / f"{name}.js" for name in ("launcher-words", "words")]
+    sources = [ROOT / "static" / "widget" / "src" / "base" / f"{name}.js" for name in ("launcher-labels", "labels")]
     own = dict(re.findall(r'^  (\w+): "(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
     assert {navigation.FIRST, *words.WIDGET} == navigation.LANGUAGES.keys()
     blanks = re.compile(r"{\w+}")

@@ -1,0 +1,118 @@
+/** What goes with the next question, as chips above the field: the page, and things the reader pointed at. */
+
+import { pageName } from "../conversation/context.js";
+import { h, icon, tool } from "../base/dom.js";
+import { fill, words } from "../base/labels.js";
+
+/** @typedef {import("../conversation/thread.js").Context} Context */
+
+/** So many things can go with one question. */
+const MOST = 5;
+
+export class Chips {
+  /** @type {Context[]} */
+  items = [];
+  /** What the reader selected; the next selection takes its place. @type {Context | null} */
+  #suggestion = null;
+  /** The value of a suggestion that was sent or removed, and is not made again. */
+  #settled = "";
+  #drawn = "";
+  #conversation;
+  #on;
+
+  /**
+   * @param {import("../conversation/conversation.js").Conversation} conversation
+   * @param {{ onchange: () => void, onleft: () => void }} on `onleft`: the chip that had the focus was the last one
+   */
+  constructor(conversation, on) {
+    this.#conversation = conversation;
+    this.#on = on;
+    this.element = h("ul", { className: "chips", role: "list", "aria-label": words.attached });
+  }
+
+  /** What is worth keeping when the page is left: not what was merely selected. */
+  get kept() {
+    return this.items.filter((item) => item !== this.#suggestion);
+  }
+
+  /** Adds things that are not there yet. Returns those for which there was no room. @param {Context[]} items */
+  add(items) {
+    const left = items.filter((item) => {
+      if (this.items.some(({ value }) => value === item.value)) return false;
+      if (this.items.length >= MOST) return true;
+      this.items = [...this.items, item];
+      return false;
+    });
+    this.#changed();
+    return left;
+  }
+
+  /** Offers what the reader selected. Returns whether it was taken up. @param {Context} item */
+  suggest(item) {
+    if (item.value === this.#settled || this.items.some(({ value }) => value === item.value)) return false;
+    this.items = this.kept;
+    if (this.items.length < MOST) this.items = [...this.items, (this.#suggestion = item)];
+    this.#changed();
+    return this.items.includes(item);
+  }
+
+  /** @param {Context} item */
+  remove(item) {
+    if (item === this.#suggestion) this.#settled = item.value;
+    this.items = this.items.filter((other) => other !== item);
+    this.#changed();
+  }
+
+  /** Puts others in the place of all of them. @param {Context[]} items */
+  replace(items) {
+    if (this.#suggestion && this.items.includes(this.#suggestion)) this.#settled = this.#suggestion.value;
+    this.#suggestion = null;
+    this.items = items;
+    this.#changed();
+  }
+
+  #changed() {
+    this.draw();
+    this.#on.onchange();
+  }
+
+  draw() {
+    const conversation = this.#conversation;
+    const withPage = conversation.page && conversation.thread.turns.length === 0;
+    const { title } = document;
+    const page = fill(words.thisPage, { title: pageName(title) || location.pathname });
+    const state = JSON.stringify([withPage && [page, title], this.items.map(({ type, label }) => [type, label])]);
+    if (state === this.#drawn) return;
+    this.#drawn = state;
+    const at = this.#buttons().findIndex((button) => button.matches(":focus"));
+    const leave = () => {
+      conversation.page = false;
+      this.#changed();
+    };
+    this.element.replaceChildren(
+      ...(withPage ? [chip("page", page, leave, title)] : []),
+      ...this.items.map((item) => chip(item.type === "code" ? "chevrons" : "quote", item.label, () => this.remove(item))),
+    );
+    this.element.hidden = !this.element.firstChild;
+    if (at < 0) return;
+    const buttons = this.#buttons();
+    if (buttons.length) buttons[Math.min(at, buttons.length - 1)].focus();
+    else this.#on.onleft();
+  }
+
+  #buttons() {
+    return [...this.element.querySelectorAll("button")];
+  }
+}
+
+/** @param {"page" | "chevrons" | "quote"} kind @param {string} label @param {() => void} onclick @param {string} [title] */
+function chip(kind, label, onclick, title = label) {
+  const remove = fill(words.remove, { label });
+  return h(
+    "li",
+    { className: "chip" },
+    icon(kind),
+    h("span", { dir: "auto", title }, label),
+    tool(remove, "close", onclick),
+  );
+}

@@ -1,0 +1,244 @@
+/** Where a question is written: a field that grows with its text, what goes with it, and one button that sends or stops. */
+
+import { Chips } from "./chips.js";
+import { contexts } from "../conversation/context.js";
+import { h, icon, plain } from "../base/dom.js";
+import { Intake } from "./paste-and-drop.js";
+import { watchSelection } from "./selection.js";
+import { lastAnswer } from "../conversation/thread.js";
+import { fill, locale, words } from "../base/labels.js";
+
+/** @typedef {import("../conversation/thread.js").Context} Context */
+
+/** The longest question the service takes. */
+const LIMIT = 32_000;
+/** Shares of it at which the reader is told what is left; it shows from the first on. */
+const STEPS = [0.8, 0.9, 0.95, 1];
+
+export class Composer {
+  #conversation;
+  #store;
+  /** The question that is being edited, and what was here before. @type {{ id: string, text: string, context: Context[] } | null} */
+  #editing = null;
+  #step = 0;
+  /** @type {AbortController | null} */
+  #watching = null;
+
+  #intake;
+
+  /**
+   * @param {import("../conversation/conversation.js").Conversation} conversation
+   * @param {ReturnType<typeof import("../conversation/store.js").store>} store
+   * @param {{ onleft: () => void, signal: AbortSignal }} on the focus needs a place
+   */
+  constructor(conversation, store, { onleft, signal }) {
+    this.#conversation = conversation;
+    this.#store = store;
+    this.field = h("textarea", {
+      rows: 1,
+      maxLength: LIMIT,
+      enterKeyHint: "send",
+      dir: "auto",
+      "aria-label": words.question,
+      oninput: () => this.#changed(),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+    });
+    this.grow = h("div", { className: "grow" }, this.field);
+    this.button = h("button", { type: "button", className: "send", onclick: () => this.#press() });
+    this.chips = new Chips(conversation, { onchange: () => this.#changed(), onleft });
+    this.remark = h("span");
+    this.cancel = plain(() => this.endEdit(), words.cancel);
+    this.counter = h("p", { className: "counter", hidden: true });
+    this.element = h(
+      "form",
+      { className: "composer", onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+      this.chips.element,
+      h("p", { className: "remark", hidden: true }, this.remark, this.cancel),
+      h("div", { className: "line" }, this.grow, this.button),
+      this.counter,
+      h("p", { className: "drop", "aria-hidden": "true" }, words.drop),
+    );
+    this.#intake = new Intake(this);
+    this.#restore();
+    conversation.addEventListener("change", () => this.#follow(), { signal });
+    this.chips.draw();
+    this.say("");
+    this.#fit();
+  }
+
+  get text() {
+    return this.field.value;
+  }
+
+  set text(value) {
+    this.field.value = value.slice(0, LIMIT);
+    this.#changed();
+  }
+
+  /** Adds things to point at, from anyone. Returns whether there was room for all. @param {unknown} given */
+  attach(given) {
+    const items = contexts(given);
+    const left = this.chips.add(items);
+    if (left.length) this.say(words.tooMany);
+    else if (items.length) this.#announce(fill(words.added, { labels: items.map(({ label }) => label).join(", ") }));
+    return !left.length;
+  }
+
+  /** Whether the service may know which page the reader is on. */
+  get page() {
+    return this.#conversation.page;
+  }
+
+  set page(page) {
+    this.#conversation.page = page;
+    this.chips.draw();
+    this.#save();
+  }
+
+  /** Brings the last question back, to be asked in other words. Does nothing while an answer is running. */
+  edit() {
+    const question = this.#conversation.thread.turns.at(-2);
+    if (this.#conversation.isRunning || question?.role !== "user") return;
+    this.#editing = { id: question.id, text: this.text, context: this.chips.kept };
+    this.field.value = question.text;
+    this.chips.replace(contexts(question.context));
+    this.#announce(words.editing);
+    this.field.focus();
+    this.field.setSelectionRange(question.text.length, question.text.length);
+  }
+
+  /** Takes files that are dropped anywhere on the panel. @param {HTMLElement} panel */
+  serve(panel) {
+    this.#intake.takeDrops(panel, (over) => this.element.classList.toggle("over", over));
+  }
+
+  /** Follows, while the panel is open, what the reader selects and how the page is called. @param {boolean} open */
+  watch(open) {
+    this.#watching?.abort();
+    if (!open) return;
+    const { signal } = (this.#watching = new AbortController());
+    watchSelection((found) => {
+      if (this.chips.suggest(found)) this.#announce(fill(words.added, { labels: found.label }));
+    }, signal);
+    const titles = new MutationObserver(() => this.chips.draw());
+    titles.observe(document.head, { subtree: true, childList: true, characterData: true });
+    signal.addEventListener("abort", () => titles.disconnect());
+    this.chips.draw();
+  }
+
+  /** Empties it. */
+  clear() {
+    this.#editing = null;
+    this.field.value = "";
+    this.chips.replace([]);
+  }
+
+  #restore() {
+    const saved = this.#store.draft();
+    if (!saved || typeof saved.text !== "string") return;
+    this.field.value = saved.text.slice(0, LIMIT);
+    this.#conversation.page = saved.page !== false;
+    const question = this.#conversation.thread.turns.at(-2);
+    const edits = question && question.id === saved.editing;
+    // What was pointed at on another page was about that page.
+    this.chips.items = contexts(saved.context).filter(({ path }) => edits || !path || path === location.pathname);
+    if (!edits) return;
+    this.#editing = { id: question.id, text: "", context: [] };
+  }
+
+  #save() {
+    this.#store.setDraft({ text: this.text, context: this.chips.kept, page: this.page, editing: this.#editing?.id });
+  }
+
+  #changed() {
+    this.say("");
+    this.#fit();
+    this.#save();
+  }
+
+  #follow() {
+    if (this.#editing && this.#conversation.thread.turns.at(-2)?.id !== this.#editing.id) this.#comeBack();
+    this.chips.draw();
+    this.#fit();
+  }
+
+  /** The style sheet lays this copy of the text out under the field, so that both have its height. */
+  #fit() {
+    this.grow.dataset.text = this.text + " ";
+    this.field.placeholder = this.chips.items.length ? words.placeholderAbout : words.placeholder;
+    this.#count();
+    const stop = this.#conversation.isRunning;
+    const phase = lastAnswer(this.#conversation.thread)?.phase;
+    const label = !stop ? words.send : phase === "queued" || phase === "waiting" ? words.unsend : words.stop;
+    this.button.setAttribute("aria-disabled", String(!stop && !this.text.trim()));
+    if (this.button.ariaLabel === label) return;
+    this.button.ariaLabel = this.button.title = label;
+    this.button.replaceChildren(icon(stop ? "stop" : "send"));
+  }
+
+  #count() {
+    const n = this.text.length;
+    const step = STEPS.filter((share) => n >= share * LIMIT).length;
+    this.counter.hidden = step === 0;
+    this.counter.textContent = fill(words.count, { n: n.toLocaleString(locale()), limit: LIMIT.toLocaleString(locale()) });
+    if (step > this.#step) this.#announce(fill(words.left, { n: (LIMIT - n).toLocaleString(locale()) }));
+    this.#step = step;
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    // Safari ends a composition before this event and leaves only the old code 229 to tell.
+    const composing = event.isComposing || event.keyCode === 229;
+    if (composing || event.shiftKey) return;
+    const { altKey, ctrlKey, metaKey } = event;
+    if (event.key === "ArrowUp" && !altKey && !ctrlKey && !metaKey && !this.text && !this.#editing) {
+      event.preventDefault();
+      this.edit();
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      if (!this.#conversation.isRunning) this.#press();
+    }
+  }
+
+  #press() {
+    const conversation = this.#conversation;
+    if (conversation.isRunning) return conversation.stop();
+    const text = this.text.trim();
+    if (!text) return this.field.focus();
+    const { items } = this.chips;
+    if (this.#editing) {
+      this.clear();
+      conversation.edit(text, items);
+    } else if (conversation.ask(text, items)) this.clear();
+  }
+
+  /** Leaves the question as it was. Returns whether one was being edited. */
+  endEdit() {
+    if (!this.#editing) return false;
+    this.#comeBack();
+    this.field.focus();
+    return true;
+  }
+
+  /** Ends editing; what was here before comes back. */
+  #comeBack() {
+    if (!this.#editing) return;
+    const { text, context } = this.#editing;
+    this.#editing = null;
+    this.field.value = text;
+    this.chips.replace(context);
+  }
+
+  /** Says something above the field until the reader goes on. @param {string} text */
+  say(text) {
+    this.remark.textContent = text || (this.#editing ? words.editing : "");
+    this.cancel.hidden = !this.#editing;
+    /** @type {HTMLElement} */ (this.remark.parentElement).hidden = !this.remark.textContent;
+    if (text) this.#announce(text);
+  }
+
+  /** @param {string} detail */
+  #announce(detail) {
+    this.element.dispatchEvent(new CustomEvent("announce", { bubbles: true, detail }));
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * The script of the embed tag: one global, and the widget it drives. Whatever goes wrong here is a warning in the
+ * console and nothing else to the host page; only a developer's wrong arguments throw.
+ */
+import { checked, fromTag } from "../base/options.js";
+import { warn } from "../base/console.js";
+import { Widget } from "./widget.js";
+
+const TAG = "docs-assistant";
+
+/** @param {HTMLScriptElement} script */
+function start({ nonce, src }) {
+  /** @type {Widget | null} */
+  let widget = null;
+  /** @param {"open" | "close" | "ask" | "update" | "reset"} name */
+  const call = (name) => (/** @type {any[]} */ ...given) => {
+    if (name === "ask" && typeof given[0] !== "string") throw new TypeError("DocsAssistant.ask needs a text.");
+    if (!widget) return warn(`call init() before ${name}().`);
+    widget.attach();
+    /** @type {any} */ (widget)[name](...given);
+  };
+  const api = {
+    /** @param {Record<string, unknown>} options */
+    init(options) {
+      const { domain, key, ...rest } = Object(options);
+      if (!domain || !key) throw new TypeError("DocsAssistant.init needs domain and key.");
+      if (widget) throw new Error("DocsAssistant is here already: destroy() it first.");
+      widget = new Widget({ nonce, ...checked(rest, src), domain, key }, src);
+      widget.begin();
+    },
+    open: call("open"),
+    close: call("close"),
+    ask: call("ask"),
+    update: call("update"),
+    reset: call("reset"),
+    destroy() {
+      widget?.destroy();
+      widget = null;
+    },
+  };
+  customElements.define(TAG, Widget);
+  Object.defineProperty(window, "DocsAssistant", { value: Object.freeze(api), configurable: true });
+}
+
+try {
+  const script = /** @type {HTMLScriptElement} */ (document.currentScript);
+  // An element of the page may go by that name, as one may by ours.
+  if (!(script instanceof HTMLScriptElement)) throw "this must be a classic script";
+  // A tag that is added once more goes on with what is there.
+  if (!customElements.get(TAG)) start(script);
+  const { domain, key } = script.dataset;
+  if (domain || key) /** @type {any} */ (window).DocsAssistant.init(fromTag(script.dataset));
+} catch (error) {
+  warn(`${error}`);
+}

@@ -1,0 +1,285 @@
+/** The widget's element on the host page. It draws the launcher and fetches the panel when someone is about to use it. */
+
+import { accents, mixed, parsed } from "../base/accent.js";
+import { dress, h, mark } from "../base/dom.js";
+import frameCss from "../base/frame.css";
+import { isWriting, wish } from "../base/keyboard.js";
+import { launcherWords } from "../base/launcher-labels.js";
+import css from "./launcher.css";
+import { checked, DEFAULTS, logical } from "../base/options.js";
+import { remembered, settings } from "./settings.js";
+import { skeleton } from "./skeleton.js";
+import { pageTheme, watchTheme } from "./theme.js";
+import { warn } from "../base/console.js";
+
+/** @typedef {import("../panel/panel.js").Panel} Panel */
+/** @typedef {import("../base/options.js").Options} Options */
+/** @typedef {import("../conversation/thread.js").Context} Context */
+
+/** How long a first visit waits for the owner's settings before the launcher shows, in milliseconds. */
+const PATIENCE = 250;
+/** How often within a second it comes back to a page that took it away. */
+const RETURNS = 3;
+
+export class Widget extends HTMLElement {
+  #root = this.attachShadow({ mode: "closed" });
+  #leaving = new AbortController();
+  /** @type {Panel | null} */
+  #panel = null;
+  /** @type {Promise<Panel> | null} */
+  #loading = null;
+  #attempts = 0;
+  /** @type {ReturnType<typeof skeleton> | null} */
+  #skeleton = null;
+  /** Whether it is to be open, as far as reader and page have said. */
+  #wanted = false;
+  /** What had the focus before the panel. @type {HTMLElement | null} */
+  #opener = null;
+  /** @type {() => void} */
+  #unwatch = () => {};
+  /** How often it came back within a second. */
+  #returns = 0;
+  #words = launcherWords;
+  #enabled = true;
+  /** What the owner chose. @type {Partial<Options>} */
+  #owner = {};
+  /** What the page chose. */
+  #page;
+  #script;
+  #style;
+  #launcher;
+  /** @type {Options} */
+  #options;
+
+  /** @param {Partial<Options> & { domain: string, key: string }} page @param {string} script its address; the service is on the same host */
+  constructor(page, script) {
+    super();
+    this.#page = page;
+    this.#script = script;
+    this.#options = { ...DEFAULTS, ...page };
+    const preload = () => this.#load().catch(() => {});
+    this.#launcher = h("button", {
+      className: "launcher waiting",
+      "aria-haspopup": "dialog",
+      "aria-expanded": "false",
+      onpointerenter: preload,
+      onfocus: preload,
+      onclick: () => this.open(),
+    });
+    this.#root.append(this.#launcher);
+    this.#style = dress(this.#root, [css, frameCss, ":host{}"], this.#options.nonce);
+  }
+
+  connectedCallback() {
+    this.#unwatch = watchTheme(() => this.#apply());
+  }
+
+  /** Sites that swap what is in the body take the widget away with it: it comes back, but does not fight. */
+  disconnectedCallback() {
+    this.#unwatch();
+    queueMicrotask(() => {
+      if (this.isConnected || this.#returns++ >= RETURNS) return;
+      setTimeout(() => (this.#returns = 0), 1000);
+      this.attach();
+    });
+  }
+
+  /** Puts it on the page where it is not, unless it was destroyed. */
+  attach() {
+    if (!this.isConnected && !this.#leaving.signal.aborted) document.body?.append(this);
+  }
+
+  /** @param {{ focus?: boolean, context?: Context[] }} [how] */
+  async open(how) {
+    const { focus = true, context } = Object(how);
+    const panel = await this.#show(focus);
+    if (context) panel?.composer.attach(context);
+  }
+
+  close() {
+    this.#wanted = false;
+    const hadFocus = this.#skeleton && this.#root.activeElement;
+    this.#skeleton?.dialog.remove();
+    this.#skeleton = null;
+    this.#panel?.hide();
+    this.#launcher.ariaExpanded = "false";
+    if (hadFocus) this.#giveBack();
+  }
+
+  /** @param {string} text @param {{ context?: Context[] }} [how] */
+  async ask(text, how) {
+    const panel = await this.#show(true);
+    if (panel) panel.ask(text, Object(how).context);
+    else if (this.#skeleton) this.#skeleton.field.value = text; // it is not lost
+  }
+
+  /** @param {Record<string, unknown>} options */
+  update(options) {
+    Object.assign(this.#page, checked(options, this.#script));
+    this.#apply();
+  }
+
+  async reset() {
+    (await this.#load().catch(() => null))?.conversation.restart();
+  }
+
+  async destroy() {
+    this.#leaving.abort();
+    this.close();
+    remembered(this.#page.domain, null);
+    this.remove();
+    (await this.#loading?.catch(() => null))?.destroy();
+  }
+
+  /** Puts it on the page, with the owner's settings, the keys, and the panel if it was open on the page before. */
+  async begin() {
+    const { signal } = this.#leaving;
+    // Not into the middle of a page that is still being read, whose styles may depend on what stands beside what.
+    if (document.readyState === "loading") return addEventListener("DOMContentLoaded", () => this.begin(), { once: true, signal });
+    this.attach();
+    const { domain } = this.#page;
+    addEventListener("keydown", (event) => this.#key(event), { signal });
+    const before = remembered(domain).settings;
+    if (before) this.#adopt(before);
+    else setTimeout(() => this.#launcher.classList.remove("waiting"), PATIENCE);
+    const asked = settings(this.#script, domain, signal);
+    await null; // until its look is settled
+    this.#tell("ready");
+    // What covers the page would hide what was just opened.
+    const covers = this.#options.variant === "modal" || matchMedia("(max-width: 639.98px)").matches;
+    if (remembered(domain).open && !covers) this.open({ focus: false });
+    const told = await asked;
+    if (!told || signal.aborted) return;
+    remembered(domain, { settings: told });
+    if (JSON.stringify(told) !== JSON.stringify(before)) this.#adopt(told);
+    if (!told.enabled) warn(told.reason);
+  }
+
+  /** @param {import("./settings.js").Settings} told */
+  #adopt({ enabled, appearance, labels, starterQuestions }) {
+    this.#enabled = enabled;
+    this.#owner = checked({ ...appearance, labels, starterQuestions }, this.#script);
+    this.#launcher.classList.remove("waiting");
+    if (!enabled) this.close();
+    this.#apply();
+  }
+
+  /** Shows what the options now say. */
+  #apply() {
+    if (!this.isConnected) return;
+    const options = (this.#options = { ...DEFAULTS, ...this.#owner, ...this.#page });
+    const { theme, accent, radius, font, side, align, logo, zIndex } = options;
+    this.#words = { ...launcherWords, ...options.labels };
+    const launcher = this.#launcher;
+    launcher.hidden = !this.#enabled;
+    launcher.ariaLabel = this.#words.name;
+    if (launcher.dataset.logo !== logo) launcher.replaceChildren(mark(logo), h("span"));
+    /** @type {HTMLElement} */ (launcher.lastChild).textContent = this.#words.launcher;
+
+    // No rule of the page may outdo these, not even an important one.
+    const set = (/** @type {string} */ name, /** @type {string} */ value) => this.#style()?.setProperty(name, value, "important");
+    set("z-index", `${zIndex}`);
+    set("--chosen-radius", `${radius}px`);
+    set("--chosen-font", font || "initial");
+    set("color", accent && mixed(accent));
+    const rgb = accent && parsed(getComputedStyle(this).color);
+    for (const [use, colors] of Object.entries(accents(rgb || [0, 0, 0]))) set(`--chosen-${use}`, rgb ? `light-dark(${colors})` : "initial");
+    set("color-scheme", theme === "system" ? pageTheme() : theme);
+    Object.assign(launcher.dataset, { align, logo, side: logical(side, this) });
+    this.#panel?.update(options);
+  }
+
+  /** Shows the panel, or its skeleton until it has loaded. Null when there is none, or nobody wants it any longer. */
+  async #show(/** @type {boolean} */ focus) {
+    if (!this.#enabled) return null;
+    this.#wanted = true;
+    if (this.#launcher.ariaExpanded === "false") {
+      const at = /** @type {HTMLElement} */ (document.activeElement);
+      this.#opener = at === this || at === document.body ? null : at;
+    }
+    this.#launcher.ariaExpanded = "true";
+    if (!this.#panel && !this.#skeleton && this.isConnected) {
+      this.#skeleton = skeleton(this.#options, logical(this.#options.side, this), this.#words, {
+        onclose: () => this.close(),
+        onretry: () => this.open({ focus: false }),
+        onask: async () => {
+          const panel = await this.#show(true); // with what was written
+          if (panel && !panel.conversation.isRunning) panel.composer.button.click();
+        },
+      });
+      this.#root.append(this.#skeleton.dialog);
+      this.#skeleton.show(focus);
+    }
+    try {
+      const panel = await this.#load();
+      if (!this.#wanted) return null;
+      panel.show({ focus: this.#skeleton ? this.#root.activeElement !== null : focus, field: this.#skeleton?.field });
+      this.#skeleton?.dialog.remove();
+      this.#skeleton = null;
+      return panel;
+    } catch (error) {
+      warn(error);
+      this.#skeleton?.fail();
+      this.#tell("error", { status: 0, kind: "panel" });
+      return null;
+    }
+  }
+
+  #load() {
+    return (this.#loading ??= this.#fetch().catch((error) => {
+      this.#loading = null;
+      throw error;
+    }));
+  }
+
+  async #fetch() {
+    const url = new URL(`/widget/${PANEL_VERSION}/panel.js`, this.#script);
+    // A failed module stays failed under its address in some browsers, so each further attempt has another.
+    if (this.#attempts++) url.search = `${this.#attempts}`;
+    const { create } = /** @type {typeof import("../panel/panel.js")} */ (await import(url.href));
+    const panel = create(this.#options, this.#script);
+    panel.addEventListener("toggle", () => this.#toggled(panel));
+    panel.addEventListener("hook", (event) => {
+      const told = /** @type {CustomEvent} */ (event).detail;
+      this.#tell(told.name, told.detail);
+    });
+    this.#root.append(panel);
+    return (this.#panel = panel);
+  }
+
+  /** @param {Panel} panel */
+  #toggled(panel) {
+    remembered(this.#page.domain, { open: panel.isOpen });
+    this.#tell(panel.isOpen ? "open" : "close");
+    this.#wanted = panel.isOpen;
+    this.#launcher.ariaExpanded = `${panel.isOpen}`;
+    if (!panel.isOpen && panel.hadFocus) this.#giveBack();
+  }
+
+  /** The focus goes back to where it came from. */
+  #giveBack() {
+    (this.#opener?.isConnected ? this.#opener : this.#launcher).focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (!this.#options.shortcuts || !this.isConnected || event.defaultPrevented || isWriting(event)) return;
+    const wanted = wish(event);
+    if (!wanted || (wanted === "fresh" && !this.#wanted)) return;
+    event.preventDefault();
+    if (wanted === "fresh") this.reset();
+    else if (this.#wanted) this.close();
+    else this.open();
+  }
+
+  /** Tells the page of something. What the page does then is its own affair. @param {string} name @param {Record<string, unknown>} detail */
+  #tell(name, detail = {}) {
+    const { event, error } = this.#options.hooks;
+    try {
+      if (name === "error") error?.(detail);
+      else event?.(name, detail);
+    } catch (thrown) {
+      warn(thrown);
+    }
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * Markdown to a plain tree. Answers are hostile until shown otherwise: the tree can only hold what is listed here,
+ * HTML stays text, images come from the documentation itself, and a link leads to the web or to mail.
+ */
+import { Lexer } from "marked";
+import { language } from "./languages.js";
+import { settle } from "./incomplete.js";
+
+/**
+ * @typedef {object} Branch
+ * @property {string} tag of an element; `cite` is a citation and `tabs` is one task in several languages
+ * @property {Tree[]} children
+ * @property {string} [href] of a link or citation, and the address of an image
+ * @property {string} [host] of the link
+ * @property {number} [start] of an ordered list
+ * @property {string} [align] of a cell
+ * @property {string} [lang] of code
+ * @property {boolean} [open] code to which more may come
+ */
+/** @typedef {string | Branch} Tree */
+/** @typedef {{ raw: string, tree: Branch | null }} Block a block as it was written, and what it shows */
+/**
+ * `base` is what relative links are relative to; `images` are the origins from which they may come; `partial` text is
+ * still arriving. An image that may still change is its alternative text, for it must not be fetched by half an address.
+ * @typedef {{ base: string, images?: ReadonlySet<string>, partial?: boolean }} Reading
+ */
+/** @typedef {{ base: string, images: ReadonlySet<string>, open: boolean }} Inside */
+/** @typedef {Record<string, any> & { type: string, raw: string }} Token */
+/** @typedef {{ label: string, href: string }} Suggestion */
+
+/** How deep a text may nest: what is deeper is plain text. */
+const DEEPEST = 12;
+/** The longest stretch of a paragraph that is read at once, in characters: the lexer takes time by the square of it. */
+const LONGEST = 2_000;
+
+/** Reads a text in little time whatever is in it. @param {string} text @returns {Token[]} */
+function lex(text) {
+  const lexer = /** @type {any} */ (new Lexer({ gfm: true }));
+  for (const [name, longest] of Object.entries({ blockTokens: Infinity, inlineTokens: LONGEST })) {
+    const read = lexer[name];
+    let depth = 0;
+    lexer[name] = (/** @type {string} */ raw, /** @type {Token[]} */ tokens = [], /** @type {boolean} */ clipped) => {
+      const token = { type: "text", raw, text: raw };
+      if (depth > DEEPEST) return tokens.push({ ...token, tokens: [token] }), tokens;
+      depth++;
+      while (raw) {
+        const end = raw.length <= longest ? raw.length : raw.lastIndexOf(". ", longest) + 1 || raw.lastIndexOf(" ", longest) + 1 || longest;
+        read.call(lexer, raw.slice(0, end), tokens, clipped);
+        raw = raw.slice(end);
+      }
+      depth--;
+      return tokens;
+    };
+  }
+  return lexer.lex(text);
+}
+
+/** The blocks of a text. @param {string} text @param {Reading} reading @returns {Block[]} */
+export function blocks(text, { base, images = new Set(), partial = false }) {
+  const tokens = lex(partial ? settle(text) : text);
+  const last = tokens.findLastIndex(({ type }) => type !== "space");
+  return tokens.map((token, i) => ({ raw: token.raw, tree: block(token, { base, images, open: partial && i === last }) }));
+}
+
+/** What a tree says; citations go, and the blanks before them. @param {Tree} tree @returns {string} */
+function said(tree) {
+  if (typeof tree === "string") return tree;
+  return tree.children.reduce((/** @type {string} */ all, child) => (typeof child !== "string" && child.tag === "cite" ? all.trimEnd() : all + said(child)), "");
+}
+
+/** The first sentence of a text, which is somewhere near its beginning; no heading, nor a line that is like one. @param {string} text */
+export function firstSentence(text) {
+  const trees = blocks(text.slice(0, 2_000), { base: "https://localhost/" }).flatMap(({ tree }) => tree ?? []);
+  const isTitle = (/** @type {Branch} */ { children }) => children.every((child) => typeof child === "string" ? !child.trim() : ["strong", "cite"].includes(child.tag));
+  const first = trees.find((tree) => tree.tag === "p" && !isTitle(tree)) ?? trees[0];
+  const all = first ? said(first).replace(/\s+/g, " ").trim() : "";
+  return (/^.*?[.!?:](?=\s|$)/.exec(all)?.[0] ?? all).slice(0, 300);
+}
+
+/**
+ * Splits off the block of pages to read next at the end, which is for buttons and not for reading. Only the service
+ * writes one, with paths of the documentation.
+ * @param {string} text
+ * @param {string} base
+ * @param {string} [site] where paths begin
+ * @returns {{ body: string, suggestions: Suggestion[] }}
+ */
+export function withoutSuggestions(text, base, site = "") {
+  const found = /(?:^|\n)```suggestions[ \t]*\n((?:(?!```)[\s\S])*)(?:```\s*)?$/.exec(text);
+  if (!found) return { body: text, suggestions: [] };
+  /** @type {Suggestion[]} */
+  const suggestions = [];
+  for (const [, label, target] of found[1].matchAll(/^[ \t]*\(([^()\n]+)\)\[(\/(?!\/)[^\]\n]*)\][ \t]*$/gm)) {
+    const href = address(site + target, base);
+    if (href) suggestions.push({ label, href });
+  }
+  return { body: text.slice(0, found.index), suggestions };
+}
+
+/** An address that may be followed, absolute, or null. @param {string} href @param {string} base */
+export function address(href, base) {
+  try {
+    const url = new URL(decode(href), base);
+    // What stands before an @ is read as the host by many, and is not.
+    return ["http:", "https:", "mailto:"].includes(url.protocol) && !url.username && !url.password ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} tag @param {Tree[]} children @param {Partial<Branch>} [more] @returns {Branch} */
+const branch = (tag, children, more) => ({ tag, children, ...more });
+
+/** @param {Token} token @param {Inside} inside @returns {Branch | null} */
+function block(token, inside) {
+  switch (token.type) {
+    case "paragraph":
+      return branch("p", inline(token.tokens, inside));
+    case "text":
+      return branch("span", inline(token.tokens ?? [token], inside));
+    case "heading": // an answer has an h3 of its own, and models like to begin at their third level
+      return branch(token.depth < 4 ? "h4" : token.depth === 4 ? "h5" : "h6", inline(token.tokens, inside));
+    case "code":
+      return branch("pre", [clean(token.text)], { lang: /^[\w+#.-]*/.exec(token.lang ?? "")?.[0], open: inside.open || undefined });
+    case "blockquote":
+      return branch("blockquote", blockList(token.tokens, inside));
+    case "list": {
+      const items = token.items.map((/** @type {Token} */ item) => branch("li", blockList(item.tokens, inside)));
+      return token.ordered ? branch("ol", items, { start: Number(token.start) || 1 }) : branch("ul", items);
+    }
+    case "table": {
+      const row = (/** @type {Token[]} */ cells) =>
+        branch(
+          "tr",
+          cells.map((cell) =>
+            branch(cell.header ? "th" : "td", inline(cell.tokens, inside), { align: cell.align ?? undefined }),
+          ),
+        );
+      return branch("table", [branch("thead", [row(token.header)]), branch("tbody", token.rows.map(row))]);
+    }
+    case "hr":
+      return branch("hr", []);
+    case "checkbox":
+      return branch("span", [token.checked ? "☑ " : "☐ "]);
+    case "html":
+      return /^\s*<!--/.test(token.raw) ? null : branch("p", [clean(token.raw.trim())]);
+    default:
+      return null;
+  }
+}
+
+/** @param {Token[]} tokens @param {Inside} inside @returns {Branch[]} */
+const blockList = (tokens, inside) => tokens.map((token) => block(token, inside)).filter((tree) => tree !== null);
+
+/** @param {Token[]} tokens @param {Inside} inside @returns {Tree[]} */
+function inline(tokens, inside) {
+  return tokens.flatMap((token) => {
+    switch (token.type) {
+      case "text":
+        return token.tokens ? inline(token.tokens, inside) : [decode(token.text)];
+      case "escape":
+        return [clean(token.text)];
+      case "strong":
+      case "em":
+      case "del":
+        return [branch(token.type, inline(token.tokens, inside))];
+      case "codespan":
+        return [branch("code", [clean(token.text)])];
+      case "br":
+        return [branch("br", [])];
+      case "image":
+        return image(token, inside);
+      case "link":
+        return link(token, inside);
+      case "html":
+        if (/^<br\s*\/?>$/i.test(token.raw)) return [branch("br", [])];
+        return token.raw.startsWith("<!--") ? [] : [clean(token.raw)];
+      default:
+        return [clean(token.raw)];
+    }
+  });
+}
+
+/** @param {Token} token @param {Inside} inside @returns {Tree[]} */
+function link(token, inside) {
+  const children = inline(token.tokens, inside);
+  const href = address(token.href, inside.base);
+  if (!href) return children;
+  if (/^\d{1,3}$/.test(token.text)) return [branch("cite", [token.text], { href, host: new URL(href).host })];
+  return [branch("a", children, { href, host: new URL(href).host })];
+}
+
+/** @param {Token} token @param {Inside} inside @returns {Tree[]} */
+function image(token, { base, images, open }) {
+  const alt = token.text ? [decode(token.text)] : [];
+  const href = open ? null : address(token.href, base);
+  return href && images.has(new URL(href).origin) ? [branch("img", alt, { href })] : alt;
+}
+
+/** Without the characters that show a text in another order than it is written. @param {string} text */
+const clean = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+
+/** @type {Record<string, string>} */
+const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", copy: "©", hellip: "…", mdash: "—", ndash: "–", larr: "←", rarr: "→", times: "×" };
+
+/** The lexer leaves entities as they are written. @param {string} text */
+function decode(text) {
+  return clean(text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
+    if (name) return ENTITIES[name] ?? whole;
+    const code = decimal ? Number(decimal) : parseInt(hex, 16);
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  }));
+}
+
+/** Whether two trees show the same. @param {Tree} a @param {Tree} b @returns {boolean} */
+export function same(a, b) {
+  if (a === b) return true;
+  if (typeof a === "string" || typeof b === "string" || !alike(a, b)) return false;
+  return a.children.length === b.children.length && a.children.every((child, i) => same(child, b.children[i]));
+}
+
+/** Whether two branches are the same but for their children. @param {Branch} a @param {Branch} b */
+export const alike = (a, b) =>
+  a.tag === b.tag && a.href === b.href && a.start === b.start && a.align === b.align && a.lang === b.lang && a.open === b.open;
+
+/** Adds a block to others. Code that follows on code in another language shows the same in other words. @param {Tree[]} trees @param {Branch} tree */
+function join(trees, tree) {
+  const last = /** @type {Branch | undefined} */ (trees.at(-1));
+  const others = last?.tag === "tabs" ? /** @type {Branch[]} */ (last.children) : last ? [last] : [];
+  const isVariant = (/** @type {Branch} */ { tag, lang = "", open }) => tag === "pre" && !open && language(lang).variant;
+  const name = language(tree.lang ?? "").name;
+  const joins = others.length > 0 && [...others, tree].every(isVariant) && others.every(({ lang = "" }) => language(lang).name !== name);
+  if (joins) trees.splice(-1, 1, branch("tabs", [...others, tree]));
+  else trees.push(tree);
+}
+
+/** A text that grows: what is finished is read once. */
+export class Growing {
+  #text = "";
+  /** How much of the text the finished blocks cover. */
+  #covered = 0;
+  /** @type {Tree[]} */
+  #finished = [];
+
+  /** All trees of the text as it is now. @param {string} text @param {Reading} reading @returns {Tree[]} */
+  read(text, reading) {
+    text = text.replace(/\r\n?/g, "\n"); // as the lexer does, which says how much it read
+    // The whole decides in the end: a reference there can turn text far above it into links.
+    if (!reading.partial || !text.startsWith(this.#text)) {
+      this.#covered = 0;
+      this.#finished = [];
+    }
+    this.#text = text;
+    const rest = blocks(text.slice(this.#covered), reading);
+    const last = rest.findLastIndex(({ tree }) => tree);
+    for (const { raw, tree } of rest.slice(0, Math.max(0, last))) {
+      this.#covered += raw.length;
+      if (tree) join(this.#finished, tree);
+    }
+    const trees = [...this.#finished];
+    if (last >= 0) join(trees, /** @type {Branch} */ (rest[last].tree));
+    if (!reading.partial) this.#text = ""; // for a text that goes on after all
+    return trees;
+  }
+}

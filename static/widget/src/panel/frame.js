@@ -1,0 +1,152 @@
+/** The dialog around a conversation: where it stands, how it opens and closes, and what the page does meanwhile. */
+
+import { logical } from "../base/options.js";
+import { Page } from "./host-page.js";
+
+/** @typedef {import("../base/options.js").Options} Options */
+
+/** Widths of the variant `panel`, in pixels, as frame.css has them. */
+const ROOM = { usual: 380, wide: 580 };
+/** How far a sheet is drawn down before it closes, in pixels. */
+const FAR = 90;
+/** Below so many pixels of height only what matters most is shown. */
+const LOW = 420;
+
+const TABBABLE = "a[href], button, input, select, summary, textarea, [tabindex='0']";
+
+export class Frame {
+  isWide = false;
+  #page = new Page();
+  #narrow = matchMedia("(max-width: 639.98px)");
+  #pushes = matchMedia("(min-width: 1280px)");
+  /** Whether the page behind is out of reach, by the browser's own doing. */
+  #isModal = false;
+  #style;
+  #onclose;
+
+  /**
+   * @param {HTMLDialogElement} dialog
+   * @param {Options} options
+   * @param {object} on
+   * @param {() => CSSStyleDeclaration | undefined} on.style a rule that the dialog inherits from
+   * @param {() => void} on.onclose the reader wants it closed
+   * @param {AbortSignal} on.signal
+   */
+  constructor(dialog, options, { style, onclose, signal }) {
+    this.dialog = dialog;
+    this.options = options;
+    this.#style = style;
+    this.#onclose = onclose;
+    const fit = () => this.fit();
+    for (const media of [this.#narrow, this.#pushes]) media.addEventListener("change", fit, { signal });
+    for (const type of ["resize", "scroll"]) visualViewport?.addEventListener(type, fit, { signal });
+    dialog.addEventListener("cancel", (event) => {
+      event.preventDefault(); // a phone's way back, among others
+      onclose();
+    });
+    dialog.addEventListener("close", () => this.#isModal && !dialog.open && onclose());
+    dialog.addEventListener("click", (event) => event.target === dialog && this.#isOutside(event) && onclose());
+    dialog.addEventListener("keydown", (event) => event.key === "Tab" && this.covers && this.#keepFocus(event));
+    this.#takeSwipes();
+  }
+
+  /** Whether it is all that a small screen shows. */
+  get isSheet() {
+    return this.#narrow.matches;
+  }
+
+  /** Whether the page behind is out of reach. */
+  get covers() {
+    return this.isSheet || this.options.variant === "modal";
+  }
+
+  /** @param {{ instant?: boolean }} how `instant`: without motion, in the place of what looked like it */
+  open({ instant = false }) {
+    this.dialog.classList.toggle("instant", instant);
+    this.#raise();
+    this.fit();
+  }
+
+  close() {
+    this.dialog.classList.remove("instant");
+    this.#isModal = false;
+    this.dialog.close();
+    this.fit();
+  }
+
+  /** Makes it fit after anything has changed: the screen, its keyboard, an option. */
+  fit() {
+    const { dialog, options, covers } = this;
+    const { variant, align } = options;
+    const side = logical(options.side, dialog);
+    Object.assign(dialog.dataset, { form: this.isSheet ? "sheet" : variant, side, align });
+    dialog.classList.toggle("wide", this.isWide);
+    dialog.ariaModal = covers ? "true" : null;
+    // One that was taken off the page, and put back with it, is over it no longer.
+    if (dialog.open && dialog.isConnected && covers !== dialog.matches(":modal")) this.#turn();
+    const pushes = dialog.open && variant === "panel" && this.#pushes.matches;
+    this.#page.set({ still: dialog.open && covers, side, room: pushes ? ROOM[this.isWide ? "wide" : "usual"] : 0 });
+    const style = this.#style();
+    const view = dialog.open && this.isSheet ? visualViewport : null;
+    style?.setProperty("--height", view ? `${view.height}px` : "");
+    style?.setProperty("--top", view ? `${view.offsetTop}px` : "");
+    dialog.classList.toggle("low", dialog.open && dialog.clientHeight < LOW);
+  }
+
+  /** `show()` would take the focus; the attribute does all else that it does. */
+  #raise() {
+    this.#isModal = this.covers;
+    if (this.#isModal) this.dialog.showModal();
+    else this.dialog.open = true;
+  }
+
+  /** From beside the page to over it, or back. */
+  #turn() {
+    const root = /** @type {ShadowRoot} */ (this.dialog.getRootNode());
+    const focused = /** @type {HTMLElement | null} */ (root.activeElement);
+    this.dialog.classList.add("instant");
+    this.#isModal = false;
+    this.dialog.close();
+    this.#raise();
+    focused?.focus({ preventScroll: true });
+  }
+
+  /** @param {MouseEvent} event */
+  #isOutside({ clientX, clientY }) {
+    const { left, right, top, bottom } = this.dialog.getBoundingClientRect();
+    return clientX < left || clientX > right || clientY < top || clientY > bottom;
+  }
+
+  /** Where the page is out of reach the focus goes round. @param {KeyboardEvent} event */
+  #keepFocus(event) {
+    const stops = /** @type {HTMLElement[]} */ ([...this.dialog.querySelectorAll(TABBABLE)]);
+    const open = stops.filter((stop) => stop.tabIndex >= 0 && stop.checkVisibility() && !(/** @type {HTMLButtonElement} */ (stop).disabled));
+    const edge = event.shiftKey ? open[0] : open.at(-1);
+    const at = /** @type {ShadowRoot} */ (this.dialog.getRootNode()).activeElement;
+    if (at !== edge && !(event.shiftKey && at === this.dialog)) return;
+    event.preventDefault();
+    (event.shiftKey ? open.at(-1) : open[0])?.focus();
+  }
+
+  /** A sheet is drawn down by its header: anything else scrolls. */
+  #takeSwipes() {
+    let from = 0;
+    let far = 0;
+    /** @param {number} to */
+    const move = (to) => this.#style()?.setProperty("--drag", `${(far = to)}px`);
+    this.dialog.addEventListener("touchstart", ({ touches, target }) => {
+      const begins = this.isSheet && touches.length === 1 && target instanceof Element && target.closest("header");
+      from = begins ? touches[0].clientY : NaN;
+      if (begins) this.dialog.classList.add("instant");
+    }, { passive: true });
+    this.dialog.addEventListener("touchmove", ({ touches }) => from && move(Math.max(0, touches[0].clientY - from)), { passive: true });
+    for (const type of ["touchend", "touchcancel"]) {
+      this.dialog.addEventListener(type, () => {
+        this.dialog.classList.remove("instant");
+        if (from && far > FAR && type === "touchend") this.#onclose();
+        from = NaN;
+        move(0);
+      });
+    }
+  }
+}

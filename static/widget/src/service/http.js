@@ -1,0 +1,197 @@
+/** The other way to the service, where sockets do not get through; and the small requests beside a question. */
+
+import { json } from "../base/json.js";
+import { EventStream } from "./sse.js";
+
+/** @typedef {import("./client.js").Hearer} Hearer */
+/** @typedef {import("./client.js").Ids} Ids */
+
+/** A proxy's statuses while the service behind it is away. */
+const AWAY = new Set([502, 503, 504]);
+
+/** How long a small request may take, in milliseconds. */
+const PATIENCE = 10_000;
+
+/** One answer being read. `unwanted` means that it is to be stopped as soon as its ids are known. */
+class Reading extends AbortController {
+  unwanted = false;
+}
+
+export class Http {
+  /** @type {Reading | null} */
+  #reading = null;
+  #service;
+  #domain;
+
+  /** @param {string} script address of the loader; the service is on the same host @param {string} domain */
+  constructor(script, domain) {
+    this.#service = script;
+    this.#domain = encodeURIComponent(domain);
+  }
+
+  /** @param {string} what such as `v2/assistant` @param {string} [more] */
+  address(what, more = "") {
+    return new URL(`/discovery/${what}/${this.#domain}${more}`, this.#service);
+  }
+
+  /** @param {{ key: string } & Record<string, any>} question @param {Hearer} hearer */
+  async ask({ key, fp, ...question }, hearer) {
+    const reading = this.#begin();
+    const response = await this.#fetch(this.address("v2/assistant", "/message"), key, { fp, ...question, resumable: true }, reading);
+    if (reading.signal.aborted) return;
+    if (!response) return hearer.lost("unreached");
+    if (!response.ok) return hearer.event(await failure(response));
+    await this.#read(response, reading, {
+      lost: hearer.lost,
+      event: (event) => {
+        hearer.event(event);
+        if (!reading.unwanted || event.type !== "start") return;
+        reading.abort();
+        this.#end({ key, fp, threadId: event.messageMetadata?.threadId, messageId: event.messageId });
+      },
+    });
+  }
+
+  /**
+   * Reads an answer again from its start; what was seen of it is passed over.
+   * @param {Ids & { after: number }} answer
+   * @param {Hearer} hearer
+   */
+  async resume({ key, id, messageId, after }, hearer) {
+    const reading = this.#begin();
+    const url = this.address("v2/assistant", `/message/${encodeURIComponent(id)}/stream`);
+    const response = await this.#fetch(url, key, null, reading);
+    if (reading.signal.aborted) return;
+    if (!response || AWAY.has(response.status)) return hearer.lost("unreached");
+    if (response.status === 204) return hearer.event(gone());
+    if (!response.ok) return hearer.event(await failure(response));
+    let position = 0;
+    await this.#read(response, reading, {
+      lost: hearer.lost,
+      event: (event) => {
+        if (position++ === 0 && event.messageId !== messageId) {
+          reading.abort();
+          hearer.event(gone()); // another question of this conversation came between
+        } else if (position > after || isLast(event)) {
+          hearer.event(event);
+        }
+      },
+    });
+  }
+
+  /** Ends an answer. One whose ids are not known yet is read on until they are. @param {Ids | null} ids */
+  stop(ids) {
+    if (ids) {
+      this.#end(ids);
+      this.close();
+    } else if (this.#reading) {
+      this.#reading.unwanted = true;
+      this.#reading = null;
+    }
+  }
+
+  /** No event follows. */
+  close() {
+    this.#reading?.abort();
+    this.#reading = null;
+  }
+
+  /** The answer has ended. */
+  rest() {
+    this.#reading = null;
+  }
+
+  /** Tells what a reader thinks of an answer. Returns whether the service took it. @param {Record<string, unknown>} feedback */
+  rate(feedback) {
+    // As plain text a browser sends it without asking first, so that it also leaves with the page.
+    const init = { method: "POST", body: json(feedback), headers: { "Content-Type": "text/plain" }, keepalive: true };
+    return this.#did(fetch(this.address("v1/feedback"), { ...init, credentials: "omit", signal: AbortSignal.timeout(PATIENCE) }));
+  }
+
+  /** Deletes a conversation. Returns whether the service did. @param {{ key: string, fp: string, threadId: string }} whose */
+  forget({ key, fp, threadId }) {
+    return this.#did(this.#post(this.address("v1/assistant", "/forget"), key, { fp, threadId }));
+  }
+
+  #begin() {
+    this.close();
+    return (this.#reading = new Reading());
+  }
+
+  /** @param {Omit<Ids, "id">} ids */
+  #end({ key, fp, threadId, messageId }) {
+    this.#did(this.#post(this.address("v2/assistant", "/stop"), key, { fp, threadId, messageId }));
+  }
+
+  /** @param {URL} url @param {string} key @param {object} content */
+  #post(url, key, content) {
+    return fetch(url, { ...request(key, content), keepalive: true, signal: AbortSignal.timeout(PATIENCE) });
+  }
+
+  /** @param {Promise<Response>} response */
+  async #did(response) {
+    try {
+      return (await response).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  /** @param {URL} url @param {string} key @param {object | null} content @param {Reading} reading */
+  async #fetch(url, key, content, { signal }) {
+    try {
+      return await fetch(url, { ...request(key, content), signal });
+    } catch {
+      return null;
+    }
+  }
+
+  /** @param {Response} response @param {Reading} reading @param {Hearer} hearer */
+  async #read(response, reading, hearer) {
+    const stream = new EventStream();
+    let ended = false;
+    try {
+      const pieces = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+      for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
+        for (const event of stream.push(piece.value)) {
+          if (ended || reading.signal.aborted) continue;
+          ended = isLast(event);
+          hearer.event(event.type === "error" ? { status: 503, ...event } : event); // as the socket has it
+        }
+      }
+    } catch {
+      // The connection broke, or what came over it is not of the service.
+    }
+    if (!ended && !reading.signal.aborted) hearer.lost("broken");
+  }
+}
+
+/** Whether an answer ends with this event. @param {import("../conversation/thread.js").Event} event */
+export const isLast = ({ type }) => type === "finish" || type === "error";
+
+/** @returns {import("../conversation/thread.js").Event} */
+const gone = () => ({ type: "error", errorText: "", status: 404 });
+
+/** @param {string} key @param {object | null} content @returns {RequestInit} */
+const request = (key, content) => ({
+  method: content ? "POST" : "GET",
+  headers: { Authorization: `Bearer ${key}`, ...(content && { "Content-Type": "application/json" }) },
+  body: content && json(content),
+  credentials: "omit",
+  cache: "no-store",
+});
+
+/** A refusal as the event that the socket would have sent. @param {Response} response @returns {Promise<import("../conversation/thread.js").Event>} */
+async function failure(response) {
+  const later = response.headers.get("Retry-After") ?? ""; // seconds, or a date
+  const wait = Number(later) || Math.ceil((Date.parse(later) - Date.now()) / 1000);
+  const body = await response.json().catch(() => null);
+  const details = Array.isArray(body?.details) ? body.details : [];
+  const sentences = [body?.error, ...details.map((/** @type {any} */ detail) => `${detail?.message}.`)];
+  return {
+    type: "error",
+    errorText: typeof body?.error === "string" ? sentences.join(" ") : "",
+    status: response.status,
+    ...(wait > 0 && { retryAfter: wait }),
+  };
+}

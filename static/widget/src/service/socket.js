@@ -1,0 +1,116 @@
+/** The first way to the service: a socket, kept open from one question to the next. */
+
+import { json } from "../base/json.js";
+
+/** @typedef {import("./client.js").Hearer} Hearer */
+/** @typedef {import("./client.js").Ids} Ids */
+
+/** A network that swallows sockets is found out after this, in milliseconds. */
+const OPENING = 3_000;
+/** An unused socket is given up after this: it would keep the page out of the browser's back/forward cache. */
+const IDLE = 60_000;
+
+export class Socket {
+  /** @type {WebSocket | null} */
+  #socket = null;
+  /** @type {Hearer | null} */
+  #hearer = null;
+  /** An answer's last events may still be on their way. */
+  #busy = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  #url;
+
+  /** @param {URL} url */
+  constructor(url) {
+    this.#url = url.href.replace(/^http/, "ws");
+  }
+
+  /** @param {Record<string, unknown>} question @param {Hearer} hearer */
+  ask(question, hearer) {
+    this.#say({ type: "ask", ...question }, hearer);
+  }
+
+  /** @param {Ids & { after: number }} answer @param {Hearer} hearer */
+  resume({ key, fp, threadId, messageId, after }, hearer) {
+    this.#say({ type: "resume", key, fp, threadId, messageId, after }, hearer);
+  }
+
+  /** Ends the running answer. Its last events follow. */
+  stop() {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send('{"type":"stop"}');
+    else this.close(); // the question has not been sent, and now never is
+  }
+
+  /** No event follows. */
+  close() {
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = this.#hearer = null;
+    this.#busy = false;
+    socket?.close(1000);
+  }
+
+  /** The answer has ended. */
+  rest() {
+    this.#busy = false;
+    this.#hearer = null;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.close(), IDLE);
+  }
+
+  /** @param {Record<string, unknown>} content @param {Hearer} hearer */
+  #say(content, hearer) {
+    const message = json(content);
+    if (this.#busy || this.#socket?.readyState !== WebSocket.OPEN) this.close();
+    clearTimeout(this.#timer);
+    this.#hearer = hearer;
+    this.#busy = true;
+    if (this.#socket) this.#socket.send(message);
+    else this.#open(message);
+  }
+
+  /** @param {string} message */
+  #open(message) {
+    const hearer = this.#hearer;
+    /** @type {WebSocket} */
+    let socket;
+    try {
+      socket = this.#socket = new WebSocket(this.#url);
+    } catch {
+      // A content security policy that forbids the connection throws here in some browsers.
+      queueMicrotask(() => hearer === this.#hearer && this.#lost("unsent"));
+      return;
+    }
+    let opened = false;
+    this.#timer = setTimeout(() => socket === this.#socket && this.#lost("unsent"), OPENING);
+    socket.onopen = () => {
+      if (socket !== this.#socket) return;
+      clearTimeout(this.#timer);
+      opened = true;
+      socket.send(message);
+    };
+    socket.onmessage = ({ data }) => socket === this.#socket && this.#receive(data);
+    socket.onclose = () => socket === this.#socket && this.#lost(opened ? "broken" : "unsent");
+  }
+
+  /** @param {unknown} data */
+  #receive(data) {
+    /** @type {unknown} */
+    let event;
+    try {
+      event = JSON.parse(String(data));
+    } catch {
+      // Not of the service: nothing that follows can be trusted to be complete.
+      return this.#lost("broken");
+    }
+    this.#hearer?.event(/** @type {import("../conversation/thread.js").Event} */ (event));
+  }
+
+  /** @param {import("./client.js").Loss} how */
+  #lost(how) {
+    const hearer = this.#hearer;
+    this.close();
+    hearer?.lost(how);
+  }
+}

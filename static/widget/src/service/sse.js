@@ -1,0 +1,36 @@
+/** Server-sent events out of a byte stream, whatever the pieces it arrives in. */
+
+/** @typedef {import("../conversation/thread.js").Event} Event */
+
+const LINE_END = /\r\n|\n|\r(?!$)/; // a CR at the very end may be half of a CRLF: it waits for what follows
+
+export class EventStream {
+  #decoder = new TextDecoder();
+  /** Of a line that has not ended. */
+  #rest = "";
+  /** @type {string[]} */
+  #data = [];
+
+  /**
+   * The events that this piece completes; fields other than `data`, comments and `[DONE]` are passed over.
+   * @param {Uint8Array} bytes
+   * @returns {Event[]}
+   * @throws {SyntaxError} for data that is no JSON
+   */
+  push(bytes) {
+    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split(LINE_END);
+    this.#rest = lines.pop() ?? "";
+    const events = [];
+    for (const line of lines) {
+      const field = /^data(?:: ?(.*))?$/s.exec(line);
+      if (field) {
+        this.#data.push(field[1] ?? "");
+      } else if (!line && this.#data.length) {
+        const data = this.#data.join("\n");
+        this.#data = [];
+        if (data !== "[DONE]") events.push(JSON.parse(data));
+      }
+    }
+    return events;
+  }
+}

@@ -1,0 +1,102 @@
+/** What a reader thinks of an answer: a thumb counts at once, and more can be said after it. */
+
+import { h, icon, plain, tool } from "../base/dom.js";
+import { words } from "../base/labels.js";
+
+/** @typedef {import("../conversation/thread.js").Answer} Answer */
+
+/** The longest comment the service takes, in characters. */
+const LONGEST = 1_000;
+
+/** What may be wrong with an answer, as its owner reads it, and by the key of the sentence that readers see. */
+const REASONS = /** @type {const} */ ({
+  inaccurate: "inaccurate",
+  incomplete: "incomplete",
+  "out of date": "outOfDate",
+  "not what I asked": "offTopic",
+});
+
+export class FeedbackView {
+  #conversation;
+  /** @type {Answer | null} */
+  #answer = null;
+  #thumbs = [true, false].map((helpful) => {
+    const press = () => this.#press(helpful);
+    return helpful ? tool(words.helpful, "thumb", press) : tool(words.unhelpful, "thumb", press, { className: "quiet down" });
+  });
+  thumbs = h("span", { className: "thumbs", role: "group", "aria-label": words.rate }, ...this.#thumbs);
+  /** Where more can be said. */
+  element = h("div", { className: "feedback", hidden: true, onkeydown: (/** @type {Event} */ event) => this.#key(event) });
+
+  /** @param {import("../conversation/conversation.js").Conversation} conversation */
+  constructor(conversation) {
+    this.#conversation = conversation;
+  }
+
+  /** @param {Answer} answer */
+  update(answer) {
+    this.#answer = answer;
+    this.thumbs.hidden = !answer.messageId;
+    this.#thumbs.forEach((thumb, i) => (thumb.ariaPressed = String(answer.feedback?.helpful === (i === 0))));
+    if (!answer.feedback) this.element.hidden = true;
+  }
+
+  /** @param {boolean} helpful */
+  #press(helpful) {
+    const answer = /** @type {Answer} */ (this.#answer);
+    const again = answer.feedback?.helpful === helpful;
+    this.#conversation.rate(answer.id, again ? null : { helpful, reason: "", comment: "" });
+    if (again) return this.#say(words.takenBack);
+    this.#say(words.thanks);
+    this.#ask(helpful);
+  }
+
+  /** Asks for more. @param {boolean} helpful */
+  #ask(helpful) {
+    const reasons = Object.entries(REASONS).map(([value, key]) =>
+      h("label", {}, h("input", { type: "radio", name: "reason", value }), h("span", {}, words[key])),
+    );
+    const field = h("textarea", { name: "comment", rows: 2, maxLength: LONGEST, dir: "auto", placeholder: words.comment, "aria-label": words.comment });
+    const form = h(
+      "form",
+      { onsubmit: (/** @type {Event} */ event) => this.#send(event, helpful) },
+      helpful ? null : h("fieldset", {}, h("legend", {}, words.whatWasWrong), ...reasons),
+      field,
+      h("p", {}, plain(() => this.#close(), words.noMore), h("button", { type: "submit", className: "plain" }, words.sendFeedback)),
+    );
+    this.element.replaceChildren(form);
+    this.element.hidden = false;
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {Event} event @param {boolean} helpful */
+  #send(event, helpful) {
+    event.preventDefault();
+    const said = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    const [reason, comment] = ["reason", "comment"].map((name) => String(said.get(name) ?? "").trim());
+    this.#conversation.rate(/** @type {Answer} */ (this.#answer).id, { helpful, reason, comment });
+    this.#close();
+    this.element.replaceChildren(h("p", { className: "thanks" }, icon("check"), words.thanks));
+    this.element.hidden = false;
+    this.#say(words.thanks);
+  }
+
+  /** Closes the form; the focus goes back to where it came from. */
+  #close() {
+    this.element.hidden = true;
+    this.#thumbs.find((thumb) => thumb.ariaPressed === "true")?.focus();
+  }
+
+  /** @param {Event} event */
+  #key(event) {
+    if (/** @type {KeyboardEvent} */ (event).key !== "Escape") return;
+    event.stopPropagation();
+    event.preventDefault();
+    this.#close();
+  }
+
+  /** @param {string} text */
+  #say(text) {
+    this.thumbs.dispatchEvent(new CustomEvent("announce", { bubbles: true, detail: text }));
+  }
+}

@@ -1,0 +1,19 @@
+/** How a question looks, with what the reader pointed at. */
+
+import { h, icon } from "../base/dom.js";
+import { words } from "../base/labels.js";
+
+export class QuestionView {
+  /** @param {import("../conversation/thread.js").Question} question */
+  constructor(question) {
+    this.turn = question;
+    const chips = question.context?.map(({ label, type }) => h("li", {}, icon(type === "code" ? "chevrons" : "quote"), h("span", { dir: "auto" }, label)));
+    this.element = h(
+      "article",
+      { className: "question", tabIndex: -1 },
+      h("h3", { className: "unseen" }, words.asked),
+      chips?.length ? h("ul", { className: "pointed", "aria-label": words.context }, ...chips) : null,
+      h("p", { dir: "auto" }, question.text),
+    );
+  }
+}

@@ -1,0 +1,70 @@
+/** What stands below an answer: the pages it cites, pages to read next, and which state of the docs it is about. */
+
+import { h, plain } from "../base/dom.js";
+import { address } from "../markdown/parser.js";
+import { linkTo, place } from "../markdown/renderer.js";
+import { page } from "./quote.js";
+import { numbered } from "../conversation/thread.js";
+import { fill, locale, words } from "../base/labels.js";
+
+/** @typedef {import("../conversation/thread.js").Source & { number: number }} Numbered */
+
+/** Sources shown before the rest is asked for. */
+const FEW = 5;
+
+/**
+ * The cited pages, each once, by the numbers of the text; each leads to the first place that is cited of it.
+ * @param {string} body
+ * @param {import("../conversation/thread.js").Source[]} sources
+ * @returns {Numbered[]}
+ */
+export function cited(body, sources) {
+  /** @type {Map<string, string>} */
+  const first = new Map();
+  for (const [, url] of body.matchAll(/\[\d{1,3}\]\(<?([^)\s>]+)/g)) if (!first.has(page(url))) first.set(page(url), url);
+  const once = numbered(body, sources).filter(({ url }, i, all) => all.findIndex((other) => page(other.url) === page(url)) === i);
+  return once.map((source) => ({ ...source, url: first.get(page(source.url)) ?? source.url }));
+}
+
+/** @param {Numbered[]} sources */
+export function sourceList(sources) {
+  const rest = sources.slice(FEW);
+  const list = h("ol", {}, ...sources.slice(0, FEW).map(item));
+  const more = () => {
+    button?.remove();
+    list.append(...rest.map(item));
+    list.children[FEW].querySelector("a")?.focus();
+  };
+  const button = rest.length ? plain(more, fill(words.more, { n: rest.length })) : null;
+  return h("section", { className: "sources", "aria-label": words.sources }, h("h4", {}, words.sources), list, button);
+}
+
+/** @param {Numbered} source */
+function item({ number, title, url }) {
+  const href = address(url, location.href);
+  const label = [h("span", { className: "number" }, String(number)), h("span", { className: "title", dir: "auto" }, title), h("span", { className: "where", dir: "ltr" }, href ? place(href) : "")];
+  return h("li", { value: number }, href ? h("a", linkTo(href), ...label) : h("span", {}, ...label));
+}
+
+/** @param {import("../markdown/parser.js").Suggestion[]} suggestions */
+export function nextList(suggestions) {
+  const items = suggestions.slice(0, 3).map(({ label, href }) => h("li", {}, h("a", { ...linkTo(href), dir: "auto" }, label)));
+  return h("section", { className: "next", "aria-label": words.next }, h("h4", {}, words.next), h("ul", {}, ...items));
+}
+
+/** Which state of the docs an answer is about. @param {import("../conversation/thread.js").Scope | null} scope */
+export function scopeLine(scope) {
+  const at = Date.parse(scope?.indexedAt ?? "");
+  const parts = [scope?.version, Number.isNaN(at) ? "" : fill(words.indexed, { ago: ago(at) })].filter(Boolean);
+  return parts.length ? h("small", {}, parts.join(" · ")) : null;
+}
+
+/** @param {number} at */
+function ago(at) {
+  const minutes = Math.min(0, Math.round((at - Date.now()) / 60_000));
+  if (minutes === 0) return words.justNow;
+  const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
+  if (minutes > -60) return format.format(minutes, "minute");
+  if (minutes > -60 * 24) return format.format(Math.round(minutes / 60), "hour");
+  return format.format(Math.round(minutes / 1440), "day");
+}

@@ -1,0 +1,176 @@
+/** The turns of a conversation, drawn once a frame, and how they scroll. */
+
+import { AnswerView } from "./answer.js";
+import { Card } from "./citation-card.js";
+import { h, icon } from "../base/dom.js";
+import { QuestionView } from "./question.js";
+import { lastAnswer } from "../conversation/thread.js";
+import { words } from "../base/labels.js";
+
+/** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
+
+/** How near to its end the transcript counts as read to the end, in pixels. */
+const NEAR = 48;
+
+export class Transcript {
+  /** @type {Map<string, QuestionView | AnswerView>} */
+  #views = new Map();
+  #frame = 0;
+  /** When what the next frame draws came. */
+  #since = 0;
+  #following = false;
+  #steered = false;
+  #conversation;
+
+  /** @param {Conversation} conversation @param {{ ondraw: () => void, onsettled: () => void, signal: AbortSignal }} on `onsettled`: the focus needs a place */
+  constructor(conversation, { ondraw, onsettled, signal }) {
+    this.#conversation = conversation;
+    this.ondraw = ondraw;
+    this.onsettled = onsettled;
+    this.log = h("div", {
+      className: "transcript",
+      role: "log",
+      tabIndex: 0,
+      "aria-live": "off",
+      "aria-label": words.transcript,
+      onscroll: () => this.#scrolled(),
+    });
+    this.card = new Card(this.log, (cite) => this.#answerOf(cite));
+    const follow = () => {
+      this.toEnd();
+      this.#following = true;
+      this.onsettled();
+    };
+    this.latest = h("button", { className: "latest", hidden: true, onclick: follow }, words.latest, icon("down"));
+    for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+      this.log.addEventListener(type, () => (this.#steered = true), { passive: true });
+    }
+    new ResizeObserver(() => this.#scrolled()).observe(this.log);
+    const changed = (/** @type {Event} */ event) => this.#changed(/** @type {CustomEvent} */ (event).detail.before);
+    conversation.addEventListener("change", changed, { signal });
+  }
+
+  /** A new question is shown at once, and whatever else once a frame. @param {import("../conversation/thread.js").Thread} before */
+  #changed(before) {
+    const is = lastAnswer(this.#conversation.thread);
+    if (is && is.id !== lastAnswer(before)?.id) this.#reveal();
+    else if (!this.#frame) this.#soon(performance.now());
+  }
+
+  /** Draws in the next frame what came at a moment: in a hidden tab that frame is far off. @param {number} since */
+  #soon(since) {
+    this.#since = since;
+    this.#frame = requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    const now = performance.now();
+    const since = this.#frame ? this.#since : now;
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    const hadFocus = this.log.matches(":focus-within");
+    const { turns } = this.#conversation.thread;
+    const ids = new Set(turns.map((turn) => turn.id));
+    for (const [id, view] of this.#views) {
+      if (ids.has(id)) continue;
+      if (view instanceof AnswerView) view.destroy();
+      (view instanceof QuestionView ? view.element.parentElement : view.element)?.remove();
+      this.#views.delete(id);
+    }
+    let ended = false;
+    turns.forEach((turn, i) => {
+      const last = i === turns.length - 1;
+      const view = this.#views.get(turn.id);
+      if (turn.role === "user") {
+        if (!view) this.#addQuestion(turn);
+      } else if (view instanceof AnswerView) {
+        ended = view.turn?.phase !== turn.phase && (turn.phase === "stopped" || turn.phase === "failed");
+        if (view.turn !== turn || view.last !== last || view.behind) view.update(turn, last, since, now);
+        if (view.behind && !this.#frame) this.#soon(now);
+      } else {
+        this.#addAnswer(turn, last, now);
+      }
+    });
+    this.card.drawn();
+    this.log.hidden = turns.length === 0;
+    if (this.#following) this.#scrollToEnd();
+    else if (ended) this.#last(".outcome")?.scrollIntoView({ block: "nearest" });
+    this.#scrolled();
+    this.ondraw();
+    if (hadFocus && !this.log.matches(":focus-within")) this.onsettled(); // what had it is gone
+  }
+
+  /** Brings a new question to the top, so that its answer is read from its start. */
+  #reveal() {
+    this.draw();
+    this.#following = this.#steered = false;
+    this.#scrollToEnd();
+    this.#scrolled();
+  }
+
+  /** From there on it follows an answer whose beginning is out of view already. */
+  toEnd() {
+    this.#following = this.#conversation.isRunning && Number(this.log.lastElementChild?.clientHeight) > this.log.clientHeight;
+    this.#scrollToEnd();
+    this.#scrolled();
+  }
+
+  /** Shows the card of a citation, the first one if none is named. */
+  showCard(cite = this.log.querySelector("a.cite")) {
+    if (cite instanceof HTMLAnchorElement) this.card.show(cite);
+  }
+
+  destroy() {
+    cancelAnimationFrame(this.#frame);
+    this.card.hide();
+    for (const view of this.#views.values()) if (view instanceof AnswerView) view.destroy();
+  }
+
+  /** @param {import("../conversation/thread.js").Question} turn */
+  #addQuestion(turn) {
+    const view = new QuestionView(turn);
+    this.#views.set(turn.id, view);
+    this.log.append(h("div", { className: "exchange" }, view.element));
+  }
+
+  /** @param {import("../conversation/thread.js").Answer} turn @param {boolean} last @param {number} now */
+  #addAnswer(turn, last, now) {
+    const view = new AnswerView(this.#conversation);
+    this.#views.set(turn.id, view);
+    view.update(turn, last, now, now);
+    this.log.lastElementChild?.append(view.element);
+  }
+
+  /** @param {Element} cite */
+  #answerOf(cite) {
+    const view = [...this.#views.values()].find(({ element }) => element.contains(cite));
+    return view instanceof AnswerView ? view.turn : null;
+  }
+
+  /** Moves the focus to the turn before or after the one that has it; from elsewhere, to the last or the first. @param {number} by */
+  step(by) {
+    const turns = [...this.log.querySelectorAll("article")];
+    const at = turns.findIndex((turn) => turn.matches(":focus-within"));
+    const to = at < 0 ? (by < 0 ? turns.length - 1 : 0) : Math.max(0, Math.min(turns.length - 1, at + by));
+    turns[to]?.focus();
+  }
+
+  #scrollToEnd() {
+    this.log.scrollTop = this.log.scrollHeight;
+  }
+
+  /** A part of the last exchange. @param {string} part */
+  #last(part) {
+    return this.log.lastElementChild?.querySelector(part);
+  }
+
+  #scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.log;
+    const near = scrollHeight - scrollTop - clientHeight <= NEAR;
+    if (this.#steered) this.#following = near;
+    // Nobody is to be called away from a whole answer, nor is the button to cover what stands below its text.
+    const wanted = this.#steered || this.#conversation.isRunning;
+    const end = this.#last(".prose")?.getBoundingClientRect().bottom ?? 0;
+    this.latest.hidden = !wanted || end <= this.log.getBoundingClientRect().bottom;
+  }
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { contexts, isCut, pageName } from "../../../static/widget/src/conversation/context.js";
+import { isLong, read } from "../../../static/widget/src/composer/paste-and-drop.js";
+import { fileName, hasWords, language } from "../../../static/widget/src/composer/selection.js";
+
+const label = (given) => contexts(given)[0].label;
+
+describe("something to point at", () => {
+  it("is code or a selection, and is called after its name, its lines or its words", () => {
+    assert.equal(label({ type: "code", value: "a\nb\n", name: "app.py" }), "app.py · 2 lines");
+    assert.equal(label({ type: "code", value: "a" }), "Code · 1 line");
+    assert.equal(label({ value: "One\n two" }), "“One two”");
+    assert.equal(label({ value: "x", label: "  So it\nis  " }), "So it is");
+    assert.equal(contexts({ type: "image", value: "x" })[0].type, "textSelection");
+  });
+
+  it("keeps the indentation of its first line, and loses empty lines around it", () => {
+    assert.equal(contexts({ type: "code", value: "\n  if a:\n    b\n\n" })[0].value, "  if a:\n    b");
+  });
+
+  it("is cut between characters, and so is its label", () => {
+    const [{ value, label }] = contexts({ value: "😀".repeat(40_000) });
+    assert.equal([...value].length, 32_000);
+    assert.ok(value.isWellFormed?.() ?? true);
+    assert.equal([...label].length, 32 + 3);
+    assert.ok(isCut("x".repeat(32_001)) && !isCut("😀".repeat(32_000)));
+  });
+
+  it("says where it is only when that is a text", () => {
+    assert.deepEqual(contexts({ value: "x", path: "/a", elementId: "b" })[0], { type: "textSelection", value: "x", label: "“x”", path: "/a", elementId: "b" });
+    assert.deepEqual(Object.keys(contexts({ value: "x", path: 1, elementId: "" })[0]), ["type", "value", "label"]);
+  });
+
+  it("is none when there is no text in it", () => {
+    assert.deepEqual(contexts([null, undefined, "text", 5, {}, { value: 5 }, { value: " \n " }]), []);
+    assert.deepEqual(contexts(undefined), []);
+  });
+});
+
+describe("a page", () => {
+  it("is called by its title without the name of its site", () => {
+    for (const parted of ["Labels · Acme", "Labels | Acme", "Labels – Acme", "Labels — Acme", " Labels - Acme"]) {
+      assert.equal(pageName(parted), "Labels");
+    }
+    assert.equal(pageName("Pre-printed labels"), "Pre-printed labels");
+    assert.equal(pageName(" "), "");
+  });
+});
+
+describe("a paste", () => {
+  it("is long from eight lines or a thousand characters on", () => {
+    assert.ok(!isLong(Array(7).fill("x").join("\n") + "\n\n"));
+    assert.ok(isLong(Array(8).fill("x").join("\n")));
+    assert.ok(!isLong("x".repeat(1000)));
+    assert.ok(isLong("x".repeat(1001)));
+  });
+});
+
+describe("a file", () => {
+  it("is taken when it is a text of at most 256 KB", async () => {
+    assert.deepEqual(await read(new File(["Größe"], "a.txt")), { type: "code", value: "Größe", name: "a.txt" });
+    assert.equal(await read(new File([new Uint8Array(256 * 1024 + 1)], "a")), "fileTooLarge");
+    assert.equal(await read(new File([new Uint8Array([0x47, 0xff, 0xfe])], "a")), "fileNotText");
+    assert.equal(await read(new File(["a\0b"], "a")), "fileNotText");
+    assert.equal(await read(new File([" "], "a")), "fileNotText");
+  });
+});
+
+describe("a selection", () => {
+  it("needs three words, also in scripts without spaces", () => {
+    assert.ok(!hasWords("two words!"));
+    assert.ok(hasWords("these three words"));
+    assert.ok(hasWords("これは本です"));
+    assert.ok(!hasWords("— … —"));
+  });
+
+  it("takes the name of code from around it", () => {
+    const around = (className, dataset = {}) => [{ className: "", dataset: {}, title: "" }, { className, dataset, title: "" }];
+    assert.equal(language(around("hljs language-python")), "python");
+    assert.equal(language(around("lang-c++")), "c++");
+    assert.equal(language(around("highlight highlight-source-shell")), "shell");
+    assert.equal(language(around("", { lang: "go" })), "go");
+    assert.equal(language(around("language-plaintext")), "");
+    assert.equal(language(around("slang-x")), "");
+    assert.equal(fileName(around("", { filename: "app.py" })), "app.py");
+    assert.equal(fileName(around("language-python")), "");
+  });
+});

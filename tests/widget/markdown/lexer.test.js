@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { readFile, readdir } from "node:fs/promises";
+import { describe, it } from "node:test";
+import { build } from "../../../static/widget/node_modules/esbuild/lib/main.js";
+import { Lexer as Whole } from "../../../static/widget/node_modules/marked/lib/marked.esm.js";
+import { lexer } from "../../../static/widget/slim.mjs";
+
+const entry = { contents: 'export { Lexer } from "marked";', resolveDir: new URL("../../../static/widget/", import.meta.url).pathname };
+const { outputFiles } = await build({ stdin: entry, bundle: true, write: false, format: "esm", plugins: [lexer] });
+const { Lexer } = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
+
+const EVERYTHING = `Setext
+======
+
+* a
+  1. b
+     - [x] c
+
+> q
+lazy
+
+| a | b |
+|:--|--:|
+| \`x|y\` | 1 |
+
+<div>html</div>
+
+[ref]: https://a.example "t"
+
+A **b _c_ ~~d~~** \`e\` [f](g "h") ![i](j) <https://k.example> https://l.example www.m.example n@o.example [ref] &amp; \\*  
+break
+
+~~~js
+code
+~~~
+
+***
+    indented
+`;
+
+describe("the lexer without what nobody uses", () => {
+  it("gives the tokens of the whole one", async () => {
+    const pages = new URL("../../../docsite/pages/content/", import.meta.url);
+    const names = (await readdir(pages)).filter((name) => name.endsWith(".md"));
+    const texts = await Promise.all(names.map((name) => readFile(new URL(name, pages), "utf8")));
+    for (const text of [...texts, EVERYTHING]) {
+      const step = Math.ceil(text.length / 25);
+      for (let end = text.length; end > 0; end -= step) {
+        const part = text.slice(0, end);
+        assert.deepEqual(new Lexer({ gfm: true }).lex(part), new Whole({ gfm: true }).lex(part));
+      }
+    }
+  });
+});
