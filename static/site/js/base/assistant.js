@@ -16,7 +16,9 @@ export const ready = new Promise((resolve) => {
   if (!script) return;
   const look = async () => {
     // As the widget fetches them, so that the browser still has the answer.
-    const settings = await fetch(`/discovery/v1/widget/${script.dataset.domain}`, { credentials: "omit" }).then((answer) => answer.json());
+    const settings = await fetch(`/discovery/v1/widget/${script.dataset.domain}`, { credentials: "omit" }).then(
+      (answer) => answer.json(),
+    );
     if (!settings.enabled) return;
     isReady = true;
     resolve(settings);

@@ -20,7 +20,13 @@ export function icon(path) {
     for (const [fact, value] of Object.entries(facts)) element.setAttribute(fact, value);
     return element;
   };
-  const drawing = make("svg", { viewBox: "0 0 20 20", width: 16, height: 16, "aria-hidden": "true", focusable: "false" });
+  const drawing = make("svg", {
+    viewBox: "0 0 20 20",
+    width: 16,
+    height: 16,
+    "aria-hidden": "true",
+    focusable: "false",
+  });
   drawing.append(make("path", { d: path }));
   return drawing;
 }
@@ -44,6 +50,7 @@ export async function copy(button, text, said) {
 /** Whether a key is meant for what is written in. A field that was just hidden has the focus until the next frame. */
 export function isTyped(event) {
   const target = event.composedPath()[0];
-  const isField = target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  const isField =
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
   return isField && target.checkVisibility();
 }

@@ -8,7 +8,8 @@ const domain = document.querySelector(".search-dialog")?.dataset.domain;
 /** Whether this site has a project that keeps what readers say. */
 export const isKept = domain !== undefined;
 
-const random = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+const random = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 async function send(said) {
   try {
@@ -43,7 +44,8 @@ function setUpPage(form) {
   /** Shows what follows a thumb; without one, the form as it was. What is written in it stays. */
   function show(helpful) {
     for (const thumb of thumbs) thumb.ariaPressed = String(thumb.value === helpful);
-    for (const reasons of more.querySelectorAll("fieldset")) reasons.disabled = reasons.hidden = reasons.dataset.of !== helpful;
+    for (const reasons of more.querySelectorAll("fieldset"))
+      reasons.disabled = reasons.hidden = reasons.dataset.of !== helpful;
     more.hidden = !helpful;
   }
 

@@ -10,5 +10,7 @@ export function wait(given) {
   const seconds = Math.max(1, Number(given));
   const [length, unit] = seconds > 5400 ? [3600, "hour"] : seconds > 90 ? [60, "minute"] : [1, "second"];
   const count = Math.ceil(seconds / length);
-  return new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, unitDisplay: "long" }).format(count);
+  return new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, unitDisplay: "long" }).format(
+    count,
+  );
 }

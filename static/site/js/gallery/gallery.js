@@ -12,7 +12,10 @@ const narrow = matchMedia("(max-width: 639.98px)");
 for (const { act = () => {}, ...story } of stories(location.origin)) {
   const store = still({ load: () => story.thread ?? null, fp: () => "gallery", past: () => story.past ?? [] });
   const options = { ...story.options, domain: "gallery", key: "" };
-  const panel = create(options, location.href, { store, client: still({ rate: async () => true, forget: async () => true }) });
+  const panel = create(options, location.href, {
+    store,
+    client: still({ rate: async () => true, forget: async () => true }),
+  });
   const stage = document.createElement("div");
   stage.className = "stage";
   stage.id = `state-${story.name}`;

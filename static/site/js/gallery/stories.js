@@ -67,7 +67,11 @@ export function stories(site) {
     `pages: it opens questions and searches of one project, and nothing else [2](${keys}).`;
   const half = body.slice(0, body.indexOf("The command prints") + 58);
   const next = "\n\n```suggestions\n(Put the widget on a page)[/widget]\n(Every setting)[/configuration]\n```";
-  const done = { text: body + next, sources, scope: { version: "", indexedAt: new Date(Date.now() - 4 * 60_000).toISOString(), pages: 20 } };
+  const done = {
+    text: body + next,
+    sources,
+    scope: { version: "", indexedAt: new Date(Date.now() - 4 * 60_000).toISOString(), pages: 20 },
+  };
   const howTo = "How do I start the demo?";
 
   const all =
@@ -80,14 +84,24 @@ export function stories(site) {
 
   const code = {
     type: "code",
-    value: 'docker run --rm \\\n  -p 8000:8000 \\\n  docs-service',
+    value: "docker run --rm \\\n  -p 8000:8000 \\\n  docs-service",
     label: "compose.sh · 3 lines",
     path: "/quickstart",
   };
-  const selection = { type: "textSelection", value: "unique visitors, human, AI and both", path: "/analytics-api", label: "“unique visitors, human…”" };
+  const selection = {
+    type: "textSelection",
+    value: "unique visitors, human, AI and both",
+    path: "/analytics-api",
+    label: "“unique visitors, human…”",
+  };
 
   return [
-    { name: "empty", title: "Empty", about: "A greeting, questions to start with, the page the reader is on.", options: { starterQuestions: ["How do I start the demo?", "Who counts as AI?", "What does an answer cost?"] } },
+    {
+      name: "empty",
+      title: "Empty",
+      about: "A greeting, questions to start with, the page the reader is on.",
+      options: { starterQuestions: ["How do I start the demo?", "Who counts as AI?", "What does an answer cost?"] },
+    },
     {
       name: "composing",
       title: "Composing",
@@ -97,12 +111,44 @@ export function stories(site) {
         panel.composer.text = "Why does this fail on port 8000?\nIt says that the address is in use.";
       },
     },
-    { name: "sending", title: "Sending", about: "The question stands there at once.", thread: thread(howTo, { phase: "sending", messageId: null }) },
-    { name: "searching", title: "Searching", about: "The line tells what really happens.", thread: thread(howTo, { phase: "searching" }) },
-    { name: "reading", title: "Reading", about: "What the search found.", thread: thread(howTo, { phase: "reading", reading: ["Quickstart", "Errors and limits"] }) },
-    { name: "answering", title: "Answering", about: "Text as it comes. Stop takes the place of Send.", thread: thread(howTo, { phase: "answering", text: half, sources: sources.slice(0, 1) }) },
-    { name: "done", title: "Done", about: "The answer with its sources and what can be done with it.", thread: thread(howTo, done), act: toTop },
-    { name: "elements", title: "What an answer may hold", about: "Headings, tables, code in several languages, lists, quotes.", thread: thread("What does the search API return?", { text: all, scope: done.scope }), act: toTop },
+    {
+      name: "sending",
+      title: "Sending",
+      about: "The question stands there at once.",
+      thread: thread(howTo, { phase: "sending", messageId: null }),
+    },
+    {
+      name: "searching",
+      title: "Searching",
+      about: "The line tells what really happens.",
+      thread: thread(howTo, { phase: "searching" }),
+    },
+    {
+      name: "reading",
+      title: "Reading",
+      about: "What the search found.",
+      thread: thread(howTo, { phase: "reading", reading: ["Quickstart", "Errors and limits"] }),
+    },
+    {
+      name: "answering",
+      title: "Answering",
+      about: "Text as it comes. Stop takes the place of Send.",
+      thread: thread(howTo, { phase: "answering", text: half, sources: sources.slice(0, 1) }),
+    },
+    {
+      name: "done",
+      title: "Done",
+      about: "The answer with its sources and what can be done with it.",
+      thread: thread(howTo, done),
+      act: toTop,
+    },
+    {
+      name: "elements",
+      title: "What an answer may hold",
+      about: "Headings, tables, code in several languages, lists, quotes.",
+      thread: thread("What does the search API return?", { text: all, scope: done.scope }),
+      act: toTop,
+    },
     {
       name: "citation",
       title: "A citation's card",
@@ -113,7 +159,13 @@ export function stories(site) {
         panel.transcript.showCard();
       },
     },
-    { name: "context", title: "A question with context", about: "What was sent with it.", thread: thread("Why does this fail?", done, [code, selection]), act: toTop },
+    {
+      name: "context",
+      title: "A question with context",
+      about: "What was sent with it.",
+      thread: thread("Why does this fail?", done, [code, selection]),
+      act: toTop,
+    },
     {
       name: "rated",
       title: "Feedback",
@@ -132,14 +184,64 @@ export function stories(site) {
         passages: [],
       }),
     },
-    { name: "stopped", title: "Stopped", about: "What came stays; it can be gone on with.", thread: thread(howTo, { phase: "stopped", text: half, sources: sources.slice(0, 1) }) },
-    { name: "reconnecting", title: "Reconnecting", about: "The same answer goes on as soon as there is a connection.", thread: thread(howTo, { phase: "answering", reconnecting: true, text: half }) },
-    { name: "failed", title: "Failed", about: "One sentence, and another try that takes the failed one's place.", thread: thread(howTo, { phase: "failed", failure: { text: "Too many answers are running. Try again shortly.", status: 503, readyAt: null } }) },
-    { name: "waiting", title: "Limited", about: "Counts down, then sends by itself.", thread: thread(howTo, { phase: "waiting", messageId: null, failure: { text: "Too many questions.", status: 429, readyAt: Date.now() + HOUR / 2 } }) },
-    { name: "extractive", title: "Model away", about: "The best passages instead, told in a banner.", thread: thread(howTo, { ...done, notice: { rung: "extractive", reason: "daily_budget_spent" } }), act: toTop },
-    { name: "queued", title: "Offline", about: "The question is kept and sent once there is a network.", thread: thread(howTo, { phase: "queued", messageId: null }) },
-    { name: "restarted", title: "A new conversation", about: "The service no longer knew the old one.", thread: thread(howTo, { ...done, restarted: true }), act: toTop },
-    { name: "menu", title: "Menu", about: "Past conversations, download, delete.", thread: thread(howTo, done), act: (panel) => (toTop(panel), panel.menu.open()) },
+    {
+      name: "stopped",
+      title: "Stopped",
+      about: "What came stays; it can be gone on with.",
+      thread: thread(howTo, { phase: "stopped", text: half, sources: sources.slice(0, 1) }),
+    },
+    {
+      name: "reconnecting",
+      title: "Reconnecting",
+      about: "The same answer goes on as soon as there is a connection.",
+      thread: thread(howTo, { phase: "answering", reconnecting: true, text: half }),
+    },
+    {
+      name: "failed",
+      title: "Failed",
+      about: "One sentence, and another try that takes the failed one's place.",
+      thread: thread(howTo, {
+        phase: "failed",
+        failure: { text: "Too many answers are running. Try again shortly.", status: 503, readyAt: null },
+      }),
+    },
+    {
+      name: "waiting",
+      title: "Limited",
+      about: "Counts down, then sends by itself.",
+      thread: thread(howTo, {
+        phase: "waiting",
+        messageId: null,
+        failure: { text: "Too many questions.", status: 429, readyAt: Date.now() + HOUR / 2 },
+      }),
+    },
+    {
+      name: "extractive",
+      title: "Model away",
+      about: "The best passages instead, told in a banner.",
+      thread: thread(howTo, { ...done, notice: { rung: "extractive", reason: "daily_budget_spent" } }),
+      act: toTop,
+    },
+    {
+      name: "queued",
+      title: "Offline",
+      about: "The question is kept and sent once there is a network.",
+      thread: thread(howTo, { phase: "queued", messageId: null }),
+    },
+    {
+      name: "restarted",
+      title: "A new conversation",
+      about: "The service no longer knew the old one.",
+      thread: thread(howTo, { ...done, restarted: true }),
+      act: toTop,
+    },
+    {
+      name: "menu",
+      title: "Menu",
+      about: "Past conversations, download, delete.",
+      thread: thread(howTo, done),
+      act: (panel) => (toTop(panel), panel.menu.open()),
+    },
     {
       name: "past",
       title: "Past conversations",
@@ -151,8 +253,20 @@ export function stories(site) {
       ],
       act: openPage("Past conversations"),
     },
-    { name: "delete", title: "Delete", about: "It says what goes, and asks once more.", thread: thread(howTo, done), act: openPage("Delete my data") },
-    { name: "about", title: "About", about: "What readers should know, in a few sentences.", thread: thread(howTo, done), act: openPage("About") },
+    {
+      name: "delete",
+      title: "Delete",
+      about: "It says what goes, and asks once more.",
+      thread: thread(howTo, done),
+      act: openPage("Delete my data"),
+    },
+    {
+      name: "about",
+      title: "About",
+      about: "What readers should know, in a few sentences.",
+      thread: thread(howTo, done),
+      act: openPage("About"),
+    },
     {
       name: "counter",
       title: "A long question",

@@ -6,10 +6,22 @@ import { copy, h, icon } from "../base/dom.js";
 import { isKept, rate } from "../base/feedback.js";
 import { words } from "../base/labels.js";
 
-const THUMB = "M2.5 8.5h3v8h-3zM5.5 9l3-6.5c1.4 0 2.2 1 2 2.4L10 8h5.2a1.6 1.6 0 0 1 1.6 2l-1.3 5a2 2 0 0 1-1.9 1.5H5.5";
+const THUMB =
+  "M2.5 8.5h3v8h-3zM5.5 9l3-6.5c1.4 0 2.2 1 2 2.4L10 8h5.2a1.6 1.6 0 0 1 1.6 2l-1.3 5a2 2 0 0 1-1.9 1.5H5.5";
 
 const thumb = (helpful, label) =>
-  h("button", { type: "button", className: `copy thumb ${helpful === "no" ? "down" : "up"}`, value: helpful, ariaLabel: label, title: label, ariaPressed: "false" }, icon(THUMB));
+  h(
+    "button",
+    {
+      type: "button",
+      className: `copy thumb ${helpful === "no" ? "down" : "up"}`,
+      value: helpful,
+      ariaLabel: label,
+      title: label,
+      ariaPressed: "false",
+    },
+    icon(THUMB),
+  );
 
 for (const block of document.querySelectorAll(".code")) {
   const bar = block.querySelector(".code-bar");
@@ -31,7 +43,9 @@ for (const block of document.querySelectorAll(".code")) {
   }
   ready.then(() => {
     const button = h("button", { type: "button", className: "copy" }, words.ask);
-    button.addEventListener("click", () => open([{ type: "code", value: code(), name: pre.dataset.filename ?? lang, ...place(block) }]));
+    button.addEventListener("click", () =>
+      open([{ type: "code", value: code(), name: pre.dataset.filename ?? lang, ...place(block) }]),
+    );
     bar.firstElementChild.after(button);
   });
 }

@@ -11,7 +11,10 @@ for (const menu of menus) {
     menu.open = false;
     menu.querySelector("summary").focus();
   });
-  menu.addEventListener("focusout", ({ relatedTarget }) => relatedTarget && !menu.contains(relatedTarget) && (menu.open = false));
+  menu.addEventListener(
+    "focusout",
+    ({ relatedTarget }) => relatedTarget && !menu.contains(relatedTarget) && (menu.open = false),
+  );
 }
 document.addEventListener("click", ({ target }) => {
   for (const menu of menus) if (!menu.contains(target) || target.closest("a")) menu.open = false;

@@ -14,14 +14,18 @@ const ENDS = 4; // words at each end of a longer one
 const article = document.querySelector("main article .prose");
 const touch = matchMedia("(pointer: coarse)");
 
-const wordsOf = (text) => Array.from(new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)).filter((each) => each.isWordLike);
+const wordsOf = (text) =>
+  Array.from(new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)).filter((each) => each.isWordLike);
 
 /** The range that is selected in the article; null if it is too short, or elsewhere. */
 function selected() {
   const selection = getSelection();
   if (!selection.rangeCount || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
-  return article.contains(range.commonAncestorContainer) && wordsOf(selection.toString().slice(0, 1000)).length >= FEWEST ? range : null;
+  return article.contains(range.commonAncestorContainer) &&
+    wordsOf(selection.toString().slice(0, 1000)).length >= FEWEST
+    ? range
+    : null;
 }
 
 /** The address of a text on this page: browsers look for whole words, in one block from the beginning and to the end. */
@@ -30,7 +34,11 @@ function linkTo(range) {
   const { startContainer: begin, startOffset, endContainer: end, endOffset } = range;
   if (begin instanceof Text) whole.setStart(begin, /[\p{L}\p{N}_]*$/u.exec(begin.data.slice(0, startOffset)).index);
   if (end instanceof Text) whole.setEnd(end, endOffset + /^[\p{L}\p{N}_]*/u.exec(end.data.slice(endOffset))[0].length);
-  const lines = whole.toString().split("\n").map((line) => line.trim()).filter(Boolean);
+  const lines = whole
+    .toString()
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
   const [first, last] = [lines[0], lines.at(-1)];
   const encoded = (text) => encodeURIComponent(text).replaceAll("-", "%2D");
   const ends = () => {
@@ -50,7 +58,9 @@ function setUp() {
   const ask = button(words.ask, () => {
     const range = selected();
     const inCode = range.commonAncestorContainer.parentElement.closest("pre");
-    const context = [{ type: inCode ? "code" : "textSelection", value: getSelection().toString(), ...place(range.startContainer) }];
+    const context = [
+      { type: inCode ? "code" : "textSelection", value: getSelection().toString(), ...place(range.startContainer) },
+    ];
     leave(); // first: the widget gives the focus back to where it is now
     open(context);
   });
@@ -60,7 +70,12 @@ function setUp() {
         button(words.linkToText, (made) => copy(made, linkTo(selected()), announce)),
       ]
     : [];
-  const bar = h("div", { className: "selection-bar", role: "toolbar", ariaLabel: words.selectedText, hidden: true }, ask, ...copies);
+  const bar = h(
+    "div",
+    { className: "selection-bar", role: "toolbar", ariaLabel: words.selectedText, hidden: true },
+    ask,
+    ...copies,
+  );
   const hint = touch.matches ? "" : navigator.platform.startsWith("Mac") ? "⌘J" : "Ctrl J";
   if (hint) bar.append(h("kbd", { ariaHidden: "true" }, hint));
   document.body.append(bar);

@@ -65,7 +65,12 @@ class Shown {
     this.#frame = 0;
     const { parts, grown, sources, cut } = this.#view;
     const follows = parts.scrollHeight - parts.scrollTop - parts.clientHeight < NEAR;
-    parts.append(...this.#waiting.splice(0).slice(-MOST_ROWS).map(([part, at]) => row(part, at)));
+    parts.append(
+      ...this.#waiting
+        .splice(0)
+        .slice(-MOST_ROWS)
+        .map(([part, at]) => row(part, at)),
+    );
     while (parts.childElementCount > MOST_ROWS) parts.firstElementChild.remove();
     const hidden = this.raws.length - parts.childElementCount;
     cut.hidden = !hidden;

@@ -36,7 +36,9 @@ function chosen() {
     const text = value.trim();
     const [group, member] = name.split(".");
     if (!text || name === "dir") continue;
-    const refused = WRONG[name]?.(text) || (!form.elements[name].validity.valid && `${name}: ${form.elements[name].validationMessage}`);
+    const refused =
+      WRONG[name]?.(text) ||
+      (!form.elements[name].validity.valid && `${name}: ${form.elements[name].validationMessage}`);
     if (refused) wrong.push(refused);
     else if (member) options[group] = { ...options[group], [member]: text };
     else if (name === "starterQuestions") options[name] = text.split(/\s*\n\s*/).slice(0, MOST_QUESTIONS);
@@ -58,7 +60,8 @@ const hooks = {
 /** Shows the widget with these options. An option can be set while it stands there, but to be without one it begins anew. */
 function show(options) {
   const { domain, key } = project;
-  const goesOn = shown?.domain === domain && shown.key === key && Object.keys(shown.options).every((name) => name in options);
+  const goesOn =
+    shown?.domain === domain && shown.key === key && Object.keys(shown.options).every((name) => name in options);
   if (goesOn) {
     window.DocsAssistant.update(options);
   } else {
@@ -127,7 +130,12 @@ loaded.catch(() => {});
 write(chosen().options);
 root.hidden = false;
 const describe = setUpInspector(root, project);
-setUpSearch(root.querySelector("form[role=search]"), root.querySelector("form[role=search] + .said"), root.querySelector(".found"), project);
+setUpSearch(
+  root.querySelector("form[role=search]"),
+  root.querySelector("form[role=search] + .said"),
+  root.querySelector(".found"),
+  project,
+);
 
 let pause = 0;
 projectForm.addEventListener("input", () => {

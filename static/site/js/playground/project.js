@@ -46,7 +46,7 @@ export class Project {
   post(url, body, signal) {
     return fetch(url, {
       method: "POST",
-      headers: { "Authorization": `Bearer ${this.key}`, "Content-Type": "application/json" },
+      headers: { Authorization: `Bearer ${this.key}`, "Content-Type": "application/json" },
       body: JSON.stringify(body),
       credentials: "omit",
       cache: "no-store",
@@ -59,7 +59,8 @@ export class Project {
     const { domain, key } = this;
     if (!domain || !key) return "Enter the domain and an assistant key of a project: “createproject” prints both.";
     const told = await fetch(this.address("v1/widget"), { credentials: "omit", signal });
-    if (told.status === 404) return `There is no project “${domain}”. Its domain is the short name that it was created with.`;
+    if (told.status === 404)
+      return `There is no project “${domain}”. Its domain is the short name that it was created with.`;
     const tried = await this.post(this.address("v1/search"), { query: "", pageSize: 1 }, signal);
     if (!tried.ok) return this.failure(tried.status, await sentence(tried), tried.headers.get("Retry-After"));
     const { enabled, reason } = told.ok ? await told.json() : {};
@@ -68,7 +69,8 @@ export class Project {
 
   /** What a status means here, and what to do. @param {number} status @param {string} said by the service @param {string | null} seconds to wait */
   failure(status, said, seconds) {
-    if (status === 401) return `This key is not known, or it is revoked or expired. Make one: manage createkey ${this.domain} --kind assistant`;
+    if (status === 401)
+      return `This key is not known, or it is revoked or expired. Make one: manage createkey ${this.domain} --kind assistant`;
     if (status === 403) return `${said} An assistant key begins with “svc_dsc_”.`;
     if (status === 404) return `This key belongs to another project than “${this.domain}”.`;
     if (status === 429) return `Too many requests just now. Try again in ${wait(seconds)}.`;

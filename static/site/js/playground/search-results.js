@@ -28,10 +28,15 @@ export function setUpSearch(form, said, list, project) {
   async function search(query) {
     const { signal } = (running = new AbortController());
     const answer = await project.post(project.address("v1/search"), { query, pageSize: MOST }, signal);
-    if (!answer.ok) return [[], project.failure(answer.status, await sentence(answer), answer.headers.get("Retry-After"))];
+    if (!answer.ok)
+      return [[], project.failure(answer.status, await sentence(answer), answer.headers.get("Retry-After"))];
     const hits = await answer.json();
-    if (hits.length) return [hits, `${hits.length} ${hits.length === 1 ? "page" : "pages"}, best first, with scores from 0 to 1`];
-    return [hits, `No page matches “${query}”. If nothing has been read in yet: manage ingest ${project.domain} ./docs`];
+    if (hits.length)
+      return [hits, `${hits.length} ${hits.length === 1 ? "page" : "pages"}, best first, with scores from 0 to 1`];
+    return [
+      hits,
+      `No page matches “${query}”. If nothing has been read in yet: manage ingest ${project.domain} ./docs`,
+    ];
   }
 
   form.addEventListener("submit", async (event) => {

@@ -14,7 +14,9 @@ export const WITHOUT_ATTRIBUTE = ["labels", "starterQuestions"];
 
 /** The tag. @param {string} host @param {{ domain: string, key: string }} project @param {Record<string, any>} options */
 export function tag(host, { domain, key }, { filter = {}, ...options }) {
-  const said = Object.entries({ ...portable(host, options), ...filter }).filter(([name]) => !WITHOUT_ATTRIBUTE.includes(name));
+  const said = Object.entries({ ...portable(host, options), ...filter }).filter(
+    ([name]) => !WITHOUT_ATTRIBUTE.includes(name),
+  );
   const lines = [
     `<script async ${attribute("src", `${host}/widget.js`)}`,
     `${attribute("data-domain", domain)} ${attribute("data-key", key)}`,

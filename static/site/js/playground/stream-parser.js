@@ -8,8 +8,16 @@
  */
 
 const CODES = {
-  f: "start of a step", 9: "tool call", a: "tool result", 0: "text", h: "source", 2: "data", 8: "annotations",
-  e: "end of a step", d: "end of the answer", 3: "error",
+  f: "start of a step",
+  9: "tool call",
+  a: "tool result",
+  0: "text",
+  h: "source",
+  2: "data",
+  8: "annotations",
+  e: "end of a step",
+  d: "end of the answer",
+  3: "error",
 };
 const SILENCE = "sign of life";
 

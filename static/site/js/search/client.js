@@ -18,7 +18,7 @@ function refused(answer) {
 async function ask(query, filter, signal) {
   const answer = await fetch(`/discovery/v1/search/${domain}`, {
     method: "POST",
-    headers: { "Authorization": `Bearer ${key}`, "Content-Type": "application/json" },
+    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
     body: JSON.stringify({ query, pageSize: MOST, filter }),
     signal,
   });

@@ -23,7 +23,8 @@ export class Filters {
       const { kind, value } = chip.dataset;
       if (this.chosen[kind] === value) delete this.chosen[kind];
       else this.chosen[kind] = value;
-      for (const each of element.querySelectorAll("button")) each.ariaPressed = String(this.#isChosen(each.dataset.kind, each.dataset.value));
+      for (const each of element.querySelectorAll("button"))
+        each.ariaPressed = String(this.#isChosen(each.dataset.kind, each.dataset.value));
       this.#note.hidden = !this.chosen.version;
       onchange();
     });
@@ -38,19 +39,35 @@ export class Filters {
     }
     const kinds = Object.entries(this.#known).filter(([, values]) => values.size > 1);
     const count = kinds.reduce((sum, [, values]) => sum + values.size, 0);
-    if (count !== this.#shown) this.#element.replaceChildren(...kinds.map(([kind, values]) => this.#group(kind, [...values].sort())), this.#note);
+    if (count !== this.#shown)
+      this.#element.replaceChildren(
+        ...kinds.map(([kind, values]) => this.#group(kind, [...values].sort())),
+        this.#note,
+      );
     this.#shown = count;
     this.#element.hidden = !count;
   }
 
   #group(kind, values) {
     const chips = values.map((value) => this.#chip(kind, value));
-    return h("div", { role: "group", ariaLabel: NAMES[kind] }, h("span", { ariaHidden: "true" }, NAMES[kind]), ...chips);
+    return h(
+      "div",
+      { role: "group", ariaLabel: NAMES[kind] },
+      h("span", { ariaHidden: "true" }, NAMES[kind]),
+      ...chips,
+    );
   }
 
   #chip(kind, value) {
-    const name = kind === "language" ? new Intl.DisplayNames(document.documentElement.lang, { type: "language", fallback: "code" }).of(value) : value;
-    return h("button", { type: "button", ariaPressed: String(this.#isChosen(kind, value)), "data-kind": kind, "data-value": value }, name);
+    const name =
+      kind === "language"
+        ? new Intl.DisplayNames(document.documentElement.lang, { type: "language", fallback: "code" }).of(value)
+        : value;
+    return h(
+      "button",
+      { type: "button", ariaPressed: String(this.#isChosen(kind, value)), "data-kind": kind, "data-value": value },
+      name,
+    );
   }
 
   #isChosen(kind, value) {

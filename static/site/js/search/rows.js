@@ -37,14 +37,24 @@ export function pageRows(hit, query) {
   return h(
     "div",
     { role: "group", ariaLabel: title },
-    row("a", "page-row", { href: to(url) }, ...above, h("span", { className: "result-title" }, trail.at(-1)), marked("excerpt", hit.content, places(hit.content, query, highlights))),
-    ...sections.map(({ section, url }) => row("a", "section-row", { href: to(url) }, icon(HASH), h("span", {}, section || title))),
+    row(
+      "a",
+      "page-row",
+      { href: to(url) },
+      ...above,
+      h("span", { className: "result-title" }, trail.at(-1)),
+      marked("excerpt", hit.content, places(hit.content, query, highlights)),
+    ),
+    ...sections.map(({ section, url }) =>
+      row("a", "section-row", { href: to(url) }, icon(HASH), h("span", {}, section || title)),
+    ),
   );
 }
 
 export const recentRow = (query) => row("div", "recent-row", {}, icon(CLOCK), h("span", {}, query));
 
-const pairs = (text) => new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2).toLowerCase()));
+const pairs = (text) =>
+  new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2).toLowerCase()));
 
 /** The pages of the navigation whose titles have the most pairs of letters in common with a query; without one the first. */
 export function navigationRows(name, query = "", most = 4) {
@@ -58,5 +68,10 @@ export function navigationRows(name, query = "", most = 4) {
     .sort((one, other) => other.share - one.share)
     .slice(0, most)
     .map(({ link, title }) => row("a", "section-row", { href: link.href }, icon(SHEET), h("span", {}, title)));
-  return h("div", { role: "group", ariaLabel: name }, h("p", { className: "group-name", ariaHidden: "true" }, name), ...rows);
+  return h(
+    "div",
+    { role: "group", ariaLabel: name },
+    h("p", { className: "group-name", ariaHidden: "true" }, name),
+    ...rows,
+  );
 }

@@ -41,7 +41,8 @@ function setUpHeader() {
   }
   document.addEventListener("keydown", (event) => {
     const slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-    const commandK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    const commandK =
+      event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
     const inSearch = event.target === field || dialog?.contains(event.target);
     const isText = isTyped(event) && !(commandK && inSearch);
     if (event.defaultPrevented || event.isComposing || isText || !(slash || commandK)) return;
@@ -72,6 +73,12 @@ if (dialog) arrive();
 if (dialog && list) {
   list.addEventListener("click", (event) => {
     const link = event.target.closest("a");
-    if (link) report(dialog.dataset.domain, list.dataset.query, link.pathname, 1 + Array.from(list.children).indexOf(link.closest("li")));
+    if (link)
+      report(
+        dialog.dataset.domain,
+        list.dataset.query,
+        link.pathname,
+        1 + Array.from(list.children).indexOf(link.closest("li")),
+      );
   });
 }
