@@ -10,7 +10,10 @@ const SURFACES = { light: ["#ffffff", "#f5f5f7"], dark: ["#17181b", "#202126"] }
 /** @param {string} css @returns {Rgb} */
 function rgb(css) {
   const long = css.length === 4 ? css.replace(/[^#]/g, "$&$&") : css;
-  const parts = css[0] === "#" ? [1, 3, 5].map((at) => parseInt(long.slice(at, at + 2), 16) / 255) : css.slice("color(srgb ".length, -1).split(" ").map(Number);
+  const parts =
+    css[0] === "#"
+      ? [1, 3, 5].map((at) => parseInt(long.slice(at, at + 2), 16) / 255)
+      : css.slice("color(srgb ".length, -1).split(" ").map(Number);
   return /** @type {Rgb} */ (parts);
 }
 

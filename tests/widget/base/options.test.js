@@ -16,7 +16,13 @@ describe("options", () => {
     Object.assign(globalThis, {
       CSS: { supports: (/** @type {string} */ _, /** @type {string} */ value) => !value.includes("no") },
       location: new URL(PAGE),
-      document: { createElement: () => ({ set href(/** @type {string} */ value) { this.origin = new URL(value, PAGE).origin; } }) },
+      document: {
+        createElement: () => ({
+          set href(/** @type {string} */ value) {
+            this.origin = new URL(value, PAGE).origin;
+          },
+        }),
+      },
     });
   });
   afterEach(() => {
@@ -97,7 +103,11 @@ describe("options", () => {
   }
 
   it("may be of the service's origin, or have parts that are undefined", () => {
-    const given = { logo: "https://service.example/logo.png", filter: { version: "2", tag: undefined }, hooks: { error: undefined } };
+    const given = {
+      logo: "https://service.example/logo.png",
+      filter: { version: "2", tag: undefined },
+      hooks: { error: undefined },
+    };
     assert.deepEqual(checked(given), given);
     assert.equal(warn.mock.callCount(), 0);
   });
@@ -111,7 +121,10 @@ describe("options", () => {
 
   it("have names that are known", () => {
     assert.deepEqual(checked({ colour: "red", toString: 1 }), {});
-    assert.deepEqual(told(), ["Docs assistant: there is no option colour.", "Docs assistant: there is no option toString."]);
+    assert.deepEqual(told(), [
+      "Docs assistant: there is no option colour.",
+      "Docs assistant: there is no option toString.",
+    ]);
   });
 
   it("are left to others when they are undefined", () => {
@@ -120,15 +133,35 @@ describe("options", () => {
   });
 
   it("come from the tag", () => {
-    const data = { domain: "acme", key: "k", variant: "modal", radius: "4", zIndex: "7", shortcuts: "false", version: "2", tag: "cli", other: "x", hooks: "x" };
+    const data = {
+      domain: "acme",
+      key: "k",
+      variant: "modal",
+      radius: "4",
+      zIndex: "7",
+      shortcuts: "false",
+      version: "2",
+      tag: "cli",
+      other: "x",
+      hooks: "x",
+    };
     const { domain, key, ...rest } = fromTag(data);
     assert.deepEqual([domain, key], ["acme", "k"]);
-    assert.deepEqual(checked(rest), { variant: "modal", radius: 4, zIndex: 7, shortcuts: false, filter: { version: "2", language: undefined, tag: "cli" } });
+    assert.deepEqual(checked(rest), {
+      variant: "modal",
+      radius: 4,
+      zIndex: 7,
+      shortcuts: false,
+      filter: { version: "2", language: undefined, tag: "cli" },
+    });
     assert.equal(warn.mock.callCount(), 0);
   });
 
   it("of the tag are told of when they are wrong", () => {
-    assert.deepEqual(checked({ ...fromTag({ radius: "wide", shortcuts: "no", side: "under" }), domain: undefined, key: undefined }), {});
+    assert.deepEqual(
+      checked({ ...fromTag({ radius: "wide", shortcuts: "no", side: "under" }), domain: undefined, key: undefined }),
+      {},
+    );
     assert.equal(told().length, 3);
   });
 });

@@ -28,7 +28,13 @@ describe("something to point at", () => {
   });
 
   it("says where it is only when that is a text", () => {
-    assert.deepEqual(contexts({ value: "x", path: "/a", elementId: "b" })[0], { type: "textSelection", value: "x", label: "“x”", path: "/a", elementId: "b" });
+    assert.deepEqual(contexts({ value: "x", path: "/a", elementId: "b" })[0], {
+      type: "textSelection",
+      value: "x",
+      label: "“x”",
+      path: "/a",
+      elementId: "b",
+    });
     assert.deepEqual(Object.keys(contexts({ value: "x", path: 1, elementId: "" })[0]), ["type", "value", "label"]);
   });
 
@@ -76,7 +82,10 @@ describe("a selection", () => {
   });
 
   it("takes the name of code from around it", () => {
-    const around = (className, dataset = {}) => [{ className: "", dataset: {}, title: "" }, { className, dataset, title: "" }];
+    const around = (className, dataset = {}) => [
+      { className: "", dataset: {}, title: "" },
+      { className, dataset, title: "" },
+    ];
     assert.equal(language(around("hljs language-python")), "python");
     assert.equal(language(around("lang-c++")), "c++");
     assert.equal(language(around("highlight highlight-source-shell")), "shell");

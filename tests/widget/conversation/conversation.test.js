@@ -112,7 +112,10 @@ describe("a question", () => {
   it("says nothing of the page or a filter where there is nothing to say", () => {
     talk.page = false;
     talk.ask("How?");
-    assert.deepEqual(Object.keys(client.asked()[0]).filter((key) => ["filter", "context", "currentPath", "threadId"].includes(key)), []);
+    assert.deepEqual(
+      Object.keys(client.asked()[0]).filter((key) => ["filter", "context", "currentPath", "threadId"].includes(key)),
+      [],
+    );
   });
 
   it("whose answer never began is asked again in its place, the first one at least", () => {
@@ -123,12 +126,15 @@ describe("a question", () => {
     talk.ask("And?");
     client.say({ type: "error", errorText: "", status: 0 });
     talk.retry();
-    assert.deepEqual(client.asked().map(({ trigger, messageId }) => [trigger, messageId]), [
-      ["submit-message", undefined],
-      ["regenerate-message", undefined],
-      ["submit-message", undefined],
-      ["submit-message", undefined], // without an id it would replace the answer before, if this one is unknown
-    ]);
+    assert.deepEqual(
+      client.asked().map(({ trigger, messageId }) => [trigger, messageId]),
+      [
+        ["submit-message", undefined],
+        ["regenerate-message", undefined],
+        ["submit-message", undefined],
+        ["submit-message", undefined], // without an id it would replace the answer before, if this one is unknown
+      ],
+    );
   });
 
   it("is one at a time", () => {
@@ -212,7 +218,10 @@ describe("a question that waits in two tabs", () => {
     assert.deepEqual(client.asked(), []);
     thread.turns[1] = { ...thread.turns[1], phase: "searching", messageId: "msg_1" };
     store.kept.changed();
-    assert.deepEqual(client.done.map(([what]) => what), ["resume"]);
+    assert.deepEqual(
+      client.done.map(([what]) => what),
+      ["resume"],
+    );
   });
 });
 
@@ -234,7 +243,10 @@ describe("a limit", () => {
     assert.equal(client.asked().length, 3);
     client.say(START, delta("Yes."), FINISH);
     assert.equal(answer().phase, "done");
-    assert.deepEqual(hooks.map(([name]) => name), ["ask", "limit", "limit", "answer"]);
+    assert.deepEqual(
+      hooks.map(([name]) => name),
+      ["ask", "limit", "limit", "answer"],
+    );
     assert.deepEqual(hooks[1][1], { seconds: 42 });
   });
 
@@ -284,7 +296,9 @@ describe("a reload", () => {
     page.dispatchEvent(new Event("pagehide"));
     const { chatId } = talk.thread;
     await reload();
-    assert.deepEqual(client.done, [["resume", { key: "k", fp: "reader", id: chatId, threadId: "thr_1", messageId: "msg_1", after: 2 }]]);
+    assert.deepEqual(client.done, [
+      ["resume", { key: "k", fp: "reader", id: chatId, threadId: "thr_1", messageId: "msg_1", after: 2 }],
+    ]);
     client.say(delta("s."), FINISH);
     assert.deepEqual([answer().text, answer().phase], ["Yes.", "done"]);
   });
@@ -307,7 +321,10 @@ describe("another tab", () => {
     store.kept.news = { thread, at: Date.now() };
   };
   const asking = (phase, messageId) => (thread) =>
-    thread.turns.push({ id: "q2", role: "user", text: "Never!" }, { id: "a2", role: "assistant", phase, text: "", messageId });
+    thread.turns.push(
+      { id: "q2", role: "user", text: "Never!" },
+      { id: "a2", role: "assistant", phase, text: "", messageId },
+    );
   beforeEach(() => {
     talk.ask("How?");
     client.say(START, delta("Yes."), FINISH);
@@ -364,8 +381,18 @@ describe("hooks and what else is told", () => {
   it("tell how an answer came about", async () => {
     talk.ask("How?");
     await pass(1_500);
-    client.say(START, { type: "reconnecting" }, { type: "source-url", url: "https://d.example/" }, delta("Yes."), FINISH);
-    assert.deepEqual(hooks, [["ask", {}], ["reconnect", {}], ["answer", { rung: "model", sources: 1, refused: false, ms: 1_500 }]]);
+    client.say(
+      START,
+      { type: "reconnecting" },
+      { type: "source-url", url: "https://d.example/" },
+      delta("Yes."),
+      FINISH,
+    );
+    assert.deepEqual(hooks, [
+      ["ask", {}],
+      ["reconnect", {}],
+      ["answer", { rung: "model", sources: 1, refused: false, ms: 1_500 }],
+    ]);
   });
 
   it("tell what failed", () => {
@@ -373,7 +400,12 @@ describe("hooks and what else is told", () => {
     client.say({ type: "error", errorText: "Yes.", status: 0 });
     talk.retry();
     client.say({ type: "error", errorText: "Yes.", status: 401 });
-    assert.deepEqual(hooks, [["ask", {}], ["error", { status: 0, kind: "connection" }], ["retry", {}], ["error", { status: 401, kind: "service" }]]);
+    assert.deepEqual(hooks, [
+      ["ask", {}],
+      ["error", { status: 0, kind: "connection" }],
+      ["retry", {}],
+      ["error", { status: 401, kind: "service" }],
+    ]);
   });
 
   it("a thumb is shown at once and taken back when it is not kept", async () => {
@@ -383,7 +415,10 @@ describe("hooks and what else is told", () => {
     talk.rate(id, { helpful: false, reason: "", comment: "a comment" });
     assert.equal(answer().feedback.comment, "a comment");
     await settle();
-    assert.deepEqual(client.done.at(-1), ["rate", { source: "contextual", path: "/guide", messageId: "msg_1", helpful: false, comment: "a comment" }]);
+    assert.deepEqual(client.done.at(-1), [
+      "rate",
+      { source: "contextual", path: "/guide", messageId: "msg_1", helpful: false, comment: "a comment" },
+    ]);
     assert.equal(await talk.rate(id, answer().feedback), true);
     client.rate = async () => false;
     talk.rate(id, { helpful: true, reason: "", comment: "" });
@@ -414,11 +449,20 @@ describe("hooks and what else is told", () => {
   it("deleting asks for every thread that is known", async () => {
     talk.ask("How?");
     client.say(START, delta("Yes."), FINISH);
-    store.kept.past = [{ chatId: "x", threadId: "thr_x", title: "", at: 1 }, { chatId: "y", threadId: "", title: "", at: 1 }];
+    store.kept.past = [
+      { chatId: "x", threadId: "thr_x", title: "", at: 1 },
+      { chatId: "y", threadId: "", title: "", at: 1 },
+    ];
     client.forget = async (whose) => (client.done.push(["forget", whose]), whose.threadId === "thr_1");
     assert.equal(await talk.forget(), false);
-    assert.deepEqual(client.done.filter(([what]) => what === "forget").map(([, { threadId }]) => threadId), ["thr_1", "thr_x"]);
+    assert.deepEqual(
+      client.done.filter(([what]) => what === "forget").map(([, { threadId }]) => threadId),
+      ["thr_1", "thr_x"],
+    );
     assert.deepEqual([talk.thread.turns, store.kept.saved], [[], null]);
-    assert.deepEqual(hooks.slice(-2), [["forget", {}], ["error", { status: 0, kind: "forget" }]]);
+    assert.deepEqual(hooks.slice(-2), [
+      ["forget", {}],
+      ["error", { status: 0, kind: "forget" }],
+    ]);
   });
 });

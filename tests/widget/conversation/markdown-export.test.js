@@ -7,7 +7,11 @@ import { asked, begin } from "../../../static/widget/src/conversation/thread.js"
 const DATE = new Date("2026-03-04T05:06:07Z");
 const document = (text, answer, sources = []) =>
   asMarkdown(
-    [...sources.map((source) => ({ type: "source-url", ...source })), { type: "text-delta", delta: answer }, { type: "finish" }].reduce(
+    [
+      ...sources.map((source) => ({ type: "source-url", ...source })),
+      { type: "text-delta", delta: answer },
+      { type: "finish" },
+    ].reduce(
       (thread, event) => received(thread, event, 0),
       asked(begin("c"), { text, questionId: "q", answerId: "a" }),
     ),

@@ -8,8 +8,11 @@ class Storage {
     return Object.hasOwn(this, key) ? this[key] : null;
   }
   setItem(key, value) {
-    const others = Object.entries(this).filter(([name]) => name !== key).map(([, other]) => other.length);
-    if (others.reduce((sum, length) => sum + length, value.length) > Storage.room) throw new Error("QuotaExceededError");
+    const others = Object.entries(this)
+      .filter(([name]) => name !== key)
+      .map(([, other]) => other.length);
+    if (others.reduce((sum, length) => sum + length, value.length) > Storage.room)
+      throw new Error("QuotaExceededError");
     this[key] = value;
   }
   removeItem(key) {
@@ -18,12 +21,17 @@ class Storage {
 }
 
 globalThis.window = globalThis;
-const fresh = (kind) => Object.defineProperty(globalThis, kind, { value: new Storage(), configurable: true, writable: true });
+const fresh = (kind) =>
+  Object.defineProperty(globalThis, kind, { value: new Storage(), configurable: true, writable: true });
 fresh("localStorage");
 fresh("sessionStorage");
 const { randomId, store } = await import("../../../static/widget/src/conversation/store.js");
 
-const thread = (chatId, text = "How?") => ({ chatId, threadId: `thr_${chatId}`, turns: [{ id: "q", role: "user", text }, { id: "a" }] });
+const thread = (chatId, text = "How?") => ({
+  chatId,
+  threadId: `thr_${chatId}`,
+  turns: [{ id: "q", role: "user", text }, { id: "a" }],
+});
 const HOUR = 60 * 60 * 1000;
 
 /** What another tab sees: the same lasting storage, its own session. */
@@ -69,11 +77,14 @@ describe("the store", () => {
       now += 1000;
       mine.save(thread(name, `${name}?`));
     }
-    assert.deepEqual(mine.past().map(({ chatId, threadId, title }) => [chatId, threadId, title]), [
-      ["three", "thr_three", "three?"],
-      ["two", "thr_two", "two?"],
-      ["one", "thr_one", "one?"],
-    ]);
+    assert.deepEqual(
+      mine.past().map(({ chatId, threadId, title }) => [chatId, threadId, title]),
+      [
+        ["three", "thr_three", "three?"],
+        ["two", "thr_two", "two?"],
+        ["one", "thr_one", "one?"],
+      ],
+    );
     assert.deepEqual(mine.open("one"), thread("one", "one?"));
     assert.deepEqual(store("acme").load(), thread("one", "one?"), "also after a reload");
   });
@@ -83,7 +94,12 @@ describe("the store", () => {
       now += 1000;
       store("acme").save(thread(`c${i}`));
     }
-    assert.deepEqual(store("acme").past().map(({ chatId }) => chatId), [13, 12, 11, 10, 9, 8, 7, 6, 5, 4].map((i) => `c${i}`));
+    assert.deepEqual(
+      store("acme")
+        .past()
+        .map(({ chatId }) => chatId),
+      [13, 12, 11, 10, 9, 8, 7, 6, 5, 4].map((i) => `c${i}`),
+    );
   });
 
   it("drops old ones when there is no room, and then keeps what is left in memory", () => {
@@ -94,7 +110,10 @@ describe("the store", () => {
     Storage.room = 900;
     now += 1000;
     mine.save(thread("three", "z".repeat(400)));
-    assert.deepEqual(mine.past().map(({ chatId }) => chatId), ["three", "two"]);
+    assert.deepEqual(
+      mine.past().map(({ chatId }) => chatId),
+      ["three", "two"],
+    );
     Storage.room = 1;
     mine.save(thread("three", "changed"));
     assert.equal(mine.load().turns[0].text, "changed", "not the older one that could be kept");
@@ -108,8 +127,18 @@ describe("the store", () => {
   });
 
   it("serves the page without any storage", () => {
-    Object.defineProperty(globalThis, "localStorage", { get: () => { throw new Error("SecurityError"); }, configurable: true });
-    Object.defineProperty(globalThis, "sessionStorage", { get: () => { throw new Error("SecurityError"); }, configurable: true });
+    Object.defineProperty(globalThis, "localStorage", {
+      get: () => {
+        throw new Error("SecurityError");
+      },
+      configurable: true,
+    });
+    Object.defineProperty(globalThis, "sessionStorage", {
+      get: () => {
+        throw new Error("SecurityError");
+      },
+      configurable: true,
+    });
     const mine = store("nowhere");
     mine.save(thread("one"));
     assert.deepEqual(mine.load(), thread("one"));

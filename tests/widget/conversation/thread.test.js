@@ -2,7 +2,19 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { received } from "../../../static/widget/src/conversation/thread-events.js";
 import { restored } from "../../../static/widget/src/conversation/thread-parser.js";
-import { asked, begin, edited, isRunning, lastAnswer, numbered, queued, rated, retried, sent, stopped } from "../../../static/widget/src/conversation/thread.js";
+import {
+  asked,
+  begin,
+  edited,
+  isRunning,
+  lastAnswer,
+  numbered,
+  queued,
+  rated,
+  retried,
+  sent,
+  stopped,
+} from "../../../static/widget/src/conversation/thread.js";
 
 const NOW = 1_000_000;
 
@@ -15,7 +27,12 @@ const FOUND = {
   type: "tool-output-available",
   toolCallId: "c",
   output: [
-    { path: "/install", url: "https://docs.example.com/install", content: "Run it.", metadata: { title: "Install", section: "Install" } },
+    {
+      path: "/install",
+      url: "https://docs.example.com/install",
+      content: "Run it.",
+      metadata: { title: "Install", section: "Install" },
+    },
     { path: "/install", url: "https://docs.example.com/install#pip", metadata: { title: "Install" } },
     { path: "/errors", url: "https://docs.example.com/errors", metadata: {} },
   ],
@@ -97,7 +114,10 @@ describe("a thread", () => {
   it("keeps the scope beside an earlier notice", () => {
     const thread = after([
       { type: "data-status", data: { rung: "second_model" } },
-      { type: "data-status", data: { rung: "second_model", version: "v2", indexedAt: "2026-01-01T00:00:00Z", pages: 12 } },
+      {
+        type: "data-status",
+        data: { rung: "second_model", version: "v2", indexedAt: "2026-01-01T00:00:00Z", pages: 12 },
+      },
     ]);
     assert.deepEqual(answer(thread).scope, { version: "v2", indexedAt: "2026-01-01T00:00:00Z", pages: 12 });
     assert.equal(answer(thread).notice.rung, "second_model");
@@ -120,19 +140,38 @@ describe("a thread", () => {
     assert.equal(answer(after([START, delta("Half"), limit])).phase, "failed");
     assert.equal(answer(after([{ ...limit, retryAfter: undefined }])).phase, "failed");
     assert.equal(answer(after([{ ...limit, retryAfter: 3600 }])).phase, "waiting");
-    assert.deepEqual(answer(after([{ ...limit, retryAfter: 3601 }])).failure, { text: "Too many.", status: 429, readyAt: null });
+    assert.deepEqual(answer(after([{ ...limit, retryAfter: 3601 }])).failure, {
+      text: "Too many.",
+      status: 429,
+      readyAt: null,
+    });
     assert.equal(answer(after([{ ...limit, status: 401 }])).phase, "failed");
     const again = answer(sent(thread));
     assert.deepEqual([again.phase, again.failure], ["sending", null]);
   });
 
   it("keeps what the search found for the cards of citations", () => {
-    const found = { ...FOUND, output: [...FOUND.output, { url: "https://docs.example.com/errors#limits", content: "Wait.", metadata: { title: "Errors", section: "Limits" } }] };
+    const found = {
+      ...FOUND,
+      output: [
+        ...FOUND.output,
+        {
+          url: "https://docs.example.com/errors#limits",
+          content: "Wait.",
+          metadata: { title: "Errors", section: "Limits" },
+        },
+      ],
+    };
     assert.deepEqual(answer(after([found])).passages, [
       { url: "https://docs.example.com/install", title: "Install", breadcrumb: ["Install"], text: "Run it." },
       { url: "https://docs.example.com/install#pip", title: "Install", breadcrumb: ["Install"], text: "" },
       { url: "https://docs.example.com/errors", title: "https://docs.example.com/errors", breadcrumb: [], text: "" },
-      { url: "https://docs.example.com/errors#limits", title: "Errors", breadcrumb: ["Errors", "Limits"], text: "Wait." },
+      {
+        url: "https://docs.example.com/errors#limits",
+        title: "Errors",
+        breadcrumb: ["Errors", "Limits"],
+        text: "Wait.",
+      },
     ]);
   });
 
@@ -234,9 +273,16 @@ describe("asking again", () => {
 
   it("takes another question in the place of the last one", () => {
     const first = after([START, delta("x"), FINISH]);
-    const thread = edited(received(question(first), { ...START, messageId: "msg_2" }, NOW), { text: "Why?", questionId: "r", answerId: "b" });
+    const thread = edited(received(question(first), { ...START, messageId: "msg_2" }, NOW), {
+      text: "Why?",
+      questionId: "r",
+      answerId: "b",
+    });
     assert.equal(thread, null, "not while an answer runs");
-    const done = [{ ...START, messageId: "msg_2" }, delta("y"), FINISH].reduce((t, event) => received(t, event, NOW), question(first));
+    const done = [{ ...START, messageId: "msg_2" }, delta("y"), FINISH].reduce(
+      (t, event) => received(t, event, NOW),
+      question(first),
+    );
     const again = edited(done, { text: "Why?", questionId: "r", answerId: "b" });
     assert.deepEqual(again.turns.slice(0, 2), first.turns);
     assert.deepEqual(again.turns[2], { id: "r", role: "user", text: "Why?", context: [] });
@@ -254,8 +300,21 @@ describe("a saved thread", () => {
   const saved = (thread) => restored(JSON.parse(JSON.stringify(thread)));
   const whole = () =>
     after(
-      [START, ...SEARCH, FOUND, { type: "data-status", data: { rung: "extractive", reason: "x", version: "v2", indexedAt: "y", pages: 3 } }, SOURCE, delta("x"), FINISH],
-      asked(begin("chat"), { text: "How?", context: [{ type: "code", value: "x", label: "a.py", path: "/a", elementId: "c1" }], questionId: "q", answerId: "a" }),
+      [
+        START,
+        ...SEARCH,
+        FOUND,
+        { type: "data-status", data: { rung: "extractive", reason: "x", version: "v2", indexedAt: "y", pages: 3 } },
+        SOURCE,
+        delta("x"),
+        FINISH,
+      ],
+      asked(begin("chat"), {
+        text: "How?",
+        context: [{ type: "code", value: "x", label: "a.py", path: "/a", elementId: "c1" }],
+        questionId: "q",
+        answerId: "a",
+      }),
     );
 
   it("comes back as it was", () => {
@@ -276,29 +335,84 @@ describe("a saved thread", () => {
 
   it("has no answer running but the last one, and none that waits for nothing", () => {
     const odd = { ...question(question()), turns: [] };
-    odd.turns = [...after([delta("x")]).turns, { id: "q2", role: "user", text: "?", context: [] }, { ...answer(question()), id: "a2", phase: "waiting" }];
-    assert.deepEqual(saved(odd).turns.map((turn) => turn.phase), [undefined, "stopped", undefined, "stopped"]);
+    odd.turns = [
+      ...after([delta("x")]).turns,
+      { id: "q2", role: "user", text: "?", context: [] },
+      { ...answer(question()), id: "a2", phase: "waiting" },
+    ];
+    assert.deepEqual(
+      saved(odd).turns.map((turn) => turn.phase),
+      [undefined, "stopped", undefined, "stopped"],
+    );
   });
 
   it("comes back from before there were so many fields", () => {
-    const old = { chatId: "c", turns: [{ id: "q", role: "user", text: "?" }, { id: "a", role: "assistant", text: "x", phase: "done" }] };
+    const old = {
+      chatId: "c",
+      turns: [
+        { id: "q", role: "user", text: "?" },
+        { id: "a", role: "assistant", text: "x", phase: "done" },
+      ],
+    };
     const { threadId, turns } = restored(old);
     assert.equal(threadId, null);
-    assert.deepEqual(turns[1], { ...answer(asked(begin("c"), { text: "?", questionId: "q", answerId: "a" })), text: "x", phase: "done" });
+    assert.deepEqual(turns[1], {
+      ...answer(asked(begin("c"), { text: "?", questionId: "q", answerId: "a" })),
+      text: "x",
+      phase: "done",
+    });
   });
 
   it("is refused when it is no thread", () => {
     const q = { id: "q", role: "user", text: "?" };
     const a = { id: "a", role: "assistant", text: "x", phase: "done" };
-    const turns = [[null], [q], [a, q], [q, q], [q, { ...a, id: "q" }], [q, { ...a, phase: "dancing" }], [q, { ...a, text: 7 }], [{ ...q, text: {} }, a], "qa", { length: 2 }];
+    const turns = [
+      [null],
+      [q],
+      [a, q],
+      [q, q],
+      [q, { ...a, id: "q" }],
+      [q, { ...a, phase: "dancing" }],
+      [q, { ...a, text: 7 }],
+      [{ ...q, text: {} }, a],
+      "qa",
+      { length: 2 },
+    ];
     assert.ok(restored({ chatId: "c", turns: [q, a] }));
-    for (const value of [null, undefined, 1, "x", [], {}, { chatId: "c" }, { chatId: 7, turns: [] }, { chatId: "x".repeat(300), turns: [] }, ...turns.map((list) => ({ chatId: "c", turns: list }))]) {
+    for (const value of [
+      null,
+      undefined,
+      1,
+      "x",
+      [],
+      {},
+      { chatId: "c" },
+      { chatId: 7, turns: [] },
+      { chatId: "x".repeat(300), turns: [] },
+      ...turns.map((list) => ({ chatId: "c", turns: list })),
+    ]) {
       assert.equal(restored(value), null, JSON.stringify(value));
     }
   });
 
   it("never throws, whatever one puts into it", () => {
-    const junk = [null, 0, -1, 1e400, "", "x", "y".repeat(2_000_000), true, [], [null], [[]], {}, { url: 1 }, { toString: 1 }, { __proto__: null, length: 3 }];
+    const junk = [
+      null,
+      0,
+      -1,
+      1e400,
+      "",
+      "x",
+      "y".repeat(2_000_000),
+      true,
+      [],
+      [null],
+      [[]],
+      {},
+      { url: 1 },
+      { toString: 1 },
+      { __proto__: null, length: 3 },
+    ];
     const fields = Object.keys(answer(whole()));
     for (const field of fields) {
       for (const value of junk) {
@@ -306,7 +420,11 @@ describe("a saved thread", () => {
         thread.turns[1][field] = value;
         const back = restored(thread);
         if (back) assert.deepEqual(saved(back), back, `${field} is sound`);
-        thread.turns[0].context = [value, { type: value, value, label: value }, { type: "code", value: "x", label: value, path: value }];
+        thread.turns[0].context = [
+          value,
+          { type: value, value, label: value },
+          { type: "code", value: "x", label: value, path: value },
+        ];
         thread.threadId = value;
         restored(thread);
       }
@@ -320,12 +438,27 @@ describe("numbers of sources", () => {
 
   it("are those of the text", () => {
     const text = "One [2](https://d.example/a#x), two [1](https://d.example/b#y).";
-    assert.deepEqual(numbered(text, [a, b]).map(({ title, number }) => [title, number]), [["B", 1], ["A", 2]]);
+    assert.deepEqual(
+      numbered(text, [a, b]).map(({ title, number }) => [title, number]),
+      [
+        ["B", 1],
+        ["A", 2],
+      ],
+    );
   });
 
   it("go on where the text stops", () => {
-    assert.deepEqual(numbered("[1](https://d.example/b)", [a, b]).map(({ title, number }) => [title, number]), [["B", 1], ["A", 2]]);
-    assert.deepEqual(numbered("", [a, b]).map(({ number }) => number), [1, 2]);
+    assert.deepEqual(
+      numbered("[1](https://d.example/b)", [a, b]).map(({ title, number }) => [title, number]),
+      [
+        ["B", 1],
+        ["A", 2],
+      ],
+    );
+    assert.deepEqual(
+      numbered("", [a, b]).map(({ number }) => number),
+      [1, 2],
+    );
   });
 
   it("are given once each", () => {

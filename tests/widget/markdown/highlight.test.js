@@ -5,8 +5,29 @@ import { language } from "../../../static/widget/src/markdown/languages.js";
 
 const tokens = (code, lang) => tokensOf(code, language(lang).id);
 
-const kinds = (code, lang) => Object.fromEntries(tokens(code, lang).filter(({ kind }) => kind).map(({ text, kind }) => [text.trim(), kind]));
-const LANGUAGES = ["bash", "css", "diff", "go", "html", "ini", "js", "json", "py", "rust", "sql", "toml", "ts", "xml", "yaml"];
+const kinds = (code, lang) =>
+  Object.fromEntries(
+    tokens(code, lang)
+      .filter(({ kind }) => kind)
+      .map(({ text, kind }) => [text.trim(), kind]),
+  );
+const LANGUAGES = [
+  "bash",
+  "css",
+  "diff",
+  "go",
+  "html",
+  "ini",
+  "js",
+  "json",
+  "py",
+  "rust",
+  "sql",
+  "toml",
+  "ts",
+  "xml",
+  "yaml",
+];
 
 describe("colours of code", () => {
   it("tell words apart", () => {
@@ -19,12 +40,38 @@ describe("colours of code", () => {
   });
 
   it("know languages by their names and others by their own", () => {
-    assert.deepEqual(["sh", "YML", "tsx", "c++", "cobol", "", "constructor", "__proto__"].map((lang) => language(lang).name), ["Bash", "YAML", "TypeScript", "C++", "cobol", "", "constructor", "__proto__"]);
+    assert.deepEqual(
+      ["sh", "YML", "tsx", "c++", "cobol", "", "constructor", "__proto__"].map((lang) => language(lang).name),
+      ["Bash", "YAML", "TypeScript", "C++", "cobol", "", "constructor", "__proto__"],
+    );
     assert.deepEqual(tokens("x", "cobol"), [{ text: "x", kind: "" }]);
   });
 
   it("change no letter of hostile code, and take no time for it", () => {
-    const pieces = ["a", "a=", "<a a='", '"', "\\", "`${", "/*", "#", "<!--", "<style>", "<script>", "$(", "1.", "\n ", "[a", "x: |\n", 'f"{', "--", "\t", "<!DOCTYPE", "é", "\u{1f600}"];
+    const pieces = [
+      "a",
+      "a=",
+      "<a a='",
+      '"',
+      "\\",
+      "`${",
+      "/*",
+      "#",
+      "<!--",
+      "<style>",
+      "<script>",
+      "$(",
+      "1.",
+      "\n ",
+      "[a",
+      "x: |\n",
+      'f"{',
+      "--",
+      "\t",
+      "<!DOCTYPE",
+      "é",
+      "\u{1f600}",
+    ];
     const began = performance.now();
     let seed = 3;
     for (const lang of LANGUAGES) {
@@ -32,7 +79,12 @@ describe("colours of code", () => {
         seed = (seed * 48_271) % 2_147_483_647;
         const pair = pieces[seed % pieces.length] + pieces[(seed >> 8) % pieces.length];
         const code = pair.repeat(5_000).slice(0, 5_000);
-        assert.equal(tokens(code, lang).map(({ text }) => text).join(""), code);
+        assert.equal(
+          tokens(code, lang)
+            .map(({ text }) => text)
+            .join(""),
+          code,
+        );
       }
     }
     assert.ok(performance.now() - began < 60_000);

@@ -10,9 +10,78 @@ const LIMIT = 1_500;
 
 const many = (piece) => piece.repeat(Math.ceil(SIZE / piece.length)).slice(0, SIZE);
 const pieces = [
-  "[", "]", "[]", "![", "](", "[a](", "[a]( x ", "[a](<", '[a](b "', "[a]: b\n", "[[a]", "[ ] ", "[^1]", "[*`", "![`](", "*[`<&|_~> ", "`", "` ", "`a``b```", "```", "```\n",
-  "*", "*a ", "**a ", "*a**b*", "_", "_a ", "**_", "~", "~~a ", "-a_", "|", "| ", "|a|\n", "<", "<a ", "<a href='", "<!--", "</", "&", "&#", "&amp", '"', "'", "(", "!", "\\", "\\[",
-  "-", "- ", "- a\n", "- - ", "  - a\n", "1. ", "1. a\n", ">", "> ", "> a\n", "> - ", "#", "# ", "=", "a\n=\n", ":", "http://", "www.", "a@b.", "a@", "\n", " \n", "a\n", "a ",
+  "[",
+  "]",
+  "[]",
+  "![",
+  "](",
+  "[a](",
+  "[a]( x ",
+  "[a](<",
+  '[a](b "',
+  "[a]: b\n",
+  "[[a]",
+  "[ ] ",
+  "[^1]",
+  "[*`",
+  "![`](",
+  "*[`<&|_~> ",
+  "`",
+  "` ",
+  "`a``b```",
+  "```",
+  "```\n",
+  "*",
+  "*a ",
+  "**a ",
+  "*a**b*",
+  "_",
+  "_a ",
+  "**_",
+  "~",
+  "~~a ",
+  "-a_",
+  "|",
+  "| ",
+  "|a|\n",
+  "<",
+  "<a ",
+  "<a href='",
+  "<!--",
+  "</",
+  "&",
+  "&#",
+  "&amp",
+  '"',
+  "'",
+  "(",
+  "!",
+  "\\",
+  "\\[",
+  "-",
+  "- ",
+  "- a\n",
+  "- - ",
+  "  - a\n",
+  "1. ",
+  "1. a\n",
+  ">",
+  "> ",
+  "> a\n",
+  "> - ",
+  "#",
+  "# ",
+  "=",
+  "a\n=\n",
+  ":",
+  "http://",
+  "www.",
+  "a@b.",
+  "a@",
+  "\n",
+  " \n",
+  "a\n",
+  "a ",
 ];
 /** @type {Record<string, string>} */
 const texts = {
@@ -48,10 +117,18 @@ describe("hostile text is read in little time", () => {
 
   it("in as many pieces as it may come", () => {
     const PIECES = 100;
-    for (const name of ["code spans behind an open bracket", "a line of blanks", '"[a]("', '"*a "', '"- a\\n"', '"!"']) {
+    for (const name of [
+      "code spans behind an open bracket",
+      "a line of blanks",
+      '"[a]("',
+      '"*a "',
+      '"- a\\n"',
+      '"!"',
+    ]) {
       const began = performance.now();
       const growing = new Growing();
-      for (let at = 1; at <= PIECES; at++) growing.read(texts[name].slice(0, Math.ceil((SIZE * at) / PIECES)), { base: BASE, partial: at < PIECES });
+      for (let at = 1; at <= PIECES; at++)
+        growing.read(texts[name].slice(0, Math.ceil((SIZE * at) / PIECES)), { base: BASE, partial: at < PIECES });
       const took = performance.now() - began;
       assert.ok(took < PIECES * 60, `${name}: ${Math.round(took)} ms`); // no piece holds up the page for long
     }
@@ -61,9 +138,16 @@ describe("hostile text is read in little time", () => {
 describe("text that nests deeper than anybody reads", () => {
   const depth = (tree) => (typeof tree === "string" ? 0 : 1 + Math.max(0, ...tree.children.map(depth)));
   const said = (tree) => (typeof tree === "string" ? tree : tree.children.map(said).join(""));
-  for (const text of [`${"> ".repeat(4_000)}end`, `${"- ".repeat(4_000)}end`, `${"1. ".repeat(4_000)}end`, `${"*a **b ".repeat(500)}end${"** *".repeat(500)}`]) {
+  for (const text of [
+    `${"> ".repeat(4_000)}end`,
+    `${"- ".repeat(4_000)}end`,
+    `${"1. ".repeat(4_000)}end`,
+    `${"*a **b ".repeat(500)}end${"** *".repeat(500)}`,
+  ]) {
     it(`${text.slice(0, 12)}… is shallow, and nothing of it is lost`, () => {
-      const trees = blocks(text, { base: BASE }).map(({ tree }) => tree).filter(Boolean);
+      const trees = blocks(text, { base: BASE })
+        .map(({ tree }) => tree)
+        .filter(Boolean);
       assert.ok(Math.max(...trees.map(depth)) < 60);
       assert.match(trees.map(said).join(""), /end/);
     });

@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Growing, address, blocks, firstSentence, same, withoutSuggestions } from "../../../static/widget/src/markdown/parser.js";
+import {
+  Growing,
+  address,
+  blocks,
+  firstSentence,
+  same,
+  withoutSuggestions,
+} from "../../../static/widget/src/markdown/parser.js";
 import { settle } from "../../../static/widget/src/markdown/incomplete.js";
 
 const BASE = "https://docs.example.com/guide";
 
 /** A tree in short: `p(some em(text))`. */
 const short = (tree) =>
-  typeof tree === "string" ? tree : `${tree.tag}${tree.href ? `<${tree.href}>` : ""}(${tree.children.map(short).join("")})`;
+  typeof tree === "string"
+    ? tree
+    : `${tree.tag}${tree.href ? `<${tree.href}>` : ""}(${tree.children.map(short).join("")})`;
 const show = (text, partial = false) =>
   blocks(text, { base: BASE, partial })
     .filter(({ tree }) => tree)
@@ -18,7 +27,10 @@ const said = (tree) => (typeof tree === "string" ? tree : tree.children.map(said
 
 describe("Markdown", () => {
   it("becomes a tree", () => {
-    assert.equal(show("# A\n\nOne **two** *three* `four` ~~five~~"), "h4(A) p(One strong(two) em(three) code(four) del(five))");
+    assert.equal(
+      show("# A\n\nOne **two** *three* `four` ~~five~~"),
+      "h4(A) p(One strong(two) em(three) code(four) del(five))",
+    );
     assert.equal(show("- a\n- b\n  - c"), "ul(li(span(a))li(span(b)ul(li(span(c)))))");
     assert.equal(show("> q\n\n---"), "blockquote(p(q)) hr()");
     assert.equal(show("| a | b |\n|---|---|\n| 1 | 2 |"), "table(thead(tr(th(a)th(b)))tbody(tr(td(1)td(2))))");
@@ -36,8 +48,11 @@ describe("Markdown", () => {
   });
 
   it("shows HTML as the text it is", () => {
-    const hostile = 'x <img src=x onerror="alert(1)"> <script>alert(1)</script> y<br>z\n\n<div onclick="a()">b</div>\n\n<!-- c -->';
-    const trees = blocks(hostile, { base: BASE }).map(({ tree }) => tree).filter(Boolean);
+    const hostile =
+      'x <img src=x onerror="alert(1)"> <script>alert(1)</script> y<br>z\n\n<div onclick="a()">b</div>\n\n<!-- c -->';
+    const trees = blocks(hostile, { base: BASE })
+      .map(({ tree }) => tree)
+      .filter(Boolean);
     assert.deepEqual([...new Set(trees.flatMap(tags))], ["p", "br"]);
     assert.match(said(trees[0]), /<img src=x onerror="alert\(1\)">/);
   });
@@ -48,7 +63,20 @@ describe("Markdown", () => {
   });
 
   it("follows links to the web and to mail only", () => {
-    for (const href of ["javascript:alert(1)", "JaVaScRiPt:x", "data:text/html,x", "vbscript:x", "file:///etc", "blob:https://a/b", "&#106;avascript:x", "java\nscript:x", "https://docs.example.com@evil.example/", "https://a:b@evil.example/", "intent:x", "//user@evil.example"]) {
+    for (const href of [
+      "javascript:alert(1)",
+      "JaVaScRiPt:x",
+      "data:text/html,x",
+      "vbscript:x",
+      "file:///etc",
+      "blob:https://a/b",
+      "&#106;avascript:x",
+      "java\nscript:x",
+      "https://docs.example.com@evil.example/",
+      "https://a:b@evil.example/",
+      "intent:x",
+      "//user@evil.example",
+    ]) {
       assert.equal(address(href, BASE), null, href);
       assert.ok(!show(`[x](<${href}>) [1](<${href}>)`).includes("<javascript"), href);
     }
@@ -65,7 +93,13 @@ describe("Markdown", () => {
     assert.equal(image("![A](/x.png)"), "p(img<https://docs.example.com/x.png>(A))");
     assert.equal(image("![A](/x.png)", true), "p(A)");
     assert.equal(image("![A](/x.png)\n\nB", true), "p(img<https://docs.example.com/x.png>(A)) p(B)");
-    for (const src of ["https://evil.example/x.png", "data:image/png;base64,x", "javascript:x", "//evil.example/x", "https://docs.example.com@evil.example/x"]) {
+    for (const src of [
+      "https://evil.example/x.png",
+      "data:image/png;base64,x",
+      "javascript:x",
+      "//evil.example/x",
+      "https://docs.example.com@evil.example/x",
+    ]) {
       assert.equal(image(`![A](${src})`), "p(A)", src);
     }
   });
@@ -95,7 +129,12 @@ describe("Markdown", () => {
 
   it("covers a text with its blocks", () => {
     const text = "# A\n\nb\n\n- c\n\n- d\n\n```\ne\n\nf\n```\n\n| g | h |\n|--|--|\n| i | j |\n\n> k\n";
-    assert.equal(blocks(text, { base: BASE }).map(({ raw }) => raw).join(""), text);
+    assert.equal(
+      blocks(text, { base: BASE })
+        .map(({ raw }) => raw)
+        .join(""),
+      text,
+    );
   });
 });
 
@@ -118,7 +157,8 @@ describe("pages to read next", () => {
       "```suggestions\n(Log in)[https://evil.example]\n(Log in)[//evil.example]\n```",
       "```suggestions\n(Log in)[/a]\n```\n\nAnd on.",
       "````text\n```suggestions\n(Log in)[/a]\n```\n````",
-    ]) assert.deepEqual(withoutSuggestions(text, BASE).suggestions, []);
+    ])
+      assert.deepEqual(withoutSuggestions(text, BASE).suggestions, []);
   });
 
   it("never show while they arrive", () => {
@@ -142,7 +182,7 @@ describe("text that is still arriving", () => {
     "A `": "A ",
     "~~go": "~~go~~",
     "2 * 3 * 4": "2 * 3 * 4",
-    "snake_case_name": "snake_case_name",
+    snake_case_name: "snake_case_name",
     "See [1": "See ",
     "See [1](https://a.b/c": "See ",
     "See [1](https://a.b/c)": "See [1](https://a.b/c)",
@@ -174,11 +214,15 @@ describe("text that is still arriving", () => {
 
   const answers = [
     "To **install** *Acme*, run `pip install acme` [1](https://docs.example.com/install#pip). Then:\n\n1. Open **Settings** [2](https://docs.example.com/a_(b)).\n2. Press `Save`.\n\n```bash\npip install acme  # **not** bold\n```\n\n| Option | Meaning |\n| --- | :-: |\n| `--fast` | **quick** |\n\nSee [the guide](https://docs.example.com/guide) or ***both***.",
-    "## Step one\n\n- First **item**\n- Second with ~~old~~ text\n  - Nested `code`\n\n> A *quote*.\n\n```js\nconst a = `x`;\n```\nDone & [x](/y \"title\")!",
+    '## Step one\n\n- First **item**\n- Second with ~~old~~ text\n  - Nested `code`\n\n> A *quote*.\n\n```js\nconst a = `x`;\n```\nDone & [x](/y "title")!',
   ];
   /** Syntax outside code, where it would be a flash of something raw. */
   const raw = (tree) =>
-    typeof tree === "string" ? (/\*\*|`|~~|\]\(|^#|\||https?:/.exec(tree)?.[0] ?? "") : ["pre", "code"].includes(tree.tag) ? "" : tree.children.map(raw).join("");
+    typeof tree === "string"
+      ? (/\*\*|`|~~|\]\(|^#|\||https?:/.exec(tree)?.[0] ?? "")
+      : ["pre", "code"].includes(tree.tag)
+        ? ""
+        : tree.children.map(raw).join("");
   answers.forEach((answer, n) => {
     it(`never flashes syntax (answer ${n + 1})`, () => {
       for (let i = 1; i <= answer.length; i++) {
@@ -189,8 +233,10 @@ describe("text that is still arriving", () => {
     });
 
     it(`never makes a link of half a link (answer ${n + 1})`, () => {
-      const links = (tree) => (typeof tree === "string" ? [] : [...(tree.href ? [tree.href] : []), ...tree.children.flatMap(links)]);
-      const all = (text, partial) => blocks(text, { base: BASE, partial }).flatMap(({ tree }) => (tree ? links(tree) : []));
+      const links = (tree) =>
+        typeof tree === "string" ? [] : [...(tree.href ? [tree.href] : []), ...tree.children.flatMap(links)];
+      const all = (text, partial) =>
+        blocks(text, { base: BASE, partial }).flatMap(({ tree }) => (tree ? links(tree) : []));
       const whole = new Set(all(answer, false));
       for (let i = 1; i <= answer.length; i++) {
         for (const href of all(answer.slice(0, i), true)) assert.ok(whole.has(href), href);
@@ -200,19 +246,77 @@ describe("text that is still arriving", () => {
 
   it("is settled quickly even when it is hostile", () => {
     const began = performance.now();
-    for (const piece of ["[", "*a ", "`", "**_", "![", "<a ", "[a](", "| ", "> ", "- ", "\\"]) settle(piece.repeat(5_000));
+    for (const piece of ["[", "*a ", "`", "**_", "![", "<a ", "[a](", "| ", "> ", "- ", "\\"])
+      settle(piece.repeat(5_000));
     assert.ok(performance.now() - began < 2_000);
   });
 });
 
 describe("anything at all", () => {
   const pieces = [
-    "**", "*", "_", "~~", "`", "```", "```js\n", "```py\n", "~~~", "\n", "\n\n", "    ", "\t", "- ", "1. ", "> ", "# ", "---\n", "| a | b |\n|---|:-:|\n", "|",
-    "[", "](", ")", "[1](https://docs.example.com/a#b:~:text=c)", "![x](https://evil.example/y.png)", "[a](javascript:alert(1))", "[b]: data:text/html,x\n", "[b]",
-    "<https://a@b.example>", "<script>", "</script>", "<img src=x onerror=y>", "<!--", "-->", "<br>", "&#106;", "&lt;", "&amp", "\\", "\u202e", "\u0000", "\ud83d", "\ude00",
-    "https://evil.example/", "www.a.b", "mailto:x@y.z", "\r\n", "\r", "word", "word ", "é", "[x]: <java\nscript:x>\n", "(/a)[/b]", "- [x] ", "<a href='x'>", "\u00a0", "[^1]",
+    "**",
+    "*",
+    "_",
+    "~~",
+    "`",
+    "```",
+    "```js\n",
+    "```py\n",
+    "~~~",
+    "\n",
+    "\n\n",
+    "    ",
+    "\t",
+    "- ",
+    "1. ",
+    "> ",
+    "# ",
+    "---\n",
+    "| a | b |\n|---|:-:|\n",
+    "|",
+    "[",
+    "](",
+    ")",
+    "[1](https://docs.example.com/a#b:~:text=c)",
+    "![x](https://evil.example/y.png)",
+    "[a](javascript:alert(1))",
+    "[b]: data:text/html,x\n",
+    "[b]",
+    "<https://a@b.example>",
+    "<script>",
+    "</script>",
+    "<img src=x onerror=y>",
+    "<!--",
+    "-->",
+    "<br>",
+    "&#106;",
+    "&lt;",
+    "&amp",
+    "\\",
+    "\u202e",
+    "\u0000",
+    "\ud83d",
+    "\ude00",
+    "https://evil.example/",
+    "www.a.b",
+    "mailto:x@y.z",
+    "\r\n",
+    "\r",
+    "word",
+    "word ",
+    "é",
+    "[x]: <java\nscript:x>\n",
+    "(/a)[/b]",
+    "- [x] ",
+    "<a href='x'>",
+    "\u00a0",
+    "[^1]",
   ];
-  const TAGS = new Set("p span h4 h5 h6 pre tabs blockquote ul ol li table thead tbody tr th td hr strong em del code br a cite img".split(" "));
+  const TAGS = new Set(
+    "p span h4 h5 h6 pre tabs blockquote ul ol li table thead tbody tr th td hr strong em del code br a cite img".split(
+      " ",
+    ),
+  );
   const images = new Set(["https://docs.example.com"]);
   let seed = 11;
   const random = (n) => (seed = (seed * 48_271) % 2_147_483_647) % n;
@@ -235,7 +339,8 @@ describe("anything at all", () => {
     for (let n = 0; n < 1_500; n++) {
       const text = Array.from({ length: 2 + random(24) }, () => pieces[random(pieces.length)]).join("");
       const growing = new Growing();
-      for (let cut = random(6); cut < text.length; cut += 1 + random(12)) growing.read(text.slice(0, cut), { base: BASE, images, partial: true }).forEach(check);
+      for (let cut = random(6); cut < text.length; cut += 1 + random(12))
+        growing.read(text.slice(0, cut), { base: BASE, images, partial: true }).forEach(check);
       const grown = growing.read(text, { base: BASE, images });
       const whole = new Growing().read(text, { base: BASE, images });
       grown.forEach(check);
@@ -259,17 +364,38 @@ describe("anything at all", () => {
 
   it("shows the same while it grows as all of it that is there, for text that defines no references", () => {
     for (let n = 0; n < 300; n++) {
-      const text = Array.from({ length: 2 + random(20) }, () => ["**bold** ", "word ", "\n\n", "\n", "- item\n", "`code` ", "[1](/a) ", "```js\nx\n```\n", "# head\n", "> quote\n"][random(10)]).join("");
+      const text = Array.from(
+        { length: 2 + random(20) },
+        () =>
+          [
+            "**bold** ",
+            "word ",
+            "\n\n",
+            "\n",
+            "- item\n",
+            "`code` ",
+            "[1](/a) ",
+            "```js\nx\n```\n",
+            "# head\n",
+            "> quote\n",
+          ][random(10)],
+      ).join("");
       const growing = new Growing();
-      for (let cut = 1; cut < text.length; cut += 1 + random(9)) growing.read(text.slice(0, cut), { base: BASE, partial: true });
+      for (let cut = 1; cut < text.length; cut += 1 + random(9))
+        growing.read(text.slice(0, cut), { base: BASE, partial: true });
       const grown = growing.read(text, { base: BASE, partial: true }).map(short).join(" ");
-      assert.equal(grown, new Growing().read(text, { base: BASE, partial: true }).map(short).join(" "), JSON.stringify(text));
+      assert.equal(
+        grown,
+        new Growing().read(text, { base: BASE, partial: true }).map(short).join(" "),
+        JSON.stringify(text),
+      );
     }
   });
 });
 
 it("a long paragraph keeps its syntax and citations, and all of its words", () => {
-  const sentence = "The **key** opens one project [1](https://docs.example.com/keys#part:~:text=opens%20one%20project%2C%20and%20nothing%20else%20at%20all). ";
+  const sentence =
+    "The **key** opens one project [1](https://docs.example.com/keys#part:~:text=opens%20one%20project%2C%20and%20nothing%20else%20at%20all). ";
   const [{ tree }] = blocks(sentence.repeat(60), { base: "https://docs.example.com/" });
   const tags = tree.children.map((child) => child.tag ?? "text");
   assert.equal(tags.filter((tag) => tag === "cite").length, 60);

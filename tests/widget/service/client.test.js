@@ -51,7 +51,8 @@ class Requests {
     this.resolve(new Response(body));
   }
   say(...events) {
-    for (const event of events) this.pipe.enqueue(new TextEncoder().encode(`: ping\n\ndata: ${JSON.stringify(event)}\n\n`));
+    for (const event of events)
+      this.pipe.enqueue(new TextEncoder().encode(`: ping\n\ndata: ${JSON.stringify(event)}\n\n`));
   }
   end() {
     this.pipe.enqueue(new TextEncoder().encode("data: [DONE]\n\n"));
@@ -71,7 +72,11 @@ Object.assign(globalThis, {
   fetch: (url, init) => new Requests(url, init).promise,
   addEventListener: page.addEventListener.bind(page),
   window: {
-    sessionStorage: { getItem: (key) => session.get(key) ?? null, setItem: (key, value) => session.set(key, value), removeItem: (key) => session.delete(key) },
+    sessionStorage: {
+      getItem: (key) => session.get(key) ?? null,
+      setItem: (key, value) => session.set(key, value),
+      removeItem: (key) => session.delete(key),
+    },
   },
 });
 const network = { onLine: true };
@@ -96,7 +101,11 @@ const pass = async (ms) => {
 
 let client, heard;
 const types = () => heard.map((event) => event.type);
-const said = () => heard.filter((event) => event.type === "text-delta").map((event) => event.delta).join("");
+const said = () =>
+  heard
+    .filter((event) => event.type === "text-delta")
+    .map((event) => event.delta)
+    .join("");
 const ask = async () => {
   client.ask(QUESTION, (event) => heard.push(event));
   await settle();
@@ -179,7 +188,11 @@ describe("over a socket", () => {
       if (Sockets.all.length > before) times.push(ms + 100);
     }
     assert.deepEqual(times, [200, 1_000, 3_000, 7_000, 13_000, 19_000]);
-    assert.deepEqual(heard.at(-1), { type: "error", errorText: "The connection was lost before the answer was complete.", status: 0 });
+    assert.deepEqual(heard.at(-1), {
+      type: "error",
+      errorText: "The connection was lost before the answer was complete.",
+      status: 0,
+    });
   });
 
   it("it is tried at once when the network comes back, also where the connection seems to live", async () => {
@@ -210,7 +223,11 @@ describe("over a socket", () => {
       request()?.reject(new Error("offline"));
       await settle();
     }
-    assert.deepEqual(types().filter((type) => type === "error"), [], "it is not given up");
+    assert.deepEqual(
+      types().filter((type) => type === "error"),
+      [],
+      "it is not given up",
+    );
     Sockets.way = "open";
     network.onLine = true;
     page.dispatchEvent(new Event("online"));
@@ -397,12 +414,18 @@ describe("where sockets do not get through", () => {
     const body = { error: "The request is not valid.", details: [{ message: "fp: is required" }] };
     request().resolve(new Response(JSON.stringify(body), { status: 429, headers: { "Retry-After": "42" } }));
     await settle();
-    assert.deepEqual(heard, [{ type: "error", errorText: "The request is not valid. fp: is required.", status: 429, retryAfter: 42 }]);
+    assert.deepEqual(heard, [
+      { type: "error", errorText: "The request is not valid. fp: is required.", status: 429, retryAfter: 42 },
+    ]);
     await ask();
     request().resolve(new Response("<html>", { status: 502 }));
     await settle();
     assert.deepEqual(heard[1], { type: "error", errorText: "", status: 502 });
-    for (const [later, seconds] of [[new Date(Date.now() + 90_000).toUTCString(), 90], [new Date(0).toUTCString(), undefined], ["soon", undefined]]) {
+    for (const [later, seconds] of [
+      [new Date(Date.now() + 90_000).toUTCString(), 90],
+      [new Date(0).toUTCString(), undefined],
+      ["soon", undefined],
+    ]) {
       await ask();
       request().resolve(new Response("", { status: 503, headers: { "Retry-After": later } }));
       await settle();
@@ -444,7 +467,9 @@ describe("where sockets do not get through", () => {
 
   it("an end is told even where more was seen than there is", async () => {
     Sockets.way = "fail";
-    client.resume({ key: "k", fp: "f", id: "c", threadId: "thr_1", messageId: "msg_1", after: 9 }, (event) => heard.push(event));
+    client.resume({ key: "k", fp: "f", id: "c", threadId: "thr_1", messageId: "msg_1", after: 9 }, (event) =>
+      heard.push(event),
+    );
     await settle();
     request().stream();
     request().say(START, delta("x"), FINISH);
@@ -507,7 +532,10 @@ describe("where sockets do not get through", () => {
     first.say(START, delta("late"));
     await settle();
     const stops = Requests.all.filter(({ url }) => url.pathname.endsWith("/stop"));
-    assert.deepEqual(stops.map(({ body }) => body), [{ fp: "reader", threadId: "thr_1", messageId: "msg_1" }]);
+    assert.deepEqual(
+      stops.map(({ body }) => body),
+      [{ fp: "reader", threadId: "thr_1", messageId: "msg_1" }],
+    );
     assert.equal(first.init.signal.aborted, true);
     assert.deepEqual(heard, []);
   });
@@ -515,7 +543,10 @@ describe("where sockets do not get through", () => {
 
 describe("on another page", () => {
   it("an answer goes on", async () => {
-    client.resume({ key: "svc_dsc_k", fp: "reader", id: "chat/1", threadId: "thr_1", messageId: "msg_1", after: 7 }, (event) => heard.push(event));
+    client.resume(
+      { key: "svc_dsc_k", fp: "reader", id: "chat/1", threadId: "thr_1", messageId: "msg_1", after: 7 },
+      (event) => heard.push(event),
+    );
     await settle();
     assert.deepEqual(socket().sent, [{ type: "resume", ...IDS, after: 7 }]);
     socket().say(delta("x"), FINISH);
@@ -523,7 +554,9 @@ describe("on another page", () => {
   });
 
   it("one that had not begun is lost", () => {
-    client.resume({ key: "k", fp: "f", id: "c", threadId: null, messageId: null, after: 0 }, (event) => heard.push(event));
+    client.resume({ key: "k", fp: "f", id: "c", threadId: null, messageId: null, after: 0 }, (event) =>
+      heard.push(event),
+    );
     assert.deepEqual(types(), ["error"]);
     assert.deepEqual(Sockets.all, []);
   });

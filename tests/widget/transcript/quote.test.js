@@ -16,11 +16,16 @@ describe("the words a link names", () => {
     "#a:~:text=%E0%A4%A": null,
     "#a:~:text=": null,
   };
-  for (const [part, expected] of Object.entries(links)) it(JSON.stringify(part), () => assert.deepEqual(named(PAGE + part), expected));
+  for (const [part, expected] of Object.entries(links))
+    it(JSON.stringify(part), () => assert.deepEqual(named(PAGE + part), expected));
 });
 
 describe("a citation's passage", () => {
-  const passages = [passage(`${PAGE}#a`, "Nothing here."), passage(`${PAGE}#b`, "Keys may ask TEN per\n minute."), passage("https://docs.example.com/other#a", "ten per minute")];
+  const passages = [
+    passage(`${PAGE}#a`, "Nothing here."),
+    passage(`${PAGE}#b`, "Keys may ask TEN per\n minute."),
+    passage("https://docs.example.com/other#a", "ten per minute"),
+  ];
 
   it("is of its section, and else of its page; what holds the words goes before", () => {
     assert.equal(passageOf(`${PAGE}#a`, passages), passages[0]);
@@ -30,7 +35,11 @@ describe("a citation's passage", () => {
   });
 
   it("is quoted with its words marked, in any case", () => {
-    assert.deepEqual(quote(`${PAGE}#b:~:text=ten%20per,minute`, passages[1]), { before: "Keys may ask ", marked: "TEN per minute", after: "." });
+    assert.deepEqual(quote(`${PAGE}#b:~:text=ten%20per,minute`, passages[1]), {
+      before: "Keys may ask ",
+      marked: "TEN per minute",
+      after: ".",
+    });
   });
 
   it("is cut at words around them", () => {
@@ -42,7 +51,11 @@ describe("a citation's passage", () => {
   });
 
   it("gives way to the words themselves where it does not hold them", () => {
-    assert.deepEqual(quote(`${PAGE}#:~:text=first%20words,last`, passages[0]), { before: "", marked: "first words … last", after: "" });
+    assert.deepEqual(quote(`${PAGE}#:~:text=first%20words,last`, passages[0]), {
+      before: "",
+      marked: "first words … last",
+      after: "",
+    });
     assert.deepEqual(quote(`${PAGE}#:~:text=only`, null), { before: "", marked: "only", after: "" });
     assert.equal(quote(PAGE, null), null);
     assert.deepEqual(quote(PAGE, passages[0]), { before: "Nothing here.", marked: "", after: "" });
