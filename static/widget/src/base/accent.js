@@ -57,5 +57,7 @@ export const mixed = (color) => `color-mix(in srgb, ${color}, ${color})`;
 export function parsed(text) {
   const [start, ...parts] = text.split(" ", 4);
   // A part may be `none`, and those of a wide gamut lie outside 0 to 1.
-  return start === "color(srgb" ? /** @type {Rgb} */ (parts.map((part) => Math.min(Math.max(parseFloat(part) || 0, 0), 1))) : null;
+  return start === "color(srgb"
+    ? /** @type {Rgb} */ (parts.map((part) => Math.min(Math.max(parseFloat(part) || 0, 0), 1)))
+    : null;
 }

@@ -20,13 +20,19 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
-export const ASK = ["M20 11.5A7.5 7.5 0 0 1 9.1 18.2l-4.6 1.3 1.3-4.1A7.5 7.5 0 1 1 20 11.5Z", "M9.2 11.5h.01m3.3 0h.01m3.3 0h.01"];
+export const ASK = [
+  "M20 11.5A7.5 7.5 0 0 1 9.1 18.2l-4.6 1.3 1.3-4.1A7.5 7.5 0 1 1 20 11.5Z",
+  "M9.2 11.5h.01m3.3 0h.01m3.3 0h.01",
+];
 export const CLOSE = ["m6.5 6.5 11 11", "m17.5 6.5-11 11"];
 
 const SHAPES = {
   ask: ASK,
   close: CLOSE,
-  compose: ["M11 5H7a2.5 2.5 0 0 0-2.5 2.5V17A2.5 2.5 0 0 0 7 19.5h9.5A2.5 2.5 0 0 0 19 17v-4", "m17.3 4.7 2 2a.6.6 0 0 1 0 .9L12.5 14.4l-3 .6.6-3 6.8-7.2a.4.4 0 0 1 .4-.1Z"],
+  compose: [
+    "M11 5H7a2.5 2.5 0 0 0-2.5 2.5V17A2.5 2.5 0 0 0 7 19.5h9.5A2.5 2.5 0 0 0 19 17v-4",
+    "m17.3 4.7 2 2a.6.6 0 0 1 0 .9L12.5 14.4l-3 .6.6-3 6.8-7.2a.4.4 0 0 1 .4-.1Z",
+  ],
   send: ["M12 18.5v-13", "m6.5 11 5.5-5.5 5.5 5.5"],
   stop: ["M8 8h8v8H8z"],
   copy: ["M9 9h10v10.5H9z", "M15 9V4.5H5V15h4"],
@@ -42,7 +48,10 @@ const SHAPES = {
   wrap: ["M4.5 6.5h15", "M4.5 12h11.5a3 3 0 0 1 0 6h-4", "m14 15.5-2.5 2.5 2.5 2.5", "M4.5 18h3"],
   clock: ["M12 4.5a7.5 7.5 0 1 1 0 15 7.5 7.5 0 0 1 0-15Z", "M12 8v4.2l2.8 1.8"],
   info: ["M12 4.5a7.5 7.5 0 1 1 0 15 7.5 7.5 0 0 1 0-15Z", "M12 11.5v4", "M12 8.5h.01"],
-  thumb: ["M7.5 11v8.5h-3V11h3Z", "M7.5 11 11 4.5c1.4 0 2.3 1 2 2.4L12.4 10h5a2 2 0 0 1 2 2.4l-1.1 5.5a2 2 0 0 1-2 1.6H7.5"],
+  thumb: [
+    "M7.5 11v8.5h-3V11h3Z",
+    "M7.5 11 11 4.5c1.4 0 2.3 1 2 2.4L12.4 10h5a2 2 0 0 1 2 2.4l-1.1 5.5a2 2 0 0 1-2 1.6H7.5",
+  ],
   retry: ["M19 12a7 7 0 1 1-2.2-5.1L19 9", "M19 4.5V9h-4.5"],
 };
 
@@ -105,8 +114,8 @@ export function sheet(css) {
  * @returns {() => CSSStyleDeclaration | undefined}
  */
 export function dress(root, sheets, nonce) {
-  if ("adoptedStyleSheets" in root) root.adoptedStyleSheets = sheets.map(sheet);
-  else /** @type {ShadowRoot} */ (root).prepend(...sheets.map((css) => h("style", { nonce, textContent: css })));
+  if (root.adoptedStyleSheets) root.adoptedStyleSheets = sheets.map(sheet);
+  else root.prepend(...sheets.map((css) => h("style", { nonce, textContent: css })));
   const last = () => [...(root.adoptedStyleSheets ?? root.styleSheets)].at(-1);
   return () => /** @type {CSSStyleRule | undefined} */ (last()?.cssRules[0])?.style;
 }

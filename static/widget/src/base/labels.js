@@ -50,19 +50,24 @@ export const words = {
   about: "About",
   back: "Back",
   forget: "Delete my data",
-  forgetWhat: "Your questions, answers and ratings are deleted, in this browser and at the service, and you get a new random id. This cannot be undone.",
+  forgetWhat:
+    "Your questions, answers and ratings are deleted, in this browser and at the service, and you get a new random id. This cannot be undone.",
   forgetYes: "Delete everything",
   forgetting: "Deleting…",
   forgotten: "Your data was deleted.",
-  forgottenHere: "Your data was deleted in this browser. The service could not be reached, so what it holds is still there.",
+  forgottenHere:
+    "Your data was deleted in this browser. The service could not be reached, so what it holds is still there.",
   aboutAnswers: "Answers",
-  aboutAnswersText: "They are made from these docs, as a rule by a language model, and can be wrong. Check the linked pages before you rely on one.",
+  aboutAnswersText:
+    "They are made from these docs, as a rule by a language model, and can be wrong. Check the linked pages before you rely on one.",
   aboutKept: "What is kept",
   aboutKeptDay: "This browser keeps your conversations for 24 hours.",
   aboutKeptTab: "This tab keeps your conversation until you close it.",
-  aboutKeptThere: "The service keeps questions and answers under a random id, so that the docs can be improved. “{forget}” in the menu removes all of it.",
+  aboutKeptThere:
+    "The service keeps questions and answers under a random id, so that the docs can be improved. “{forget}” in the menu removes all of it.",
   aboutSent: "What is sent",
-  aboutSentText: "Your question, what you add to it, and the address of the page you are on. “{page}” in the menu switches the address off.",
+  aboutSentText:
+    "Your question, what you add to it, and the address of the page you are on. “{page}” in the menu switches the address off.",
   aboutLimits: "Limits",
   aboutLimitsText: "Only so much can be asked in a while. When it is too much, you are told how long to wait.",
   proceed: "Continue",
@@ -132,7 +137,8 @@ export const words = {
  * @param {string} sentence
  * @param {Record<string, string | number>} values
  */
-export const fill = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+export const fill = (sentence, values) =>
+  sentence.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 
 /** The language of times and numbers; the browser's where the label names none. */
 export function locale() {

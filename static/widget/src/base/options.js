@@ -59,19 +59,28 @@ export const DEFAULTS = {
 const oneOf = (...values) => [values.join(", "), (value) => values.includes(value)];
 
 /** A list, or things by name. Those that are undefined do not count. @param {string} said @param {string} kind @returns {Rule} */
-const all = (said, kind) => [said, (value) => Object.values(value).every((one) => one === undefined || typeof one === kind)];
+const all = (said, kind) => [
+  said,
+  (value) => Object.values(value).every((one) => one === undefined || typeof one === kind),
+];
 
 /** @type {Record<string, Rule>} */
 const RULES = {
   variant: oneOf("widget", "panel", "modal"),
   theme: oneOf("system", "light", "dark"),
   // One by itself: not what another element has, and nothing that the page shows through.
-  accent: ["a CSS color", (value) => CSS.supports("color", mixed(value)) && !/var|env|attr|current|transparent/i.test(value)],
+  accent: [
+    "a CSS color",
+    (value) => CSS.supports("color", mixed(value)) && !/var|env|attr|current|transparent/i.test(value),
+  ],
   radius: ["a number from 0 to 32", (value) => value >= 0 && value <= 32],
   font: ["a CSS font-family", (value) => CSS.supports("font-family", value)],
   side: oneOf("start", "end", "left", "right"),
   align: oneOf("bottom", "top"),
-  logo: ["of this origin or the service's", (value, script) => [location.origin, new URL(script).origin].includes(h("a", { href: value }).origin)],
+  logo: [
+    "of this origin or the service's",
+    (value, script) => [location.origin, new URL(script).origin].includes(h("a", { href: value }).origin),
+  ],
   zIndex: ["a whole number", Number.isInteger],
   memory: oneOf("day", "tab"),
   labels: all("an object of strings", "string"),
@@ -134,4 +143,8 @@ export function fromTag({ domain, key, version, language, tag, ...data }) {
  * @param {Element} element
  */
 export const logical = (side, element) =>
-  side === "left" || side === "right" ? ((side === "left") === (getComputedStyle(element).direction === "ltr") ? "start" : "end") : side;
+  side === "left" || side === "right"
+    ? (side === "left") === (getComputedStyle(element).direction === "ltr")
+      ? "start"
+      : "end"
+    : side;

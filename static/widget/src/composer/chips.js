@@ -91,7 +91,9 @@ export class Chips {
     };
     this.element.replaceChildren(
       ...(withPage ? [chip("page", page, leave, title)] : []),
-      ...this.items.map((item) => chip(item.type === "code" ? "chevrons" : "quote", item.label, () => this.remove(item))),
+      ...this.items.map((item) =>
+        chip(item.type === "code" ? "chevrons" : "quote", item.label, () => this.remove(item)),
+      ),
     );
     this.element.hidden = !this.element.firstChild;
     if (at < 0) return;

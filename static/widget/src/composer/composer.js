@@ -180,7 +180,10 @@ export class Composer {
     const n = this.text.length;
     const step = STEPS.filter((share) => n >= share * LIMIT).length;
     this.counter.hidden = step === 0;
-    this.counter.textContent = fill(words.count, { n: n.toLocaleString(locale()), limit: LIMIT.toLocaleString(locale()) });
+    this.counter.textContent = fill(words.count, {
+      n: n.toLocaleString(locale()),
+      limit: LIMIT.toLocaleString(locale()),
+    });
     if (step > this.#step) this.#announce(fill(words.left, { n: (LIMIT - n).toLocaleString(locale()) }));
     this.#step = step;
   }

@@ -34,7 +34,8 @@ function selected() {
   const node = selection.getRangeAt(0).commonAncestorContainer;
   const holder = node instanceof Element ? node : node.parentElement;
   if (!holder || isField(holder) || holder.getRootNode() !== document) return null; // as the widget's own text is not
-  for (const field of holder.querySelectorAll("[contenteditable], textarea")) if (selection.containsNode(field, true)) return null;
+  for (const field of holder.querySelectorAll("[contenteditable], textarea"))
+    if (selection.containsNode(field, true)) return null;
   const pre = holder.closest("pre");
   const value = selection.toString();
   if (!pre && !hasWords(value)) return null;
@@ -64,7 +65,9 @@ export function hasWords(text) {
 
 /** The name of a block's file, or else of its language. @param {HTMLElement} pre */
 function nameOf(pre) {
-  const around = [pre, pre.querySelector("code"), pre.parentElement, pre.parentElement?.parentElement].filter((element) => element instanceof HTMLElement);
+  const around = [pre, pre.querySelector("code"), pre.parentElement, pre.parentElement?.parentElement].filter(
+    (element) => element instanceof HTMLElement,
+  );
   const caption = pre.closest("figure")?.querySelector("figcaption")?.textContent?.trim();
   return caption || fileName(around) || language(around);
 }

@@ -25,7 +25,9 @@ export const isCut = (text) => cut(text, LONGEST) !== text;
 
 /** A text on one line, with an ellipsis when it is longer. @param {string} text @param {number} most code points */
 function brief(text, most) {
-  const line = cut(text, 4 * most).replace(/\s+/g, " ").trim();
+  const line = cut(text, 4 * most)
+    .replace(/\s+/g, " ")
+    .trim();
   const short = cut(line, most);
   return short === line && text.length <= 4 * most ? line : `${short.trimEnd()}…`;
 }

@@ -95,7 +95,11 @@ export class Conversation extends EventTarget {
   /** Asks another question in the place of the last one. @param {string} text @param {Context[]} [context] */
   edit(text, context = []) {
     const question = text.trim();
-    if (question) this.#again("edit", edited(this.#thread, { text: question, context, questionId: randomId(), answerId: randomId() }));
+    if (question)
+      this.#again(
+        "edit",
+        edited(this.#thread, { text: question, context, questionId: randomId(), answerId: randomId() }),
+      );
   }
 
   /** Goes on with an answer that was stopped. */
@@ -126,7 +130,10 @@ export class Conversation extends EventTarget {
    * @param {Feedback | null} feedback
    */
   async rate(answerId, feedback) {
-    const find = () => /** @type {Answer | undefined} */ (this.#thread.turns.find(({ id, role }) => id === answerId && role === "assistant"));
+    const find = () =>
+      /** @type {Answer | undefined} */ (
+        this.#thread.turns.find(({ id, role }) => id === answerId && role === "assistant")
+      );
     const answer = find();
     if (!answer?.messageId) return false;
     if (!this.#kept.has(answerId)) this.#kept.set(answerId, answer.feedback);
@@ -183,7 +190,9 @@ export class Conversation extends EventTarget {
     const { key } = this.options;
     const fp = this.#store.fp();
     const threadIds = new Set([this.#thread, ...this.#store.past()].map(({ threadId }) => threadId).filter(Boolean));
-    const asked = [...threadIds].map((threadId) => this.#client.forget({ key, fp, threadId: /** @type {string} */ (threadId) }));
+    const asked = [...threadIds].map((threadId) =>
+      this.#client.forget({ key, fp, threadId: /** @type {string} */ (threadId) }),
+    );
     this.#store.forget();
     this.#client.close();
     this.#adopt(begin(randomId()));

@@ -19,8 +19,14 @@ function section(turn) {
   if (turn.role === "user") return `## ${words.asked}\n\n${turn.text.replace(/^/gm, "> ")}`;
   const { body } = withoutSuggestions(turn.text, "https://docs.invalid/", turn.site);
   if (!body.trim()) return "";
-  const sources = numbered(body, turn.sources).map(({ number, title, url }) => `${number}. [${plain(title)}](<${url.replace(/[<>\s]/g, encodeURIComponent)}>)`);
-  return [`## ${words.answered}`, body.trim(), ...(sources.length ? [`${words.sources}:`, sources.join("\n")] : [])].join("\n\n");
+  const sources = numbered(body, turn.sources).map(
+    ({ number, title, url }) => `${number}. [${plain(title)}](<${url.replace(/[<>\s]/g, encodeURIComponent)}>)`,
+  );
+  return [
+    `## ${words.answered}`,
+    body.trim(),
+    ...(sources.length ? [`${words.sources}:`, sources.join("\n")] : []),
+  ].join("\n\n");
 }
 
 /** A title as Markdown that shows it and does nothing else. @param {string} text */

@@ -96,7 +96,9 @@ export const store = (domain, memory = "day") => {
     /** The conversations that are kept, newest first. */
     past: () =>
       list().map(({ chatId, at, thread }) => {
-        const [threadId, title] = [thread?.threadId, thread?.turns?.[0]?.text].map((value) => (typeof value === "string" ? value : ""));
+        const [threadId, title] = [thread?.threadId, thread?.turns?.[0]?.text].map((value) =>
+          typeof value === "string" ? value : "",
+        );
         return { chatId, threadId, title, at };
       }),
 

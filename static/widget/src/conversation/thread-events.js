@@ -26,11 +26,17 @@ export function received(thread, event, now) {
   if (!answer) return thread;
   if (!isRunning(answer)) {
     const late = event.type === "start" && answer.phase === "stopped" && !answer.messageId;
-    return late ? change(named(thread, event.messageMetadata?.threadId), { messageId: text(event.messageId) || null }) : thread;
+    return late
+      ? change(named(thread, event.messageMetadata?.threadId), { messageId: text(event.messageId) || null })
+      : thread;
   }
   if (event.type === "reconnecting") return answer.reconnecting ? thread : change(thread, { reconnecting: true });
   const told = event.type === "data-thread" ? event.data : event.messageMetadata;
-  return change(named(thread, told?.threadId), { seen: answer.seen + 1, reconnecting: false, ...news(answer, event, now) });
+  return change(named(thread, told?.threadId), {
+    seen: answer.seen + 1,
+    reconnecting: false,
+    ...news(answer, event, now),
+  });
 }
 
 /** What an event changes in a running answer. @param {Answer} answer @param {Event} event @param {number} now @returns {Partial<Answer>} */
@@ -56,7 +62,9 @@ function news(answer, event, now) {
     case "data-status":
       return status(answer, event.data ?? {});
     case "finish":
-      return answer.text.trim() ? { phase: "done" } : { phase: "failed", failure: { text: "", status: 0, readyAt: null } };
+      return answer.text.trim()
+        ? { phase: "done" }
+        : { phase: "failed", failure: { text: "", status: 0, readyAt: null } };
     case "abort":
       return { phase: "stopped" };
     case "error": {
@@ -93,7 +101,12 @@ function passages(hits) {
     .filter((hit) => text(hit?.url))
     .map(({ url, content, metadata }) => {
       const { title, section } = metadata ?? {};
-      return { url, title: text(title) || url, breadcrumb: [...new Set([title, section])].map(text).filter(Boolean), text: text(content) };
+      return {
+        url,
+        title: text(title) || url,
+        breadcrumb: [...new Set([title, section])].map(text).filter(Boolean),
+        text: text(content),
+      };
     });
 }
 

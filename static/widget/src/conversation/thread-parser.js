@@ -19,7 +19,9 @@ export function restored(saved) {
   const { chatId, threadId, turns } = record(saved);
   if (!id(chatId) || !Array.isArray(turns) || turns.length > MOST_TURNS) return null;
   const last = turns.length - 1;
-  const read = turns.map((turn, i) => (record(turn).role === "user" ? question(record(turn)) : answer(record(turn), i === last)));
+  const read = turns.map((turn, i) =>
+    record(turn).role === "user" ? question(record(turn)) : answer(record(turn), i === last),
+  );
   const sound = read.every((turn, i) => turn && (turn.role === "user") === (i % 2 === 0));
   const ids = new Set(read.map((turn) => turn?.id));
   if (!sound || ids.size < read.length || read.length % 2) return null;
@@ -28,12 +30,20 @@ export function restored(saved) {
 
 /** @param {Record<string, any>} turn @returns {import("./thread.js").Question | null} */
 function question(turn) {
-  return id(turn.id) && text(turn.text) ? { id: turn.id, role: "user", text: turn.text, context: context(turn.context) } : null;
+  return id(turn.id) && text(turn.text)
+    ? { id: turn.id, role: "user", text: turn.text, context: context(turn.context) }
+    : null;
 }
 
 /** @param {Record<string, any>} turn @param {boolean} last @returns {Answer | null} */
 function answer(turn, last) {
-  if (!id(turn.id) || turn.role !== "assistant" || typeof turn.text !== "string" || !(ENDED.has(turn.phase) || isRunning(/** @type {Answer} */ (turn)))) return null;
+  if (
+    !id(turn.id) ||
+    turn.role !== "assistant" ||
+    typeof turn.text !== "string" ||
+    !(ENDED.has(turn.phase) || isRunning(/** @type {Answer} */ (turn)))
+  )
+    return null;
   /** @type {Answer} */
   const read = { ...blank(turn.id), phase: turn.phase, ...told(turn) };
   const lost = !last || (read.phase === "waiting" && !read.failure?.readyAt);
@@ -89,7 +99,12 @@ const shape = (fields) => (value) => {
  * @returns {(values: unknown) => any[]}
  */
 const list = (read, isSound) => (values) =>
-  Array.isArray(values) ? values.slice(0, MOST_ITEMS).map(read).filter((item) => item && isSound(item)) : [];
+  Array.isArray(values)
+    ? values
+        .slice(0, MOST_ITEMS)
+        .map(read)
+        .filter((item) => item && isSound(item))
+    : [];
 
 const context = list(
   shape({ type: text, value: text, label: text, path: some, elementId: some }),

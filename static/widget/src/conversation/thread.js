@@ -94,7 +94,10 @@ const asks = ({ text, context = [], questionId }) => ({ id: questionId, role: "u
  * @param {Asking} asking
  * @returns {Thread}
  */
-export const asked = (thread, asking) => ({ ...thread, turns: [...thread.turns, asks(asking), blank(asking.answerId)] });
+export const asked = (thread, asking) => ({
+  ...thread,
+  turns: [...thread.turns, asks(asking), blank(asking.answerId)],
+});
 
 /**
  * The thread with its last answer begun again. Null when there is nothing to repeat.
@@ -116,7 +119,9 @@ export function retried(thread, answerId) {
  */
 export function edited(thread, question) {
   const again = retried(thread, question.answerId);
-  return again && { ...again, turns: [...again.turns.slice(0, -2), asks(question), again.turns[again.turns.length - 1]] };
+  return (
+    again && { ...again, turns: [...again.turns.slice(0, -2), asks(question), again.turns[again.turns.length - 1]] }
+  );
 }
 
 /** @param {Thread} thread @returns {Thread} */

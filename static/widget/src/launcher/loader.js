@@ -13,12 +13,14 @@ function start({ nonce, src }) {
   /** @type {Widget | null} */
   let widget = null;
   /** @param {"open" | "close" | "ask" | "update" | "reset"} name */
-  const call = (name) => (/** @type {any[]} */ ...given) => {
-    if (name === "ask" && typeof given[0] !== "string") throw new TypeError("DocsAssistant.ask needs a text.");
-    if (!widget) return warn(`call init() before ${name}().`);
-    widget.attach();
-    /** @type {any} */ (widget)[name](...given);
-  };
+  const call =
+    (name) =>
+    (/** @type {any[]} */ ...given) => {
+      if (name === "ask" && typeof given[0] !== "string") throw new TypeError("DocsAssistant.ask needs a text.");
+      if (!widget) return warn(`call init() before ${name}().`);
+      widget.attach();
+      /** @type {any} */ (widget)[name](...given);
+    };
   const api = {
     /** @param {Record<string, unknown>} options */
     init(options) {

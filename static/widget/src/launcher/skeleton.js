@@ -31,7 +31,12 @@ export function skeleton({ variant, align, shortcuts }, side, words, { onclose, 
         onask();
       },
     },
-    h("header", {}, h("h2", {}, words.name), h("button", { className: "quiet", "aria-label": words.close, onclick: onclose }, draw("close", CLOSE))),
+    h(
+      "header",
+      {},
+      h("h2", {}, words.name),
+      h("button", { className: "quiet", "aria-label": words.close, onclick: onclose }, draw("close", CLOSE)),
+    ),
     told,
     field,
   );

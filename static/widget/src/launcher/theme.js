@@ -6,7 +6,11 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 export function pageTheme() {
   const { documentElement: root, body } = document;
   const scheme = getComputedStyle(root).colorScheme.replace(" only", "");
-  return [root.dataset.theme, ...root.classList, body.dataset.theme, ...body.classList, scheme].find((mark) => mark === "dark" || mark === "light") ?? (dark.matches ? "dark" : "light");
+  return (
+    [root.dataset.theme, ...root.classList, body.dataset.theme, ...body.classList, scheme].find(
+      (mark) => mark === "dark" || mark === "light",
+    ) ?? (dark.matches ? "dark" : "light")
+  );
 }
 
 /**

@@ -135,7 +135,8 @@ export class Widget extends HTMLElement {
   async begin() {
     const { signal } = this.#leaving;
     // Not into the middle of a page that is still being read, whose styles may depend on what stands beside what.
-    if (document.readyState === "loading") return addEventListener("DOMContentLoaded", () => this.begin(), { once: true, signal });
+    if (document.readyState === "loading")
+      return addEventListener("DOMContentLoaded", () => this.begin(), { once: true, signal });
     this.attach();
     const { domain } = this.#page;
     addEventListener("keydown", (event) => this.#key(event), { signal });
@@ -177,13 +178,15 @@ export class Widget extends HTMLElement {
     /** @type {HTMLElement} */ (launcher.lastChild).textContent = this.#words.launcher;
 
     // No rule of the page may outdo these, not even an important one.
-    const set = (/** @type {string} */ name, /** @type {string} */ value) => this.#style()?.setProperty(name, value, "important");
+    const set = (/** @type {string} */ name, /** @type {string} */ value) =>
+      this.#style()?.setProperty(name, value, "important");
     set("z-index", `${zIndex}`);
     set("--chosen-radius", `${radius}px`);
     set("--chosen-font", font || "initial");
     set("color", accent && mixed(accent));
     const rgb = accent && parsed(getComputedStyle(this).color);
-    for (const [use, colors] of Object.entries(accents(rgb || [0, 0, 0]))) set(`--chosen-${use}`, rgb ? `light-dark(${colors})` : "initial");
+    for (const [use, colors] of Object.entries(accents(rgb || [0, 0, 0])))
+      set(`--chosen-${use}`, rgb ? `light-dark(${colors})` : "initial");
     set("color-scheme", theme === "system" ? pageTheme() : theme);
     Object.assign(launcher.dataset, { align, logo, side: logical(side, this) });
     this.#panel?.update(options);

@@ -25,7 +25,11 @@ const sql = [
   { type: "cmnt", match: /--.*|\/\*[^]*?\*\//g },
   { expand: "str" },
   { expand: "num" },
-  { type: "kwd", match: /\b(select|insert|update|delete|into|values|set|from|where|and|or|not|null|is|in|like|between|exists|join|left|right|inner|outer|full|cross|on|using|as|distinct|group|by|order|having|limit|offset|union|all|create|alter|drop|table|view|index|unique|primary|foreign|key|references|default|constraint|if|case|when|then|else|end|begin|commit|rollback|returning|with|asc|desc)\b/gi },
+  {
+    type: "kwd",
+    match:
+      /\b(select|insert|update|delete|into|values|set|from|where|and|or|not|null|is|in|like|between|exists|join|left|right|inner|outer|full|cross|on|using|as|distinct|group|by|order|having|limit|offset|union|all|create|alter|drop|table|view|index|unique|primary|foreign|key|references|default|constraint|if|case|when|then|else|end|begin|commit|rollback|returning|with|asc|desc)\b/gi,
+  },
   { type: "func", match: /\b\w+(?=\()/g },
   { type: "oper", match: /[=<>!+*/%|-]+/g },
 ];
@@ -47,10 +51,15 @@ export function tokens(code, id) {
   if (!grammar || code.length > LONGEST) return [{ text: code, kind: "" }];
   /** @type {Token[]} */
   const found = [];
-  tokenizeWith(code, grammar, (text, kind = /** @type {any} */ ("")) => {
-    const last = found.at(-1);
-    if (last?.kind === kind) last.text += text;
-    else if (text) found.push({ text, kind });
-  }, { languages: { css, js, py, ts } });
+  tokenizeWith(
+    code,
+    grammar,
+    (text, kind = /** @type {any} */ ("")) => {
+      const last = found.at(-1);
+      if (last?.kind === kind) last.text += text;
+      else if (text) found.push({ text, kind });
+    },
+    { languages: { css, js, py, ts } },
+  );
   return found;
 }

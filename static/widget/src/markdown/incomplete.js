@@ -123,7 +123,12 @@ function closeInline(text) {
       cut = i;
     } else if (c === "&" && /^&#?\w{0,10}$/.test(text.slice(i, i + 13))) {
       cut = i;
-    } else if (/[hw]/.test(c) && text.length - i < LONGEST_TARGET && !/\w/.test(text[i - 1] ?? "") && /^(?:https?:\/\/|www\.)\S*$/.test(text.slice(i))) {
+    } else if (
+      /[hw]/.test(c) &&
+      text.length - i < LONGEST_TARGET &&
+      !/\w/.test(text[i - 1] ?? "") &&
+      /^(?:https?:\/\/|www\.)\S*$/.test(text.slice(i))
+    ) {
       cut = i;
     } else if (c === "*" || c === "_" || c === "~") {
       const run = RUN.exec(text.slice(i))?.[0] ?? "";
@@ -174,13 +179,18 @@ function emphasis(open, run, at, before, after) {
   if (left === 0) return null;
   if (after === undefined) return at + run.length - left;
   const inWord = /\w/.test(before) && /\w/.test(after);
-  const opens = /\S/.test(after) && left <= 3 && !(inWord && (run[0] === "_" || left === 1)) && !(run[0] === "~" && left !== 2);
+  const opens =
+    /\S/.test(after) && left <= 3 && !(inWord && (run[0] === "_" || left === 1)) && !(run[0] === "~" && left !== 2);
   if (opens) open.push({ mark: run[0].repeat(left), at: at + run.length - left });
   return null;
 }
 
 /** @param {{ mark: string }[]} open */
-const closers = (open) => open.map(({ mark }) => mark).reverse().join("");
+const closers = (open) =>
+  open
+    .map(({ mark }) => mark)
+    .reverse()
+    .join("");
 
 /** The text with its emphasis closed, or dropped where nothing has come yet. @param {string} text @param {{ mark: string, at: number }[]} open */
 function trimmed(text, open) {

@@ -4,21 +4,63 @@
 
 /** @type {Record<string, string>} */
 const VARIANTS = {
-  c: "C", cpp: "C++", csharp: "C#", go: "Go", java: "Java", js: "JavaScript", kotlin: "Kotlin", php: "PHP", py: "Python",
-  ruby: "Ruby", rs: "Rust", swift: "Swift", ts: "TypeScript",
+  c: "C",
+  cpp: "C++",
+  csharp: "C#",
+  go: "Go",
+  java: "Java",
+  js: "JavaScript",
+  kotlin: "Kotlin",
+  php: "PHP",
+  py: "Python",
+  ruby: "Ruby",
+  rs: "Rust",
+  swift: "Swift",
+  ts: "TypeScript",
 };
 
 /** @type {Record<string, string>} */
 const NAMES = {
   ...VARIANTS,
-  bash: "Bash", css: "CSS", diff: "Diff", html: "HTML", ini: "INI", json: "JSON", sql: "SQL", toml: "TOML", xml: "XML", yaml: "YAML",
+  bash: "Bash",
+  css: "CSS",
+  diff: "Diff",
+  html: "HTML",
+  ini: "INI",
+  json: "JSON",
+  sql: "SQL",
+  toml: "TOML",
+  xml: "XML",
+  yaml: "YAML",
 };
 
 /** @type {Record<string, string>} */
 const ALIASES = {
-  "c#": "csharp", "c++": "cpp", console: "bash", cs: "csharp", env: "ini", golang: "go", htm: "html", javascript: "js",
-  json5: "json", jsonc: "json", jsx: "js", kt: "kotlin", mjs: "js", patch: "diff", python: "py", python3: "py", rb: "ruby",
-  rust: "rs", sh: "bash", shell: "bash", svg: "xml", tsx: "ts", typescript: "ts", yml: "yaml", zsh: "bash",
+  "c#": "csharp",
+  "c++": "cpp",
+  console: "bash",
+  cs: "csharp",
+  env: "ini",
+  golang: "go",
+  htm: "html",
+  javascript: "js",
+  json5: "json",
+  jsonc: "json",
+  jsx: "js",
+  kt: "kotlin",
+  mjs: "js",
+  patch: "diff",
+  python: "py",
+  python3: "py",
+  rb: "ruby",
+  rust: "rs",
+  sh: "bash",
+  shell: "bash",
+  svg: "xml",
+  tsx: "ts",
+  typescript: "ts",
+  yml: "yaml",
+  zsh: "bash",
 };
 
 /**
@@ -29,5 +71,7 @@ const ALIASES = {
 export function language(lang) {
   const id = lang.toLowerCase();
   const known = Object.hasOwn(ALIASES, id) ? ALIASES[id] : id;
-  return Object.hasOwn(NAMES, known) ? { id: known, name: NAMES[known], variant: Object.hasOwn(VARIANTS, known) } : { id, name: lang };
+  return Object.hasOwn(NAMES, known)
+    ? { id: known, name: NAMES[known], variant: Object.hasOwn(VARIANTS, known) }
+    : { id, name: lang };
 }

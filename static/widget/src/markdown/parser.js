@@ -41,10 +41,13 @@ function lex(text) {
     let depth = 0;
     lexer[name] = (/** @type {string} */ raw, /** @type {Token[]} */ tokens = [], /** @type {boolean} */ clipped) => {
       const token = { type: "text", raw, text: raw };
-      if (depth > DEEPEST) return tokens.push({ ...token, tokens: [token] }), tokens;
+      if (depth > DEEPEST) return (tokens.push({ ...token, tokens: [token] }), tokens);
       depth++;
       while (raw) {
-        const end = raw.length <= longest ? raw.length : raw.lastIndexOf(". ", longest) + 1 || raw.lastIndexOf(" ", longest) + 1 || longest;
+        const end =
+          raw.length <= longest
+            ? raw.length
+            : raw.lastIndexOf(". ", longest) + 1 || raw.lastIndexOf(" ", longest) + 1 || longest;
         read.call(lexer, raw.slice(0, end), tokens, clipped);
         raw = raw.slice(end);
       }
@@ -59,19 +62,27 @@ function lex(text) {
 export function blocks(text, { base, images = new Set(), partial = false }) {
   const tokens = lex(partial ? settle(text) : text);
   const last = tokens.findLastIndex(({ type }) => type !== "space");
-  return tokens.map((token, i) => ({ raw: token.raw, tree: block(token, { base, images, open: partial && i === last }) }));
+  return tokens.map((token, i) => ({
+    raw: token.raw,
+    tree: block(token, { base, images, open: partial && i === last }),
+  }));
 }
 
 /** What a tree says; citations go, and the blanks before them. @param {Tree} tree @returns {string} */
 function said(tree) {
   if (typeof tree === "string") return tree;
-  return tree.children.reduce((/** @type {string} */ all, child) => (typeof child !== "string" && child.tag === "cite" ? all.trimEnd() : all + said(child)), "");
+  return tree.children.reduce(
+    (/** @type {string} */ all, child) =>
+      typeof child !== "string" && child.tag === "cite" ? all.trimEnd() : all + said(child),
+    "",
+  );
 }
 
 /** The first sentence of a text, which is somewhere near its beginning; no heading, nor a line that is like one. @param {string} text */
 export function firstSentence(text) {
   const trees = blocks(text.slice(0, 2_000), { base: "https://localhost/" }).flatMap(({ tree }) => tree ?? []);
-  const isTitle = (/** @type {Branch} */ { children }) => children.every((child) => typeof child === "string" ? !child.trim() : ["strong", "cite"].includes(child.tag));
+  const isTitle = (/** @type {Branch} */ { children }) =>
+    children.every((child) => (typeof child === "string" ? !child.trim() : ["strong", "cite"].includes(child.tag)));
   const first = trees.find((tree) => tree.tag === "p" && !isTitle(tree)) ?? trees[0];
   const all = first ? said(first).replace(/\s+/g, " ").trim() : "";
   return (/^.*?[.!?:](?=\s|$)/.exec(all)?.[0] ?? all).slice(0, 300);
@@ -121,7 +132,10 @@ function block(token, inside) {
     case "heading": // an answer has an h3 of its own, and models like to begin at their third level
       return branch(token.depth < 4 ? "h4" : token.depth === 4 ? "h5" : "h6", inline(token.tokens, inside));
     case "code":
-      return branch("pre", [clean(token.text)], { lang: /^[\w+#.-]*/.exec(token.lang ?? "")?.[0], open: inside.open || undefined });
+      return branch("pre", [clean(token.text)], {
+        lang: /^[\w+#.-]*/.exec(token.lang ?? "")?.[0],
+        open: inside.open || undefined,
+      });
     case "blockquote":
       return branch("blockquote", blockList(token.tokens, inside));
     case "list": {
@@ -201,15 +215,31 @@ function image(token, { base, images, open }) {
 const clean = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
 /** @type {Record<string, string>} */
-const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", copy: "©", hellip: "…", mdash: "—", ndash: "–", larr: "←", rarr: "→", times: "×" };
+const ENTITIES = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+  copy: "©",
+  hellip: "…",
+  mdash: "—",
+  ndash: "–",
+  larr: "←",
+  rarr: "→",
+  times: "×",
+};
 
 /** The lexer leaves entities as they are written. @param {string} text */
 function decode(text) {
-  return clean(text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
-    if (name) return ENTITIES[name] ?? whole;
-    const code = decimal ? Number(decimal) : parseInt(hex, 16);
-    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-  }));
+  return clean(
+    text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
+      if (name) return ENTITIES[name] ?? whole;
+      const code = decimal ? Number(decimal) : parseInt(hex, 16);
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    }),
+  );
 }
 
 /** Whether two trees show the same. @param {Tree} a @param {Tree} b @returns {boolean} */
@@ -221,15 +251,24 @@ export function same(a, b) {
 
 /** Whether two branches are the same but for their children. @param {Branch} a @param {Branch} b */
 export const alike = (a, b) =>
-  a.tag === b.tag && a.href === b.href && a.start === b.start && a.align === b.align && a.lang === b.lang && a.open === b.open;
+  a.tag === b.tag &&
+  a.href === b.href &&
+  a.start === b.start &&
+  a.align === b.align &&
+  a.lang === b.lang &&
+  a.open === b.open;
 
 /** Adds a block to others. Code that follows on code in another language shows the same in other words. @param {Tree[]} trees @param {Branch} tree */
 function join(trees, tree) {
   const last = /** @type {Branch | undefined} */ (trees.at(-1));
   const others = last?.tag === "tabs" ? /** @type {Branch[]} */ (last.children) : last ? [last] : [];
-  const isVariant = (/** @type {Branch} */ { tag, lang = "", open }) => tag === "pre" && !open && language(lang).variant;
+  const isVariant = (/** @type {Branch} */ { tag, lang = "", open }) =>
+    tag === "pre" && !open && language(lang).variant;
   const name = language(tree.lang ?? "").name;
-  const joins = others.length > 0 && [...others, tree].every(isVariant) && others.every(({ lang = "" }) => language(lang).name !== name);
+  const joins =
+    others.length > 0 &&
+    [...others, tree].every(isVariant) &&
+    others.every(({ lang = "" }) => language(lang).name !== name);
   if (joins) trees.splice(-1, 1, branch("tabs", [...others, tree]));
   else trees.push(tree);
 }

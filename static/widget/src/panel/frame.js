@@ -120,7 +120,9 @@ export class Frame {
   /** Where the page is out of reach the focus goes round. @param {KeyboardEvent} event */
   #keepFocus(event) {
     const stops = /** @type {HTMLElement[]} */ ([...this.dialog.querySelectorAll(TABBABLE)]);
-    const open = stops.filter((stop) => stop.tabIndex >= 0 && stop.checkVisibility() && !(/** @type {HTMLButtonElement} */ (stop).disabled));
+    const open = stops.filter(
+      (stop) => stop.tabIndex >= 0 && stop.checkVisibility() && !(/** @type {HTMLButtonElement} */ (stop).disabled),
+    );
     const edge = event.shiftKey ? open[0] : open.at(-1);
     const at = /** @type {ShadowRoot} */ (this.dialog.getRootNode()).activeElement;
     if (at !== edge && !(event.shiftKey && at === this.dialog)) return;
@@ -134,12 +136,18 @@ export class Frame {
     let far = 0;
     /** @param {number} to */
     const move = (to) => this.#style()?.setProperty("--drag", `${(far = to)}px`);
-    this.dialog.addEventListener("touchstart", ({ touches, target }) => {
-      const begins = this.isSheet && touches.length === 1 && target instanceof Element && target.closest("header");
-      from = begins ? touches[0].clientY : NaN;
-      if (begins) this.dialog.classList.add("instant");
-    }, { passive: true });
-    this.dialog.addEventListener("touchmove", ({ touches }) => from && move(Math.max(0, touches[0].clientY - from)), { passive: true });
+    this.dialog.addEventListener(
+      "touchstart",
+      ({ touches, target }) => {
+        const begins = this.isSheet && touches.length === 1 && target instanceof Element && target.closest("header");
+        from = begins ? touches[0].clientY : NaN;
+        if (begins) this.dialog.classList.add("instant");
+      },
+      { passive: true },
+    );
+    this.dialog.addEventListener("touchmove", ({ touches }) => from && move(Math.max(0, touches[0].clientY - from)), {
+      passive: true,
+    });
     for (const type of ["touchend", "touchcancel"]) {
       this.dialog.addEventListener(type, () => {
         this.dialog.classList.remove("instant");

@@ -13,7 +13,8 @@ export class Page {
   set({ still = false, side = "end", room = 0 }) {
     const css = [
       // A scrollbar that was there leaves its room, so that nothing moves.
-      still && `overflow:hidden!important;${innerWidth > document.documentElement.clientWidth ? "scrollbar-gutter:stable!important" : ""}`,
+      still &&
+        `overflow:hidden!important;${innerWidth > document.documentElement.clientWidth ? "scrollbar-gutter:stable!important" : ""}`,
       room && `box-sizing:border-box!important;padding-inline-${side}:${room}px!important`,
     ].filter(Boolean);
     const others = document.adoptedStyleSheets?.filter((sheet) => sheet !== this.#sheet);

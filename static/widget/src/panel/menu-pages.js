@@ -96,5 +96,8 @@ export function aboutPage({ options }) {
     [words.aboutSent, words.aboutSentText],
     [words.aboutLimits, words.aboutLimitsText],
   ];
-  return parts.flatMap(([title, text]) => [h("h4", {}, title), h("p", {}, fill(text, { forget: words.forget, page: words.tellPage }))]);
+  return parts.flatMap(([title, text]) => [
+    h("h4", {}, title),
+    h("p", {}, fill(text, { forget: words.forget, page: words.tellPage })),
+  ]);
 }

@@ -129,7 +129,14 @@ export class Panel extends HTMLElement {
     this.transcript = new Transcript(conversation, { ondraw: () => this.#drawn(), onsettled: takeFocus, signal });
     this.announcer = h("div", { className: "unseen", role: "status", "aria-live": "polite" });
     this.starters = h("ul", { className: "starters", "aria-label": words.starters });
-    this.greeting = h("div", { className: "greeting" }, icon("ask"), h("h3", {}, words.greeting), h("p", {}, words.promise), this.starters);
+    this.greeting = h(
+      "div",
+      { className: "greeting" },
+      icon("ask"),
+      h("h3", {}, words.greeting),
+      h("p", {}, words.promise),
+      this.starters,
+    );
     const widen = () => {
       this.frame.isWide = !this.frame.isWide;
       this.#fit();
@@ -191,13 +198,16 @@ export class Panel extends HTMLElement {
       if (logo) this.header.prepend(mark(logo));
       this.header.dataset.logo = logo;
     }
-    const items = starterQuestions.slice(0, STARTERS).map(String).map((text) => {
-      const ask = () => {
-        this.ask(text);
-        this.#takeFocus(); // the button is gone
-      };
-      return h("li", {}, h("button", { dir: "auto", onclick: ask }, text));
-    });
+    const items = starterQuestions
+      .slice(0, STARTERS)
+      .map(String)
+      .map((text) => {
+        const ask = () => {
+          this.ask(text);
+          this.#takeFocus(); // the button is gone
+        };
+        return h("li", {}, h("button", { dir: "auto", onclick: ask }, text));
+      });
     this.starters.replaceChildren(...items);
     this.starters.hidden = items.length === 0;
     this.frame.fit();
@@ -212,10 +222,15 @@ export class Panel extends HTMLElement {
   #listen() {
     this.dialog.addEventListener("keydown", (event) => this.#key(event));
     // Shortcuts of the host page see this element, not the field that is typed in, and would act on every letter.
-    for (const type of ["keydown", "keyup", "keypress"]) this.addEventListener(type, (event) => event.stopPropagation());
-    this.dialog.addEventListener("announce", (event) => this.#announce(/** @type {CustomEvent<string>} */ (event).detail));
+    for (const type of ["keydown", "keyup", "keypress"])
+      this.addEventListener(type, (event) => event.stopPropagation());
+    this.dialog.addEventListener("announce", (event) =>
+      this.#announce(/** @type {CustomEvent<string>} */ (event).detail),
+    );
     this.dialog.addEventListener("click", (event) => this.#clicked(event));
-    this.conversation.addEventListener("change", (event) => this.#tell(/** @type {CustomEvent} */ (event).detail.before));
+    this.conversation.addEventListener("change", (event) =>
+      this.#tell(/** @type {CustomEvent} */ (event).detail.before),
+    );
     this.conversation.addEventListener("hook", (event) => {
       this.dispatchEvent(new CustomEvent("hook", { detail: /** @type {CustomEvent} */ (event).detail }));
     });
@@ -276,5 +291,9 @@ export function create(options, script, parts = {}) {
   // Two copies of this module may meet on one page, and a name belongs to the class that took it first.
   if (!customElements.get(TAG)) customElements.define(TAG, Panel);
   const Registered = /** @type {typeof Panel} */ (customElements.get(TAG));
-  return new Registered({ ...DEFAULTS, ...options }, script, { store: store(options.domain, options.memory), client: new Client(script, options.domain), ...parts });
+  return new Registered({ ...DEFAULTS, ...options }, script, {
+    store: store(options.domain, options.memory),
+    client: new Client(script, options.domain),
+    ...parts,
+  });
 }

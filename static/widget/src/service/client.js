@@ -187,7 +187,10 @@ export class Client {
     if (!course) return;
     if (course.stopped) return this.close();
     const off = !navigator.onLine;
-    if (!course.ids) return this.#fail(off ? words.offline : how === "broken" ? words.lost : how === "silent" ? words.silent : words.unreachable);
+    if (!course.ids)
+      return this.#fail(
+        off ? words.offline : how === "broken" ? words.lost : how === "silent" ? words.silent : words.unreachable,
+      );
     const pause = off ? OFFLINE : PAUSES[course.attempt++];
     if (pause) this.#seek(pause);
     else this.#fail(words.lost);

@@ -37,7 +37,12 @@ export class Http {
   /** @param {{ key: string } & Record<string, any>} question @param {Hearer} hearer */
   async ask({ key, fp, ...question }, hearer) {
     const reading = this.#begin();
-    const response = await this.#fetch(this.address("v2/assistant", "/message"), key, { fp, ...question, resumable: true }, reading);
+    const response = await this.#fetch(
+      this.address("v2/assistant", "/message"),
+      key,
+      { fp, ...question, resumable: true },
+      reading,
+    );
     if (reading.signal.aborted) return;
     if (!response) return hearer.lost("unreached");
     if (!response.ok) return hearer.event(await failure(response));
@@ -105,7 +110,9 @@ export class Http {
   rate(feedback) {
     // As plain text a browser sends it without asking first, so that it also leaves with the page.
     const init = { method: "POST", body: json(feedback), headers: { "Content-Type": "text/plain" }, keepalive: true };
-    return this.#did(fetch(this.address("v1/feedback"), { ...init, credentials: "omit", signal: AbortSignal.timeout(PATIENCE) }));
+    return this.#did(
+      fetch(this.address("v1/feedback"), { ...init, credentials: "omit", signal: AbortSignal.timeout(PATIENCE) }),
+    );
   }
 
   /** Deletes a conversation. Returns whether the service did. @param {{ key: string, fp: string, threadId: string }} whose */
