@@ -83,7 +83,7 @@ types: $(VENV)/.installed-dev
 
 widget: $(WIDGET)/dist/widget.js  ## build the widget
 
-$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*/*) static/page-views/views.js $(WIDGET)/build.mjs $(WIDGET)/slim.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
+$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*/*) static/page-views/views.js $(WIDGET)/build.mjs $(WIDGET)/marked-lexer.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
 	@echo "Building the widget …"
 	@cd $(WIDGET) && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" && \
 		npm ci --loglevel=error --no-audit --no-fund && npm run --silent build

@@ -1,6 +1,7 @@
 /** Blocks of code: what language they are in, copying, wrapping, and one task in several languages. */
 
 import { h, icon, tool } from "../base/dom.js";
+import { moduleAddress } from "../base/modules.js";
 import { language } from "./languages.js";
 import { words } from "../base/labels.js";
 
@@ -30,7 +31,11 @@ export function tabs(trees) {
     return pre;
   });
   const buttons = names.map((name, i) => h("button", { role: "tab", onclick: () => choose(i) }, name));
-  const list = h("div", { className: "tabs", role: "tablist", "aria-label": words.languages, onkeydown: move }, ...buttons);
+  const list = h(
+    "div",
+    { className: "tabs", role: "tablist", "aria-label": words.languages, onkeydown: move },
+    ...buttons,
+  );
 
   /** @param {number} chosen */
   function choose(chosen) {
@@ -46,7 +51,16 @@ export function tabs(trees) {
     const { key } = /** @type {KeyboardEvent} */ (event);
     const at = buttons.findIndex((button) => button.tabIndex === 0);
     const forward = getComputedStyle(list).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
-    const to = key === "Home" ? 0 : key === "End" ? -1 : key === forward ? at + 1 : /^Arrow(Left|Right)$/.test(key) ? at - 1 : null;
+    const to =
+      key === "Home"
+        ? 0
+        : key === "End"
+          ? -1
+          : key === forward
+            ? at + 1
+            : /^Arrow(Left|Right)$/.test(key)
+              ? at - 1
+              : null;
     if (to === null) return;
     event.preventDefault();
     const chosen = (to + buttons.length) % buttons.length;
@@ -69,14 +83,15 @@ function listing({ children, lang = "", open }) {
 async function colour(code, id) {
   const text = code.textContent ?? "";
   try {
-    // Beside the panel's own address, which names its version, too.
-    loading ??= import(new URL(`../${HIGHLIGHT_VERSION}/highlight.js`, import.meta.url).href);
+    loading ??= import(moduleAddress(HIGHLIGHT_VERSION, "highlight.js"));
     tokens ??= (await loading).tokens;
   } catch {
     loading = null;
     return;
   }
-  code.replaceChildren(...tokens(text, id).map(({ text, kind }) => (kind ? h("span", { className: `t-${kind}` }, text) : text)));
+  code.replaceChildren(
+    ...tokens(text, id).map(({ text, kind }) => (kind ? h("span", { className: `t-${kind}` }, text) : text)),
+  );
 }
 
 /** @param {HTMLElement} label @param {HTMLPreElement[]} listings */
@@ -87,7 +102,12 @@ function figure(label, listings) {
   function toggle() {
     wrap.ariaPressed = String(body.classList.toggle("wraps"));
   }
-  return h("figure", { className: "code" }, h("figcaption", {}, label, h("span", { className: "tools" }, wrap, copyButton(words.copyCode, shown))), body);
+  return h(
+    "figure",
+    { className: "code" },
+    h("figcaption", {}, label, h("span", { className: "tools" }, wrap, copyButton(words.copyCode, shown))),
+    body,
+  );
 }
 
 /**

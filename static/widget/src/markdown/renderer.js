@@ -2,17 +2,11 @@
 
 import { code, refill, tabs } from "./code.js";
 import { h } from "../base/dom.js";
+import { linkAttributes } from "../base/links.js";
 import { Growing, address, alike, same } from "./parser.js";
 
 /** @typedef {import("./parser.js").Tree} Tree */
 /** @typedef {import("./parser.js").Branch} Branch */
-
-/** Attributes of a link: pages of the host's own site open in place, all others in a new tab. @param {string} href */
-export const linkTo = (href) => ({
-  href,
-  rel: "noopener noreferrer nofollow",
-  target: new URL(href).origin === location.origin || href.startsWith("mailto:") ? undefined : "_blank",
-});
 
 /**
  * @param {Tree} tree
@@ -28,10 +22,11 @@ function build(tree, hosts) {
   switch (tree.tag) {
     case "cite":
       // A number that leads elsewhere than into the documentation is a link like any other.
-      if (hosts.has(tree.host ?? "")) return h("sup", {}, h("a", { ...linkTo(href), className: "cite" }, ...children));
+      if (hosts.has(tree.host ?? ""))
+        return h("sup", {}, h("a", { ...linkAttributes(href), className: "cite" }, ...children));
       return link(tree, children);
     case "a":
-      return hosts.has(tree.host ?? "") ? h("a", linkTo(href), ...children) : link(tree, children);
+      return hosts.has(tree.host ?? "") ? h("a", linkAttributes(href), ...children) : link(tree, children);
     case "img":
       return image(href, String(tree.children[0] ?? ""));
     case "table":
@@ -41,8 +36,23 @@ function build(tree, hosts) {
       return h(tree.tag, { className: tree.align }, ...children);
     case "ol":
       return h("ol", { start: tree.start }, ...children);
-    case "p": case "span": case "h4": case "h5": case "h6": case "blockquote": case "ul": case "li": case "thead":
-    case "tbody": case "tr": case "hr": case "strong": case "em": case "del": case "code": case "br":
+    case "p":
+    case "span":
+    case "h4":
+    case "h5":
+    case "h6":
+    case "blockquote":
+    case "ul":
+    case "li":
+    case "thead":
+    case "tbody":
+    case "tr":
+    case "hr":
+    case "strong":
+    case "em":
+    case "del":
+    case "code":
+    case "br":
       return h(tree.tag, {}, ...children);
     default:
       return document.createTextNode("");
@@ -51,7 +61,7 @@ function build(tree, hosts) {
 
 /** A link that says where it leads. @param {Branch} tree @param {Node[]} children */
 function link({ href = "", host = "" }, children) {
-  const anchor = h("a", linkTo(href), ...children);
+  const anchor = h("a", linkAttributes(href), ...children);
   const label = anchor.textContent?.trim() ?? "";
   const said = label === host || label.startsWith(new URL(href).origin + "/") || label === href.replace("mailto:", "");
   if (!said && host) anchor.append(h("span", { className: "host" }, ` (${host})`));
@@ -69,7 +79,26 @@ function image(src, alt) {
 /** What holds the children of a node of this tag, where they can be changed one by one. @param {string} tag @param {Node} node */
 function inside(tag, node) {
   if (tag === "table") return node.firstChild;
-  return ["p", "span", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "tbody", "tr", "th", "td", "strong", "em", "del"].includes(tag) ? node : null;
+  return [
+    "p",
+    "span",
+    "h4",
+    "h5",
+    "h6",
+    "blockquote",
+    "ul",
+    "ol",
+    "li",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "strong",
+    "em",
+    "del",
+  ].includes(tag)
+    ? node
+    : null;
 }
 
 /**
@@ -135,19 +164,10 @@ export class Prose {
 /** The innermost element in which a text goes on. @param {HTMLElement} element @returns {HTMLElement} */
 function end(element) {
   const last = element.lastChild;
-  const goesOn = last instanceof HTMLElement && last.matches("p, h4, h5, h6, ul, ol, li, blockquote, li > span, figure, figure > div, pre, pre > code");
+  const goesOn =
+    last instanceof HTMLElement &&
+    last.matches("p, h4, h5, h6, ul, ol, li, blockquote, li > span, figure, figure > div, pre, pre > code");
   return goesOn ? end(last) : element;
-}
-
-/** An address of the page's own, shown as it is read. @param {string} href @returns {string} */
-export function place(href) {
-  const { origin, host, pathname, hash } = new URL(href);
-  const path = (origin === location.origin ? "" : host) + pathname + hash.replace(/:~:.*/, "").replace(/^#$/, "");
-  try {
-    return decodeURI(path);
-  } catch {
-    return path;
-  }
 }
 
 /** The hosts of some addresses, and the page's own. @param {string[]} urls */

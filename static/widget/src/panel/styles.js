@@ -5,9 +5,8 @@ import panel from "./panel.css";
 import menu from "./menu.css";
 import prose from "../markdown/prose.css";
 import code from "../markdown/code.css";
-import card from "../transcript/citation-card.css";
 import turns from "../transcript/turns.css";
 import answer from "../transcript/answer.css";
 import composer from "../composer/composer.css";
 
-export const sheets = [frame, panel, menu, prose, code, card, turns, answer, composer];
+export const sheets = [frame, panel, menu, prose, code, turns, answer, composer];

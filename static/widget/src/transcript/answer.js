@@ -54,7 +54,14 @@ export class AnswerView {
     this.#progress = new Progress(conversation);
     this.#feedback = new FeedbackView(conversation);
     this.#retry = tool(words.retry, "retry", () => conversation.retry());
-    this.#foot = h("div", { className: "foot" }, copyButton(words.copy, () => this.#body), this.#retry, this.#feedback.thumbs, this.#scope.element);
+    this.#foot = h(
+      "div",
+      { className: "foot" },
+      copyButton(words.copy, () => this.#body),
+      this.#retry,
+      this.#feedback.thumbs,
+      this.#scope.element,
+    );
     this.element = h(
       "article",
       { className: "answer", tabIndex: -1 },
@@ -62,7 +69,15 @@ export class AnswerView {
       this.#notes.element,
       this.#prose.element,
       this.#progress.element,
-      h("div", { className: "after" }, this.#ending.element, this.#sources.element, this.#foot, this.#feedback.element, this.#next.element),
+      h(
+        "div",
+        { className: "after" },
+        this.#ending.element,
+        this.#sources.element,
+        this.#foot,
+        this.#feedback.element,
+        this.#next.element,
+      ),
     );
   }
 

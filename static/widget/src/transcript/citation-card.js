@@ -1,9 +1,12 @@
-/** The card that a citation opens under the pointer or the focus: what it leads to, and the words that matter. */
+/**
+ * The card that a citation opens under the pointer or the focus: the page it leads to, and the words it refers to.
+ * A script of its own, which the transcript loads with the first citation.
+ */
 
-import { h } from "../base/dom.js";
-import { linkTo, place } from "../markdown/renderer.js";
+import { h, sheet } from "../base/dom.js";
+import { displayAddress, linkAttributes, withoutHash } from "../base/links.js";
+import css from "./citation-card.css";
 import { passageOf, quote } from "./quote.js";
-import { words } from "../base/labels.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 
@@ -16,7 +19,7 @@ const HOLDING = 450;
 const GAP = 6;
 const EDGE = 12;
 
-export class Card {
+export class CitationCard {
   element = h("div", { className: "card", id: "card", role: "group", hidden: true });
   /** Where the card is. No element has styles of its own, so that no policy has to allow them. @type {CSSStyleSheet | undefined} */
   #place;
@@ -28,6 +31,9 @@ export class Card {
   #held = false;
   #log;
   #answerOf;
+  #labels;
+  /** @type {CSSStyleSheet | undefined} */
+  #styles;
   #dismiss = (/** @type {Event} */ event) => {
     if (/** @type {KeyboardEvent} */ (event).key !== "Escape") return;
     event.stopPropagation();
@@ -38,12 +44,17 @@ export class Card {
   /**
    * @param {HTMLElement} log in which the citations are, and the card is put
    * @param {(cite: Element) => Answer | null} answerOf
+   * @param {{ open: string }} labels
    */
-  constructor(log, answerOf) {
+  constructor(log, answerOf, labels) {
     this.#log = log;
     this.#answerOf = answerOf;
+    this.#labels = labels;
     log.append(this.element);
-    const on = (/** @type {string[]} */ types, /** @type {(cite: HTMLAnchorElement | null, event: any) => void} */ then) => {
+    const on = (
+      /** @type {string[]} */ types,
+      /** @type {(cite: HTMLAnchorElement | null, event: any) => void} */ then,
+    ) => {
       for (const type of types) log.addEventListener(type, (event) => then(citeAt(event.target), event));
     };
     on(["pointerover"], (cite, { pointerType, target }) => {
@@ -73,6 +84,9 @@ export class Card {
       event.stopPropagation();
     });
     on(["contextmenu"], (cite, event) => cite && event.pointerType === "touch" && event.preventDefault());
+    // The pointer or the focus may have come to a citation while this script was loading.
+    const cite = log.querySelector("a.cite:is(:hover, :focus-visible)");
+    if (cite instanceof HTMLAnchorElement) this.#soon(() => this.show(cite), OPENING);
   }
 
   /** @param {HTMLAnchorElement} cite */
@@ -81,7 +95,10 @@ export class Card {
     const root = /** @type {ShadowRoot} */ (this.#log.getRootNode());
     if (cite === this.#cite || !root.adoptedStyleSheets) return; // without them a citation is just a link
     this.hide();
-    root.adoptedStyleSheets.unshift((this.#place ??= new CSSStyleSheet()));
+    this.#styles ??= sheet(css);
+    this.#place ??= new CSSStyleSheet();
+    // At the front, since the last sheet is the one whose rule the options change.
+    root.adoptedStyleSheets = [this.#styles, this.#place, ...root.adoptedStyleSheets];
     this.#cite = cite;
     this.#fill(cite);
     this.element.hidden = false;
@@ -98,7 +115,7 @@ export class Card {
     this.element.hidden = true;
     const root = /** @type {ShadowRoot} */ (this.#log.getRootNode());
     root.removeEventListener("keydown", this.#dismiss, true);
-    root.adoptedStyleSheets = root.adoptedStyleSheets?.filter((sheet) => sheet !== this.#place);
+    root.adoptedStyleSheets = root.adoptedStyleSheets?.filter((each) => each !== this.#styles && each !== this.#place);
   }
 
   /** After the turns were drawn: what the card belongs to may be gone. */
@@ -116,17 +133,19 @@ export class Card {
   #fill({ href, textContent }) {
     const answer = this.#answerOf(/** @type {Element} */ (this.#cite));
     const passage = passageOf(href, answer?.passages ?? []);
-    const source = answer?.sources.find(({ url }) => href.split("#")[0] === url.split("#")[0]);
+    const source = answer?.sources.find(({ url }) => withoutHash(href) === withoutHash(url));
     const title = passage?.title || source?.title || `${textContent}`;
     const trail = passage?.breadcrumb.filter((name, i) => i || name !== title).join(" › ");
     const quoted = quote(href, passage);
     this.element.ariaLabel = title;
     this.element.replaceChildren(
       h("strong", { dir: "auto" }, title),
-      h("small", { dir: "auto" }, trail || place(href)),
-      ...(quoted ? [h("blockquote", { dir: "auto" }, quoted.before, quoted.marked && h("mark", {}, quoted.marked), quoted.after)] : []),
+      h("small", { dir: "auto" }, trail || displayAddress(href)),
+      ...(quoted
+        ? [h("blockquote", { dir: "auto" }, quoted.before, quoted.marked && h("mark", {}, quoted.marked), quoted.after)]
+        : []),
       // The citation itself is this link: keys need no second one.
-      h("a", { ...linkTo(href), tabIndex: -1 }, words.open),
+      h("a", { ...linkAttributes(href), tabIndex: -1 }, this.#labels.open),
     );
   }
 

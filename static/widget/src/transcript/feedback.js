@@ -22,11 +22,17 @@ export class FeedbackView {
   #answer = null;
   #thumbs = [true, false].map((helpful) => {
     const press = () => this.#press(helpful);
-    return helpful ? tool(words.helpful, "thumb", press) : tool(words.unhelpful, "thumb", press, { className: "quiet down" });
+    return helpful
+      ? tool(words.helpful, "thumb", press)
+      : tool(words.unhelpful, "thumb", press, { className: "quiet down" });
   });
   thumbs = h("span", { className: "thumbs", role: "group", "aria-label": words.rate }, ...this.#thumbs);
   /** Where more can be said. */
-  element = h("div", { className: "feedback", hidden: true, onkeydown: (/** @type {Event} */ event) => this.#key(event) });
+  element = h("div", {
+    className: "feedback",
+    hidden: true,
+    onkeydown: (/** @type {Event} */ event) => this.#key(event),
+  });
 
   /** @param {import("../conversation/conversation.js").Conversation} conversation */
   constructor(conversation) {
@@ -56,13 +62,25 @@ export class FeedbackView {
     const reasons = Object.entries(REASONS).map(([value, key]) =>
       h("label", {}, h("input", { type: "radio", name: "reason", value }), h("span", {}, words[key])),
     );
-    const field = h("textarea", { name: "comment", rows: 2, maxLength: LONGEST, dir: "auto", placeholder: words.comment, "aria-label": words.comment });
+    const field = h("textarea", {
+      name: "comment",
+      rows: 2,
+      maxLength: LONGEST,
+      dir: "auto",
+      placeholder: words.comment,
+      "aria-label": words.comment,
+    });
     const form = h(
       "form",
       { onsubmit: (/** @type {Event} */ event) => this.#send(event, helpful) },
       helpful ? null : h("fieldset", {}, h("legend", {}, words.whatWasWrong), ...reasons),
       field,
-      h("p", {}, plain(() => this.#close(), words.noMore), h("button", { type: "submit", className: "plain" }, words.sendFeedback)),
+      h(
+        "p",
+        {},
+        plain(() => this.#close(), words.noMore),
+        h("button", { type: "submit", className: "plain" }, words.sendFeedback),
+      ),
     );
     this.element.replaceChildren(form);
     this.element.hidden = false;

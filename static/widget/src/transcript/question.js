@@ -7,7 +7,9 @@ export class QuestionView {
   /** @param {import("../conversation/thread.js").Question} question */
   constructor(question) {
     this.turn = question;
-    const chips = question.context?.map(({ label, type }) => h("li", {}, icon(type === "code" ? "chevrons" : "quote"), h("span", { dir: "auto" }, label)));
+    const chips = question.context?.map(({ label, type }) =>
+      h("li", {}, icon(type === "code" ? "chevrons" : "quote"), h("span", { dir: "auto" }, label)),
+    );
     this.element = h(
       "article",
       { className: "question", tabIndex: -1 },

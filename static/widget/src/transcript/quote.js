@@ -1,5 +1,7 @@
 /** What a citation points at: the words that its link names, and the passage around them. */
 
+import { withoutHash } from "../base/links.js";
+
 /** @typedef {import("../conversation/thread.js").Passage} Passage */
 /** @typedef {{ before: string, marked: string, after: string }} Quote */
 
@@ -19,7 +21,10 @@ export function named(href) {
   const directive = href.includes(":~:") && directives.find((part) => part.startsWith("text="));
   if (!directive) return null;
   try {
-    const parts = directive.slice(5).split(",").filter((part) => !part.endsWith("-") && !part.startsWith("-"));
+    const parts = directive
+      .slice(5)
+      .split(",")
+      .filter((part) => !part.endsWith("-") && !part.startsWith("-"));
     const [start = "", end = ""] = parts.map((part) => flat(decodeURIComponent(part)));
     return start ? { start, end } : null;
   } catch {
@@ -27,8 +32,6 @@ export function named(href) {
   }
 }
 
-/** An address without the part that names words, and without its anchor. @param {string} href */
-export const page = (href) => href.split("#")[0];
 const section = (/** @type {string} */ href) => href.split(":~:")[0].replace(/#$/, "");
 
 /**
@@ -40,7 +43,7 @@ export function passageOf(href, passages) {
   const words = named(href);
   const holds = (/** @type {Passage} */ { text }) => words && find(flat(text), words);
   const near = passages.filter(({ url }) => section(url) === section(href));
-  const far = passages.filter(({ url }) => page(url) === page(href));
+  const far = passages.filter(({ url }) => withoutHash(url) === withoutHash(href));
   return near.find(holds) ?? far.find(holds) ?? near[0] ?? far[0] ?? null;
 }
 
@@ -67,7 +70,8 @@ export function quote(href, passage) {
 }
 
 /** Some characters of a text, to the end of a word. @param {string} text @param {number} at @param {number} length */
-const from = (text, at, length) => (text.length - at > length ? text.slice(at, at + length).replace(/\S*$/, "") + "…" : text.slice(at));
+const from = (text, at, length) =>
+  text.length - at > length ? text.slice(at, at + length).replace(/\S*$/, "") + "…" : text.slice(at);
 
 /**
  * Where the words stand in a text, in any case.
@@ -76,7 +80,10 @@ const from = (text, at, length) => (text.length - at > length ? text.slice(at, a
  * @returns {[number, number] | null}
  */
 function find(text, { start, end }) {
-  const fold = (/** @type {string} */ value) => [...value].map((letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter)).join("");
+  const fold = (/** @type {string} */ value) =>
+    [...value]
+      .map((letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter))
+      .join("");
   const folded = fold(text);
   const at = folded.indexOf(fold(start));
   if (at < 0) return null;

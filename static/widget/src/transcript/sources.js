@@ -1,9 +1,8 @@
 /** What stands below an answer: the pages it cites, pages to read next, and which state of the docs it is about. */
 
 import { h, plain } from "../base/dom.js";
+import { displayAddress, linkAttributes, withoutHash } from "../base/links.js";
 import { address } from "../markdown/parser.js";
-import { linkTo, place } from "../markdown/renderer.js";
-import { page } from "./quote.js";
 import { numbered } from "../conversation/thread.js";
 import { fill, locale, words } from "../base/labels.js";
 
@@ -21,9 +20,12 @@ const FEW = 5;
 export function cited(body, sources) {
   /** @type {Map<string, string>} */
   const first = new Map();
-  for (const [, url] of body.matchAll(/\[\d{1,3}\]\(<?([^)\s>]+)/g)) if (!first.has(page(url))) first.set(page(url), url);
-  const once = numbered(body, sources).filter(({ url }, i, all) => all.findIndex((other) => page(other.url) === page(url)) === i);
-  return once.map((source) => ({ ...source, url: first.get(page(source.url)) ?? source.url }));
+  for (const [, url] of body.matchAll(/\[\d{1,3}\]\(<?([^)\s>]+)/g))
+    if (!first.has(withoutHash(url))) first.set(withoutHash(url), url);
+  const once = numbered(body, sources).filter(
+    ({ url }, i, all) => all.findIndex((other) => withoutHash(other.url) === withoutHash(url)) === i,
+  );
+  return once.map((source) => ({ ...source, url: first.get(withoutHash(source.url)) ?? source.url }));
 }
 
 /** @param {Numbered[]} sources */
@@ -42,13 +44,19 @@ export function sourceList(sources) {
 /** @param {Numbered} source */
 function item({ number, title, url }) {
   const href = address(url, location.href);
-  const label = [h("span", { className: "number" }, String(number)), h("span", { className: "title", dir: "auto" }, title), h("span", { className: "where", dir: "ltr" }, href ? place(href) : "")];
-  return h("li", { value: number }, href ? h("a", linkTo(href), ...label) : h("span", {}, ...label));
+  const label = [
+    h("span", { className: "number" }, String(number)),
+    h("span", { className: "title", dir: "auto" }, title),
+    h("span", { className: "where", dir: "ltr" }, href ? displayAddress(href) : ""),
+  ];
+  return h("li", { value: number }, href ? h("a", linkAttributes(href), ...label) : h("span", {}, ...label));
 }
 
 /** @param {import("../markdown/parser.js").Suggestion[]} suggestions */
 export function nextList(suggestions) {
-  const items = suggestions.slice(0, 3).map(({ label, href }) => h("li", {}, h("a", { ...linkTo(href), dir: "auto" }, label)));
+  const items = suggestions
+    .slice(0, 3)
+    .map(({ label, href }) => h("li", {}, h("a", { ...linkAttributes(href), dir: "auto" }, label)));
   return h("section", { className: "next", "aria-label": words.next }, h("h4", {}, words.next), h("ul", {}, ...items));
 }
 

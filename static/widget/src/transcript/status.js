@@ -16,8 +16,15 @@ export function notes({ notice, restarted, refused }) {
   return [
     restarted && h("p", { className: "restarted" }, h("span", {}, words.restarted)),
     // A refusal says by itself that there are only pages nearby.
-    notice && key && !refused &&
-      h("div", { className: "banner" }, icon("info"), h("p", {}, notice.reason && key !== "rungSecondModel" ? `${words.paused} ` : "", words[key])),
+    notice &&
+      key &&
+      !refused &&
+      h(
+        "div",
+        { className: "banner" },
+        icon("info"),
+        h("p", {}, notice.reason && key !== "rungSecondModel" ? `${words.paused} ` : "", words[key]),
+      ),
   ].filter((node) => node instanceof Node);
 }
 
@@ -76,9 +83,12 @@ export function wait(answer) {
 
 /** Empty once an answer has ended. @param {Answer} answer @param {string} kind */
 function sentence({ reading }, kind) {
-  if (kind === "reading") return fill(words.reading, { titles: reading.slice(0, 3).join(", ") + (reading.length > 3 ? "…" : "") });
+  if (kind === "reading")
+    return fill(words.reading, { titles: reading.slice(0, 3).join(", ") + (reading.length > 3 ? "…" : "") });
   if (kind === "waiting") return words.busy;
-  return ENDED.has(kind) ? "" : words[/** @type {"queued" | "sending" | "searching" | "answering" | "reconnecting"} */ (kind)];
+  return ENDED.has(kind)
+    ? ""
+    : words[/** @type {"queued" | "sending" | "searching" | "answering" | "reconnecting"} */ (kind)];
 }
 
 /** How an answer ended that is not whole. Only the last one can be gone on with. @param {Answer} answer @param {boolean} last @param {Conversation} conversation */

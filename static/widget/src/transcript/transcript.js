@@ -1,16 +1,21 @@
 /** The turns of a conversation, drawn once a frame, and how they scroll. */
 
 import { AnswerView } from "./answer.js";
-import { Card } from "./citation-card.js";
 import { h, icon } from "../base/dom.js";
+import { moduleAddress } from "../base/modules.js";
 import { QuestionView } from "./question.js";
 import { lastAnswer } from "../conversation/thread.js";
 import { words } from "../base/labels.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
+/** @typedef {import("./citation-card.js").CitationCard} CitationCard */
+
 /** How near to its end the transcript counts as read to the end, in pixels. */
 const NEAR = 48;
+
+/** @type {Promise<typeof import("./citation-card.js") | null> | null} */
+let cardModule = null;
 
 export class Transcript {
   /** @type {Map<string, QuestionView | AnswerView>} */
@@ -21,10 +26,16 @@ export class Transcript {
   #following = false;
   #steered = false;
   #conversation;
+  /** @type {Promise<CitationCard | null> | null} */
+  #loadingCard = null;
+  /** @type {CitationCard | null} */
+  #card = null;
+  #signal;
 
   /** @param {Conversation} conversation @param {{ ondraw: () => void, onsettled: () => void, signal: AbortSignal }} on `onsettled`: the focus needs a place */
   constructor(conversation, { ondraw, onsettled, signal }) {
     this.#conversation = conversation;
+    this.#signal = signal;
     this.ondraw = ondraw;
     this.onsettled = onsettled;
     this.log = h("div", {
@@ -35,7 +46,6 @@ export class Transcript {
       "aria-label": words.transcript,
       onscroll: () => this.#scrolled(),
     });
-    this.card = new Card(this.log, (cite) => this.#answerOf(cite));
     const follow = () => {
       this.toEnd();
       this.#following = true;
@@ -91,7 +101,8 @@ export class Transcript {
         this.#addAnswer(turn, last, now);
       }
     });
-    this.card.drawn();
+    this.#card?.drawn();
+    if (!this.#loadingCard && this.log.querySelector("a.cite")) this.#loadingCard = this.#loadCard();
     this.log.hidden = turns.length === 0;
     if (this.#following) this.#scrollToEnd();
     else if (ended) this.#last(".outcome")?.scrollIntoView({ block: "nearest" });
@@ -110,19 +121,29 @@ export class Transcript {
 
   /** From there on it follows an answer whose beginning is out of view already. */
   toEnd() {
-    this.#following = this.#conversation.isRunning && Number(this.log.lastElementChild?.clientHeight) > this.log.clientHeight;
+    this.#following =
+      this.#conversation.isRunning && Number(this.log.lastElementChild?.clientHeight) > this.log.clientHeight;
     this.#scrollToEnd();
     this.#scrolled();
   }
 
   /** Shows the card of a citation, the first one if none is named. */
-  showCard(cite = this.log.querySelector("a.cite")) {
-    if (cite instanceof HTMLAnchorElement) this.card.show(cite);
+  async showCard(cite = this.log.querySelector("a.cite")) {
+    const card = await this.#loadingCard;
+    if (cite instanceof HTMLAnchorElement) card?.show(cite);
+  }
+
+  /** Null if the script cannot be loaded: then a citation is only a link. */
+  async #loadCard() {
+    cardModule ??= import(moduleAddress(CITATION_CARD_VERSION, "citation-card.js")).catch(() => null);
+    const loaded = await cardModule;
+    if (!loaded || this.#signal.aborted) return null;
+    return (this.#card = new loaded.CitationCard(this.log, (cite) => this.#answerOf(cite), words));
   }
 
   destroy() {
     cancelAnimationFrame(this.#frame);
-    this.card.hide();
+    this.#card?.hide();
     for (const view of this.#views.values()) if (view instanceof AnswerView) view.destroy();
   }
 

@@ -22,7 +22,10 @@ export class Pace {
     if (length > this.#length) this.#pieces.push({ at, from: this.#length, to: length });
     this.#length = length;
     this.#pieces = this.#pieces.filter((piece) => now - piece.at < SPREAD);
-    const held = this.#pieces.reduce((sum, { at, from, to }) => sum + (to - from) * (1 - Math.max(0, now - at) / SPREAD), 0);
+    const held = this.#pieces.reduce(
+      (sum, { at, from, to }) => sum + (to - from) * (1 - Math.max(0, now - at) / SPREAD),
+      0,
+    );
     return length - Math.floor(held);
   }
 
