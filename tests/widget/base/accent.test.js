@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { accents, luminance, parsed } from "../../../static/widget/src/base/accent.js";
+import { accentColors, luminance, parseColor } from "../../../static/widget/src/base/accent.js";
 
 /** @typedef {import("../../../static/widget/src/base/accent.js").Rgb} Rgb */
 
@@ -32,7 +32,7 @@ function* colours() {
 describe("an accent", () => {
   it("can be read, and so can the text on it, whatever the colour was", () => {
     for (const colour of colours()) {
-      const made = accents(colour);
+      const made = accentColors(colour);
       for (const [at, surfaces] of [SURFACES.light, SURFACES.dark].entries()) {
         const accent = made.accent[at];
         for (const other of [...surfaces, made["on-accent"][at]]) {
@@ -44,31 +44,31 @@ describe("an accent", () => {
 
   it("fills surfaces as it is, with text on it that can be read", () => {
     for (const colour of [...colours(), rgb("#ffd400"), rgb("#eeeeee")]) {
-      const { fill, "on-fill": on } = accents(colour);
+      const { fill, "on-fill": on } = accentColors(colour);
       assert.deepEqual(fill.map(rgb), [colour, colour]);
       assert.ok(contrast(fill[0], on[0]) >= 4.5, `${on[0]} on ${fill[0]}`);
       assert.equal(on[0], on[1]);
     }
-    assert.equal(accents(rgb("#ffd400"))["on-fill"][0], "#000");
-    assert.equal(accents(rgb("#0a6b5d"))["on-fill"][0], "#fff");
+    assert.equal(accentColors(rgb("#ffd400"))["on-fill"][0], "#000");
+    assert.equal(accentColors(rgb("#0a6b5d"))["on-fill"][0], "#fff");
   });
 
   it("stays as it is where it can be read", () => {
-    assert.deepEqual(rgb(accents(rgb("#0a6b5d")).accent[0]), rgb("#0a6b5d"));
-    assert.deepEqual(rgb(accents(rgb("#a9bcff")).accent[1]), rgb("#a9bcff"));
+    assert.deepEqual(rgb(accentColors(rgb("#0a6b5d")).accent[0]), rgb("#0a6b5d"));
+    assert.deepEqual(rgb(accentColors(rgb("#a9bcff")).accent[1]), rgb("#a9bcff"));
   });
 
   it("changes no more than it must", () => {
-    const [light, dark] = accents(rgb("#ff8800")).accent;
+    const [light, dark] = accentColors(rgb("#ff8800")).accent;
     assert.ok(contrast(light, SURFACES.light[1]) < 4.8);
     assert.deepEqual(rgb(dark), rgb("#ff8800"));
   });
 
   it("is taken from what the browser makes of any colour", () => {
-    assert.deepEqual(parsed("color(srgb 0.25 0.5 1)"), [0.25, 0.5, 1]);
-    assert.deepEqual(parsed("color(srgb -0.1 1.2 none / 0.5)"), [0, 1, 0]);
-    assert.deepEqual(parsed("color(srgb 1e-7 0 0)"), [1e-7, 0, 0]);
-    assert.equal(parsed("rgb(0, 0, 0)"), null);
-    assert.equal(parsed(""), null);
+    assert.deepEqual(parseColor("color(srgb 0.25 0.5 1)"), [0.25, 0.5, 1]);
+    assert.deepEqual(parseColor("color(srgb -0.1 1.2 none / 0.5)"), [0, 1, 0]);
+    assert.deepEqual(parseColor("color(srgb 1e-7 0 0)"), [1e-7, 0, 0]);
+    assert.equal(parseColor("rgb(0, 0, 0)"), null);
+    assert.equal(parseColor(""), null);
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
-import { checked as checkedFor, DEFAULTS, fromTag } from "../../../static/widget/src/base/options.js";
+import { validateOptions as checkedFor, DEFAULTS, parseTagOptions } from "../../../static/widget/src/base/options.js";
 
 const PAGE = "https://acme.example/guide";
 const SCRIPT = "https://service.example/widget.js";
@@ -145,7 +145,7 @@ describe("options", () => {
       other: "x",
       hooks: "x",
     };
-    const { domain, key, ...rest } = fromTag(data);
+    const { domain, key, ...rest } = parseTagOptions(data);
     assert.deepEqual([domain, key], ["acme", "k"]);
     assert.deepEqual(checked(rest), {
       variant: "modal",
@@ -159,7 +159,11 @@ describe("options", () => {
 
   it("of the tag are told of when they are wrong", () => {
     assert.deepEqual(
-      checked({ ...fromTag({ radius: "wide", shortcuts: "no", side: "under" }), domain: undefined, key: undefined }),
+      checked({
+        ...parseTagOptions({ radius: "wide", shortcuts: "no", side: "under" }),
+        domain: undefined,
+        key: undefined,
+      }),
       {},
     );
     assert.equal(told().length, 3);

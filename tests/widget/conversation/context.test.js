@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { contexts, isCut, pageName } from "../../../static/widget/src/conversation/context.js";
-import { isLong, read } from "../../../static/widget/src/composer/paste-and-drop.js";
-import { fileName, hasWords, language } from "../../../static/widget/src/composer/selection.js";
+import { parseContexts, isTruncated, pageName } from "../../../static/widget/src/conversation/context.js";
+import { isLong, readTextFile } from "../../../static/widget/src/composer/paste-and-drop.js";
+import { fileName, hasEnoughWords, codeLanguage } from "../../../static/widget/src/composer/selection.js";
 
-const label = (given) => contexts(given)[0].label;
+const label = (given) => parseContexts(given)[0].label;
 
 describe("something to point at", () => {
   it("is code or a selection, and is called after its name, its lines or its words", () => {
@@ -12,35 +12,35 @@ describe("something to point at", () => {
     assert.equal(label({ type: "code", value: "a" }), "Code · 1 line");
     assert.equal(label({ value: "One\n two" }), "“One two”");
     assert.equal(label({ value: "x", label: "  So it\nis  " }), "So it is");
-    assert.equal(contexts({ type: "image", value: "x" })[0].type, "textSelection");
+    assert.equal(parseContexts({ type: "image", value: "x" })[0].type, "textSelection");
   });
 
   it("keeps the indentation of its first line, and loses empty lines around it", () => {
-    assert.equal(contexts({ type: "code", value: "\n  if a:\n    b\n\n" })[0].value, "  if a:\n    b");
+    assert.equal(parseContexts({ type: "code", value: "\n  if a:\n    b\n\n" })[0].value, "  if a:\n    b");
   });
 
   it("is cut between characters, and so is its label", () => {
-    const [{ value, label }] = contexts({ value: "😀".repeat(40_000) });
+    const [{ value, label }] = parseContexts({ value: "😀".repeat(40_000) });
     assert.equal([...value].length, 32_000);
     assert.ok(value.isWellFormed?.() ?? true);
     assert.equal([...label].length, 32 + 3);
-    assert.ok(isCut("x".repeat(32_001)) && !isCut("😀".repeat(32_000)));
+    assert.ok(isTruncated("x".repeat(32_001)) && !isTruncated("😀".repeat(32_000)));
   });
 
   it("says where it is only when that is a text", () => {
-    assert.deepEqual(contexts({ value: "x", path: "/a", elementId: "b" })[0], {
+    assert.deepEqual(parseContexts({ value: "x", path: "/a", elementId: "b" })[0], {
       type: "textSelection",
       value: "x",
       label: "“x”",
       path: "/a",
       elementId: "b",
     });
-    assert.deepEqual(Object.keys(contexts({ value: "x", path: 1, elementId: "" })[0]), ["type", "value", "label"]);
+    assert.deepEqual(Object.keys(parseContexts({ value: "x", path: 1, elementId: "" })[0]), ["type", "value", "label"]);
   });
 
   it("is none when there is no text in it", () => {
-    assert.deepEqual(contexts([null, undefined, "text", 5, {}, { value: 5 }, { value: " \n " }]), []);
-    assert.deepEqual(contexts(undefined), []);
+    assert.deepEqual(parseContexts([null, undefined, "text", 5, {}, { value: 5 }, { value: " \n " }]), []);
+    assert.deepEqual(parseContexts(undefined), []);
   });
 });
 
@@ -65,20 +65,20 @@ describe("a paste", () => {
 
 describe("a file", () => {
   it("is taken when it is a text of at most 256 KB", async () => {
-    assert.deepEqual(await read(new File(["Größe"], "a.txt")), { type: "code", value: "Größe", name: "a.txt" });
-    assert.equal(await read(new File([new Uint8Array(256 * 1024 + 1)], "a")), "fileTooLarge");
-    assert.equal(await read(new File([new Uint8Array([0x47, 0xff, 0xfe])], "a")), "fileNotText");
-    assert.equal(await read(new File(["a\0b"], "a")), "fileNotText");
-    assert.equal(await read(new File([" "], "a")), "fileNotText");
+    assert.deepEqual(await readTextFile(new File(["Größe"], "a.txt")), { type: "code", value: "Größe", name: "a.txt" });
+    assert.equal(await readTextFile(new File([new Uint8Array(256 * 1024 + 1)], "a")), "fileTooLarge");
+    assert.equal(await readTextFile(new File([new Uint8Array([0x47, 0xff, 0xfe])], "a")), "fileNotText");
+    assert.equal(await readTextFile(new File(["a\0b"], "a")), "fileNotText");
+    assert.equal(await readTextFile(new File([" "], "a")), "fileNotText");
   });
 });
 
 describe("a selection", () => {
   it("needs three words, also in scripts without spaces", () => {
-    assert.ok(!hasWords("two words!"));
-    assert.ok(hasWords("these three words"));
-    assert.ok(hasWords("これは本です"));
-    assert.ok(!hasWords("— … —"));
+    assert.ok(!hasEnoughWords("two words!"));
+    assert.ok(hasEnoughWords("these three words"));
+    assert.ok(hasEnoughWords("これは本です"));
+    assert.ok(!hasEnoughWords("— … —"));
   });
 
   it("takes the name of code from around it", () => {
@@ -86,12 +86,12 @@ describe("a selection", () => {
       { className: "", dataset: {}, title: "" },
       { className, dataset, title: "" },
     ];
-    assert.equal(language(around("hljs language-python")), "python");
-    assert.equal(language(around("lang-c++")), "c++");
-    assert.equal(language(around("highlight highlight-source-shell")), "shell");
-    assert.equal(language(around("", { lang: "go" })), "go");
-    assert.equal(language(around("language-plaintext")), "");
-    assert.equal(language(around("slang-x")), "");
+    assert.equal(codeLanguage(around("hljs language-python")), "python");
+    assert.equal(codeLanguage(around("lang-c++")), "c++");
+    assert.equal(codeLanguage(around("highlight highlight-source-shell")), "shell");
+    assert.equal(codeLanguage(around("", { lang: "go" })), "go");
+    assert.equal(codeLanguage(around("language-plaintext")), "");
+    assert.equal(codeLanguage(around("slang-x")), "");
     assert.equal(fileName(around("", { filename: "app.py" })), "app.py");
     assert.equal(fileName(around("language-python")), "");
   });

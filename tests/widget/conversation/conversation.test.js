@@ -10,7 +10,7 @@ const place = { pathname: "/guide" };
 Object.assign(globalThis, { addEventListener: page.addEventListener.bind(page), document, location: place });
 Object.defineProperty(globalThis, "navigator", { value: network, configurable: true });
 const { Conversation } = await import("../../../static/widget/src/conversation/conversation.js");
-const { relabel } = await import("../../../static/widget/src/base/labels.js");
+const { setLabels } = await import("../../../static/widget/src/base/labels.js");
 
 const START = { type: "start", messageId: "msg_1", messageMetadata: { threadId: "thr_1" } };
 const delta = (text) => ({ type: "text-delta", delta: text });
@@ -25,14 +25,14 @@ const shelf = () => {
     kept,
     load: () => [kept.news?.thread ?? kept.saved, (kept.news = null)][0],
     save: (thread) => (kept.saved = JSON.parse(JSON.stringify(thread))),
-    news: () => kept.news,
-    past: () => kept.past,
-    open: () => kept.saved,
+    loadChanged: () => kept.news,
+    listPast: () => kept.past,
+    switchTo: () => kept.saved,
     fp: () => "reader",
-    isForgotten: () => [kept.forgotten, (kept.forgotten = false)][0],
-    forget: () => (kept.saved = null),
+    wasDeleted: () => [kept.forgotten, (kept.forgotten = false)][0],
+    deleteAll: () => (kept.saved = null),
     watch: (changed) => (kept.changed = changed),
-    alone: async (run) => run(),
+    runExclusive: async (run) => run(),
   };
 };
 
@@ -110,7 +110,7 @@ describe("a question", () => {
   });
 
   it("says nothing of the page or a filter where there is nothing to say", () => {
-    talk.page = false;
+    talk.sharesPage = false;
     talk.ask("How?");
     assert.deepEqual(
       Object.keys(client.asked()[0]).filter((key) => ["filter", "context", "currentPath", "threadId"].includes(key)),
@@ -156,12 +156,12 @@ describe("a question", () => {
   });
 
   it("goes on with an answer that was stopped, in the service's words whatever the button says", () => {
-    relabel({ proceed: "Weiter" });
+    setLabels({ proceed: "Weiter" });
     talk.ask("How?");
     client.say(START, delta("Yes."));
     talk.stop();
-    talk.proceed();
-    relabel({});
+    talk.continueAnswer();
+    setLabels({});
     assert.equal(client.asked()[1].messages[0].parts[0].text, "Continue");
     assert.equal(talk.thread.turns.length, 4);
   });
@@ -431,7 +431,7 @@ describe("hooks and what else is told", () => {
 
   it("deleting waits for a first question to be known by an id, but not for long", async () => {
     talk.ask("How?");
-    let gone = talk.forget();
+    let gone = talk.deleteData();
     await settle();
     assert.equal(client.done.at(-1)[0], "ask", "nothing is stopped yet");
     client.say(START);
@@ -440,7 +440,7 @@ describe("hooks and what else is told", () => {
     assert.deepEqual(client.done.slice(1, 3), [["stop"], ["forget", { key: "k", fp: "reader", threadId: "thr_1" }]]);
     talk.ask("How?");
     talk.stop();
-    gone = talk.forget();
+    gone = talk.deleteData();
     await pass(3_000);
     assert.equal(await gone, true);
     assert.deepEqual(talk.thread.turns, []);
@@ -454,7 +454,7 @@ describe("hooks and what else is told", () => {
       { chatId: "y", threadId: "", title: "", at: 1 },
     ];
     client.forget = async (whose) => (client.done.push(["forget", whose]), whose.threadId === "thr_1");
-    assert.equal(await talk.forget(), false);
+    assert.equal(await talk.deleteData(), false);
     assert.deepEqual(
       client.done.filter(([what]) => what === "forget").map(([, { threadId }]) => threadId),
       ["thr_1", "thr_x"],

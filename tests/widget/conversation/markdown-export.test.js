@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { asMarkdown } from "../../../static/widget/src/conversation/markdown-export.js";
-import { received } from "../../../static/widget/src/conversation/thread-events.js";
-import { asked, begin } from "../../../static/widget/src/conversation/thread.js";
+import { exportMarkdown } from "../../../static/widget/src/conversation/markdown-export.js";
+import { applyEvent } from "../../../static/widget/src/conversation/thread-events.js";
+import { addQuestion, createThread } from "../../../static/widget/src/conversation/thread.js";
 
 const DATE = new Date("2026-03-04T05:06:07Z");
 const document = (text, answer, sources = []) =>
-  asMarkdown(
+  exportMarkdown(
     [
       ...sources.map((source) => ({ type: "source-url", ...source })),
       { type: "text-delta", delta: answer },
       { type: "finish" },
     ].reduce(
-      (thread, event) => received(thread, event, 0),
-      asked(begin("c"), { text, questionId: "q", answerId: "a" }),
+      (thread, event) => applyEvent(thread, event, 0),
+      addQuestion(createThread("c"), { text, questionId: "q", answerId: "a" }),
     ),
     DATE,
   );
@@ -33,6 +33,6 @@ it("an address or a title does not end its link", () => {
 });
 
 it("an answer that never came is left out", () => {
-  const thread = asked(begin("c"), { text: "How?", questionId: "q", answerId: "a" });
-  assert.equal(asMarkdown(thread, DATE), "# Ask the docs\n\n2026-03-04\n\n## You asked\n\n> How?\n");
+  const thread = addQuestion(createThread("c"), { text: "How?", questionId: "q", answerId: "a" });
+  assert.equal(exportMarkdown(thread, DATE), "# Ask the docs\n\n2026-03-04\n\n## You asked\n\n> How?\n");
 });

@@ -25,7 +25,7 @@ const fresh = (kind) =>
   Object.defineProperty(globalThis, kind, { value: new Storage(), configurable: true, writable: true });
 fresh("localStorage");
 fresh("sessionStorage");
-const { randomId, store } = await import("../../../static/widget/src/conversation/store.js");
+const { randomId, createStore } = await import("../../../static/widget/src/conversation/store.js");
 
 const thread = (chatId, text = "How?") => ({
   chatId,
@@ -39,7 +39,7 @@ function inAnotherTab(run) {
   const mine = globalThis.sessionStorage;
   fresh("sessionStorage");
   try {
-    return run(store("acme"));
+    return run(createStore("acme"));
   } finally {
     globalThis.sessionStorage = mine;
   }
@@ -56,54 +56,54 @@ describe("the store", () => {
   });
 
   it("keeps a conversation for a day", () => {
-    store("acme").save(thread("one"));
+    createStore("acme").save(thread("one"));
     now += 23 * HOUR;
-    assert.deepEqual(store("acme").load(), thread("one"));
+    assert.deepEqual(createStore("acme").load(), thread("one"));
     now += 2 * HOUR;
-    assert.equal(store("acme").load(), null);
-    assert.deepEqual(store("acme").past(), []);
+    assert.equal(createStore("acme").load(), null);
+    assert.deepEqual(createStore("acme").listPast(), []);
     assert.deepEqual(Object.keys(localStorage), [], "what is too old is gone");
   });
 
   it("keeps those of each domain apart", () => {
-    store("acme").save(thread("one"));
-    assert.equal(store("other").load(), null);
-    assert.notEqual(store("acme").fp(), store("other").fp());
+    createStore("acme").save(thread("one"));
+    assert.equal(createStore("other").load(), null);
+    assert.notEqual(createStore("acme").fp(), createStore("other").fp());
   });
 
   it("lists conversations, newest first, and goes back to one", () => {
-    const mine = store("acme");
+    const mine = createStore("acme");
     for (const name of ["one", "two", "three"]) {
       now += 1000;
       mine.save(thread(name, `${name}?`));
     }
     assert.deepEqual(
-      mine.past().map(({ chatId, threadId, title }) => [chatId, threadId, title]),
+      mine.listPast().map(({ chatId, threadId, title }) => [chatId, threadId, title]),
       [
         ["three", "thr_three", "three?"],
         ["two", "thr_two", "two?"],
         ["one", "thr_one", "one?"],
       ],
     );
-    assert.deepEqual(mine.open("one"), thread("one", "one?"));
-    assert.deepEqual(store("acme").load(), thread("one", "one?"), "also after a reload");
+    assert.deepEqual(mine.switchTo("one"), thread("one", "one?"));
+    assert.deepEqual(createStore("acme").load(), thread("one", "one?"), "also after a reload");
   });
 
   it("keeps ten at most and drops the oldest", () => {
     for (let i = 0; i < 14; i++) {
       now += 1000;
-      store("acme").save(thread(`c${i}`));
+      createStore("acme").save(thread(`c${i}`));
     }
     assert.deepEqual(
-      store("acme")
-        .past()
+      createStore("acme")
+        .listPast()
         .map(({ chatId }) => chatId),
       [13, 12, 11, 10, 9, 8, 7, 6, 5, 4].map((i) => `c${i}`),
     );
   });
 
   it("drops old ones when there is no room, and then keeps what is left in memory", () => {
-    const mine = store("tight");
+    const mine = createStore("tight");
     mine.save(thread("one", "x".repeat(200)));
     now += 1000;
     mine.save(thread("two", "y".repeat(200)));
@@ -111,7 +111,7 @@ describe("the store", () => {
     now += 1000;
     mine.save(thread("three", "z".repeat(400)));
     assert.deepEqual(
-      mine.past().map(({ chatId }) => chatId),
+      mine.listPast().map(({ chatId }) => chatId),
       ["three", "two"],
     );
     Storage.room = 1;
@@ -122,7 +122,11 @@ describe("the store", () => {
   it("is not led astray by what others put there", () => {
     for (const junk of ["{", "7", "null", '{"at":"x"}', '{"at":1e400,"thread":1}', `{"at":${now}}`]) {
       localStorage.setItem("docs-assistant:acme:thread:x", junk);
-      assert.doesNotThrow(() => [store("acme").load(), store("acme").past(), store("acme").news()]);
+      assert.doesNotThrow(() => [
+        createStore("acme").load(),
+        createStore("acme").listPast(),
+        createStore("acme").loadChanged(),
+      ]);
     }
   });
 
@@ -139,26 +143,26 @@ describe("the store", () => {
       },
       configurable: true,
     });
-    const mine = store("nowhere");
+    const mine = createStore("nowhere");
     mine.save(thread("one"));
     assert.deepEqual(mine.load(), thread("one"));
     assert.equal(mine.fp(), mine.fp());
-    assert.equal(mine.isForgotten(), false);
-    mine.forget();
+    assert.equal(mine.wasDeleted(), false);
+    mine.deleteAll();
     assert.equal(mine.load(), null);
   });
 
   it("leaves nothing in the browser with the memory of a tab", () => {
-    const mine = store("acme", "tab");
+    const mine = createStore("acme", "tab");
     mine.save(thread("one"));
     mine.fp();
     assert.deepEqual(Object.keys(localStorage), []);
-    assert.deepEqual(store("acme", "tab").load(), thread("one"));
-    assert.equal(store("acme", "tab").fp(), mine.fp());
+    assert.deepEqual(createStore("acme", "tab").load(), thread("one"));
+    assert.equal(createStore("acme", "tab").fp(), mine.fp());
   });
 
   it("gives a new tab the newest conversation and each its own after that", () => {
-    const mine = store("acme");
+    const mine = createStore("acme");
     mine.save(thread("mine"));
     inAnotherTab((theirs) => {
       now += 1000;
@@ -167,59 +171,59 @@ describe("the store", () => {
       assert.equal(theirs.load(), null, "a new conversation stays new");
       theirs.save(thread("theirs"));
     });
-    assert.deepEqual(store("acme").load(), thread("mine"));
+    assert.deepEqual(createStore("acme").load(), thread("mine"));
   });
 
   it("tells what another tab has made of a conversation until it is loaded, and not what this one did", () => {
-    const mine = store("acme");
+    const mine = createStore("acme");
     mine.save(thread("one"));
-    assert.equal(mine.news(), null);
+    assert.equal(mine.loadChanged(), null);
     inAnotherTab((theirs) => {
       assert.deepEqual(theirs.load(), thread("one"));
       theirs.save(thread("one", "Theirs?"));
     });
-    assert.deepEqual(mine.news(), { chatId: "one", at: now, thread: thread("one", "Theirs?") });
+    assert.deepEqual(mine.loadChanged(), { chatId: "one", at: now, thread: thread("one", "Theirs?") });
     assert.deepEqual(mine.load(), thread("one", "Theirs?"));
-    assert.equal(mine.news(), null);
+    assert.equal(mine.loadChanged(), null);
   });
 
   it("tells a new tab what becomes of the conversation that it took over", () => {
-    store("acme").save(thread("one"));
+    createStore("acme").save(thread("one"));
     const mine = globalThis.sessionStorage;
     inAnotherTab((theirs) => {
       theirs.load();
       const session = globalThis.sessionStorage;
       globalThis.sessionStorage = mine;
-      store("acme").save(thread("one", "Changed?"));
+      createStore("acme").save(thread("one", "Changed?"));
       globalThis.sessionStorage = session;
-      assert.deepEqual(theirs.news().thread, thread("one", "Changed?"));
+      assert.deepEqual(theirs.loadChanged().thread, thread("one", "Changed?"));
     });
   });
 
   it("knows when another tab has deleted everything", () => {
-    const mine = store("acme");
+    const mine = createStore("acme");
     const fp = mine.fp();
     mine.save(thread("one"));
     inAnotherTab((theirs) => {
       assert.equal(theirs.fp(), fp);
-      theirs.forget();
+      theirs.deleteAll();
       assert.notEqual(theirs.fp(), fp);
-      assert.equal(theirs.isForgotten(), false);
+      assert.equal(theirs.wasDeleted(), false);
     });
-    assert.equal(mine.isForgotten(), true);
-    assert.equal(mine.isForgotten(), false);
+    assert.equal(mine.wasDeleted(), true);
+    assert.equal(mine.wasDeleted(), false);
   });
 
   it("forgets all of the reader", () => {
-    const mine = store("acme");
+    const mine = createStore("acme");
     mine.fp();
-    mine.setDraft({ text: "x" });
+    mine.saveDraft({ text: "x" });
     mine.save(thread("one"));
-    store("other").fp();
-    mine.forget();
+    createStore("other").fp();
+    mine.deleteAll();
     assert.deepEqual(Object.keys(localStorage), ["docs-assistant:other:fp"]);
     assert.deepEqual(Object.keys(sessionStorage), []);
-    assert.equal(mine.draft(), null);
+    assert.equal(mine.loadDraft(), null);
   });
 
   it("makes ids that nobody can guess", () => {

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { received } from "../../../static/widget/src/conversation/thread-events.js";
-import { restored } from "../../../static/widget/src/conversation/thread-parser.js";
+import { applyEvent } from "../../../static/widget/src/conversation/thread-events.js";
+import { parseThread } from "../../../static/widget/src/conversation/thread-parser.js";
 import {
-  asked,
-  begin,
-  edited,
+  addQuestion,
+  createThread,
+  replaceQuestion,
   isRunning,
   lastAnswer,
-  numbered,
-  queued,
-  rated,
-  retried,
-  sent,
-  stopped,
+  numberSources,
+  queueAnswer,
+  rateAnswer,
+  restartAnswer,
+  sendQueued,
+  stopAnswer,
 } from "../../../static/widget/src/conversation/thread.js";
 
 const NOW = 1_000_000;
@@ -41,13 +41,14 @@ const SOURCE = { type: "source-url", sourceId: "s", url: "https://docs.example.c
 const delta = (text) => ({ type: "text-delta", id: "t", delta: text });
 const FINISH = { type: "finish", messageMetadata: { threadId: "thr_1" } };
 
-const question = (thread = begin("chat")) => asked(thread, { text: "How?", questionId: "q", answerId: "a" });
-const after = (events, thread = question()) => events.reduce((state, event) => received(state, event, NOW), thread);
+const question = (thread = createThread("chat")) =>
+  addQuestion(thread, { text: "How?", questionId: "q", answerId: "a" });
+const after = (events, thread = question()) => events.reduce((state, event) => applyEvent(state, event, NOW), thread);
 const answer = (thread) => lastAnswer(thread);
 
 describe("a thread", () => {
   it("begins empty and keeps its chat id", () => {
-    assert.deepEqual(begin("chat"), { chatId: "chat", threadId: null, turns: [] });
+    assert.deepEqual(createThread("chat"), { chatId: "chat", threadId: null, turns: [] });
   });
 
   it("takes a question and waits for its answer", () => {
@@ -61,7 +62,7 @@ describe("a thread", () => {
     const phases = [];
     let thread = question();
     for (const event of [START, ...SEARCH, FOUND, delta("Run "), delta("it."), FINISH]) {
-      thread = received(thread, event, NOW);
+      thread = applyEvent(thread, event, NOW);
       phases.push(answer(thread).phase);
     }
     assert.deepEqual(phases, ["sending", "searching", "searching", "reading", "answering", "answering", "done"]);
@@ -146,7 +147,7 @@ describe("a thread", () => {
       readyAt: null,
     });
     assert.equal(answer(after([{ ...limit, status: 401 }])).phase, "failed");
-    const again = answer(sent(thread));
+    const again = answer(sendQueued(thread));
     assert.deepEqual([again.phase, again.failure], ["sending", null]);
   });
 
@@ -188,30 +189,30 @@ describe("a thread", () => {
   it("counts every event of an answer, and no other, to go on after", () => {
     const events = [START, { type: "start-step" }, { type: "data-status", data: {} }, delta("x")];
     assert.equal(answer(after(events)).seen, 4);
-    const lost = received(after(events), { type: "reconnecting" }, NOW);
+    const lost = applyEvent(after(events), { type: "reconnecting" }, NOW);
     assert.deepEqual([answer(lost).seen, answer(lost).reconnecting], [4, true]);
-    const back = received(lost, delta("y"), NOW);
+    const back = applyEvent(lost, delta("y"), NOW);
     assert.deepEqual([answer(back).seen, answer(back).reconnecting, answer(back).text], [5, false, "xy"]);
   });
 
   it("waits for the network", () => {
-    const thread = queued(question());
+    const thread = queueAnswer(question());
     assert.equal(answer(thread).phase, "queued");
     assert.ok(isRunning(answer(thread)));
-    assert.equal(answer(sent(thread)).phase, "sending");
+    assert.equal(answer(sendQueued(thread)).phase, "sending");
   });
 
   it("learns its ids even when it was stopped before it began", () => {
-    const late = received(stopped(question()), START, NOW);
+    const late = applyEvent(stopAnswer(question()), START, NOW);
     assert.deepEqual([late.threadId, answer(late).messageId, answer(late).phase], ["thr_1", "msg_1", "stopped"]);
-    assert.equal(received(late, { ...START, messageId: "msg_2" }, NOW), late);
+    assert.equal(applyEvent(late, { ...START, messageId: "msg_2" }, NOW), late);
   });
 
   it("keeps what its reader thinks of any of its answers", () => {
     const feedback = { helpful: false, reason: "Incomplete", comment: "" };
-    const thread = rated(question(after([delta("x"), FINISH])), "a", feedback);
+    const thread = rateAnswer(question(after([delta("x"), FINISH])), "a", feedback);
     assert.deepEqual(thread.turns[1].feedback, feedback);
-    assert.equal(rated(thread, "a", null).turns[1].feedback, null);
+    assert.equal(rateAnswer(thread, "a", null).turns[1].feedback, null);
   });
 
   it("counts an answer without text as failed", () => {
@@ -219,18 +220,18 @@ describe("a thread", () => {
   });
 
   it("is stopped by the reader and by the service", () => {
-    assert.equal(answer(stopped(after([delta("Half")]))).phase, "stopped");
+    assert.equal(answer(stopAnswer(after([delta("Half")]))).phase, "stopped");
     assert.equal(answer(after([delta("Half"), { type: "abort" }])).phase, "stopped");
   });
 
   it("counts, and else ignores, what it does not know, and ignores what comes too late", () => {
     const running = after([START]);
     for (const type of ["start-step", "finish-step", "text-start", "data-other", "nonsense"]) {
-      assert.deepEqual(answer(received(running, { type }, NOW)), { ...answer(running), seen: 2 });
+      assert.deepEqual(answer(applyEvent(running, { type }, NOW)), { ...answer(running), seen: 2 });
     }
     const done = after([delta("x"), FINISH]);
-    assert.equal(received(done, delta("more"), NOW), done);
-    assert.equal(received(begin("c"), delta("x"), NOW).turns.length, 0);
+    assert.equal(applyEvent(done, delta("more"), NOW), done);
+    assert.equal(applyEvent(createThread("c"), delta("x"), NOW).turns.length, 0);
   });
 
   it("survives events with wrong types in them", () => {
@@ -259,7 +260,7 @@ describe("asking again", () => {
 
   it("replaces a failed answer and keeps the question", () => {
     const before = failed();
-    const again = retried(before, "b");
+    const again = restartAnswer(before, "b");
     assert.equal(again.turns.length, 2);
     assert.equal(again.turns[0], before.turns[0]);
     assert.deepEqual([answer(again).id, answer(again).text, answer(again).replaces], ["b", "", "msg_1"]);
@@ -267,37 +268,37 @@ describe("asking again", () => {
   });
 
   it("still replaces it when the second try never began", () => {
-    const refused = received(retried(failed(), "b"), { type: "error", errorText: "No.", status: 500 }, NOW);
-    assert.equal(answer(retried(refused, "c")).replaces, "msg_1");
+    const refused = applyEvent(restartAnswer(failed(), "b"), { type: "error", errorText: "No.", status: 500 }, NOW);
+    assert.equal(answer(restartAnswer(refused, "c")).replaces, "msg_1");
   });
 
   it("takes another question in the place of the last one", () => {
     const first = after([START, delta("x"), FINISH]);
-    const thread = edited(received(question(first), { ...START, messageId: "msg_2" }, NOW), {
+    const thread = replaceQuestion(applyEvent(question(first), { ...START, messageId: "msg_2" }, NOW), {
       text: "Why?",
       questionId: "r",
       answerId: "b",
     });
     assert.equal(thread, null, "not while an answer runs");
     const done = [{ ...START, messageId: "msg_2" }, delta("y"), FINISH].reduce(
-      (t, event) => received(t, event, NOW),
+      (t, event) => applyEvent(t, event, NOW),
       question(first),
     );
-    const again = edited(done, { text: "Why?", questionId: "r", answerId: "b" });
+    const again = replaceQuestion(done, { text: "Why?", questionId: "r", answerId: "b" });
     assert.deepEqual(again.turns.slice(0, 2), first.turns);
     assert.deepEqual(again.turns[2], { id: "r", role: "user", text: "Why?", context: [] });
     assert.deepEqual([again.turns.length, answer(again).id, answer(again).replaces], [4, "b", "msg_2"]);
   });
 
   it("does nothing while an answer runs or when nothing was asked", () => {
-    assert.equal(retried(question(), "b"), null);
-    assert.equal(retried(begin("chat"), "b"), null);
-    assert.equal(edited(begin("chat"), { text: "x", questionId: "q", answerId: "b" }), null);
+    assert.equal(restartAnswer(question(), "b"), null);
+    assert.equal(restartAnswer(createThread("chat"), "b"), null);
+    assert.equal(replaceQuestion(createThread("chat"), { text: "x", questionId: "q", answerId: "b" }), null);
   });
 });
 
 describe("a saved thread", () => {
-  const saved = (thread) => restored(JSON.parse(JSON.stringify(thread)));
+  const saved = (thread) => parseThread(JSON.parse(JSON.stringify(thread)));
   const whole = () =>
     after(
       [
@@ -309,7 +310,7 @@ describe("a saved thread", () => {
         delta("x"),
         FINISH,
       ],
-      asked(begin("chat"), {
+      addQuestion(createThread("chat"), {
         text: "How?",
         context: [{ type: "code", value: "x", label: "a.py", path: "/a", elementId: "c1" }],
         questionId: "q",
@@ -318,19 +319,19 @@ describe("a saved thread", () => {
     );
 
   it("comes back as it was", () => {
-    const thread = rated(whole(), "a", { helpful: true, reason: "", comment: "Good" });
+    const thread = rateAnswer(whole(), "a", { helpful: true, reason: "", comment: "Good" });
     assert.deepEqual(saved(thread), thread);
   });
 
   it("comes back with its last answer still running, waiting or queued", () => {
     const running = after([START, delta("Half")]);
     assert.deepEqual(saved(running), running);
-    assert.equal(answer(saved(received(running, { type: "reconnecting" }, NOW))).reconnecting, true);
+    assert.equal(answer(saved(applyEvent(running, { type: "reconnecting" }, NOW))).reconnecting, true);
     const ended = { ...answer(after([START, delta("Yes."), FINISH])), reconnecting: true };
     assert.equal(answer(saved({ ...running, turns: [running.turns[0], ended] })).reconnecting, false);
     const waiting = after([{ type: "error", errorText: "No.", status: 429, retryAfter: 9 }]);
     assert.deepEqual(saved(waiting), waiting);
-    assert.deepEqual(saved(queued(question())), queued(question()));
+    assert.deepEqual(saved(queueAnswer(question())), queueAnswer(question()));
   });
 
   it("has no answer running but the last one, and none that waits for nothing", () => {
@@ -354,10 +355,10 @@ describe("a saved thread", () => {
         { id: "a", role: "assistant", text: "x", phase: "done" },
       ],
     };
-    const { threadId, turns } = restored(old);
+    const { threadId, turns } = parseThread(old);
     assert.equal(threadId, null);
     assert.deepEqual(turns[1], {
-      ...answer(asked(begin("c"), { text: "?", questionId: "q", answerId: "a" })),
+      ...answer(addQuestion(createThread("c"), { text: "?", questionId: "q", answerId: "a" })),
       text: "x",
       phase: "done",
     });
@@ -378,7 +379,7 @@ describe("a saved thread", () => {
       "qa",
       { length: 2 },
     ];
-    assert.ok(restored({ chatId: "c", turns: [q, a] }));
+    assert.ok(parseThread({ chatId: "c", turns: [q, a] }));
     for (const value of [
       null,
       undefined,
@@ -391,7 +392,7 @@ describe("a saved thread", () => {
       { chatId: "x".repeat(300), turns: [] },
       ...turns.map((list) => ({ chatId: "c", turns: list })),
     ]) {
-      assert.equal(restored(value), null, JSON.stringify(value));
+      assert.equal(parseThread(value), null, JSON.stringify(value));
     }
   });
 
@@ -418,7 +419,7 @@ describe("a saved thread", () => {
       for (const value of junk) {
         const thread = structuredClone(whole());
         thread.turns[1][field] = value;
-        const back = restored(thread);
+        const back = parseThread(thread);
         if (back) assert.deepEqual(saved(back), back, `${field} is sound`);
         thread.turns[0].context = [
           value,
@@ -426,7 +427,7 @@ describe("a saved thread", () => {
           { type: "code", value: "x", label: value, path: value },
         ];
         thread.threadId = value;
-        restored(thread);
+        parseThread(thread);
       }
     }
   });
@@ -439,7 +440,7 @@ describe("numbers of sources", () => {
   it("are those of the text", () => {
     const text = "One [2](https://d.example/a#x), two [1](https://d.example/b#y).";
     assert.deepEqual(
-      numbered(text, [a, b]).map(({ title, number }) => [title, number]),
+      numberSources(text, [a, b]).map(({ title, number }) => [title, number]),
       [
         ["B", 1],
         ["A", 2],
@@ -449,21 +450,21 @@ describe("numbers of sources", () => {
 
   it("go on where the text stops", () => {
     assert.deepEqual(
-      numbered("[1](https://d.example/b)", [a, b]).map(({ title, number }) => [title, number]),
+      numberSources("[1](https://d.example/b)", [a, b]).map(({ title, number }) => [title, number]),
       [
         ["B", 1],
         ["A", 2],
       ],
     );
     assert.deepEqual(
-      numbered("", [a, b]).map(({ number }) => number),
+      numberSources("", [a, b]).map(({ number }) => number),
       [1, 2],
     );
   });
 
   it("are given once each", () => {
     const c = { url: "https://d.example/a#z", title: "C" };
-    const numbers = numbered("[1](https://d.example/a#x)", [a, c]).map(({ number }) => number);
+    const numbers = numberSources("[1](https://d.example/a#x)", [a, c]).map(({ number }) => number);
     assert.deepEqual(numbers, [1, 2]);
   });
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { tokens as tokensOf } from "../../../static/widget/src/markdown/highlight.js";
-import { language } from "../../../static/widget/src/markdown/languages.js";
+import { tokenize as tokensOf } from "../../../static/widget/src/markdown/highlight.js";
+import { findLanguage } from "../../../static/widget/src/markdown/languages.js";
 
-const tokens = (code, lang) => tokensOf(code, language(lang).id);
+const tokens = (code, lang) => tokensOf(code, findLanguage(lang).id);
 
 const kinds = (code, lang) =>
   Object.fromEntries(
@@ -41,7 +41,7 @@ describe("colours of code", () => {
 
   it("know languages by their names and others by their own", () => {
     assert.deepEqual(
-      ["sh", "YML", "tsx", "c++", "cobol", "", "constructor", "__proto__"].map((lang) => language(lang).name),
+      ["sh", "YML", "tsx", "c++", "cobol", "", "constructor", "__proto__"].map((lang) => findLanguage(lang).name),
       ["Bash", "YAML", "TypeScript", "C++", "cobol", "", "constructor", "__proto__"],
     );
     assert.deepEqual(tokens("x", "cobol"), [{ text: "x", kind: "" }]);

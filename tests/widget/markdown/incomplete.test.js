@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Growing, blocks, firstSentence, withoutSuggestions } from "../../../static/widget/src/markdown/parser.js";
-import { settle } from "../../../static/widget/src/markdown/incomplete.js";
+import {
+  StreamingParser,
+  parseBlocks,
+  firstSentence,
+  splitSuggestions,
+} from "../../../static/widget/src/markdown/parser.js";
+import { completeMarkdown } from "../../../static/widget/src/markdown/incomplete.js";
 
 const BASE = "https://docs.example.com/";
 const SIZE = 32 * 1024;
@@ -100,10 +105,10 @@ describe("hostile text is read in little time", () => {
   for (const [name, text] of Object.entries(texts)) {
     it(name, () => {
       const ways = {
-        settle,
-        partial: (/** @type {string} */ text) => blocks(text, { base: BASE, partial: true }),
-        whole: (/** @type {string} */ text) => blocks(text, { base: BASE }),
-        suggestions: (/** @type {string} */ text) => withoutSuggestions("```suggestions\n" + text, BASE),
+        completeMarkdown,
+        partial: (/** @type {string} */ text) => parseBlocks(text, { base: BASE, partial: true }),
+        whole: (/** @type {string} */ text) => parseBlocks(text, { base: BASE }),
+        suggestions: (/** @type {string} */ text) => splitSuggestions("```suggestions\n" + text, BASE),
         firstSentence,
       };
       for (const [way, read] of Object.entries(ways)) {
@@ -126,9 +131,9 @@ describe("hostile text is read in little time", () => {
       '"!"',
     ]) {
       const began = performance.now();
-      const growing = new Growing();
+      const growing = new StreamingParser();
       for (let at = 1; at <= PIECES; at++)
-        growing.read(texts[name].slice(0, Math.ceil((SIZE * at) / PIECES)), { base: BASE, partial: at < PIECES });
+        growing.parse(texts[name].slice(0, Math.ceil((SIZE * at) / PIECES)), { base: BASE, partial: at < PIECES });
       const took = performance.now() - began;
       assert.ok(took < PIECES * 60, `${name}: ${Math.round(took)} ms`); // no piece holds up the page for long
     }
@@ -145,7 +150,7 @@ describe("text that nests deeper than anybody reads", () => {
     `${"*a **b ".repeat(500)}end${"** *".repeat(500)}`,
   ]) {
     it(`${text.slice(0, 12)}… is shallow, and nothing of it is lost`, () => {
-      const trees = blocks(text, { base: BASE })
+      const trees = parseBlocks(text, { base: BASE })
         .map(({ tree }) => tree)
         .filter(Boolean);
       assert.ok(Math.max(...trees.map(depth)) < 60);

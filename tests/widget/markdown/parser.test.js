@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
-  Growing,
-  address,
-  blocks,
+  StreamingParser,
+  resolveAddress,
+  parseBlocks,
   firstSentence,
-  same,
-  withoutSuggestions,
+  isEqual,
+  splitSuggestions,
 } from "../../../static/widget/src/markdown/parser.js";
-import { settle } from "../../../static/widget/src/markdown/incomplete.js";
+import { completeMarkdown } from "../../../static/widget/src/markdown/incomplete.js";
 
 const BASE = "https://docs.example.com/guide";
 
@@ -18,7 +18,7 @@ const short = (tree) =>
     ? tree
     : `${tree.tag}${tree.href ? `<${tree.href}>` : ""}(${tree.children.map(short).join("")})`;
 const show = (text, partial = false) =>
-  blocks(text, { base: BASE, partial })
+  parseBlocks(text, { base: BASE, partial })
     .filter(({ tree }) => tree)
     .map(({ tree }) => short(tree))
     .join(" ");
@@ -37,8 +37,8 @@ describe("Markdown", () => {
   });
 
   it("keeps where an ordered list starts, and the language of code", () => {
-    assert.equal(blocks("3. c", { base: BASE })[0].tree.start, 3);
-    const [{ tree }] = blocks('```py title="x"\nprint(1)\n```', { base: BASE });
+    assert.equal(parseBlocks("3. c", { base: BASE })[0].tree.start, 3);
+    const [{ tree }] = parseBlocks('```py title="x"\nprint(1)\n```', { base: BASE });
     assert.deepEqual([tree.tag, tree.lang, tree.children], ["pre", "py", ["print(1)"]]);
   });
 
@@ -50,7 +50,7 @@ describe("Markdown", () => {
   it("shows HTML as the text it is", () => {
     const hostile =
       'x <img src=x onerror="alert(1)"> <script>alert(1)</script> y<br>z\n\n<div onclick="a()">b</div>\n\n<!-- c -->';
-    const trees = blocks(hostile, { base: BASE })
+    const trees = parseBlocks(hostile, { base: BASE })
       .map(({ tree }) => tree)
       .filter(Boolean);
     assert.deepEqual([...new Set(trees.flatMap(tags))], ["p", "br"]);
@@ -77,10 +77,10 @@ describe("Markdown", () => {
       "intent:x",
       "//user@evil.example",
     ]) {
-      assert.equal(address(href, BASE), null, href);
+      assert.equal(resolveAddress(href, BASE), null, href);
       assert.ok(!show(`[x](<${href}>) [1](<${href}>)`).includes("<javascript"), href);
     }
-    assert.equal(address("mailto:a@b.example", BASE), "mailto:a@b.example");
+    assert.equal(resolveAddress("mailto:a@b.example", BASE), "mailto:a@b.example");
   });
 
   it("drops images to their alternative text", () => {
@@ -89,7 +89,8 @@ describe("Markdown", () => {
 
   it("shows images of the documentation, once nothing can change them", () => {
     const images = new Set(["https://docs.example.com"]);
-    const image = (text, partial) => new Growing().read(text, { base: BASE, images, partial }).map(short).join(" ");
+    const image = (text, partial) =>
+      new StreamingParser().parse(text, { base: BASE, images, partial }).map(short).join(" ");
     assert.equal(image("![A](/x.png)"), "p(img<https://docs.example.com/x.png>(A))");
     assert.equal(image("![A](/x.png)", true), "p(A)");
     assert.equal(image("![A](/x.png)\n\nB", true), "p(img<https://docs.example.com/x.png>(A)) p(B)");
@@ -110,7 +111,8 @@ describe("Markdown", () => {
 
   it("makes tabs of code that follows on code in another language", () => {
     const fence = (lang, code) => `\`\`\`${lang}\n${code}\n\`\`\`\n\n`;
-    const read = (text, partial = false) => new Growing().read(text, { base: BASE, partial }).map(short).join(" ");
+    const read = (text, partial = false) =>
+      new StreamingParser().parse(text, { base: BASE, partial }).map(short).join(" ");
     assert.equal(read(fence("python", "a") + fence("js", "b") + fence("go", "c")), "tabs(pre(a)pre(b)pre(c))");
     assert.equal(read(fence("python", "a") + fence("py", "b")), "pre(a) pre(b)");
     assert.equal(read(fence("bash", "a") + fence("json", "b")), "pre(a) pre(b)");
@@ -130,7 +132,7 @@ describe("Markdown", () => {
   it("covers a text with its blocks", () => {
     const text = "# A\n\nb\n\n- c\n\n- d\n\n```\ne\n\nf\n```\n\n| g | h |\n|--|--|\n| i | j |\n\n> k\n";
     assert.equal(
-      blocks(text, { base: BASE })
+      parseBlocks(text, { base: BASE })
         .map(({ raw }) => raw)
         .join(""),
       text,
@@ -141,14 +143,14 @@ describe("Markdown", () => {
 describe("pages to read next", () => {
   it("leave the text and become links", () => {
     const text = "Done.\n\n```suggestions\n(Install it)[/install]\n(Bad)[javascript:x]\nnoise\n```";
-    assert.deepEqual(withoutSuggestions(text, BASE), {
+    assert.deepEqual(splitSuggestions(text, BASE), {
       body: "Done.\n",
       suggestions: [{ label: "Install it", href: "https://docs.example.com/install" }],
     });
   });
 
   it("lead to pages of a site that lives in a folder", () => {
-    const { suggestions } = withoutSuggestions("```suggestions\n(A)[/a#b]\n```", BASE, "https://example.com/docs");
+    const { suggestions } = splitSuggestions("```suggestions\n(A)[/a#b]\n```", BASE, "https://example.com/docs");
     assert.deepEqual(suggestions, [{ label: "A", href: "https://example.com/docs/a#b" }]);
   });
 
@@ -158,13 +160,13 @@ describe("pages to read next", () => {
       "```suggestions\n(Log in)[/a]\n```\n\nAnd on.",
       "````text\n```suggestions\n(Log in)[/a]\n```\n````",
     ])
-      assert.deepEqual(withoutSuggestions(text, BASE).suggestions, []);
+      assert.deepEqual(splitSuggestions(text, BASE).suggestions, []);
   });
 
   it("never show while they arrive", () => {
     const text = "Done.\n\n```suggestions\n(Install it)[/install]\n```";
     for (let n = 1; n <= text.length; n++) {
-      const { body } = withoutSuggestions(text.slice(0, n), BASE);
+      const { body } = splitSuggestions(text.slice(0, n), BASE);
       assert.match(show(body, true), /^(p\(D?o?n?e?\.?\))?$/, text.slice(0, n));
     }
   });
@@ -209,7 +211,8 @@ describe("text that is still arriving", () => {
     "| a | b |\n|--|--|\n| **x": "| a | b |\n|--|--|\n| **x**",
   };
   for (const [text, expected] of Object.entries(settled)) {
-    it(`${JSON.stringify(text)} shows ${JSON.stringify(expected)}`, () => assert.equal(settle(text), expected));
+    it(`${JSON.stringify(text)} shows ${JSON.stringify(expected)}`, () =>
+      assert.equal(completeMarkdown(text), expected));
   }
 
   const answers = [
@@ -226,7 +229,7 @@ describe("text that is still arriving", () => {
   answers.forEach((answer, n) => {
     it(`never flashes syntax (answer ${n + 1})`, () => {
       for (let i = 1; i <= answer.length; i++) {
-        for (const { tree } of blocks(answer.slice(0, i), { base: BASE, partial: true })) {
+        for (const { tree } of parseBlocks(answer.slice(0, i), { base: BASE, partial: true })) {
           assert.equal(tree ? raw(tree) : "", "", JSON.stringify(answer.slice(Math.max(0, i - 30), i)));
         }
       }
@@ -236,7 +239,7 @@ describe("text that is still arriving", () => {
       const links = (tree) =>
         typeof tree === "string" ? [] : [...(tree.href ? [tree.href] : []), ...tree.children.flatMap(links)];
       const all = (text, partial) =>
-        blocks(text, { base: BASE, partial }).flatMap(({ tree }) => (tree ? links(tree) : []));
+        parseBlocks(text, { base: BASE, partial }).flatMap(({ tree }) => (tree ? links(tree) : []));
       const whole = new Set(all(answer, false));
       for (let i = 1; i <= answer.length; i++) {
         for (const href of all(answer.slice(0, i), true)) assert.ok(whole.has(href), href);
@@ -247,7 +250,7 @@ describe("text that is still arriving", () => {
   it("is settled quickly even when it is hostile", () => {
     const began = performance.now();
     for (const piece of ["[", "*a ", "`", "**_", "![", "<a ", "[a](", "| ", "> ", "- ", "\\"])
-      settle(piece.repeat(5_000));
+      completeMarkdown(piece.repeat(5_000));
     assert.ok(performance.now() - began < 2_000);
   });
 });
@@ -338,24 +341,27 @@ describe("anything at all", () => {
   it("never throws, holds only what is allowed, and ends as if it had come at once", () => {
     for (let n = 0; n < 1_500; n++) {
       const text = Array.from({ length: 2 + random(24) }, () => pieces[random(pieces.length)]).join("");
-      const growing = new Growing();
+      const growing = new StreamingParser();
       for (let cut = random(6); cut < text.length; cut += 1 + random(12))
-        growing.read(text.slice(0, cut), { base: BASE, images, partial: true }).forEach(check);
-      const grown = growing.read(text, { base: BASE, images });
-      const whole = new Growing().read(text, { base: BASE, images });
+        growing.parse(text.slice(0, cut), { base: BASE, images, partial: true }).forEach(check);
+      const grown = growing.parse(text, { base: BASE, images });
+      const whole = new StreamingParser().parse(text, { base: BASE, images });
       grown.forEach(check);
-      assert.ok(grown.length === whole.length && grown.every((tree, i) => same(tree, whole[i])), JSON.stringify(text));
-      withoutSuggestions(text, BASE);
+      assert.ok(
+        grown.length === whole.length && grown.every((tree, i) => isEqual(tree, whole[i])),
+        JSON.stringify(text),
+      );
+      splitSuggestions(text, BASE);
       firstSentence(text);
     }
   });
 
   it("reads a finished block once, however long the text grows", () => {
-    const growing = new Growing();
+    const growing = new StreamingParser();
     const text = "A **word**.\n\n- one\n- two\n\n```js\nx\n```\n\n".repeat(20);
     let before = [];
     for (let cut = 1; cut < text.length; cut += 7) {
-      const now = growing.read(text.slice(0, cut), { base: BASE, partial: true });
+      const now = growing.parse(text.slice(0, cut), { base: BASE, partial: true });
       before.slice(0, -2).forEach((tree, i) => assert.strictEqual(now[i], tree));
       before = now;
     }
@@ -380,13 +386,13 @@ describe("anything at all", () => {
             "> quote\n",
           ][random(10)],
       ).join("");
-      const growing = new Growing();
+      const growing = new StreamingParser();
       for (let cut = 1; cut < text.length; cut += 1 + random(9))
-        growing.read(text.slice(0, cut), { base: BASE, partial: true });
-      const grown = growing.read(text, { base: BASE, partial: true }).map(short).join(" ");
+        growing.parse(text.slice(0, cut), { base: BASE, partial: true });
+      const grown = growing.parse(text, { base: BASE, partial: true }).map(short).join(" ");
       assert.equal(
         grown,
-        new Growing().read(text, { base: BASE, partial: true }).map(short).join(" "),
+        new StreamingParser().parse(text, { base: BASE, partial: true }).map(short).join(" "),
         JSON.stringify(text),
       );
     }
@@ -396,7 +402,7 @@ describe("anything at all", () => {
 it("a long paragraph keeps its syntax and citations, and all of its words", () => {
   const sentence =
     "The **key** opens one project [1](https://docs.example.com/keys#part:~:text=opens%20one%20project%2C%20and%20nothing%20else%20at%20all). ";
-  const [{ tree }] = blocks(sentence.repeat(60), { base: "https://docs.example.com/" });
+  const [{ tree }] = parseBlocks(sentence.repeat(60), { base: "https://docs.example.com/" });
   const tags = tree.children.map((child) => child.tag ?? "text");
   assert.equal(tags.filter((tag) => tag === "cite").length, 60);
   assert.equal(tags.filter((tag) => tag === "strong").length, 60);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { named, passageOf, quote } from "../../../static/widget/src/transcript/quote.js";
+import { parseTextFragment, findPassage, buildQuote } from "../../../static/widget/src/transcript/quote.js";
 
 const PAGE = "https://docs.example.com/limits";
 const passage = (url, text) => ({ url, title: "Limits", breadcrumb: [], text });
@@ -17,7 +17,7 @@ describe("the words a link names", () => {
     "#a:~:text=": null,
   };
   for (const [part, expected] of Object.entries(links))
-    it(JSON.stringify(part), () => assert.deepEqual(named(PAGE + part), expected));
+    it(JSON.stringify(part), () => assert.deepEqual(parseTextFragment(PAGE + part), expected));
 });
 
 describe("a citation's passage", () => {
@@ -28,14 +28,14 @@ describe("a citation's passage", () => {
   ];
 
   it("is of its section, and else of its page; what holds the words goes before", () => {
-    assert.equal(passageOf(`${PAGE}#a`, passages), passages[0]);
-    assert.equal(passageOf(`${PAGE}#a:~:text=ten%20per`, passages), passages[1]);
-    assert.equal(passageOf(`${PAGE}#c:~:text=absent`, passages), passages[0]);
-    assert.equal(passageOf("https://docs.example.com/none", passages), null);
+    assert.equal(findPassage(`${PAGE}#a`, passages), passages[0]);
+    assert.equal(findPassage(`${PAGE}#a:~:text=ten%20per`, passages), passages[1]);
+    assert.equal(findPassage(`${PAGE}#c:~:text=absent`, passages), passages[0]);
+    assert.equal(findPassage("https://docs.example.com/none", passages), null);
   });
 
   it("is quoted with its words marked, in any case", () => {
-    assert.deepEqual(quote(`${PAGE}#b:~:text=ten%20per,minute`, passages[1]), {
+    assert.deepEqual(buildQuote(`${PAGE}#b:~:text=ten%20per,minute`, passages[1]), {
       before: "Keys may ask ",
       marked: "TEN per minute",
       after: ".",
@@ -44,20 +44,20 @@ describe("a citation's passage", () => {
 
   it("is cut at words around them", () => {
     const long = passage(PAGE, `${"before ".repeat(60)}needle ${"after ".repeat(60)}`);
-    const { before, marked, after } = quote(`${PAGE}#:~:text=needle`, long);
+    const { before, marked, after } = buildQuote(`${PAGE}#:~:text=needle`, long);
     assert.equal(marked, "needle");
     assert.match(before, /^… (before ){10,20}$/);
     assert.match(after, /^ (after ){10,20}…$/);
   });
 
   it("gives way to the words themselves where it does not hold them", () => {
-    assert.deepEqual(quote(`${PAGE}#:~:text=first%20words,last`, passages[0]), {
+    assert.deepEqual(buildQuote(`${PAGE}#:~:text=first%20words,last`, passages[0]), {
       before: "",
       marked: "first words … last",
       after: "",
     });
-    assert.deepEqual(quote(`${PAGE}#:~:text=only`, null), { before: "", marked: "only", after: "" });
-    assert.equal(quote(PAGE, null), null);
-    assert.deepEqual(quote(PAGE, passages[0]), { before: "Nothing here.", marked: "", after: "" });
+    assert.deepEqual(buildQuote(`${PAGE}#:~:text=only`, null), { before: "", marked: "only", after: "" });
+    assert.equal(buildQuote(PAGE, null), null);
+    assert.deepEqual(buildQuote(PAGE, passages[0]), { before: "Nothing here.", marked: "", after: "" });
   });
 });

@@ -10,7 +10,7 @@ const still = (known) => new Proxy(known, { get: (target, name) => (name in targ
 const narrow = matchMedia("(max-width: 639.98px)");
 
 for (const { act = () => {}, ...story } of stories(location.origin)) {
-  const store = still({ load: () => story.thread ?? null, fp: () => "gallery", past: () => story.past ?? [] });
+  const store = still({ load: () => story.thread ?? null, fp: () => "gallery", listPast: () => story.past ?? [] });
   const options = { ...story.options, domain: "gallery", key: "" };
   const panel = create(options, location.href, {
     store,

@@ -6,10 +6,10 @@
  * The luminance an accent has at most in light and at least in dark, so that its contrast is 4.5:1 on the first two
  * surfaces of the panel. Text on it has the colour of the first, and so the same contrast.
  */
-const MOST = 0.16;
-const LEAST = 0.245;
+const LIGHT_MAXIMUM = 0.16;
+const DARK_MINIMUM = 0.245;
 /** Up to this one white on it has the contrast, and from a little less on black has it. */
-const MIDDLE = 0.18;
+const BLACK_TEXT_MINIMUM = 0.18;
 
 /** As WCAG defines it, 0 to 1. @param {Rgb} rgb */
 export function luminance(rgb) {
@@ -35,26 +35,26 @@ function readable(rgb, end, fits) {
  * @param {Rgb} rgb
  * @returns {Record<string, [light: string, dark: string]>}
  */
-export function accents(rgb) {
+export function accentColors(rgb) {
   const fill = readable(rgb, 0, () => true);
-  const on = luminance(rgb) > MIDDLE ? "#000" : "#fff";
+  const on = luminance(rgb) > BLACK_TEXT_MINIMUM ? "#000" : "#fff";
   return {
     fill: [fill, fill],
     "on-fill": [on, on],
-    accent: [readable(rgb, 0, (light) => light <= MOST), readable(rgb, 1, (light) => light >= LEAST)],
+    accent: [readable(rgb, 0, (light) => light <= LIGHT_MAXIMUM), readable(rgb, 1, (light) => light >= DARK_MINIMUM)],
     "on-accent": ["#fff", "#17181b"],
   };
 }
 
 /** A colour in such words that the browser writes its parts. @param {string} color */
-export const mixed = (color) => `color-mix(in srgb, ${color}, ${color})`;
+export const colorMix = (color) => `color-mix(in srgb, ${color}, ${color})`;
 
 /**
  * A colour as the browser writes a mixed one: `color(srgb 0.1 0.2 0.3)`. Null for anything else.
  * @param {string} text
  * @returns {Rgb | null}
  */
-export function parsed(text) {
+export function parseColor(text) {
   const [start, ...parts] = text.split(" ", 4);
   // A part may be `none`, and those of a wide gamut lie outside 0 to 1.
   return start === "color(srgb"

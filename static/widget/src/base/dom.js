@@ -20,15 +20,15 @@ export function h(tag, props = {}, ...children) {
   return element;
 }
 
-export const ASK = [
+export const ASK_SHAPES = [
   "M20 11.5A7.5 7.5 0 0 1 9.1 18.2l-4.6 1.3 1.3-4.1A7.5 7.5 0 1 1 20 11.5Z",
   "M9.2 11.5h.01m3.3 0h.01m3.3 0h.01",
 ];
-export const CLOSE = ["m6.5 6.5 11 11", "m17.5 6.5-11 11"];
+export const CLOSE_SHAPES = ["m6.5 6.5 11 11", "m17.5 6.5-11 11"];
 
 const SHAPES = {
-  ask: ASK,
-  close: CLOSE,
+  ask: ASK_SHAPES,
+  close: CLOSE_SHAPES,
   compose: [
     "M11 5H7a2.5 2.5 0 0 0-2.5 2.5V17A2.5 2.5 0 0 0 7 19.5h9.5A2.5 2.5 0 0 0 19 17v-4",
     "m17.3 4.7 2 2a.6.6 0 0 1 0 .9L12.5 14.4l-3 .6.6-3 6.8-7.2a.4.4 0 0 1 .4-.1Z",
@@ -59,10 +59,10 @@ const SHAPES = {
  * A line drawing on a 24 unit grid, hidden from screen readers.
  * @param {keyof typeof SHAPES} name
  */
-export const icon = (name) => draw(name, SHAPES[name]);
+export const icon = (name) => drawIcon(name, SHAPES[name]);
 
 /** The same, of lines that are given. @param {string} name @param {string[]} shapes */
-export function draw(name, shapes) {
+export function drawIcon(name, shapes) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("aria-hidden", "true");
@@ -83,22 +83,23 @@ export function draw(name, shapes) {
  * @param {() => void} onclick
  * @param {Record<string, unknown>} [more] properties
  */
-export const tool = (label, shape, onclick, more) =>
+export const iconButton = (label, shape, onclick, more) =>
   h("button", { type: "button", className: "quiet", "aria-label": label, title: label, onclick, ...more }, icon(shape));
 
 /** A button of words. @param {() => void} onclick @param {...(Node | string)} content */
-export const plain = (onclick, ...content) => h("button", { type: "button", className: "plain", onclick }, ...content);
+export const textButton = (onclick, ...content) =>
+  h("button", { type: "button", className: "plain", onclick }, ...content);
 
 /** The site's own image, or our icon when there is none or it cannot be had. @param {string} logo address */
-export function mark(logo) {
-  const ours = draw("ask", ASK);
+export function logoImage(logo) {
+  const ours = drawIcon("ask", ASK_SHAPES);
   if (!logo) return ours;
   const image = h("img", { className: "icon", alt: "", src: logo, onerror: () => image.replaceWith(ours) });
   return image;
 }
 
 /** A constructed sheet. @param {string} css */
-export function sheet(css) {
+export function createSheet(css) {
   const styles = new CSSStyleSheet();
   styles.replaceSync(css);
   return styles;
@@ -113,8 +114,8 @@ export function sheet(css) {
  * @param {string} nonce
  * @returns {() => CSSStyleDeclaration | undefined}
  */
-export function dress(root, sheets, nonce) {
-  if (root.adoptedStyleSheets) root.adoptedStyleSheets = sheets.map(sheet);
+export function applyStyles(root, sheets, nonce) {
+  if (root.adoptedStyleSheets) root.adoptedStyleSheets = sheets.map(createSheet);
   else root.prepend(...sheets.map((css) => h("style", { nonce, textContent: css })));
   const last = () => [...(root.adoptedStyleSheets ?? root.styleSheets)].at(-1);
   return () => /** @type {CSSStyleRule | undefined} */ (last()?.cssRules[0])?.style;

@@ -5,7 +5,7 @@
  * @param {KeyboardEvent} event
  * @returns {"toggle" | "fresh" | null}
  */
-export function wish({ key, code, ctrlKey, metaKey, altKey, shiftKey, isComposing }) {
+export function shortcutOf({ key, code, ctrlKey, metaKey, altKey, shiftKey, isComposing }) {
   if (ctrlKey === metaKey || altKey || isComposing) return null;
   // A keyboard of another script has no such letter, but the same key.
   const letter = (key > "z" ? code.slice(3) : key).toLowerCase();
@@ -14,7 +14,7 @@ export function wish({ key, code, ctrlKey, metaKey, altKey, shiftKey, isComposin
 }
 
 /** Whether something is being written on the page. @param {Event} event */
-export function isWriting(event) {
+export function isTyping(event) {
   const target = event.composedPath()[0];
   return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
 }

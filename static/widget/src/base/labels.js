@@ -3,10 +3,10 @@
  * place (the option `labels`, by these keys).
  */
 
-import { launcherWords } from "./launcher-labels.js";
+import { launcherLabels } from "./launcher-labels.js";
 
-export const words = {
-  ...launcherWords,
+export const labels = {
+  ...launcherLabels,
   locale: "en",
   wider: "Make wider",
   narrower: "Make narrower",
@@ -143,21 +143,21 @@ export const fill = (sentence, values) =>
 /** The language of times and numbers; the browser's where the label names none. */
 export function locale() {
   try {
-    return Intl.getCanonicalLocales(words.locale);
+    return Intl.getCanonicalLocales(labels.locale);
   } catch {
     return undefined;
   }
 }
 
-const OURS = Object.freeze({ ...words });
+const DEFAULTS = Object.freeze({ ...labels });
 
 /**
- * Puts a site's own sentences in the place of ours, and ours back where it has none. Returns the keys that mean
- * nothing here.
- * @param {Record<string, string>} labels
+ * Replaces labels by a site's own sentences. Labels without one get their defaults back.
+ * @param {Record<string, string>} custom
+ * @returns {string[]} the keys that are unknown
  */
-export function relabel(labels) {
-  const isKnown = (/** @type {string} */ key) => Object.hasOwn(OURS, key);
-  Object.assign(words, OURS, Object.fromEntries(Object.entries(labels).filter(([key]) => isKnown(key))));
-  return Object.keys(labels).filter((key) => !isKnown(key));
+export function setLabels(custom) {
+  const isKnown = (/** @type {string} */ key) => Object.hasOwn(DEFAULTS, key);
+  Object.assign(labels, DEFAULTS, Object.fromEntries(Object.entries(custom).filter(([key]) => isKnown(key))));
+  return Object.keys(custom).filter((key) => !isKnown(key));
 }

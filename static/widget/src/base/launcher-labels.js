@@ -1,5 +1,5 @@
 /** The sentences that are shown before the panel is there; `words` has them too. */
-export const launcherWords = {
+export const launcherLabels = {
   name: "Ask the docs",
   launcher: "Ask",
   placeholder: "Ask a question…",

@@ -3,7 +3,7 @@
  * set in the admin, and that before the defaults. `widget.d.ts` documents the same for those who use it.
  */
 
-import { mixed } from "./accent.js";
+import { colorMix } from "./accent.js";
 import { h } from "./dom.js";
 import { warn } from "./console.js";
 
@@ -59,7 +59,7 @@ export const DEFAULTS = {
 const oneOf = (...values) => [values.join(", "), (value) => values.includes(value)];
 
 /** A list, or things by name. Those that are undefined do not count. @param {string} said @param {string} kind @returns {Rule} */
-const all = (said, kind) => [
+const everyValue = (said, kind) => [
   said,
   (value) => Object.values(value).every((one) => one === undefined || typeof one === kind),
 ];
@@ -71,7 +71,7 @@ const RULES = {
   // One by itself: not what another element has, and nothing that the page shows through.
   accent: [
     "a CSS color",
-    (value) => CSS.supports("color", mixed(value)) && !/var|env|attr|current|transparent/i.test(value),
+    (value) => CSS.supports("color", colorMix(value)) && !/var|env|attr|current|transparent/i.test(value),
   ],
   radius: ["a number from 0 to 32", (value) => value >= 0 && value <= 32],
   font: ["a CSS font-family", (value) => CSS.supports("font-family", value)],
@@ -83,14 +83,14 @@ const RULES = {
   ],
   zIndex: ["a whole number", Number.isInteger],
   memory: oneOf("day", "tab"),
-  labels: all("an object of strings", "string"),
-  starterQuestions: all("an array of strings", "string"),
-  filter: all("an object of strings", "string"),
-  hooks: all("an object of functions", "function"),
+  labels: everyValue("an object of strings", "string"),
+  starterQuestions: everyValue("an array of strings", "string"),
+  filter: everyValue("an object of strings", "string"),
+  hooks: everyValue("an object of functions", "function"),
 };
 
 /** As `[object Array]`. */
-const type = (/** @type {unknown} */ value) => ({}).toString.call(value);
+const typeTag = (/** @type {unknown} */ value) => ({}).toString.call(value);
 
 /**
  * Those of the given options that can be used; of the others the console is told what they may be.
@@ -98,25 +98,27 @@ const type = (/** @type {unknown} */ value) => ({}).toString.call(value);
  * @param {string} script address of the loader; the service is on the same host
  * @returns {Partial<Options>}
  */
-export function checked(given, script) {
-  /** @type {Record<string, any>} */
-  const [good, defaults] = [{}, DEFAULTS];
+export function validateOptions(given, script) {
+  /** @type {Record<string, unknown>} */
+  const valid = {};
+  /** @type {Record<string, unknown>} */
+  const defaults = DEFAULTS;
   for (const [name, value] of Object.entries(Object(given))) {
     if (value === undefined) continue;
     if (!Object.hasOwn(defaults, name)) {
       warn(`there is no option ${name}.`);
       continue;
     }
-    const usual = defaults[name];
-    const [said, test] = RULES[name] ?? [`a ${typeof usual}`, () => true];
-    if (value === usual || (type(value) === type(usual) && test(value, script))) good[name] = value;
-    else warn(`the option ${name} must be ${said}. It is`, value);
+    const byDefault = defaults[name];
+    const [allowed, isValid] = RULES[name] ?? [`a ${typeof byDefault}`, () => true];
+    if (value === byDefault || (typeTag(value) === typeTag(byDefault) && isValid(value, script))) valid[name] = value;
+    else warn(`the option ${name} must be ${allowed}. It is`, value);
   }
-  return good;
+  return valid;
 }
 
 /** A number, true or false, or else the text itself. @param {string} said */
-function value(said) {
+function parseValue(said) {
   try {
     return JSON.parse(said);
   } catch {
@@ -125,13 +127,13 @@ function value(said) {
 }
 
 /** What the tag's data attributes say, unchecked. @param {DOMStringMap} data @returns {Record<string, unknown>} */
-export function fromTag({ domain, key, version, language, tag, ...data }) {
+export function parseTagOptions({ domain, key, version, language, tag, ...data }) {
   /** @type {Record<string, unknown>} */
   const options = { domain, key };
   for (const [name, usual] of Object.entries(DEFAULTS)) {
     const said = data[name];
     if (said === undefined || typeof usual === "object") continue;
-    options[name] = typeof usual === "string" ? said : value(said);
+    options[name] = typeof usual === "string" ? said : parseValue(said);
   }
   if (version || language || tag) options.filter = { version, language, tag };
   return options;
@@ -142,7 +144,7 @@ export function fromTag({ domain, key, version, language, tag, ...data }) {
  * @param {Options["side"]} side
  * @param {Element} element
  */
-export const logical = (side, element) =>
+export const logicalSide = (side, element) =>
   side === "left" || side === "right"
     ? (side === "left") === (getComputedStyle(element).direction === "ltr")
       ? "start"

@@ -1,37 +1,37 @@
 /** What goes with the next question, as chips above the field: the page, and things the reader pointed at. */
 
 import { pageName } from "../conversation/context.js";
-import { h, icon, tool } from "../base/dom.js";
-import { fill, words } from "../base/labels.js";
+import { h, icon, iconButton } from "../base/dom.js";
+import { fill, labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/thread.js").Context} Context */
 
 /** So many things can go with one question. */
-const MOST = 5;
+const MAX_ITEMS = 5;
 
-export class Chips {
+export class ContextChips {
   /** @type {Context[]} */
   items = [];
   /** What the reader selected; the next selection takes its place. @type {Context | null} */
   #suggestion = null;
   /** The value of a suggestion that was sent or removed, and is not made again. */
-  #settled = "";
+  #dismissed = "";
   #drawn = "";
   #conversation;
   #on;
 
   /**
    * @param {import("../conversation/conversation.js").Conversation} conversation
-   * @param {{ onchange: () => void, onleft: () => void }} on `onleft`: the chip that had the focus was the last one
+   * @param {{ onchange: () => void, onfocuslost: () => void }} on `onfocuslost`: the chip that had the focus was the last one
    */
   constructor(conversation, on) {
     this.#conversation = conversation;
     this.#on = on;
-    this.element = h("ul", { className: "chips", role: "list", "aria-label": words.attached });
+    this.element = h("ul", { className: "chips", role: "list", "aria-label": labels.attached });
   }
 
   /** What is worth keeping when the page is left: not what was merely selected. */
-  get kept() {
+  get withoutSuggestion() {
     return this.items.filter((item) => item !== this.#suggestion);
   }
 
@@ -39,7 +39,7 @@ export class Chips {
   add(items) {
     const left = items.filter((item) => {
       if (this.items.some(({ value }) => value === item.value)) return false;
-      if (this.items.length >= MOST) return true;
+      if (this.items.length >= MAX_ITEMS) return true;
       this.items = [...this.items, item];
       return false;
     });
@@ -49,23 +49,23 @@ export class Chips {
 
   /** Offers what the reader selected. Returns whether it was taken up. @param {Context} item */
   suggest(item) {
-    if (item.value === this.#settled || this.items.some(({ value }) => value === item.value)) return false;
-    this.items = this.kept;
-    if (this.items.length < MOST) this.items = [...this.items, (this.#suggestion = item)];
+    if (item.value === this.#dismissed || this.items.some(({ value }) => value === item.value)) return false;
+    this.items = this.withoutSuggestion;
+    if (this.items.length < MAX_ITEMS) this.items = [...this.items, (this.#suggestion = item)];
     this.#changed();
     return this.items.includes(item);
   }
 
   /** @param {Context} item */
   remove(item) {
-    if (item === this.#suggestion) this.#settled = item.value;
+    if (item === this.#suggestion) this.#dismissed = item.value;
     this.items = this.items.filter((other) => other !== item);
     this.#changed();
   }
 
   /** Puts others in the place of all of them. @param {Context[]} items */
   replace(items) {
-    if (this.#suggestion && this.items.includes(this.#suggestion)) this.#settled = this.#suggestion.value;
+    if (this.#suggestion && this.items.includes(this.#suggestion)) this.#dismissed = this.#suggestion.value;
     this.#suggestion = null;
     this.items = items;
     this.#changed();
@@ -78,28 +78,28 @@ export class Chips {
 
   draw() {
     const conversation = this.#conversation;
-    const withPage = conversation.page && conversation.thread.turns.length === 0;
+    const withPage = conversation.sharesPage && conversation.thread.turns.length === 0;
     const { title } = document;
-    const page = fill(words.thisPage, { title: pageName(title) || location.pathname });
+    const page = fill(labels.thisPage, { title: pageName(title) || location.pathname });
     const state = JSON.stringify([withPage && [page, title], this.items.map(({ type, label }) => [type, label])]);
     if (state === this.#drawn) return;
     this.#drawn = state;
     const at = this.#buttons().findIndex((button) => button.matches(":focus"));
     const leave = () => {
-      conversation.page = false;
+      conversation.sharesPage = false;
       this.#changed();
     };
     this.element.replaceChildren(
-      ...(withPage ? [chip("page", page, leave, title)] : []),
+      ...(withPage ? [buildChip("page", page, leave, title)] : []),
       ...this.items.map((item) =>
-        chip(item.type === "code" ? "chevrons" : "quote", item.label, () => this.remove(item)),
+        buildChip(item.type === "code" ? "chevrons" : "quote", item.label, () => this.remove(item)),
       ),
     );
     this.element.hidden = !this.element.firstChild;
     if (at < 0) return;
     const buttons = this.#buttons();
     if (buttons.length) buttons[Math.min(at, buttons.length - 1)].focus();
-    else this.#on.onleft();
+    else this.#on.onfocuslost();
   }
 
   #buttons() {
@@ -108,13 +108,13 @@ export class Chips {
 }
 
 /** @param {"page" | "chevrons" | "quote"} kind @param {string} label @param {() => void} onclick @param {string} [title] */
-function chip(kind, label, onclick, title = label) {
-  const remove = fill(words.remove, { label });
+function buildChip(kind, label, onclick, title = label) {
+  const remove = fill(labels.remove, { label });
   return h(
     "li",
     { className: "chip" },
     icon(kind),
     h("span", { dir: "auto", title }, label),
-    tool(remove, "close", onclick),
+    iconButton(remove, "close", onclick),
   );
 }

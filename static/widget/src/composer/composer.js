@@ -1,19 +1,19 @@
 /** Where a question is written: a field that grows with its text, what goes with it, and one button that sends or stops. */
 
-import { Chips } from "./chips.js";
-import { contexts } from "../conversation/context.js";
-import { h, icon, plain } from "../base/dom.js";
-import { Intake } from "./paste-and-drop.js";
+import { ContextChips } from "./chips.js";
+import { parseContexts } from "../conversation/context.js";
+import { h, icon, textButton } from "../base/dom.js";
+import { PasteAndDrop } from "./paste-and-drop.js";
 import { watchSelection } from "./selection.js";
 import { lastAnswer } from "../conversation/thread.js";
-import { fill, locale, words } from "../base/labels.js";
+import { fill, locale, labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/thread.js").Context} Context */
 
 /** The longest question the service takes. */
-const LIMIT = 32_000;
+const MAX_LENGTH = 32_000;
 /** Shares of it at which the reader is told what is left; it shows from the first on. */
-const STEPS = [0.8, 0.9, 0.95, 1];
+const WARNING_SHARES = [0.8, 0.9, 0.95, 1];
 
 export class Composer {
   #conversation;
@@ -24,30 +24,30 @@ export class Composer {
   /** @type {AbortController | null} */
   #watching = null;
 
-  #intake;
+  #pasteAndDrop;
 
   /**
    * @param {import("../conversation/conversation.js").Conversation} conversation
-   * @param {ReturnType<typeof import("../conversation/store.js").store>} store
-   * @param {{ onleft: () => void, signal: AbortSignal }} on the focus needs a place
+   * @param {ReturnType<typeof import("../conversation/store.js").createStore>} store
+   * @param {{ onfocuslost: () => void, signal: AbortSignal }} on the focus needs a place
    */
-  constructor(conversation, store, { onleft, signal }) {
+  constructor(conversation, store, { onfocuslost, signal }) {
     this.#conversation = conversation;
     this.#store = store;
     this.field = h("textarea", {
       rows: 1,
-      maxLength: LIMIT,
+      maxLength: MAX_LENGTH,
       enterKeyHint: "send",
       dir: "auto",
-      "aria-label": words.question,
+      "aria-label": labels.question,
       oninput: () => this.#changed(),
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
     });
     this.grow = h("div", { className: "grow" }, this.field);
     this.button = h("button", { type: "button", className: "send", onclick: () => this.#press() });
-    this.chips = new Chips(conversation, { onchange: () => this.#changed(), onleft });
+    this.chips = new ContextChips(conversation, { onchange: () => this.#changed(), onfocuslost });
     this.remark = h("span");
-    this.cancel = plain(() => this.endEdit(), words.cancel);
+    this.cancel = textButton(() => this.cancelEdit(), labels.cancel);
     this.counter = h("p", { className: "counter", hidden: true });
     this.element = h(
       "form",
@@ -56,14 +56,14 @@ export class Composer {
       h("p", { className: "remark", hidden: true }, this.remark, this.cancel),
       h("div", { className: "line" }, this.grow, this.button),
       this.counter,
-      h("p", { className: "drop", "aria-hidden": "true" }, words.drop),
+      h("p", { className: "drop", "aria-hidden": "true" }, labels.drop),
     );
-    this.#intake = new Intake(this);
-    this.#restore();
-    conversation.addEventListener("change", () => this.#follow(), { signal });
+    this.#pasteAndDrop = new PasteAndDrop(this);
+    this.#loadDraft();
+    conversation.addEventListener("change", () => this.#conversationChanged(), { signal });
     this.chips.draw();
-    this.say("");
-    this.#fit();
+    this.showRemark("");
+    this.#update();
   }
 
   get text() {
@@ -71,54 +71,54 @@ export class Composer {
   }
 
   set text(value) {
-    this.field.value = value.slice(0, LIMIT);
+    this.field.value = value.slice(0, MAX_LENGTH);
     this.#changed();
   }
 
   /** Adds things to point at, from anyone. Returns whether there was room for all. @param {unknown} given */
   attach(given) {
-    const items = contexts(given);
+    const items = parseContexts(given);
     const left = this.chips.add(items);
-    if (left.length) this.say(words.tooMany);
-    else if (items.length) this.#announce(fill(words.added, { labels: items.map(({ label }) => label).join(", ") }));
+    if (left.length) this.showRemark(labels.tooMany);
+    else if (items.length) this.#announce(fill(labels.added, { labels: items.map(({ label }) => label).join(", ") }));
     return !left.length;
   }
 
   /** Whether the service may know which page the reader is on. */
   get page() {
-    return this.#conversation.page;
+    return this.#conversation.sharesPage;
   }
 
   set page(page) {
-    this.#conversation.page = page;
+    this.#conversation.sharesPage = page;
     this.chips.draw();
-    this.#save();
+    this.#saveDraft();
   }
 
   /** Brings the last question back, to be asked in other words. Does nothing while an answer is running. */
   edit() {
     const question = this.#conversation.thread.turns.at(-2);
     if (this.#conversation.isRunning || question?.role !== "user") return;
-    this.#editing = { id: question.id, text: this.text, context: this.chips.kept };
+    this.#editing = { id: question.id, text: this.text, context: this.chips.withoutSuggestion };
     this.field.value = question.text;
-    this.chips.replace(contexts(question.context));
-    this.#announce(words.editing);
+    this.chips.replace(parseContexts(question.context));
+    this.#announce(labels.editing);
     this.field.focus();
     this.field.setSelectionRange(question.text.length, question.text.length);
   }
 
   /** Takes files that are dropped anywhere on the panel. @param {HTMLElement} panel */
-  serve(panel) {
-    this.#intake.takeDrops(panel, (over) => this.element.classList.toggle("over", over));
+  acceptDrops(panel) {
+    this.#pasteAndDrop.acceptDrops(panel, (over) => this.element.classList.toggle("over", over));
   }
 
   /** Follows, while the panel is open, what the reader selects and how the page is called. @param {boolean} open */
-  watch(open) {
+  watchPage(open) {
     this.#watching?.abort();
     if (!open) return;
     const { signal } = (this.#watching = new AbortController());
     watchSelection((found) => {
-      if (this.chips.suggest(found)) this.#announce(fill(words.added, { labels: found.label }));
+      if (this.chips.suggest(found)) this.#announce(fill(labels.added, { labels: found.label }));
     }, signal);
     const titles = new MutationObserver(() => this.chips.draw());
     titles.observe(document.head, { subtree: true, childList: true, characterData: true });
@@ -133,43 +133,48 @@ export class Composer {
     this.chips.replace([]);
   }
 
-  #restore() {
-    const saved = this.#store.draft();
+  #loadDraft() {
+    const saved = this.#store.loadDraft();
     if (!saved || typeof saved.text !== "string") return;
-    this.field.value = saved.text.slice(0, LIMIT);
-    this.#conversation.page = saved.page !== false;
+    this.field.value = saved.text.slice(0, MAX_LENGTH);
+    this.#conversation.sharesPage = saved.page !== false;
     const question = this.#conversation.thread.turns.at(-2);
     const edits = question && question.id === saved.editing;
     // What was pointed at on another page was about that page.
-    this.chips.items = contexts(saved.context).filter(({ path }) => edits || !path || path === location.pathname);
+    this.chips.items = parseContexts(saved.context).filter(({ path }) => edits || !path || path === location.pathname);
     if (!edits) return;
     this.#editing = { id: question.id, text: "", context: [] };
   }
 
-  #save() {
-    this.#store.setDraft({ text: this.text, context: this.chips.kept, page: this.page, editing: this.#editing?.id });
+  #saveDraft() {
+    this.#store.saveDraft({
+      text: this.text,
+      context: this.chips.withoutSuggestion,
+      page: this.page,
+      editing: this.#editing?.id,
+    });
   }
 
   #changed() {
-    this.say("");
-    this.#fit();
-    this.#save();
+    this.showRemark("");
+    this.#update();
+    this.#saveDraft();
   }
 
-  #follow() {
-    if (this.#editing && this.#conversation.thread.turns.at(-2)?.id !== this.#editing.id) this.#comeBack();
+  #conversationChanged() {
+    if (this.#editing && this.#conversation.thread.turns.at(-2)?.id !== this.#editing.id) this.#restoreDraft();
     this.chips.draw();
-    this.#fit();
+    this.#update();
   }
 
   /** The style sheet lays this copy of the text out under the field, so that both have its height. */
-  #fit() {
+  #update() {
     this.grow.dataset.text = this.text + " ";
-    this.field.placeholder = this.chips.items.length ? words.placeholderAbout : words.placeholder;
+    this.field.placeholder = this.chips.items.length ? labels.placeholderAbout : labels.placeholder;
     this.#count();
     const stop = this.#conversation.isRunning;
     const phase = lastAnswer(this.#conversation.thread)?.phase;
-    const label = !stop ? words.send : phase === "queued" || phase === "waiting" ? words.unsend : words.stop;
+    const label = !stop ? labels.send : phase === "queued" || phase === "waiting" ? labels.unsend : labels.stop;
     this.button.setAttribute("aria-disabled", String(!stop && !this.text.trim()));
     if (this.button.ariaLabel === label) return;
     this.button.ariaLabel = this.button.title = label;
@@ -178,13 +183,13 @@ export class Composer {
 
   #count() {
     const n = this.text.length;
-    const step = STEPS.filter((share) => n >= share * LIMIT).length;
+    const step = WARNING_SHARES.filter((share) => n >= share * MAX_LENGTH).length;
     this.counter.hidden = step === 0;
-    this.counter.textContent = fill(words.count, {
+    this.counter.textContent = fill(labels.count, {
       n: n.toLocaleString(locale()),
-      limit: LIMIT.toLocaleString(locale()),
+      limit: MAX_LENGTH.toLocaleString(locale()),
     });
-    if (step > this.#step) this.#announce(fill(words.left, { n: (LIMIT - n).toLocaleString(locale()) }));
+    if (step > this.#step) this.#announce(fill(labels.left, { n: (MAX_LENGTH - n).toLocaleString(locale()) }));
     this.#step = step;
   }
 
@@ -216,15 +221,15 @@ export class Composer {
   }
 
   /** Leaves the question as it was. Returns whether one was being edited. */
-  endEdit() {
+  cancelEdit() {
     if (!this.#editing) return false;
-    this.#comeBack();
+    this.#restoreDraft();
     this.field.focus();
     return true;
   }
 
   /** Ends editing; what was here before comes back. */
-  #comeBack() {
+  #restoreDraft() {
     if (!this.#editing) return;
     const { text, context } = this.#editing;
     this.#editing = null;
@@ -233,8 +238,8 @@ export class Composer {
   }
 
   /** Says something above the field until the reader goes on. @param {string} text */
-  say(text) {
-    this.remark.textContent = text || (this.#editing ? words.editing : "");
+  showRemark(text) {
+    this.remark.textContent = text || (this.#editing ? labels.editing : "");
     this.cancel.hidden = !this.#editing;
     /** @type {HTMLElement} */ (this.remark.parentElement).hidden = !this.remark.textContent;
     if (text) this.#announce(text);

@@ -1,27 +1,27 @@
 /** Files, and pasted texts too long for the field: they go with a question instead of into it. */
 
-import { contexts, isCut } from "../conversation/context.js";
-import { fill, words } from "../base/labels.js";
+import { parseContexts, isTruncated } from "../conversation/context.js";
+import { fill, labels } from "../base/labels.js";
 
-/** @typedef {import("../conversation/context.js").Given} Given */
+/** @typedef {import("../conversation/context.js").ContextInput} ContextInput */
 /** @typedef {import("./composer.js").Composer} Composer */
 
 /** A pasted text of so many lines or characters is something to point at. */
-const LINES = 8;
-const CHARACTERS = 1_000;
+const LONG_LINES = 8;
+const LONG_TEXT = 1_000;
 /** The largest file, in bytes. */
-const LARGEST = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** @param {string} text */
-export const isLong = (text) => text.length > CHARACTERS || text.trimEnd().split("\n").length >= LINES;
+export const isLong = (text) => text.length > LONG_TEXT || text.trimEnd().split("\n").length >= LONG_LINES;
 
 /**
  * A file of text as something to point at, or the word for what is wrong with it.
  * @param {File} file
- * @returns {Promise<Given | "fileTooLarge" | "fileNotText">}
+ * @returns {Promise<ContextInput | "fileTooLarge" | "fileNotText">}
  */
-export async function read(file) {
-  if (file.size > LARGEST) return "fileTooLarge";
+export async function readTextFile(file) {
+  if (file.size > MAX_BYTES) return "fileTooLarge";
   try {
     const value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
     return value.includes("\0") || !value.trim() ? "fileNotText" : { type: "code", value, name: file.name };
@@ -30,7 +30,7 @@ export async function read(file) {
   }
 }
 
-export class Intake {
+export class PasteAndDrop {
   #composer;
   /** The last long text that was pasted: pasted again, it goes into the field. @type {string | null} */
   #pasted = null;
@@ -49,7 +49,7 @@ export class Intake {
   }
 
   /** Takes files that are dropped anywhere on the panel. @param {HTMLElement} panel @param {(over: boolean) => void} onover */
-  takeDrops(panel, onover) {
+  acceptDrops(panel, onover) {
     const hasFiles = (/** @type {DragEvent} */ { dataTransfer }) => dataTransfer?.types.includes("Files");
     panel.addEventListener("dragover", (event) => {
       if (!hasFiles(event)) return;
@@ -63,7 +63,7 @@ export class Intake {
       onover(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
-      this.#take([...(event.dataTransfer?.files ?? [])]);
+      this.#attachFiles([...(event.dataTransfer?.files ?? [])]);
     });
   }
 
@@ -76,16 +76,16 @@ export class Intake {
     // What is copied from a document often brings an image of itself along.
     if (files.length && (!text || files.some(({ type }) => !type.startsWith("image/")))) {
       event.preventDefault();
-      this.#take(files);
-    } else if (!plain && isLong(text) && this.#keep(text)) {
+      this.#attachFiles(files);
+    } else if (!plain && isLong(text) && this.#attachText(text)) {
       event.preventDefault();
     }
   }
 
   /** Takes a pasted text. Returns whether it does not go into the field. @param {string} text */
-  #keep(text) {
+  #attachText(text) {
     const { chips } = this.#composer;
-    const [item] = contexts({ type: "code", value: text, name: words.pasted });
+    const [item] = parseContexts({ type: "code", value: text, name: labels.pasted });
     const before = chips.items.find(({ value }) => value === item?.value);
     if (before && text === this.#pasted) {
       chips.remove(before);
@@ -93,17 +93,17 @@ export class Intake {
     }
     if (!item || !this.#composer.attach(item)) return false;
     this.#pasted = text;
-    this.#composer.say(isCut(text) ? words.cutShort : words.pastedHint);
+    this.#composer.showRemark(isTruncated(text) ? labels.cutShort : labels.pastedHint);
     return true;
   }
 
   /** @param {File[]} files */
-  async #take(files) {
+  async #attachFiles(files) {
     for (const file of files) {
-      const found = await read(file);
-      if (typeof found === "string") this.#composer.say(fill(words[found], { name: file.name }));
+      const found = await readTextFile(file);
+      if (typeof found === "string") this.#composer.showRemark(fill(labels[found], { name: file.name }));
       else if (!this.#composer.attach(found)) break;
-      else if (isCut(found.value)) this.#composer.say(words.cutShort);
+      else if (isTruncated(found.value)) this.#composer.showRemark(labels.cutShort);
     }
     this.#composer.field.focus();
   }

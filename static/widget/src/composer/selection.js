@@ -1,26 +1,26 @@
 /** What the reader selected on the page around the widget. */
 
-import { contexts } from "../conversation/context.js";
+import { parseContexts } from "../conversation/context.js";
 
 /** @typedef {import("../conversation/thread.js").Context} Context */
 
 const FIELDS = "input, textarea, select";
 /** A selection of fewer words says little, unless it is code. */
-const FEWEST = 3;
+const MIN_WORDS = 3;
 /** After the last change of a selection, in milliseconds. */
-const QUIET = 250;
+const DELAY = 250;
 
 /** Tells of what is selected now, and of each selection to come. @param {(found: Context) => void} tell @param {AbortSignal} signal */
 export function watchSelection(tell, signal) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const look = () => {
-    const found = selected();
+    const found = selectedContext();
     if (found) tell(found);
   };
   const later = () => {
     clearTimeout(timer);
-    timer = setTimeout(look, QUIET);
+    timer = setTimeout(look, DELAY);
   };
   document.addEventListener("selectionchange", later, { signal });
   signal.addEventListener("abort", () => clearTimeout(timer));
@@ -28,7 +28,7 @@ export function watchSelection(tell, signal) {
 }
 
 /** Text of the page, never of a field or of the widget. @returns {Context | null} */
-function selected() {
+function selectedContext() {
   const selection = getSelection();
   if (!selection?.rangeCount || selection.isCollapsed || isField(document.activeElement)) return null;
   const node = selection.getRangeAt(0).commonAncestorContainer;
@@ -38,7 +38,7 @@ function selected() {
     if (selection.containsNode(field, true)) return null;
   const pre = holder.closest("pre");
   const value = selection.toString();
-  if (!pre && !hasWords(value)) return null;
+  if (!pre && !hasEnoughWords(value)) return null;
   const given = {
     type: pre ? "code" : "textSelection",
     value,
@@ -46,7 +46,7 @@ function selected() {
     path: location.pathname,
     elementId: holder.closest("[id]")?.id,
   };
-  return contexts(given)[0] ?? null;
+  return parseContexts(given)[0] ?? null;
 }
 
 /** @param {Element | null} element */
@@ -55,10 +55,10 @@ function isField(element) {
 }
 
 /** Whether a text has enough words, which not every script parts by spaces. @param {string} text */
-export function hasWords(text) {
+export function hasEnoughWords(text) {
   let n = 0;
   for (const { isWordLike } of new Intl.Segmenter(undefined, { granularity: "word" }).segment(text.slice(0, 1000))) {
-    if (isWordLike && ++n >= FEWEST) return true;
+    if (isWordLike && ++n >= MIN_WORDS) return true;
   }
   return false;
 }
@@ -69,7 +69,7 @@ function nameOf(pre) {
     (element) => element instanceof HTMLElement,
   );
   const caption = pre.closest("figure")?.querySelector("figcaption")?.textContent?.trim();
-  return caption || fileName(around) || language(around);
+  return caption || fileName(around) || codeLanguage(around);
 }
 
 /** @param {Pick<HTMLElement, "dataset" | "title">[]} elements */
@@ -82,7 +82,7 @@ export function fileName(elements) {
 }
 
 /** @param {Pick<HTMLElement, "dataset" | "className">[]} elements */
-export function language(elements) {
+export function codeLanguage(elements) {
   for (const { dataset, className } of elements) {
     const named = /(?:^|\s)(?:language|lang|highlight(?:-source)?)-([\w+#.-]+)/.exec(className)?.[1];
     const name = dataset.lang || dataset.language || named || "";

@@ -3,49 +3,60 @@
  * new one by a `change` event. Sites hear of what happens by `hook` events, which never carry a reader's words.
  */
 
-import { due } from "./delay.js";
-import { asMarkdown } from "./markdown-export.js";
-import { received } from "./thread-events.js";
-import { restored } from "./thread-parser.js";
+import { runWhenDue } from "./delay.js";
+import { exportMarkdown } from "./markdown-export.js";
+import { applyEvent } from "./thread-events.js";
+import { parseThread } from "./thread-parser.js";
 import { randomId } from "./store.js";
-import { asked, begin, edited, isRunning, lastAnswer, queued, rated, retried, sent, stopped } from "./thread.js";
+import {
+  addQuestion,
+  createThread,
+  replaceQuestion,
+  isRunning,
+  lastAnswer,
+  queueAnswer,
+  rateAnswer,
+  restartAnswer,
+  sendQueued,
+  stopAnswer,
+} from "./thread.js";
 
 /** @typedef {import("./thread.js").Thread} Thread */
 /** @typedef {import("./thread.js").Answer} Answer */
 /** @typedef {import("./thread.js").Context} Context */
 /** @typedef {import("./thread.js").Feedback} Feedback */
 /** @typedef {import("../base/options.js").Options} Options */
-/** @typedef {ReturnType<typeof import("./store.js").store>} Store */
+/** @typedef {ReturnType<typeof import("./store.js").createStore>} Store */
 
 /** The longest `currentPath` the service takes, in characters. */
-const LONGEST_PATH = 200;
+const MAX_PATH_LENGTH = 200;
 
 /** What goes on with an answer. The service knows it, so it is the same whatever its button says. */
-const GO_ON = "Continue";
+const CONTINUE_QUESTION = "Continue";
 
 /** How long deleting waits for the service to tell where it keeps a question, in milliseconds. */
-const BEGUN = 3_000;
+const THREAD_ID_TIMEOUT = 3_000;
 
 /** How long another tab may take to begin an answer, in milliseconds. */
-const BEGINNING = 30_000;
+const START_TIMEOUT = 30_000;
 
 /** Fires `change` (its `detail.before` is the thread before) and `hook` (`detail.name`, `detail.detail`). */
 export class Conversation extends EventTarget {
   #client;
   #store;
-  #leaving = new AbortController();
+  #lifetime = new AbortController();
   /** Whether the service may know which page the reader is on. */
-  page = true;
+  sharesPage = true;
   /** @type {Thread} */
   #thread;
   /** The thread as the store has it. @type {Thread} */
-  #saved;
+  #savedThread;
   /** Takes back the waiting for the network or for the end of a limit. */
-  #unwait = () => {};
+  #cancelWait = () => {};
   #askedAt = 0;
   /** What the service knows of a reader's thoughts, by answer. @type {Map<string, Feedback | null>} */
-  #kept = new Map();
-  #rating = Promise.resolve(true);
+  #storedFeedback = new Map();
+  #ratings = Promise.resolve(true);
 
   /**
    * @param {Options} options
@@ -56,13 +67,13 @@ export class Conversation extends EventTarget {
     this.options = options;
     this.#client = client;
     this.#store = store;
-    this.#thread = this.#saved = restored(store.load()) ?? begin(randomId());
-    const { signal } = this.#leaving;
-    const seen = () => document.hidden || this.#follow();
+    this.#thread = this.#savedThread = parseThread(store.load()) ?? createThread(randomId());
+    const { signal } = this.#lifetime;
+    const seen = () => document.hidden || this.#syncTabs();
     store.watch(seen, signal);
     document.addEventListener("visibilitychange", seen, { signal });
     addEventListener("pagehide", () => this.#pause(), { signal });
-    queueMicrotask(() => this.#goOn());
+    queueMicrotask(() => this.#resumeAnswer());
   }
 
   get thread() {
@@ -80,47 +91,49 @@ export class Conversation extends EventTarget {
    */
   ask(text, context = []) {
     const question = text.trim();
-    if (!question || !this.#follow() || this.isRunning) return false;
-    this.#become(asked(this.#thread, { text: question, context, questionId: randomId(), answerId: randomId() }));
-    this.#hook("ask");
+    if (!question || !this.#syncTabs() || this.isRunning) return false;
+    this.#setThread(
+      addQuestion(this.#thread, { text: question, context, questionId: randomId(), answerId: randomId() }),
+    );
+    this.#emitHook("ask");
     this.#send();
     return true;
   }
 
   /** Asks the last question again; its answer takes the place of the one before. */
   retry() {
-    this.#again("retry", retried(this.#thread, randomId()));
+    this.#askAgain("retry", restartAnswer(this.#thread, randomId()));
   }
 
   /** Asks another question in the place of the last one. @param {string} text @param {Context[]} [context] */
   edit(text, context = []) {
     const question = text.trim();
     if (question)
-      this.#again(
+      this.#askAgain(
         "edit",
-        edited(this.#thread, { text: question, context, questionId: randomId(), answerId: randomId() }),
+        replaceQuestion(this.#thread, { text: question, context, questionId: randomId(), answerId: randomId() }),
       );
   }
 
   /** Goes on with an answer that was stopped. */
-  proceed() {
-    this.ask(GO_ON);
+  continueAnswer() {
+    this.ask(CONTINUE_QUESTION);
   }
 
   /** Ends a running answer, and takes back a question that still waits. */
   stop() {
     if (!this.isRunning) return;
-    this.#unwait();
+    this.#cancelWait();
     this.#client.stop();
-    this.#become(stopped(this.#thread));
-    this.#hook("stop");
+    this.#setThread(stopAnswer(this.#thread));
+    this.#emitHook("stop");
   }
 
   /** Begins a new conversation. */
   restart() {
     this.stop();
-    this.#become(begin(randomId()));
-    this.#hook("restart");
+    this.#setThread(createThread(randomId()));
+    this.#emitHook("restart");
   }
 
   /**
@@ -136,91 +149,93 @@ export class Conversation extends EventTarget {
       );
     const answer = find();
     if (!answer?.messageId) return false;
-    if (!this.#kept.has(answerId)) this.#kept.set(answerId, answer.feedback);
+    if (!this.#storedFeedback.has(answerId)) this.#storedFeedback.set(answerId, answer.feedback);
     const { helpful = null, reason = "", comment = "" } = feedback ?? {};
     const content = {
       source: reason || comment ? "contextual" : "thumbs_only",
-      path: path(),
+      path: currentPath(),
       messageId: answer.messageId,
       helpful,
       ...(reason && { reason }),
       ...(comment && { comment }),
     };
     const show = (/** @type {Feedback | null} */ shown) => {
-      this.#become(rated(this.#thread, answerId, shown));
+      this.#setThread(rateAnswer(this.#thread, answerId, shown));
       this.#save();
     };
     show(feedback);
-    this.#hook("feedback", { helpful });
-    this.#rating = this.#rating.then(async () => {
+    this.#emitHook("feedback", { helpful });
+    this.#ratings = this.#ratings.then(async () => {
       const isKept = await this.#client.rate(content);
       if (isKept) {
-        this.#kept.set(answerId, feedback);
+        this.#storedFeedback.set(answerId, feedback);
       } else {
-        if (find()?.feedback === feedback) show(this.#kept.get(answerId) ?? null);
-        this.#hook("error", { status: 0, kind: "feedback" });
+        if (find()?.feedback === feedback) show(this.#storedFeedback.get(answerId) ?? null);
+        this.#emitHook("error", { status: 0, kind: "feedback" });
       }
       return isKept;
     });
-    return this.#rating;
+    return this.#ratings;
   }
 
   /** The reader's other conversations of the last day, newest first. */
-  get past() {
-    return this.#store.past().filter(({ chatId }) => chatId !== this.#thread.chatId);
+  get pastConversations() {
+    return this.#store.listPast().filter(({ chatId }) => chatId !== this.#thread.chatId);
   }
 
   /** Goes back to one of them. @param {string} chatId */
   open(chatId) {
-    if (!this.past.some((known) => known.chatId === chatId)) return;
+    if (!this.pastConversations.some((known) => known.chatId === chatId)) return;
     this.stop();
-    this.#adopt(restored(this.#store.open(chatId)));
+    this.#replaceThread(parseThread(this.#store.switchTo(chatId)));
   }
 
   /** The conversation as a Markdown document, for a download. */
-  markdown() {
-    this.#hook("download");
-    return asMarkdown(this.#thread, new Date());
+  exportMarkdown() {
+    this.#emitHook("download");
+    return exportMarkdown(this.#thread, new Date());
   }
 
   /** Deletes all that is known of this reader, here and at the service. Returns whether the service did, too. */
-  async forget() {
-    await this.#begun();
+  async deleteData() {
+    await this.#waitForThreadId();
     this.stop();
     const { key } = this.options;
     const fp = this.#store.fp();
-    const threadIds = new Set([this.#thread, ...this.#store.past()].map(({ threadId }) => threadId).filter(Boolean));
+    const threadIds = new Set(
+      [this.#thread, ...this.#store.listPast()].map(({ threadId }) => threadId).filter(Boolean),
+    );
     const asked = [...threadIds].map((threadId) =>
       this.#client.forget({ key, fp, threadId: /** @type {string} */ (threadId) }),
     );
-    this.#store.forget();
+    this.#store.deleteAll();
     this.#client.close();
-    this.#adopt(begin(randomId()));
+    this.#replaceThread(createThread(randomId()));
     const all = (await Promise.all(asked)).every(Boolean);
-    this.#hook("forget");
-    if (!all) this.#hook("error", { status: 0, kind: "forget" });
+    this.#emitHook("forget");
+    if (!all) this.#emitHook("error", { status: 0, kind: "forget" });
     return all;
   }
 
   /** Waits a little where a first question is on its way: nothing is known yet by which to delete it. */
-  async #begun() {
-    const over = Date.now() + BEGUN;
+  async #waitForThreadId() {
+    const over = Date.now() + THREAD_ID_TIMEOUT;
     const { phase = "" } = lastAnswer(this.#thread) ?? {};
     if (!["sending", "stopped"].includes(phase)) return;
     while (!this.#thread.threadId && Date.now() < over) await new Promise((done) => setTimeout(done, 100));
   }
 
   destroy() {
-    this.#leaving.abort();
-    this.#unwait();
+    this.#lifetime.abort();
+    this.#cancelWait();
     this.#client.close();
   }
 
   /** @param {"retry" | "edit"} name @param {Thread | null} thread with the last answer begun again */
-  #again(name, thread) {
+  #askAgain(name, thread) {
     if (!thread) return;
-    this.#become(thread);
-    this.#hook(name);
+    this.#setThread(thread);
+    this.#emitHook(name);
     this.#send(true);
   }
 
@@ -229,8 +244,8 @@ export class Conversation extends EventTarget {
     const { chatId, threadId, turns } = this.#thread;
     const [question, answer] = /** @type {[import("./thread.js").Question, Answer]} */ (turns.slice(-2));
     if (!navigator.onLine) {
-      this.#become(queued(this.#thread));
-      return this.#goOn();
+      this.#setThread(queueAnswer(this.#thread));
+      return this.#resumeAnswer();
     }
     const { key, filter } = this.options;
     const chosen = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value));
@@ -244,64 +259,64 @@ export class Conversation extends EventTarget {
         trigger: answer.replaces || (again && !threadId) ? "regenerate-message" : "submit-message",
         ...(answer.replaces && { messageId: answer.replaces }),
         messages: [{ id: question.id, role: "user", parts: [{ type: "text", text: question.text }] }],
-        ...(this.page && { currentPath: path() }),
+        ...(this.sharesPage && { currentPath: currentPath() }),
         ...(Object.keys(chosen).length && { filter: chosen }),
         ...(question.context.length && { context: question.context.map(({ label, ...pointed }) => pointed) }),
         suggestions: true,
         ...(threadId && { threadId }),
       },
-      (event) => this.#hear(answer.id, event),
+      (event) => this.#receiveEvent(answer.id, event),
     );
   }
 
   /** Takes up the last answer where it is: lets it wait, or goes on with it. */
-  #goOn() {
-    this.#unwait();
+  #resumeAnswer() {
+    this.#cancelWait();
     const { chatId, threadId } = this.#thread;
     const answer = lastAnswer(this.#thread);
-    if (!answer || !isRunning(answer) || this.#leaving.signal.aborted) return;
+    if (!answer || !isRunning(answer) || this.#lifetime.signal.aborted) return;
     const { id, phase, failure, messageId, seen } = answer;
-    const send = () => void this.#store.alone(() => this.#sendWaiting(id));
-    if (phase === "queued") this.#unwait = due({}, send);
-    else if (phase === "waiting") this.#unwait = due({ at: failure?.readyAt ?? 0, seen: true }, send);
+    const send = () => void this.#store.runExclusive(() => this.#sendWaiting(id));
+    if (phase === "queued") this.#cancelWait = runWhenDue({}, send);
+    else if (phase === "waiting") this.#cancelWait = runWhenDue({ at: failure?.readyAt ?? 0, seen: true }, send);
     else {
-      const asker = { key: this.options.key, fp: this.#store.fp(), id: chatId };
-      this.#client.resume({ ...asker, threadId, messageId, after: seen }, (event) => this.#hear(id, event));
+      const caller = { key: this.options.key, fp: this.#store.fp(), id: chatId };
+      this.#client.resume({ ...caller, threadId, messageId, after: seen }, (event) => this.#receiveEvent(id, event));
     }
   }
 
   /** Sends a question that waited, unless it was taken back or another tab has sent it. @param {string} id of its answer */
   #sendWaiting(id) {
-    const isOurs = this.#follow();
+    const isOurs = this.#syncTabs();
     const answer = lastAnswer(this.#thread);
-    if (!isOurs || answer?.id !== id || !waits(answer)) return;
-    this.#become(sent(this.#thread));
+    if (!isOurs || answer?.id !== id || !isWaiting(answer)) return;
+    this.#setThread(sendQueued(this.#thread));
     this.#send();
   }
 
   /** @param {string} id of the answer @param {import("./thread.js").Event} event */
-  #hear(id, event) {
+  #receiveEvent(id, event) {
     const was = lastAnswer(this.#thread);
     if (was?.id !== id) return;
-    this.#become(received(this.#thread, event, Date.now()));
+    this.#setThread(applyEvent(this.#thread, event, Date.now()));
     const is = /** @type {Answer} */ (lastAnswer(this.#thread));
-    if (is.reconnecting && !was.reconnecting) this.#hook("reconnect");
+    if (is.reconnecting && !was.reconnecting) this.#emitHook("reconnect");
     if (is.phase === was.phase) return;
     const { notice, sources, refused, failure } = is;
     const status = failure?.status ?? 0;
     if (is.phase === "done") {
       const ms = this.#askedAt ? Date.now() - this.#askedAt : null;
-      this.#hook("answer", { rung: notice?.rung ?? "model", sources: sources.length, refused, ms });
+      this.#emitHook("answer", { rung: notice?.rung ?? "model", sources: sources.length, refused, ms });
     } else if (is.phase === "failed") {
-      this.#hook("error", { status, kind: status ? "service" : "connection" });
+      this.#emitHook("error", { status, kind: status ? "service" : "connection" });
     } else if (is.phase === "waiting") {
-      this.#hook("limit", { seconds: Math.ceil(((failure?.readyAt ?? 0) - Date.now()) / 1000) });
-      this.#goOn();
+      this.#emitHook("limit", { seconds: Math.ceil(((failure?.readyAt ?? 0) - Date.now()) / 1000) });
+      this.#resumeAnswer();
     }
   }
 
   /** @param {Thread} thread */
-  #become(thread) {
+  #setThread(thread) {
     if (thread === this.#thread) return;
     const before = this.#thread;
     this.#thread = thread;
@@ -312,54 +327,55 @@ export class Conversation extends EventTarget {
   }
 
   /** Shows a conversation as the store has it. @param {Thread | null} thread */
-  #adopt(thread) {
+  #replaceThread(thread) {
     if (!thread) return;
-    this.#saved = thread;
-    this.#become(thread);
-    this.#goOn();
+    this.#savedThread = thread;
+    this.#setThread(thread);
+    this.#resumeAnswer();
   }
 
   /**
    * Takes over what another tab has made of this conversation since, unless an answer comes in here. Returns false
    * when that tab has just asked something, of which nothing can be read along yet.
    */
-  #follow() {
-    if (this.#store.isForgotten()) {
+  #syncTabs() {
+    if (this.#store.wasDeleted()) {
       this.#client.close();
-      this.#adopt(begin(randomId()));
+      this.#replaceThread(createThread(randomId()));
     }
     const answer = lastAnswer(this.#thread);
-    if (isRunning(answer) && !waits(answer)) return true;
-    const news = this.#store.news();
-    const thread = restored(news?.thread);
+    if (isRunning(answer) && !isWaiting(answer)) return true;
+    const news = this.#store.loadChanged();
+    const thread = parseThread(news?.thread);
     if (!news || !thread) return true;
     const theirs = lastAnswer(thread);
-    if (isRunning(theirs) && !waits(theirs) && !theirs?.messageId && Date.now() - news.at < BEGINNING) return false;
+    if (isRunning(theirs) && !isWaiting(theirs) && !theirs?.messageId && Date.now() - news.at < START_TIMEOUT)
+      return false;
     this.#store.load();
-    this.#adopt(thread);
+    this.#replaceThread(thread);
     return true;
   }
 
   #save() {
-    if (this.#thread === this.#saved) return;
-    this.#saved = this.#thread;
+    if (this.#thread === this.#savedThread) return;
+    this.#savedThread = this.#thread;
     this.#store.save(this.#thread);
   }
 
   /** @param {string} name @param {Record<string, unknown>} [detail] nothing that the reader wrote or read */
-  #hook(name, detail = {}) {
+  #emitHook(name, detail = {}) {
     this.dispatchEvent(new CustomEvent("hook", { detail: { name, detail } }));
   }
 
   #pause() {
     this.#save();
     const answer = lastAnswer(this.#thread);
-    if (!isRunning(answer) || waits(answer)) this.#client.close();
+    if (!isRunning(answer) || isWaiting(answer)) this.#client.close();
   }
 }
 
 /** Whether nothing has been sent yet. @param {Answer | null} answer */
-const waits = (answer) => answer?.phase === "queued" || answer?.phase === "waiting";
+const isWaiting = (answer) => answer?.phase === "queued" || answer?.phase === "waiting";
 
 /** The page that the reader is on, now: sites change it without loading another. */
-const path = () => [...location.pathname].slice(0, LONGEST_PATH).join("");
+const currentPath = () => [...location.pathname].slice(0, MAX_PATH_LENGTH).join("");

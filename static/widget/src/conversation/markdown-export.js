@@ -1,8 +1,8 @@
 /** A conversation as a Markdown document, to be kept. Nothing of the page it was held on is in it. */
 
-import { withoutSuggestions } from "../markdown/parser.js";
-import { numbered } from "./thread.js";
-import { words } from "../base/labels.js";
+import { splitSuggestions } from "../markdown/parser.js";
+import { numberSources } from "./thread.js";
+import { labels } from "../base/labels.js";
 
 /** @typedef {import("./thread.js").Turn} Turn */
 
@@ -11,23 +11,24 @@ import { words } from "../base/labels.js";
  * @param {Date} date
  * @returns {string}
  */
-export const asMarkdown = ({ turns }, date) =>
-  [`# ${words.name}`, date.toISOString().slice(0, 10), ...turns.map(section).filter(Boolean)].join("\n\n") + "\n";
+export const exportMarkdown = ({ turns }, date) =>
+  [`# ${labels.name}`, date.toISOString().slice(0, 10), ...turns.map(formatTurn).filter(Boolean)].join("\n\n") + "\n";
 
 /** @param {Turn} turn */
-function section(turn) {
-  if (turn.role === "user") return `## ${words.asked}\n\n${turn.text.replace(/^/gm, "> ")}`;
-  const { body } = withoutSuggestions(turn.text, "https://docs.invalid/", turn.site);
+function formatTurn(turn) {
+  if (turn.role === "user") return `## ${labels.asked}\n\n${turn.text.replace(/^/gm, "> ")}`;
+  const { body } = splitSuggestions(turn.text, "https://docs.invalid/", turn.site);
   if (!body.trim()) return "";
-  const sources = numbered(body, turn.sources).map(
-    ({ number, title, url }) => `${number}. [${plain(title)}](<${url.replace(/[<>\s]/g, encodeURIComponent)}>)`,
+  const sources = numberSources(body, turn.sources).map(
+    ({ number, title, url }) =>
+      `${number}. [${escapeMarkdown(title)}](<${url.replace(/[<>\s]/g, encodeURIComponent)}>)`,
   );
   return [
-    `## ${words.answered}`,
+    `## ${labels.answered}`,
     body.trim(),
-    ...(sources.length ? [`${words.sources}:`, sources.join("\n")] : []),
+    ...(sources.length ? [`${labels.sources}:`, sources.join("\n")] : []),
   ].join("\n\n");
 }
 
 /** A title as Markdown that shows it and does nothing else. @param {string} text */
-const plain = (text) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]<>]/g, "\\$&");
+const escapeMarkdown = (text) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]<>]/g, "\\$&");

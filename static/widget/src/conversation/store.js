@@ -8,10 +8,10 @@ import { json } from "../base/json.js";
 /** @typedef {import("./thread.js").Thread} Thread */
 
 const DAY = 24 * 60 * 60 * 1000;
-const MOST = 10;
+const MAX_CONVERSATIONS = 10;
 
 /** A browser may refuse storage (privacy settings, a full disk, a sandboxed frame): memory then serves the page. */
-class Shelf {
+class SafeStorage {
   /** @type {Map<string, string>} */
   #memory = new Map();
 
@@ -55,8 +55,8 @@ class Shelf {
   }
 }
 
-const lasting = new Shelf("localStorage");
-export const tab = new Shelf("sessionStorage");
+const lasting = new SafeStorage("localStorage");
+export const tabStorage = new SafeStorage("sessionStorage");
 
 /** A random id. `randomUUID` exists on secure pages only, and docs are also read on plain local hosts. */
 export function randomId() {
@@ -65,8 +65,8 @@ export function randomId() {
 }
 
 /** @param {string} domain @param {"day" | "tab"} [memory] */
-export const store = (domain, memory = "day") => {
-  const shelf = memory === "tab" ? tab : lasting;
+export const createStore = (domain, memory = "day") => {
+  const local = memory === "tab" ? tabStorage : lasting;
   const key = (/** @type {string} */ name) => `docs-assistant:${domain}:${name}`;
   const place = (/** @type {string} */ chatId) => key(`thread:${chatId}`);
   /** The conversation as this tab last saw it in the store. */
@@ -77,7 +77,7 @@ export const store = (domain, memory = "day") => {
   /** @param {string} at */
   const read = (at) => {
     try {
-      const { at: time, thread } = JSON.parse(shelf.get(at) ?? "null") ?? {};
+      const { at: time, thread } = JSON.parse(local.get(at) ?? "null") ?? {};
       return Date.now() - time < DAY ? { chatId: at.slice(place("").length), at: time, thread } : null;
     } catch {
       return null;
@@ -86,15 +86,15 @@ export const store = (domain, memory = "day") => {
 
   /** Every conversation of the last day, newest first; older ones are gone after this. */
   const list = () =>
-    shelf
+    local
       .keys(place(""))
-      .map((at) => read(at) ?? void shelf.set(at, null))
+      .map((at) => read(at) ?? void local.set(at, null))
       .filter((record) => record !== undefined)
       .sort((a, b) => b.at - a.at);
 
   return {
     /** The conversations that are kept, newest first. */
-    past: () =>
+    listPast: () =>
       list().map(({ chatId, at, thread }) => {
         const [threadId, title] = [thread?.threadId, thread?.turns?.[0]?.text].map((value) =>
           typeof value === "string" ? value : "",
@@ -104,43 +104,43 @@ export const store = (domain, memory = "day") => {
 
     /** The reader's id for follow-ups: random, and told to nobody but this service. */
     fp() {
-      let fp = shelf.get(key("fp"));
-      if (!fp) shelf.set(key("fp"), (fp = randomId()));
+      let fp = local.get(key("fp"));
+      if (!fp) local.set(key("fp"), (fp = randomId()));
       return (reader = fp);
     },
 
     /** Whether another tab has deleted everything since; true once. */
-    isForgotten() {
-      const gone = reader !== null && shelf.get(key("fp")) !== reader;
+    wasDeleted() {
+      const gone = reader !== null && local.get(key("fp")) !== reader;
       if (gone) reader = null;
       return gone;
     },
 
     /** Keeps a conversation, and that this tab is in it. @param {Thread} thread */
     save(thread) {
-      tab.set(key("chat"), thread.chatId);
+      tabStorage.set(key("chat"), thread.chatId);
       if (!thread.turns.length) return;
       const at = place(thread.chatId);
       seen = json({ at: Date.now(), thread });
       const others = list().filter(({ chatId }) => chatId !== thread.chatId);
-      const drop = () => others.length > 0 && shelf.set(place(/** @type {any} */ (others.pop()).chatId), null);
-      while (others.length >= MOST) drop();
-      while (!shelf.set(at, seen) && drop());
+      const drop = () => others.length > 0 && local.set(place(/** @type {any} */ (others.pop()).chatId), null);
+      while (others.length >= MAX_CONVERSATIONS) drop();
+      while (!local.set(at, seen) && drop());
     },
 
     /** The conversation of this tab, in a new tab the newest one; unchecked. @returns {unknown} */
     load() {
-      const current = tab.get(key("chat"));
+      const current = tabStorage.get(key("chat"));
       const record = current === null ? list()[0] : read(place(current));
-      if (record) tab.set(key("chat"), record.chatId);
-      seen = (record && shelf.get(place(record.chatId))) ?? "";
-      if (record) reader = shelf.get(key("fp"));
+      if (record) tabStorage.set(key("chat"), record.chatId);
+      seen = (record && local.get(place(record.chatId))) ?? "";
+      if (record) reader = local.get(key("fp"));
       return record?.thread ?? null;
     },
 
     /** Goes to another conversation. @param {string} chatId */
-    open(chatId) {
-      tab.set(key("chat"), chatId);
+    switchTo(chatId) {
+      tabStorage.set(key("chat"), chatId);
       return this.load();
     },
 
@@ -148,16 +148,16 @@ export const store = (domain, memory = "day") => {
      * The conversation of this tab, unchecked, if another tab has saved it since this one did or loaded it; and when.
      * @returns {{ thread: unknown, at: number } | null}
      */
-    news() {
-      const at = place(tab.get(key("chat")) ?? "");
-      return shelf.get(at) === seen ? null : read(at);
+    loadChanged() {
+      const at = place(tabStorage.get(key("chat")) ?? "");
+      return local.get(at) === seen ? null : read(at);
     },
 
     /**
      * Runs something in one tab at a time, where the browser can see to that.
      * @param {() => void} run
      */
-    async alone(run) {
+    async runExclusive(run) {
       if (!navigator.locks) return run();
       await navigator.locks.request(key("lock"), async () => {
         run();
@@ -172,21 +172,21 @@ export const store = (domain, memory = "day") => {
     },
 
     /** What is being written in this tab, as it was left on another page; unchecked. @returns {any} */
-    draft() {
+    loadDraft() {
       try {
-        return JSON.parse(tab.get(key("draft")) ?? "null");
+        return JSON.parse(tabStorage.get(key("draft")) ?? "null");
       } catch {
         return null;
       }
     },
 
     /** @param {unknown} draft */
-    setDraft: (draft) => void tab.set(key("draft"), json(draft)),
+    saveDraft: (draft) => void tabStorage.set(key("draft"), json(draft)),
 
     /** Leaves nothing of the reader. */
-    forget() {
-      for (const at of [...shelf.keys(place("")), key("fp")]) shelf.set(at, null);
-      for (const name of ["chat", "draft"]) tab.set(key(name), null);
+    deleteAll() {
+      for (const at of [...local.keys(place("")), key("fp")]) local.set(at, null);
+      for (const name of ["chat", "draft"]) tabStorage.set(key(name), null);
       reader = null;
       seen = "";
     },

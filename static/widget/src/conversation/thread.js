@@ -50,7 +50,7 @@ const RUNNING = new Set(["queued", "waiting", "sending", "searching", "reading",
 export const ENDED = new Set(["done", "stopped", "failed"]);
 
 /** @param {string} chatId @returns {Thread} */
-export const begin = (chatId) => ({ chatId, threadId: null, turns: [] });
+export const createThread = (chatId) => ({ chatId, threadId: null, turns: [] });
 
 /** The last turn when it is an answer. @param {Thread} thread @returns {Answer | null} */
 export function lastAnswer(thread) {
@@ -62,7 +62,7 @@ export function lastAnswer(thread) {
 export const isRunning = (answer) => answer !== null && RUNNING.has(answer.phase);
 
 /** An answer of which nothing has come yet. @param {string} id @param {string | null} [replaces] @returns {Answer} */
-export const blank = (id, replaces = null) => ({
+export const emptyAnswer = (id, replaces = null) => ({
   id,
   role: "assistant",
   messageId: null,
@@ -83,20 +83,20 @@ export const blank = (id, replaces = null) => ({
   failure: null,
 });
 
-/** @typedef {{ text: string, context?: Context[], questionId: string, answerId: string }} Asking */
+/** @typedef {{ text: string, context?: Context[], questionId: string, answerId: string }} QuestionInput */
 
-/** @param {Asking} asking @returns {Question} */
-const asks = ({ text, context = [], questionId }) => ({ id: questionId, role: "user", text, context });
+/** @param {QuestionInput} asking @returns {Question} */
+const createQuestion = ({ text, context = [], questionId }) => ({ id: questionId, role: "user", text, context });
 
 /**
  * The thread with a new question and an answer on its way.
  * @param {Thread} thread
- * @param {Asking} asking
+ * @param {QuestionInput} asking
  * @returns {Thread}
  */
-export const asked = (thread, asking) => ({
+export const addQuestion = (thread, asking) => ({
   ...thread,
-  turns: [...thread.turns, asks(asking), blank(asking.answerId)],
+  turns: [...thread.turns, createQuestion(asking), emptyAnswer(asking.answerId)],
 });
 
 /**
@@ -105,36 +105,42 @@ export const asked = (thread, asking) => ({
  * @param {string} answerId
  * @returns {Thread | null}
  */
-export function retried(thread, answerId) {
+export function restartAnswer(thread, answerId) {
   const answer = lastAnswer(thread);
   if (!answer || isRunning(answer)) return null;
-  return { ...thread, turns: [...thread.turns.slice(0, -1), blank(answerId, answer.messageId ?? answer.replaces)] };
+  return {
+    ...thread,
+    turns: [...thread.turns.slice(0, -1), emptyAnswer(answerId, answer.messageId ?? answer.replaces)],
+  };
 }
 
 /**
  * The thread with another question in the place of its last one. Null when there is none to replace.
  * @param {Thread} thread
- * @param {Asking} question
+ * @param {QuestionInput} question
  * @returns {Thread | null}
  */
-export function edited(thread, question) {
-  const again = retried(thread, question.answerId);
+export function replaceQuestion(thread, question) {
+  const again = restartAnswer(thread, question.answerId);
   return (
-    again && { ...again, turns: [...again.turns.slice(0, -2), asks(question), again.turns[again.turns.length - 1]] }
+    again && {
+      ...again,
+      turns: [...again.turns.slice(0, -2), createQuestion(question), again.turns[again.turns.length - 1]],
+    }
   );
 }
 
 /** @param {Thread} thread @returns {Thread} */
-export const stopped = (thread) => change(thread, { phase: "stopped", reconnecting: false });
+export const stopAnswer = (thread) => changeAnswer(thread, { phase: "stopped", reconnecting: false });
 
 /** The thread with a question that waits for the network. @param {Thread} thread @returns {Thread} */
-export const queued = (thread) => change(thread, { phase: "queued" });
+export const queueAnswer = (thread) => changeAnswer(thread, { phase: "queued" });
 
 /** The thread with a question that waits no longer. @param {Thread} thread @returns {Thread} */
-export const sent = (thread) => change(thread, { phase: "sending", failure: null });
+export const sendQueued = (thread) => changeAnswer(thread, { phase: "sending", failure: null });
 
 /** The thread with what its reader thinks of an answer. @param {Thread} thread @param {string} id @param {Feedback | null} feedback @returns {Thread} */
-export const rated = (thread, id, feedback) => ({
+export const rateAnswer = (thread, id, feedback) => ({
   ...thread,
   turns: thread.turns.map((turn) => (turn.id === id && turn.role === "assistant" ? { ...turn, feedback } : turn)),
 });
@@ -146,7 +152,7 @@ export const rated = (thread, id, feedback) => ({
  * @param {Source[]} sources
  * @returns {(Source & { number: number })[]}
  */
-export function numbered(markdown, sources) {
+export function numberSources(markdown, sources) {
   /** @type {Map<string, number>} */
   const cited = new Map();
   for (const [, number, url] of markdown.matchAll(/\[(\d{1,3})\]\(<?([^)\s>]+)/g)) {
@@ -167,7 +173,7 @@ export function numbered(markdown, sources) {
 }
 
 /** The thread with other values in its last answer. @param {Thread} thread @param {Partial<Answer>} values @returns {Thread} */
-export function change(thread, values) {
+export function changeAnswer(thread, values) {
   const answer = lastAnswer(thread);
   return answer ? { ...thread, turns: [...thread.turns.slice(0, -1), { ...answer, ...values }] } : thread;
 }

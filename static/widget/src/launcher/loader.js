@@ -2,7 +2,7 @@
  * The script of the embed tag: one global, and the widget it drives. Whatever goes wrong here is a warning in the
  * console and nothing else to the host page; only a developer's wrong arguments throw.
  */
-import { checked, fromTag } from "../base/options.js";
+import { validateOptions, parseTagOptions } from "../base/options.js";
 import { warn } from "../base/console.js";
 import { Widget } from "./widget.js";
 
@@ -27,8 +27,8 @@ function start({ nonce, src }) {
       const { domain, key, ...rest } = Object(options);
       if (!domain || !key) throw new TypeError("DocsAssistant.init needs domain and key.");
       if (widget) throw new Error("DocsAssistant is here already: destroy() it first.");
-      widget = new Widget({ nonce, ...checked(rest, src), domain, key }, src);
-      widget.begin();
+      widget = new Widget({ nonce, ...validateOptions(rest, src), domain, key }, src);
+      widget.start();
     },
     open: call("open"),
     close: call("close"),
@@ -51,7 +51,7 @@ try {
   // A tag that is added once more goes on with what is there.
   if (!customElements.get(TAG)) start(script);
   const { domain, key } = script.dataset;
-  if (domain || key) /** @type {any} */ (window).DocsAssistant.init(fromTag(script.dataset));
+  if (domain || key) /** @type {any} */ (window).DocsAssistant.init(parseTagOptions(script.dataset));
 } catch (error) {
   warn(`${error}`);
 }

@@ -15,7 +15,7 @@
  * @param {{ settings?: Settings, open?: boolean } | null} [more] null: forget it
  * @returns {{ settings?: Settings, open?: boolean }}
  */
-export function remembered(domain, more) {
+export function tabState(domain, more) {
   const key = `docs-assistant:${domain}:tab`;
   try {
     const kept = { ...JSON.parse(sessionStorage.getItem(key) ?? "{}"), ...more };
@@ -34,7 +34,7 @@ export function remembered(domain, more) {
  * @param {AbortSignal} signal
  * @returns {Promise<Settings | null>}
  */
-export async function settings(script, domain, signal) {
+export async function fetchSettings(script, domain, signal) {
   try {
     const url = new URL(`/discovery/v1/widget/${encodeURIComponent(domain)}`, script);
     const answer = await fetch(url, { credentials: "omit", signal });

@@ -1,7 +1,7 @@
 /** The look of a panel while it loads. What is written meanwhile is handed on to the real one. */
 
-import { CLOSE, draw, h } from "../base/dom.js";
-import { wish } from "../base/keyboard.js";
+import { CLOSE_SHAPES, drawIcon, h } from "../base/dom.js";
+import { shortcutOf } from "../base/keyboard.js";
 
 /** @typedef {import("../base/options.js").Options} Options */
 
@@ -11,7 +11,7 @@ import { wish } from "../base/keyboard.js";
  * @param {Record<string, string>} words
  * @param {{ onclose: () => void, onretry: () => void, onask: () => void }} on
  */
-export function skeleton({ variant, align, shortcuts }, side, words, { onclose, onretry, onask }) {
+export function createSkeleton({ variant, align, shortcuts }, side, words, { onclose, onretry, onask }) {
   const isSheet = matchMedia("(max-width: 639.98px)").matches;
   const covers = isSheet || variant === "modal";
   const field = h("textarea", { rows: 1, placeholder: words.placeholder, "aria-label": words.question });
@@ -25,7 +25,7 @@ export function skeleton({ variant, align, shortcuts }, side, words, { onclose, 
       oncancel: onclose,
       onkeydown(/** @type {KeyboardEvent} */ event) {
         event.stopPropagation(); // to shortcuts of the page
-        if (event.key === "Escape" || (shortcuts && wish(event))) onclose();
+        if (event.key === "Escape" || (shortcuts && shortcutOf(event))) onclose();
         if (event.key !== "Enter" || event.target !== field || event.isComposing) return;
         event.preventDefault();
         onask();
@@ -35,7 +35,7 @@ export function skeleton({ variant, align, shortcuts }, side, words, { onclose, 
       "header",
       {},
       h("h2", {}, words.name),
-      h("button", { className: "quiet", "aria-label": words.close, onclick: onclose }, draw("close", CLOSE)),
+      h("button", { className: "quiet", "aria-label": words.close, onclick: onclose }, drawIcon("close", CLOSE_SHAPES)),
     ),
     told,
     field,

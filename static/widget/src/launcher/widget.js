@@ -1,14 +1,14 @@
 /** The widget's element on the host page. It draws the launcher and fetches the panel when someone is about to use it. */
 
-import { accents, mixed, parsed } from "../base/accent.js";
-import { dress, h, mark } from "../base/dom.js";
+import { accentColors, colorMix, parseColor } from "../base/accent.js";
+import { applyStyles, h, logoImage } from "../base/dom.js";
 import frameCss from "../base/frame.css";
-import { isWriting, wish } from "../base/keyboard.js";
-import { launcherWords } from "../base/launcher-labels.js";
+import { isTyping, shortcutOf } from "../base/keyboard.js";
+import { launcherLabels } from "../base/launcher-labels.js";
 import css from "./launcher.css";
-import { checked, DEFAULTS, logical } from "../base/options.js";
-import { remembered, settings } from "./settings.js";
-import { skeleton } from "./skeleton.js";
+import { validateOptions, DEFAULTS, logicalSide } from "../base/options.js";
+import { tabState, fetchSettings } from "./settings.js";
+import { createSkeleton } from "./skeleton.js";
 import { pageTheme, watchTheme } from "./theme.js";
 import { warn } from "../base/console.js";
 
@@ -17,34 +17,34 @@ import { warn } from "../base/console.js";
 /** @typedef {import("../conversation/thread.js").Context} Context */
 
 /** How long a first visit waits for the owner's settings before the launcher shows, in milliseconds. */
-const PATIENCE = 250;
+const SETTINGS_TIMEOUT = 250;
 /** How often within a second it comes back to a page that took it away. */
-const RETURNS = 3;
+const MAX_RETURNS = 3;
 
 export class Widget extends HTMLElement {
   #root = this.attachShadow({ mode: "closed" });
-  #leaving = new AbortController();
+  #lifetime = new AbortController();
   /** @type {Panel | null} */
   #panel = null;
   /** @type {Promise<Panel> | null} */
   #loading = null;
   #attempts = 0;
-  /** @type {ReturnType<typeof skeleton> | null} */
+  /** @type {ReturnType<typeof createSkeleton> | null} */
   #skeleton = null;
   /** Whether it is to be open, as far as reader and page have said. */
-  #wanted = false;
+  #shouldBeOpen = false;
   /** What had the focus before the panel. @type {HTMLElement | null} */
   #opener = null;
   /** @type {() => void} */
   #unwatch = () => {};
   /** How often it came back within a second. */
   #returns = 0;
-  #words = launcherWords;
+  #labels = launcherLabels;
   #enabled = true;
   /** What the owner chose. @type {Partial<Options>} */
-  #owner = {};
+  #ownerOptions = {};
   /** What the page chose. */
-  #page;
+  #pageOptions;
   #script;
   #style;
   #launcher;
@@ -54,10 +54,10 @@ export class Widget extends HTMLElement {
   /** @param {Partial<Options> & { domain: string, key: string }} page @param {string} script its address; the service is on the same host */
   constructor(page, script) {
     super();
-    this.#page = page;
+    this.#pageOptions = page;
     this.#script = script;
     this.#options = { ...DEFAULTS, ...page };
-    const preload = () => this.#load().catch(() => {});
+    const preload = () => this.#loadPanel().catch(() => {});
     this.#launcher = h("button", {
       className: "launcher waiting",
       "aria-haspopup": "dialog",
@@ -67,18 +67,18 @@ export class Widget extends HTMLElement {
       onclick: () => this.open(),
     });
     this.#root.append(this.#launcher);
-    this.#style = dress(this.#root, [css, frameCss, ":host{}"], this.#options.nonce);
+    this.#style = applyStyles(this.#root, [css, frameCss, ":host{}"], this.#options.nonce);
   }
 
   connectedCallback() {
-    this.#unwatch = watchTheme(() => this.#apply());
+    this.#unwatch = watchTheme(() => this.#update());
   }
 
   /** Sites that swap what is in the body take the widget away with it: it comes back, but does not fight. */
   disconnectedCallback() {
     this.#unwatch();
     queueMicrotask(() => {
-      if (this.isConnected || this.#returns++ >= RETURNS) return;
+      if (this.isConnected || this.#returns++ >= MAX_RETURNS) return;
       setTimeout(() => (this.#returns = 0), 1000);
       this.attach();
     });
@@ -86,96 +86,96 @@ export class Widget extends HTMLElement {
 
   /** Puts it on the page where it is not, unless it was destroyed. */
   attach() {
-    if (!this.isConnected && !this.#leaving.signal.aborted) document.body?.append(this);
+    if (!this.isConnected && !this.#lifetime.signal.aborted) document.body?.append(this);
   }
 
   /** @param {{ focus?: boolean, context?: Context[] }} [how] */
   async open(how) {
     const { focus = true, context } = Object(how);
-    const panel = await this.#show(focus);
+    const panel = await this.#showPanel(focus);
     if (context) panel?.composer.attach(context);
   }
 
   close() {
-    this.#wanted = false;
+    this.#shouldBeOpen = false;
     const hadFocus = this.#skeleton && this.#root.activeElement;
     this.#skeleton?.dialog.remove();
     this.#skeleton = null;
     this.#panel?.hide();
     this.#launcher.ariaExpanded = "false";
-    if (hadFocus) this.#giveBack();
+    if (hadFocus) this.#restoreFocus();
   }
 
   /** @param {string} text @param {{ context?: Context[] }} [how] */
   async ask(text, how) {
-    const panel = await this.#show(true);
+    const panel = await this.#showPanel(true);
     if (panel) panel.ask(text, Object(how).context);
     else if (this.#skeleton) this.#skeleton.field.value = text; // it is not lost
   }
 
   /** @param {Record<string, unknown>} options */
   update(options) {
-    Object.assign(this.#page, checked(options, this.#script));
-    this.#apply();
+    Object.assign(this.#pageOptions, validateOptions(options, this.#script));
+    this.#update();
   }
 
   async reset() {
-    (await this.#load().catch(() => null))?.conversation.restart();
+    (await this.#loadPanel().catch(() => null))?.conversation.restart();
   }
 
   async destroy() {
-    this.#leaving.abort();
+    this.#lifetime.abort();
     this.close();
-    remembered(this.#page.domain, null);
+    tabState(this.#pageOptions.domain, null);
     this.remove();
     (await this.#loading?.catch(() => null))?.destroy();
   }
 
   /** Puts it on the page, with the owner's settings, the keys, and the panel if it was open on the page before. */
-  async begin() {
-    const { signal } = this.#leaving;
+  async start() {
+    const { signal } = this.#lifetime;
     // Not into the middle of a page that is still being read, whose styles may depend on what stands beside what.
     if (document.readyState === "loading")
-      return addEventListener("DOMContentLoaded", () => this.begin(), { once: true, signal });
+      return addEventListener("DOMContentLoaded", () => this.start(), { once: true, signal });
     this.attach();
-    const { domain } = this.#page;
+    const { domain } = this.#pageOptions;
     addEventListener("keydown", (event) => this.#key(event), { signal });
-    const before = remembered(domain).settings;
-    if (before) this.#adopt(before);
-    else setTimeout(() => this.#launcher.classList.remove("waiting"), PATIENCE);
-    const asked = settings(this.#script, domain, signal);
+    const before = tabState(domain).settings;
+    if (before) this.#applySettings(before);
+    else setTimeout(() => this.#launcher.classList.remove("waiting"), SETTINGS_TIMEOUT);
+    const asked = fetchSettings(this.#script, domain, signal);
     await null; // until its look is settled
-    this.#tell("ready");
+    this.#emit("ready");
     // What covers the page would hide what was just opened.
     const covers = this.#options.variant === "modal" || matchMedia("(max-width: 639.98px)").matches;
-    if (remembered(domain).open && !covers) this.open({ focus: false });
+    if (tabState(domain).open && !covers) this.open({ focus: false });
     const told = await asked;
     if (!told || signal.aborted) return;
-    remembered(domain, { settings: told });
-    if (JSON.stringify(told) !== JSON.stringify(before)) this.#adopt(told);
+    tabState(domain, { settings: told });
+    if (JSON.stringify(told) !== JSON.stringify(before)) this.#applySettings(told);
     if (!told.enabled) warn(told.reason);
   }
 
   /** @param {import("./settings.js").Settings} told */
-  #adopt({ enabled, appearance, labels, starterQuestions }) {
+  #applySettings({ enabled, appearance, labels, starterQuestions }) {
     this.#enabled = enabled;
-    this.#owner = checked({ ...appearance, labels, starterQuestions }, this.#script);
+    this.#ownerOptions = validateOptions({ ...appearance, labels, starterQuestions }, this.#script);
     this.#launcher.classList.remove("waiting");
     if (!enabled) this.close();
-    this.#apply();
+    this.#update();
   }
 
   /** Shows what the options now say. */
-  #apply() {
+  #update() {
     if (!this.isConnected) return;
-    const options = (this.#options = { ...DEFAULTS, ...this.#owner, ...this.#page });
+    const options = (this.#options = { ...DEFAULTS, ...this.#ownerOptions, ...this.#pageOptions });
     const { theme, accent, radius, font, side, align, logo, zIndex } = options;
-    this.#words = { ...launcherWords, ...options.labels };
+    this.#labels = { ...launcherLabels, ...options.labels };
     const launcher = this.#launcher;
     launcher.hidden = !this.#enabled;
-    launcher.ariaLabel = this.#words.name;
-    if (launcher.dataset.logo !== logo) launcher.replaceChildren(mark(logo), h("span"));
-    /** @type {HTMLElement} */ (launcher.lastChild).textContent = this.#words.launcher;
+    launcher.ariaLabel = this.#labels.name;
+    if (launcher.dataset.logo !== logo) launcher.replaceChildren(logoImage(logo), h("span"));
+    /** @type {HTMLElement} */ (launcher.lastChild).textContent = this.#labels.launcher;
 
     // No rule of the page may outdo these, not even an important one.
     const set = (/** @type {string} */ name, /** @type {string} */ value) =>
@@ -183,30 +183,30 @@ export class Widget extends HTMLElement {
     set("z-index", `${zIndex}`);
     set("--chosen-radius", `${radius}px`);
     set("--chosen-font", font || "initial");
-    set("color", accent && mixed(accent));
-    const rgb = accent && parsed(getComputedStyle(this).color);
-    for (const [use, colors] of Object.entries(accents(rgb || [0, 0, 0])))
+    set("color", accent && colorMix(accent));
+    const rgb = accent && parseColor(getComputedStyle(this).color);
+    for (const [use, colors] of Object.entries(accentColors(rgb || [0, 0, 0])))
       set(`--chosen-${use}`, rgb ? `light-dark(${colors})` : "initial");
     set("color-scheme", theme === "system" ? pageTheme() : theme);
-    Object.assign(launcher.dataset, { align, logo, side: logical(side, this) });
+    Object.assign(launcher.dataset, { align, logo, side: logicalSide(side, this) });
     this.#panel?.update(options);
   }
 
   /** Shows the panel, or its skeleton until it has loaded. Null when there is none, or nobody wants it any longer. */
-  async #show(/** @type {boolean} */ focus) {
+  async #showPanel(/** @type {boolean} */ focus) {
     if (!this.#enabled) return null;
-    this.#wanted = true;
+    this.#shouldBeOpen = true;
     if (this.#launcher.ariaExpanded === "false") {
       const at = /** @type {HTMLElement} */ (document.activeElement);
       this.#opener = at === this || at === document.body ? null : at;
     }
     this.#launcher.ariaExpanded = "true";
     if (!this.#panel && !this.#skeleton && this.isConnected) {
-      this.#skeleton = skeleton(this.#options, logical(this.#options.side, this), this.#words, {
+      this.#skeleton = createSkeleton(this.#options, logicalSide(this.#options.side, this), this.#labels, {
         onclose: () => this.close(),
         onretry: () => this.open({ focus: false }),
         onask: async () => {
-          const panel = await this.#show(true); // with what was written
+          const panel = await this.#showPanel(true); // with what was written
           if (panel && !panel.conversation.isRunning) panel.composer.button.click();
         },
       });
@@ -214,8 +214,8 @@ export class Widget extends HTMLElement {
       this.#skeleton.show(focus);
     }
     try {
-      const panel = await this.#load();
-      if (!this.#wanted) return null;
+      const panel = await this.#loadPanel();
+      if (!this.#shouldBeOpen) return null;
       panel.show({ focus: this.#skeleton ? this.#root.activeElement !== null : focus, field: this.#skeleton?.field });
       this.#skeleton?.dialog.remove();
       this.#skeleton = null;
@@ -223,60 +223,60 @@ export class Widget extends HTMLElement {
     } catch (error) {
       warn(error);
       this.#skeleton?.fail();
-      this.#tell("error", { status: 0, kind: "panel" });
+      this.#emit("error", { status: 0, kind: "panel" });
       return null;
     }
   }
 
-  #load() {
-    return (this.#loading ??= this.#fetch().catch((error) => {
+  #loadPanel() {
+    return (this.#loading ??= this.#fetchPanel().catch((error) => {
       this.#loading = null;
       throw error;
     }));
   }
 
-  async #fetch() {
+  async #fetchPanel() {
     const url = new URL(`/widget/${PANEL_VERSION}/panel.js`, this.#script);
     // A failed module stays failed under its address in some browsers, so each further attempt has another.
     if (this.#attempts++) url.search = `${this.#attempts}`;
     const { create } = /** @type {typeof import("../panel/panel.js")} */ (await import(url.href));
     const panel = create(this.#options, this.#script);
-    panel.addEventListener("toggle", () => this.#toggled(panel));
+    panel.addEventListener("toggle", () => this.#panelToggled(panel));
     panel.addEventListener("hook", (event) => {
       const told = /** @type {CustomEvent} */ (event).detail;
-      this.#tell(told.name, told.detail);
+      this.#emit(told.name, told.detail);
     });
     this.#root.append(panel);
     return (this.#panel = panel);
   }
 
   /** @param {Panel} panel */
-  #toggled(panel) {
-    remembered(this.#page.domain, { open: panel.isOpen });
-    this.#tell(panel.isOpen ? "open" : "close");
-    this.#wanted = panel.isOpen;
+  #panelToggled(panel) {
+    tabState(this.#pageOptions.domain, { open: panel.isOpen });
+    this.#emit(panel.isOpen ? "open" : "close");
+    this.#shouldBeOpen = panel.isOpen;
     this.#launcher.ariaExpanded = `${panel.isOpen}`;
-    if (!panel.isOpen && panel.hadFocus) this.#giveBack();
+    if (!panel.isOpen && panel.hadFocus) this.#restoreFocus();
   }
 
   /** The focus goes back to where it came from. */
-  #giveBack() {
+  #restoreFocus() {
     (this.#opener?.isConnected ? this.#opener : this.#launcher).focus();
   }
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (!this.#options.shortcuts || !this.isConnected || event.defaultPrevented || isWriting(event)) return;
-    const wanted = wish(event);
-    if (!wanted || (wanted === "fresh" && !this.#wanted)) return;
+    if (!this.#options.shortcuts || !this.isConnected || event.defaultPrevented || isTyping(event)) return;
+    const wanted = shortcutOf(event);
+    if (!wanted || (wanted === "fresh" && !this.#shouldBeOpen)) return;
     event.preventDefault();
     if (wanted === "fresh") this.reset();
-    else if (this.#wanted) this.close();
+    else if (this.#shouldBeOpen) this.close();
     else this.open();
   }
 
   /** Tells the page of something. What the page does then is its own affair. @param {string} name @param {Record<string, unknown>} detail */
-  #tell(name, detail = {}) {
+  #emit(name, detail = {}) {
     const { event, error } = this.#options.hooks;
     try {
       if (name === "error") error?.(detail);

@@ -1,31 +1,32 @@
 /** Blocks of code: what language they are in, copying, wrapping, and one task in several languages. */
 
-import { h, icon, tool } from "../base/dom.js";
+import { h, icon, iconButton } from "../base/dom.js";
 import { moduleAddress } from "../base/modules.js";
-import { language } from "./languages.js";
-import { words } from "../base/labels.js";
+import { findLanguage } from "./languages.js";
+import { labels } from "../base/labels.js";
 
-/** @typedef {import("./parser.js").Branch} Branch */
+/** @typedef {import("./parser.js").MarkdownElement} MarkdownElement */
 
 /** @type {Promise<typeof import("./highlight.js")> | null} */
-let loading = null;
-/** @type {typeof import("./highlight.js").tokens | null} once it is here */
-let tokens = null;
+let highlighter = null;
+/** @type {typeof import("./highlight.js").tokenize | null} once it is here */
+let tokenize = null;
 
-/** A block of code. It is coloured once nothing more comes. @param {Branch} tree */
-export const code = (tree) => figure(h("span", {}, language(tree.lang ?? "").name || words.code), [listing(tree)]);
+/** A block of code. It is coloured once nothing more comes. @param {MarkdownElement} tree */
+export const codeBlock = (tree) =>
+  codeFigure(h("span", {}, findLanguage(tree.lang ?? "").name || labels.code), [codeListing(tree)]);
 
-/** Puts more text into a block that is still arriving. @param {HTMLElement} figure @param {Branch} tree */
-export function refill(figure, tree) {
+/** Puts more text into a block that is still arriving. @param {HTMLElement} figure @param {MarkdownElement} tree */
+export function updateCode(figure, tree) {
   const text = figure.querySelector("code");
   if (text) text.textContent = String(tree.children[0]);
 }
 
-/** Code in several languages, of which one is shown at a time. @param {Branch[]} trees */
-export function tabs(trees) {
-  const names = trees.map(({ lang = "" }) => language(lang).name);
+/** Code in several languages, of which one is shown at a time. @param {MarkdownElement[]} trees */
+export function codeTabs(trees) {
+  const names = trees.map(({ lang = "" }) => findLanguage(lang).name);
   const listings = trees.map((tree, i) => {
-    const pre = listing(tree);
+    const pre = codeListing(tree);
     pre.role = "tabpanel";
     pre.ariaLabel = names[i];
     return pre;
@@ -33,7 +34,7 @@ export function tabs(trees) {
   const buttons = names.map((name, i) => h("button", { role: "tab", onclick: () => choose(i) }, name));
   const list = h(
     "div",
-    { className: "tabs", role: "tablist", "aria-label": words.languages, onkeydown: move },
+    { className: "tabs", role: "tablist", "aria-label": labels.languages, onkeydown: move },
     ...buttons,
   );
 
@@ -69,35 +70,35 @@ export function tabs(trees) {
   }
 
   choose(0);
-  return figure(list, listings);
+  return codeFigure(list, listings);
 }
 
-/** @param {Branch} tree */
-function listing({ children, lang = "", open }) {
+/** @param {MarkdownElement} tree */
+function codeListing({ children, lang = "", open }) {
   const code = h("code", {}, String(children[0]));
-  if (!open) colour(code, language(lang).id);
+  if (!open) highlight(code, findLanguage(lang).id);
   return h("pre", { tabIndex: 0, dir: "ltr" }, code);
 }
 
 /** Colours code, at once or when the highlighter has come. Without it code stays as it is. @param {HTMLElement} code @param {string} id */
-async function colour(code, id) {
+async function highlight(code, id) {
   const text = code.textContent ?? "";
   try {
-    loading ??= import(moduleAddress(HIGHLIGHT_VERSION, "highlight.js"));
-    tokens ??= (await loading).tokens;
+    highlighter ??= import(moduleAddress(HIGHLIGHT_VERSION, "highlight.js"));
+    tokenize ??= (await highlighter).tokenize;
   } catch {
-    loading = null;
+    highlighter = null;
     return;
   }
   code.replaceChildren(
-    ...tokens(text, id).map(({ text, kind }) => (kind ? h("span", { className: `t-${kind}` }, text) : text)),
+    ...tokenize(text, id).map(({ text, kind }) => (kind ? h("span", { className: `t-${kind}` }, text) : text)),
   );
 }
 
 /** @param {HTMLElement} label @param {HTMLPreElement[]} listings */
-function figure(label, listings) {
+function codeFigure(label, listings) {
   const shown = () => listings.find(({ hidden }) => !hidden)?.textContent ?? "";
-  const wrap = tool(words.wrap, "wrap", toggle, { "aria-pressed": "false" });
+  const wrap = iconButton(labels.wrap, "wrap", toggle, { "aria-pressed": "false" });
   const body = h("div", {}, ...listings);
   function toggle() {
     wrap.ariaPressed = String(body.classList.toggle("wraps"));
@@ -105,7 +106,7 @@ function figure(label, listings) {
   return h(
     "figure",
     { className: "code" },
-    h("figcaption", {}, label, h("span", { className: "tools" }, wrap, copyButton(words.copyCode, shown))),
+    h("figcaption", {}, label, h("span", { className: "tools" }, wrap, copyButton(labels.copyCode, shown))),
     body,
   );
 }
@@ -118,7 +119,7 @@ function figure(label, listings) {
  */
 export function copyButton(label, text) {
   if (!navigator.clipboard) return null;
-  const button = tool(label, "copy", copy, { className: "quiet copy" });
+  const button = iconButton(label, "copy", copy, { className: "quiet copy" });
   async function copy() {
     try {
       await navigator.clipboard.writeText(text());
@@ -126,7 +127,7 @@ export function copyButton(label, text) {
       return;
     }
     button.replaceChildren(icon("check"));
-    button.dispatchEvent(new CustomEvent("announce", { bubbles: true, detail: words.copied }));
+    button.dispatchEvent(new CustomEvent("announce", { bubbles: true, detail: labels.copied }));
     setTimeout(() => button.replaceChildren(icon("copy")), 1500);
   }
   return button;

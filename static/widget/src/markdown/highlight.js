@@ -38,7 +38,7 @@ const sql = [
 const GRAMMARS = { bash, css, diff, go, html, ini, js, json, py, rs, sql, toml, ts, xml: html, yaml };
 
 /** The longest code that is coloured, in characters: expressions of the grammars take time by the square of it. */
-const LONGEST = 5_000;
+const MAX_LENGTH = 5_000;
 
 /**
  * The tokens of some code. Together they are the code, whatever it holds.
@@ -46,9 +46,9 @@ const LONGEST = 5_000;
  * @param {string} id of its language
  * @returns {Token[]}
  */
-export function tokens(code, id) {
+export function tokenize(code, id) {
   const grammar = Object.hasOwn(GRAMMARS, id) && GRAMMARS[id];
-  if (!grammar || code.length > LONGEST) return [{ text: code, kind: "" }];
+  if (!grammar || code.length > MAX_LENGTH) return [{ text: code, kind: "" }];
   /** @type {Token[]} */
   const found = [];
   tokenizeWith(

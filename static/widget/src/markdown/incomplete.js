@@ -20,49 +20,49 @@ const LABEL = /^\[(?:\\.|`[^`]*`|[^[\]\\`]|\[[^\]]*\])*\]/;
 const TARGET = /^\((?:<[^<>]*>|(?:[^()\s<]|\([^()\s]*\))*)(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
 const OPEN_TARGET = /^\((?:<[^<>]*|(?:[^\s<]\S*|<[^<>]*>)?(?:\s+(?:"[^"]*(?:"\s*)?|'[^']*(?:'\s*)?)?)?)$/;
 /** The longest label of a link that is waited for; a longer one is a bracket in the text. And the longest link. */
-const LONGEST_LABEL = 200;
-const LONGEST_TARGET = 2_000;
+const MAX_LABEL = 200;
+const MAX_TARGET = 2_000;
 
 /**
  * The part of a text that can be shown already, with what is open in it closed.
  * @param {string} text
  */
-export function settle(text) {
+export function completeMarkdown(text) {
   const end = text.lastIndexOf("\n") + 1;
   const whole = text.slice(0, end).split("\n");
   const last = text.slice(end);
 
-  const fence = openFence(whole);
-  if (fence) return /^\s*(`+|~+)$/.test(last) && !closes(last, fence) ? text.slice(0, end) : text;
-  const rest = last.slice(prefix(last)).trimEnd();
+  const fence = findOpenFence(whole);
+  if (fence) return /^\s*(`+|~+)$/.test(last) && !closesFence(last, fence) ? text.slice(0, end) : text;
+  const rest = last.slice(prefixLength(last)).trimEnd();
   const undecided = last && (FENCE.test(rest) || UNDECIDED.test(rest));
-  return settleInline(withoutOpenTable(undecided ? text.slice(0, end) : text));
+  return completeInline(dropOpenTable(undecided ? text.slice(0, end) : text));
 }
 
 /** How long what a line begins with is. @param {string} line */
-const prefix = (line) => PREFIX.exec(line)?.[0].length ?? 0;
+const prefixLength = (line) => PREFIX.exec(line)?.[0].length ?? 0;
 
 /** The fence that is open after some lines. @param {string[]} lines */
-function openFence(lines) {
+function findOpenFence(lines) {
   let fence = "";
   for (const line of lines) {
     if (fence) {
-      if (closes(line, fence)) fence = "";
+      if (closesFence(line, fence)) fence = "";
     } else {
-      fence = FENCE.exec(line.slice(prefix(line)))?.[0] ?? "";
+      fence = FENCE.exec(line.slice(prefixLength(line)))?.[0] ?? "";
     }
   }
   return fence;
 }
 
 /** @param {string} line @param {string} fence */
-function closes(line, fence) {
+function closesFence(line, fence) {
   const marks = line.trim();
   return marks.length >= fence.length && marks === fence[0].repeat(marks.length);
 }
 
 /** Drops a header row until the row of dashes below it is complete. @param {string} text */
-function withoutOpenTable(text) {
+function dropOpenTable(text) {
   const start = text.lastIndexOf("\n\n") + 1;
   const lines = text.slice(start).split("\n");
   const first = lines.findIndex((line) => /^\s*\|/.test(line));
@@ -74,20 +74,20 @@ function withoutOpenTable(text) {
 }
 
 /** Holds back or closes what is open in the last paragraph, item or cell. @param {string} text */
-function settleInline(text) {
-  const start = lastContext(text);
+function completeInline(text) {
+  const start = growingTextStart(text);
   return text.slice(0, start) + closeInline(text.slice(start));
 }
 
 /** Where the text run that is still growing begins. @param {string} text */
-function lastContext(text) {
+function growingTextStart(text) {
   let end = text.length;
   for (;;) {
     const start = text.lastIndexOf("\n", end - 1) + 1;
     const line = text.slice(start, end);
     if (BOUNDARY.test(line) || start === 0) {
       const cell = line.startsWith("|") ? line.trimEnd().replace(/\|$/, "").lastIndexOf("|") + 1 : 0;
-      const marker = prefix(line);
+      const marker = prefixLength(line);
       return start + Math.max(cell, marker + (/^#{1,6}\s/.exec(line.slice(marker, marker + 7))?.[0].length ?? 0));
     }
     end = start - 1;
@@ -112,34 +112,34 @@ function closeInline(text) {
         let to = text.length;
         while (text[to - 1] === "`" && to > inside) to--;
         const code = text.slice(inside, to);
-        return code.trim() ? text.slice(0, inside) + code + run + closers(open) : trimmed(text.slice(0, i), open);
+        return code.trim() ? text.slice(0, inside) + code + run + closers(open) : closeEmphasis(text.slice(0, i), open);
       }
       i = close + run.length;
     } else if (c === "[" || (c === "!" && text[i + 1] === "[")) {
-      const link = linkAt(text.slice(c === "!" ? i + 1 : i));
+      const link = linkLength(text.slice(c === "!" ? i + 1 : i));
       if (link === "undecided") cut = i;
       else i += (link || 1) + (c === "!" && link ? 1 : 0);
-    } else if (c === "<" && text.length - i < LONGEST_LABEL && /^<(?:[a-z/!][^<>]*)?$/i.test(text.slice(i))) {
+    } else if (c === "<" && text.length - i < MAX_LABEL && /^<(?:[a-z/!][^<>]*)?$/i.test(text.slice(i))) {
       cut = i;
     } else if (c === "&" && /^&#?\w{0,10}$/.test(text.slice(i, i + 13))) {
       cut = i;
     } else if (
       /[hw]/.test(c) &&
-      text.length - i < LONGEST_TARGET &&
+      text.length - i < MAX_TARGET &&
       !/\w/.test(text[i - 1] ?? "") &&
       /^(?:https?:\/\/|www\.)\S*$/.test(text.slice(i))
     ) {
       cut = i;
     } else if (c === "*" || c === "_" || c === "~") {
       const run = RUN.exec(text.slice(i))?.[0] ?? "";
-      const left = emphasis(open, run, i, text[i - 1] ?? " ", text[i + run.length]);
+      const left = applyEmphasis(open, run, i, text[i - 1] ?? " ", text[i + run.length]);
       if (left !== null) cut = left;
       i += run.length;
     } else {
       i++;
     }
   }
-  return trimmed(text.slice(0, cut), open);
+  return closeEmphasis(text.slice(0, cut), open);
 }
 
 /** Where a run of exactly these backticks begins again. @param {string} text @param {number} from @param {string} run */
@@ -149,15 +149,15 @@ function findRun(text, from, run) {
 }
 
 /** Length of the link that a text begins with, 0 when it is no link. @param {string} text */
-function linkAt(text) {
-  const label = LABEL.exec(text.slice(0, LONGEST_LABEL))?.[0];
-  if (!label) return text.length < LONGEST_LABEL ? "undecided" : 0;
-  const rest = text.slice(label.length, LONGEST_TARGET);
+function linkLength(text) {
+  const label = LABEL.exec(text.slice(0, MAX_LABEL))?.[0];
+  if (!label) return text.length < MAX_LABEL ? "undecided" : 0;
+  const rest = text.slice(label.length, MAX_TARGET);
   if (!rest) return "undecided";
   if (rest[0] !== "(") return 0;
   const target = TARGET.exec(rest)?.[0];
   if (target) return label.length + target.length;
-  return text.length < LONGEST_TARGET && OPEN_TARGET.test(rest) ? "undecided" : 0;
+  return text.length < MAX_TARGET && OPEN_TARGET.test(rest) ? "undecided" : 0;
 }
 
 /**
@@ -168,7 +168,7 @@ function linkAt(text) {
  * @param {string} before
  * @param {string | undefined} after undefined at the end of the text
  */
-function emphasis(open, run, at, before, after) {
+function applyEmphasis(open, run, at, before, after) {
   let left = run.length;
   if (/\S/.test(before)) {
     for (let top = open.at(-1); top?.mark[0] === run[0] && top.mark.length <= left; top = open.at(-1)) {
@@ -193,7 +193,7 @@ const closers = (open) =>
     .join("");
 
 /** The text with its emphasis closed, or dropped where nothing has come yet. @param {string} text @param {{ mark: string, at: number }[]} open */
-function trimmed(text, open) {
+function closeEmphasis(text, open) {
   if (!open.length) return text;
   let kept = text.trimEnd();
   for (let top = open.at(-1); top && top.at + top.mark.length >= kept.length; top = open.at(-1)) {

@@ -68,7 +68,7 @@ const ALIASES = {
  * @param {string} lang
  * @returns {Language}
  */
-export function language(lang) {
+export function findLanguage(lang) {
   const id = lang.toLowerCase();
   const known = Object.hasOwn(ALIASES, id) ? ALIASES[id] : id;
   return Object.hasOwn(NAMES, known)

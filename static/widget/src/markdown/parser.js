@@ -3,13 +3,13 @@
  * HTML stays text, images come from the documentation itself, and a link leads to the web or to mail.
  */
 import { Lexer } from "marked";
-import { language } from "./languages.js";
-import { settle } from "./incomplete.js";
+import { findLanguage } from "./languages.js";
+import { completeMarkdown } from "./incomplete.js";
 
 /**
- * @typedef {object} Branch
+ * @typedef {object} MarkdownElement
  * @property {string} tag of an element; `cite` is a citation and `tabs` is one task in several languages
- * @property {Tree[]} children
+ * @property {MarkdownNode[]} children
  * @property {string} [href] of a link or citation, and the address of an image
  * @property {string} [host] of the link
  * @property {number} [start] of an ordered list
@@ -17,31 +17,31 @@ import { settle } from "./incomplete.js";
  * @property {string} [lang] of code
  * @property {boolean} [open] code to which more may come
  */
-/** @typedef {string | Branch} Tree */
-/** @typedef {{ raw: string, tree: Branch | null }} Block a block as it was written, and what it shows */
+/** @typedef {string | MarkdownElement} MarkdownNode */
+/** @typedef {{ raw: string, tree: MarkdownElement | null }} Block a block as it was written, and what it shows */
 /**
  * `base` is what relative links are relative to; `images` are the origins from which they may come; `partial` text is
  * still arriving. An image that may still change is its alternative text, for it must not be fetched by half an address.
- * @typedef {{ base: string, images?: ReadonlySet<string>, partial?: boolean }} Reading
+ * @typedef {{ base: string, images?: ReadonlySet<string>, partial?: boolean }} ParseOptions
  */
-/** @typedef {{ base: string, images: ReadonlySet<string>, open: boolean }} Inside */
+/** @typedef {{ base: string, images: ReadonlySet<string>, open: boolean }} BlockContext */
 /** @typedef {Record<string, any> & { type: string, raw: string }} Token */
 /** @typedef {{ label: string, href: string }} Suggestion */
 
 /** How deep a text may nest: what is deeper is plain text. */
-const DEEPEST = 12;
+const MAX_DEPTH = 12;
 /** The longest stretch of a paragraph that is read at once, in characters: the lexer takes time by the square of it. */
-const LONGEST = 2_000;
+const MAX_CHUNK = 2_000;
 
 /** Reads a text in little time whatever is in it. @param {string} text @returns {Token[]} */
-function lex(text) {
+function tokenize(text) {
   const lexer = /** @type {any} */ (new Lexer({ gfm: true }));
-  for (const [name, longest] of Object.entries({ blockTokens: Infinity, inlineTokens: LONGEST })) {
+  for (const [name, longest] of Object.entries({ blockTokens: Infinity, inlineTokens: MAX_CHUNK })) {
     const read = lexer[name];
     let depth = 0;
     lexer[name] = (/** @type {string} */ raw, /** @type {Token[]} */ tokens = [], /** @type {boolean} */ clipped) => {
       const token = { type: "text", raw, text: raw };
-      if (depth > DEEPEST) return (tokens.push({ ...token, tokens: [token] }), tokens);
+      if (depth > MAX_DEPTH) return (tokens.push({ ...token, tokens: [token] }), tokens);
       depth++;
       while (raw) {
         const end =
@@ -58,33 +58,33 @@ function lex(text) {
   return lexer.lex(text);
 }
 
-/** The blocks of a text. @param {string} text @param {Reading} reading @returns {Block[]} */
-export function blocks(text, { base, images = new Set(), partial = false }) {
-  const tokens = lex(partial ? settle(text) : text);
+/** The blocks of a text. @param {string} text @param {ParseOptions} reading @returns {Block[]} */
+export function parseBlocks(text, { base, images = new Set(), partial = false }) {
+  const tokens = tokenize(partial ? completeMarkdown(text) : text);
   const last = tokens.findLastIndex(({ type }) => type !== "space");
   return tokens.map((token, i) => ({
     raw: token.raw,
-    tree: block(token, { base, images, open: partial && i === last }),
+    tree: parseBlock(token, { base, images, open: partial && i === last }),
   }));
 }
 
-/** What a tree says; citations go, and the blanks before them. @param {Tree} tree @returns {string} */
-function said(tree) {
+/** What a tree says; citations go, and the blanks before them. @param {MarkdownNode} tree @returns {string} */
+function plainText(tree) {
   if (typeof tree === "string") return tree;
   return tree.children.reduce(
     (/** @type {string} */ all, child) =>
-      typeof child !== "string" && child.tag === "cite" ? all.trimEnd() : all + said(child),
+      typeof child !== "string" && child.tag === "cite" ? all.trimEnd() : all + plainText(child),
     "",
   );
 }
 
 /** The first sentence of a text, which is somewhere near its beginning; no heading, nor a line that is like one. @param {string} text */
 export function firstSentence(text) {
-  const trees = blocks(text.slice(0, 2_000), { base: "https://localhost/" }).flatMap(({ tree }) => tree ?? []);
-  const isTitle = (/** @type {Branch} */ { children }) =>
+  const trees = parseBlocks(text.slice(0, 2_000), { base: "https://localhost/" }).flatMap(({ tree }) => tree ?? []);
+  const isTitle = (/** @type {MarkdownElement} */ { children }) =>
     children.every((child) => (typeof child === "string" ? !child.trim() : ["strong", "cite"].includes(child.tag)));
   const first = trees.find((tree) => tree.tag === "p" && !isTitle(tree)) ?? trees[0];
-  const all = first ? said(first).replace(/\s+/g, " ").trim() : "";
+  const all = first ? plainText(first).replace(/\s+/g, " ").trim() : "";
   return (/^.*?[.!?:](?=\s|$)/.exec(all)?.[0] ?? all).slice(0, 300);
 }
 
@@ -96,22 +96,22 @@ export function firstSentence(text) {
  * @param {string} [site] where paths begin
  * @returns {{ body: string, suggestions: Suggestion[] }}
  */
-export function withoutSuggestions(text, base, site = "") {
+export function splitSuggestions(text, base, site = "") {
   const found = /(?:^|\n)```suggestions[ \t]*\n((?:(?!```)[\s\S])*)(?:```\s*)?$/.exec(text);
   if (!found) return { body: text, suggestions: [] };
   /** @type {Suggestion[]} */
   const suggestions = [];
   for (const [, label, target] of found[1].matchAll(/^[ \t]*\(([^()\n]+)\)\[(\/(?!\/)[^\]\n]*)\][ \t]*$/gm)) {
-    const href = address(site + target, base);
+    const href = resolveAddress(site + target, base);
     if (href) suggestions.push({ label, href });
   }
   return { body: text.slice(0, found.index), suggestions };
 }
 
 /** An address that may be followed, absolute, or null. @param {string} href @param {string} base */
-export function address(href, base) {
+export function resolveAddress(href, base) {
   try {
-    const url = new URL(decode(href), base);
+    const url = new URL(decodeEntities(href), base);
     // What stands before an @ is read as the host by many, and is not.
     return ["http:", "https:", "mailto:"].includes(url.protocol) && !url.username && !url.password ? url.href : null;
   } catch {
@@ -119,100 +119,101 @@ export function address(href, base) {
   }
 }
 
-/** @param {string} tag @param {Tree[]} children @param {Partial<Branch>} [more] @returns {Branch} */
-const branch = (tag, children, more) => ({ tag, children, ...more });
+/** @param {string} tag @param {MarkdownNode[]} children @param {Partial<MarkdownElement>} [more] @returns {MarkdownElement} */
+const element = (tag, children, more) => ({ tag, children, ...more });
 
-/** @param {Token} token @param {Inside} inside @returns {Branch | null} */
-function block(token, inside) {
+/** @param {Token} token @param {BlockContext} inside @returns {MarkdownElement | null} */
+function parseBlock(token, inside) {
   switch (token.type) {
     case "paragraph":
-      return branch("p", inline(token.tokens, inside));
+      return element("p", parseInline(token.tokens, inside));
     case "text":
-      return branch("span", inline(token.tokens ?? [token], inside));
+      return element("span", parseInline(token.tokens ?? [token], inside));
     case "heading": // an answer has an h3 of its own, and models like to begin at their third level
-      return branch(token.depth < 4 ? "h4" : token.depth === 4 ? "h5" : "h6", inline(token.tokens, inside));
+      return element(token.depth < 4 ? "h4" : token.depth === 4 ? "h5" : "h6", parseInline(token.tokens, inside));
     case "code":
-      return branch("pre", [clean(token.text)], {
+      return element("pre", [stripBidiControls(token.text)], {
         lang: /^[\w+#.-]*/.exec(token.lang ?? "")?.[0],
         open: inside.open || undefined,
       });
     case "blockquote":
-      return branch("blockquote", blockList(token.tokens, inside));
+      return element("blockquote", parseBlockList(token.tokens, inside));
     case "list": {
-      const items = token.items.map((/** @type {Token} */ item) => branch("li", blockList(item.tokens, inside)));
-      return token.ordered ? branch("ol", items, { start: Number(token.start) || 1 }) : branch("ul", items);
+      const items = token.items.map((/** @type {Token} */ item) => element("li", parseBlockList(item.tokens, inside)));
+      return token.ordered ? element("ol", items, { start: Number(token.start) || 1 }) : element("ul", items);
     }
     case "table": {
       const row = (/** @type {Token[]} */ cells) =>
-        branch(
+        element(
           "tr",
           cells.map((cell) =>
-            branch(cell.header ? "th" : "td", inline(cell.tokens, inside), { align: cell.align ?? undefined }),
+            element(cell.header ? "th" : "td", parseInline(cell.tokens, inside), { align: cell.align ?? undefined }),
           ),
         );
-      return branch("table", [branch("thead", [row(token.header)]), branch("tbody", token.rows.map(row))]);
+      return element("table", [element("thead", [row(token.header)]), element("tbody", token.rows.map(row))]);
     }
     case "hr":
-      return branch("hr", []);
+      return element("hr", []);
     case "checkbox":
-      return branch("span", [token.checked ? "☑ " : "☐ "]);
+      return element("span", [token.checked ? "☑ " : "☐ "]);
     case "html":
-      return /^\s*<!--/.test(token.raw) ? null : branch("p", [clean(token.raw.trim())]);
+      return /^\s*<!--/.test(token.raw) ? null : element("p", [stripBidiControls(token.raw.trim())]);
     default:
       return null;
   }
 }
 
-/** @param {Token[]} tokens @param {Inside} inside @returns {Branch[]} */
-const blockList = (tokens, inside) => tokens.map((token) => block(token, inside)).filter((tree) => tree !== null);
+/** @param {Token[]} tokens @param {BlockContext} inside @returns {MarkdownElement[]} */
+const parseBlockList = (tokens, inside) =>
+  tokens.map((token) => parseBlock(token, inside)).filter((tree) => tree !== null);
 
-/** @param {Token[]} tokens @param {Inside} inside @returns {Tree[]} */
-function inline(tokens, inside) {
+/** @param {Token[]} tokens @param {BlockContext} inside @returns {MarkdownNode[]} */
+function parseInline(tokens, inside) {
   return tokens.flatMap((token) => {
     switch (token.type) {
       case "text":
-        return token.tokens ? inline(token.tokens, inside) : [decode(token.text)];
+        return token.tokens ? parseInline(token.tokens, inside) : [decodeEntities(token.text)];
       case "escape":
-        return [clean(token.text)];
+        return [stripBidiControls(token.text)];
       case "strong":
       case "em":
       case "del":
-        return [branch(token.type, inline(token.tokens, inside))];
+        return [element(token.type, parseInline(token.tokens, inside))];
       case "codespan":
-        return [branch("code", [clean(token.text)])];
+        return [element("code", [stripBidiControls(token.text)])];
       case "br":
-        return [branch("br", [])];
+        return [element("br", [])];
       case "image":
-        return image(token, inside);
+        return parseImage(token, inside);
       case "link":
-        return link(token, inside);
+        return parseLink(token, inside);
       case "html":
-        if (/^<br\s*\/?>$/i.test(token.raw)) return [branch("br", [])];
-        return token.raw.startsWith("<!--") ? [] : [clean(token.raw)];
+        if (/^<br\s*\/?>$/i.test(token.raw)) return [element("br", [])];
+        return token.raw.startsWith("<!--") ? [] : [stripBidiControls(token.raw)];
       default:
-        return [clean(token.raw)];
+        return [stripBidiControls(token.raw)];
     }
   });
 }
 
-/** @param {Token} token @param {Inside} inside @returns {Tree[]} */
-function link(token, inside) {
-  const children = inline(token.tokens, inside);
-  const href = address(token.href, inside.base);
+/** @param {Token} token @param {BlockContext} inside @returns {MarkdownNode[]} */
+function parseLink(token, inside) {
+  const children = parseInline(token.tokens, inside);
+  const href = resolveAddress(token.href, inside.base);
   if (!href) return children;
-  if (/^\d{1,3}$/.test(token.text)) return [branch("cite", [token.text], { href, host: new URL(href).host })];
-  return [branch("a", children, { href, host: new URL(href).host })];
+  if (/^\d{1,3}$/.test(token.text)) return [element("cite", [token.text], { href, host: new URL(href).host })];
+  return [element("a", children, { href, host: new URL(href).host })];
 }
 
-/** @param {Token} token @param {Inside} inside @returns {Tree[]} */
-function image(token, { base, images, open }) {
-  const alt = token.text ? [decode(token.text)] : [];
-  const href = open ? null : address(token.href, base);
-  return href && images.has(new URL(href).origin) ? [branch("img", alt, { href })] : alt;
+/** @param {Token} token @param {BlockContext} inside @returns {MarkdownNode[]} */
+function parseImage(token, { base, images, open }) {
+  const alt = token.text ? [decodeEntities(token.text)] : [];
+  const href = open ? null : resolveAddress(token.href, base);
+  return href && images.has(new URL(href).origin) ? [element("img", alt, { href })] : alt;
 }
 
 /** Without the characters that show a text in another order than it is written. @param {string} text */
-const clean = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+const stripBidiControls = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
 /** @type {Record<string, string>} */
 const ENTITIES = {
@@ -232,8 +233,8 @@ const ENTITIES = {
 };
 
 /** The lexer leaves entities as they are written. @param {string} text */
-function decode(text) {
-  return clean(
+function decodeEntities(text) {
+  return stripBidiControls(
     text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
       if (name) return ENTITIES[name] ?? whole;
       const code = decimal ? Number(decimal) : parseInt(hex, 16);
@@ -242,15 +243,15 @@ function decode(text) {
   );
 }
 
-/** Whether two trees show the same. @param {Tree} a @param {Tree} b @returns {boolean} */
-export function same(a, b) {
+/** Whether two trees show the same. @param {MarkdownNode} a @param {MarkdownNode} b @returns {boolean} */
+export function isEqual(a, b) {
   if (a === b) return true;
-  if (typeof a === "string" || typeof b === "string" || !alike(a, b)) return false;
-  return a.children.length === b.children.length && a.children.every((child, i) => same(child, b.children[i]));
+  if (typeof a === "string" || typeof b === "string" || !isSameElement(a, b)) return false;
+  return a.children.length === b.children.length && a.children.every((child, i) => isEqual(child, b.children[i]));
 }
 
-/** Whether two branches are the same but for their children. @param {Branch} a @param {Branch} b */
-export const alike = (a, b) =>
+/** Whether two branches are the same but for their children. @param {MarkdownElement} a @param {MarkdownElement} b */
+export const isSameElement = (a, b) =>
   a.tag === b.tag &&
   a.href === b.href &&
   a.start === b.start &&
@@ -258,31 +259,31 @@ export const alike = (a, b) =>
   a.lang === b.lang &&
   a.open === b.open;
 
-/** Adds a block to others. Code that follows on code in another language shows the same in other words. @param {Tree[]} trees @param {Branch} tree */
-function join(trees, tree) {
-  const last = /** @type {Branch | undefined} */ (trees.at(-1));
-  const others = last?.tag === "tabs" ? /** @type {Branch[]} */ (last.children) : last ? [last] : [];
-  const isVariant = (/** @type {Branch} */ { tag, lang = "", open }) =>
-    tag === "pre" && !open && language(lang).variant;
-  const name = language(tree.lang ?? "").name;
+/** Adds a block to others. Code that follows on code in another language shows the same in other words. @param {MarkdownNode[]} trees @param {MarkdownElement} tree */
+function appendBlock(trees, tree) {
+  const last = /** @type {MarkdownElement | undefined} */ (trees.at(-1));
+  const others = last?.tag === "tabs" ? /** @type {MarkdownElement[]} */ (last.children) : last ? [last] : [];
+  const isVariant = (/** @type {MarkdownElement} */ { tag, lang = "", open }) =>
+    tag === "pre" && !open && findLanguage(lang).variant;
+  const name = findLanguage(tree.lang ?? "").name;
   const joins =
     others.length > 0 &&
     [...others, tree].every(isVariant) &&
-    others.every(({ lang = "" }) => language(lang).name !== name);
-  if (joins) trees.splice(-1, 1, branch("tabs", [...others, tree]));
+    others.every(({ lang = "" }) => findLanguage(lang).name !== name);
+  if (joins) trees.splice(-1, 1, element("tabs", [...others, tree]));
   else trees.push(tree);
 }
 
 /** A text that grows: what is finished is read once. */
-export class Growing {
+export class StreamingParser {
   #text = "";
   /** How much of the text the finished blocks cover. */
   #covered = 0;
-  /** @type {Tree[]} */
+  /** @type {MarkdownNode[]} */
   #finished = [];
 
-  /** All trees of the text as it is now. @param {string} text @param {Reading} reading @returns {Tree[]} */
-  read(text, reading) {
+  /** All trees of the text as it is now. @param {string} text @param {ParseOptions} reading @returns {MarkdownNode[]} */
+  parse(text, reading) {
     text = text.replace(/\r\n?/g, "\n"); // as the lexer does, which says how much it read
     // The whole decides in the end: a reference there can turn text far above it into links.
     if (!reading.partial || !text.startsWith(this.#text)) {
@@ -290,14 +291,14 @@ export class Growing {
       this.#finished = [];
     }
     this.#text = text;
-    const rest = blocks(text.slice(this.#covered), reading);
+    const rest = parseBlocks(text.slice(this.#covered), reading);
     const last = rest.findLastIndex(({ tree }) => tree);
     for (const { raw, tree } of rest.slice(0, Math.max(0, last))) {
       this.#covered += raw.length;
-      if (tree) join(this.#finished, tree);
+      if (tree) appendBlock(this.#finished, tree);
     }
     const trees = [...this.#finished];
-    if (last >= 0) join(trees, /** @type {Branch} */ (rest[last].tree));
+    if (last >= 0) appendBlock(trees, /** @type {MarkdownElement} */ (rest[last].tree));
     if (!reading.partial) this.#text = ""; // for a text that goes on after all
     return trees;
   }

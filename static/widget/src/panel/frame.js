@@ -1,22 +1,22 @@
 /** The dialog around a conversation: where it stands, how it opens and closes, and what the page does meanwhile. */
 
-import { logical } from "../base/options.js";
-import { Page } from "./host-page.js";
+import { logicalSide } from "../base/options.js";
+import { HostPage } from "./host-page.js";
 
 /** @typedef {import("../base/options.js").Options} Options */
 
 /** Widths of the variant `panel`, in pixels, as frame.css has them. */
-const ROOM = { usual: 380, wide: 580 };
+const WIDTHS = { usual: 380, wide: 580 };
 /** How far a sheet is drawn down before it closes, in pixels. */
-const FAR = 90;
+const CLOSE_DISTANCE = 90;
 /** Below so many pixels of height only what matters most is shown. */
-const LOW = 420;
+const LOW_HEIGHT = 420;
 
 const TABBABLE = "a[href], button, input, select, summary, textarea, [tabindex='0']";
 
 export class Frame {
   isWide = false;
-  #page = new Page();
+  #page = new HostPage();
   #narrow = matchMedia("(max-width: 639.98px)");
   #pushes = matchMedia("(min-width: 1280px)");
   /** Whether the page behind is out of reach, by the browser's own doing. */
@@ -37,7 +37,7 @@ export class Frame {
     this.options = options;
     this.#style = style;
     this.#onclose = onclose;
-    const fit = () => this.fit();
+    const fit = () => this.update();
     for (const media of [this.#narrow, this.#pushes]) media.addEventListener("change", fit, { signal });
     for (const type of ["resize", "scroll"]) visualViewport?.addEventListener(type, fit, { signal });
     dialog.addEventListener("cancel", (event) => {
@@ -46,8 +46,8 @@ export class Frame {
     });
     dialog.addEventListener("close", () => this.#isModal && !dialog.open && onclose());
     dialog.addEventListener("click", (event) => event.target === dialog && this.#isOutside(event) && onclose());
-    dialog.addEventListener("keydown", (event) => event.key === "Tab" && this.covers && this.#keepFocus(event));
-    this.#takeSwipes();
+    dialog.addEventListener("keydown", (event) => event.key === "Tab" && this.isCovering && this.#keepFocus(event));
+    this.#listenToSwipes();
   }
 
   /** Whether it is all that a small screen shows. */
@@ -56,58 +56,62 @@ export class Frame {
   }
 
   /** Whether the page behind is out of reach. */
-  get covers() {
+  get isCovering() {
     return this.isSheet || this.options.variant === "modal";
   }
 
   /** @param {{ instant?: boolean }} how `instant`: without motion, in the place of what looked like it */
   open({ instant = false }) {
     this.dialog.classList.toggle("instant", instant);
-    this.#raise();
-    this.fit();
+    this.#showDialog();
+    this.update();
   }
 
   close() {
     this.dialog.classList.remove("instant");
     this.#isModal = false;
     this.dialog.close();
-    this.fit();
+    this.update();
   }
 
   /** Makes it fit after anything has changed: the screen, its keyboard, an option. */
-  fit() {
-    const { dialog, options, covers } = this;
+  update() {
+    const { dialog, options, isCovering } = this;
     const { variant, align } = options;
-    const side = logical(options.side, dialog);
+    const side = logicalSide(options.side, dialog);
     Object.assign(dialog.dataset, { form: this.isSheet ? "sheet" : variant, side, align });
     dialog.classList.toggle("wide", this.isWide);
-    dialog.ariaModal = covers ? "true" : null;
+    dialog.ariaModal = isCovering ? "true" : null;
     // One that was taken off the page, and put back with it, is over it no longer.
-    if (dialog.open && dialog.isConnected && covers !== dialog.matches(":modal")) this.#turn();
+    if (dialog.open && dialog.isConnected && isCovering !== dialog.matches(":modal")) this.#switchModal();
     const pushes = dialog.open && variant === "panel" && this.#pushes.matches;
-    this.#page.set({ still: dialog.open && covers, side, room: pushes ? ROOM[this.isWide ? "wide" : "usual"] : 0 });
+    this.#page.apply({
+      still: dialog.open && isCovering,
+      side,
+      room: pushes ? WIDTHS[this.isWide ? "wide" : "usual"] : 0,
+    });
     const style = this.#style();
     const view = dialog.open && this.isSheet ? visualViewport : null;
     style?.setProperty("--height", view ? `${view.height}px` : "");
     style?.setProperty("--top", view ? `${view.offsetTop}px` : "");
-    dialog.classList.toggle("low", dialog.open && dialog.clientHeight < LOW);
+    dialog.classList.toggle("low", dialog.open && dialog.clientHeight < LOW_HEIGHT);
   }
 
   /** `show()` would take the focus; the attribute does all else that it does. */
-  #raise() {
-    this.#isModal = this.covers;
+  #showDialog() {
+    this.#isModal = this.isCovering;
     if (this.#isModal) this.dialog.showModal();
     else this.dialog.open = true;
   }
 
   /** From beside the page to over it, or back. */
-  #turn() {
+  #switchModal() {
     const root = /** @type {ShadowRoot} */ (this.dialog.getRootNode());
     const focused = /** @type {HTMLElement | null} */ (root.activeElement);
     this.dialog.classList.add("instant");
     this.#isModal = false;
     this.dialog.close();
-    this.#raise();
+    this.#showDialog();
     focused?.focus({ preventScroll: true });
   }
 
@@ -131,7 +135,7 @@ export class Frame {
   }
 
   /** A sheet is drawn down by its header: anything else scrolls. */
-  #takeSwipes() {
+  #listenToSwipes() {
     let from = 0;
     let far = 0;
     /** @param {number} to */
@@ -151,7 +155,7 @@ export class Frame {
     for (const type of ["touchend", "touchcancel"]) {
       this.dialog.addEventListener(type, () => {
         this.dialog.classList.remove("instant");
-        if (from && far > FAR && type === "touchend") this.#onclose();
+        if (from && far > CLOSE_DISTANCE && type === "touchend") this.#onclose();
         from = NaN;
         move(0);
       });

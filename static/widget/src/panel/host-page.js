@@ -1,6 +1,6 @@
 /** What the widget does to the page around it: through one sheet of its own, which is taken away completely. */
 
-export class Page {
+export class HostPage {
   /** @type {CSSStyleSheet | null} */
   #sheet = null;
 
@@ -10,7 +10,7 @@ export class Page {
    * @param {string} [effects.side] from which the page makes room for a panel: start or end
    * @param {number} [effects.room] how much, in pixels
    */
-  set({ still = false, side = "end", room = 0 }) {
+  apply({ still = false, side = "end", room = 0 }) {
     const css = [
       // A scrollbar that was there leaves its room, so that nothing moves.
       still &&

@@ -1,17 +1,17 @@
 /** What the menu shows in the place of the conversation: other conversations, deletion, and what this all is. */
 
-import { h, plain, tool } from "../base/dom.js";
-import { fill, locale, words } from "../base/labels.js";
+import { h, textButton, iconButton } from "../base/dom.js";
+import { fill, locale, labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
 /** A page that lies over the transcript; the composer stays. It goes when the conversation goes on. */
-export class Cover {
+export class Overlay {
   /** What opens it, and gets the focus back. @type {HTMLElement | undefined} */
   opener;
 
-  /** @param {Conversation} conversation @param {{ onleft: () => void, signal: AbortSignal }} on the focus needs a place */
-  constructor(conversation, { onleft, signal }) {
+  /** @param {Conversation} conversation @param {{ onfocuslost: () => void, signal: AbortSignal }} on the focus needs a place */
+  constructor(conversation, { onfocuslost, signal }) {
     this.title = h("h3", { id: "cover-name", tabIndex: -1 });
     this.body = h("div", { className: "cover-body" });
     this.element = h(
@@ -20,7 +20,7 @@ export class Cover {
       h(
         "div",
         { className: "cover-head" },
-        tool(words.back, "back", () => this.close()),
+        iconButton(labels.back, "back", () => this.close()),
         this.title,
       ),
       this.body,
@@ -28,7 +28,7 @@ export class Cover {
     const follow = (/** @type {Event} */ event) => {
       const { before } = /** @type {CustomEvent} */ (event).detail;
       const { chatId, turns } = conversation.thread;
-      if (before.chatId !== chatId || before.turns.length !== turns.length) this.close(onleft);
+      if (before.chatId !== chatId || before.turns.length !== turns.length) this.close(onfocuslost);
     };
     conversation.addEventListener("change", follow, { signal });
   }
@@ -42,12 +42,12 @@ export class Cover {
     this.title.focus();
   }
 
-  /** Returns whether it was open. @param {() => void} [onleft] gives the focus a place; else it goes back to where it was */
-  close(onleft = () => this.opener?.focus()) {
+  /** Returns whether it was open. @param {() => void} [onfocuslost] gives the focus a place; else it goes back to where it was */
+  close(onfocuslost = () => this.opener?.focus()) {
     if (this.element.hidden) return false;
     const hadFocus = this.element.matches(":focus-within");
     this.#open(false);
-    if (hadFocus) onleft();
+    if (hadFocus) onfocuslost();
     return true;
   }
 
@@ -61,10 +61,10 @@ export class Cover {
 }
 
 /** @param {Conversation} conversation */
-export function pastPage(conversation) {
-  if (!conversation.past.length) return [h("p", {}, words.pastNone)];
+export function buildPastPage(conversation) {
+  if (!conversation.pastConversations.length) return [h("p", {}, labels.pastNone)];
   const time = new Intl.DateTimeFormat(locale(), { weekday: "short", hour: "numeric", minute: "2-digit" });
-  const items = conversation.past.map(({ chatId, title, at }) => {
+  const items = conversation.pastConversations.map(({ chatId, title, at }) => {
     const open = () => conversation.open(chatId);
     const when = h("time", { dateTime: new Date(at).toISOString() }, time.format(at));
     return h("li", {}, h("button", { onclick: open }, h("span", { dir: "auto" }, title), when));
@@ -72,32 +72,32 @@ export function pastPage(conversation) {
   return [h("ul", { className: "past", role: "list" }, ...items)];
 }
 
-/** @param {Conversation} conversation @param {import("../composer/composer.js").Composer} composer @param {Cover} cover */
-export function forgetPage(conversation, composer, cover) {
+/** @param {Conversation} conversation @param {import("../composer/composer.js").Composer} composer @param {Overlay} cover */
+export function buildDeletePage(conversation, composer, cover) {
   const forget = async () => {
     yes.disabled = no.disabled = true;
-    yes.textContent = words.forgetting;
-    const everywhere = await conversation.forget();
+    yes.textContent = labels.forgetting;
+    const everywhere = await conversation.deleteData();
     cover.close();
     composer.clear();
-    composer.say(everywhere ? words.forgotten : words.forgottenHere);
+    composer.showRemark(everywhere ? labels.forgotten : labels.forgottenHere);
   };
-  const yes = h("button", { className: "danger", onclick: forget }, words.forgetYes);
-  const no = plain(() => cover.close(), words.cancel);
-  return [h("p", {}, words.forgetWhat), h("div", { className: "choice" }, yes, no)];
+  const yes = h("button", { className: "danger", onclick: forget }, labels.forgetYes);
+  const no = textButton(() => cover.close(), labels.cancel);
+  return [h("p", {}, labels.forgetWhat), h("div", { className: "choice" }, yes, no)];
 }
 
 /** @param {Conversation} conversation */
-export function aboutPage({ options }) {
-  const kept = options.memory === "tab" ? words.aboutKeptTab : words.aboutKeptDay;
+export function buildAboutPage({ options }) {
+  const kept = options.memory === "tab" ? labels.aboutKeptTab : labels.aboutKeptDay;
   const parts = [
-    [words.aboutAnswers, words.aboutAnswersText],
-    [words.aboutKept, `${kept} ${words.aboutKeptThere}`],
-    [words.aboutSent, words.aboutSentText],
-    [words.aboutLimits, words.aboutLimitsText],
+    [labels.aboutAnswers, labels.aboutAnswersText],
+    [labels.aboutKept, `${kept} ${labels.aboutKeptThere}`],
+    [labels.aboutSent, labels.aboutSentText],
+    [labels.aboutLimits, labels.aboutLimitsText],
   ];
   return parts.flatMap(([title, text]) => [
     h("h4", {}, title),
-    h("p", {}, fill(text, { forget: words.forget, page: words.tellPage })),
+    h("p", {}, fill(text, { forget: labels.forget, page: labels.tellPage })),
   ]);
 }

@@ -1,16 +1,16 @@
 /** What can be done with a conversation: the button that begins a new one, and a menu of that and all else. */
 
-import { h, icon, tool } from "../base/dom.js";
-import { aboutPage, forgetPage, pastPage } from "./menu-pages.js";
-import { words } from "../base/labels.js";
+import { h, icon, iconButton } from "../base/dom.js";
+import { buildAboutPage, buildDeletePage, buildPastPage } from "./menu-pages.js";
+import { labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
 export class Menu {
   #conversation;
   #composer;
-  #cover;
-  #onchosen;
+  #overlay;
+  #onfocuslost;
   /** Ends listening for presses outside. @type {AbortController | null} */
   #listening = null;
   #pressedInside = false;
@@ -18,26 +18,26 @@ export class Menu {
   /**
    * @param {Conversation} conversation
    * @param {import("../composer/composer.js").Composer} composer
-   * @param {import("./menu-pages.js").Cover} cover
-   * @param {{ onchosen: () => void, signal: AbortSignal }} on the focus needs a place
+   * @param {import("./menu-pages.js").Overlay} cover
+   * @param {{ onfocuslost: () => void, signal: AbortSignal }} on the focus needs a place
    */
-  constructor(conversation, composer, cover, { onchosen, signal }) {
+  constructor(conversation, composer, cover, { onfocuslost, signal }) {
     this.#conversation = conversation;
     this.#composer = composer;
-    this.#cover = cover;
-    this.#onchosen = onchosen;
+    this.#overlay = cover;
+    this.#onfocuslost = onfocuslost;
     const toggle = () => (this.isOpen ? this.close() : this.open());
-    this.fresh = tool(words.newThread, "compose", () => this.#restart());
-    this.button = tool(words.menu, "more", toggle, { "aria-haspopup": "menu", "aria-expanded": "false" });
+    this.newButton = iconButton(labels.newThread, "compose", () => this.#restart());
+    this.button = iconButton(labels.menu, "more", toggle, { "aria-haspopup": "menu", "aria-expanded": "false" });
     cover.opener = this.button;
-    this.list = h("div", { className: "menu-list", role: "menu", hidden: true, "aria-label": words.menu });
+    this.list = h("div", { className: "menu-list", role: "menu", hidden: true, "aria-label": labels.menu });
     const listen = {
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
       onpointerdown: () => (this.#pressedInside = true),
     };
-    this.element = h("div", { className: "menu", ...listen }, this.fresh, this.button, this.list);
-    conversation.addEventListener("change", () => this.#fit(), { signal });
-    this.#fit();
+    this.element = h("div", { className: "menu", ...listen }, this.newButton, this.button, this.list);
+    conversation.addEventListener("change", () => this.#update(), { signal });
+    this.#update();
   }
 
   get isOpen() {
@@ -67,16 +67,16 @@ export class Menu {
 
   #items() {
     const composer = this.#composer;
-    const [conversation, cover] = [this.#conversation, this.#cover];
+    const [conversation, cover] = [this.#conversation, this.#overlay];
     const empty = conversation.thread.turns.length === 0;
     return [
-      this.#item(words.newThread, () => this.#restart(), empty),
-      this.#item(words.past, () => cover.show(words.past, pastPage(conversation))),
-      this.#item(words.download, () => download(conversation), empty),
+      this.#item(labels.newThread, () => this.#restart(), empty),
+      this.#item(labels.past, () => cover.show(labels.past, buildPastPage(conversation))),
+      this.#item(labels.download, () => download(conversation), empty),
       h("hr"),
-      this.#item(words.tellPage, () => (composer.page = !composer.page), false, composer.page),
-      this.#item(words.forget, () => cover.show(words.forget, forgetPage(conversation, composer, cover))),
-      this.#item(words.about, () => cover.show(words.about, aboutPage(conversation))),
+      this.#item(labels.tellPage, () => (composer.page = !composer.page), false, composer.page),
+      this.#item(labels.forget, () => cover.show(labels.forget, buildDeletePage(conversation, composer, cover))),
+      this.#item(labels.about, () => cover.show(labels.about, buildAboutPage(conversation))),
     ];
   }
 
@@ -123,19 +123,19 @@ export class Menu {
 
   #restart() {
     this.#conversation.restart();
-    this.#cover.close();
-    this.#onchosen();
+    this.#overlay.close();
+    this.#onfocuslost();
   }
 
-  #fit() {
-    this.fresh.disabled = this.#conversation.thread.turns.length === 0;
+  #update() {
+    this.newButton.disabled = this.#conversation.thread.turns.length === 0;
   }
 }
 
 /** @param {Conversation} conversation */
 function download(conversation) {
   const name = conversation.options.domain.replace(/[^\w.-]+/g, "-");
-  const url = URL.createObjectURL(new Blob([conversation.markdown()], { type: "text/markdown;charset=utf-8" }));
+  const url = URL.createObjectURL(new Blob([conversation.exportMarkdown()], { type: "text/markdown;charset=utf-8" }));
   h("a", { href: url, download: `${name}-${new Date().toISOString().slice(0, 10)}.md` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers read it late
 }

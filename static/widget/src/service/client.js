@@ -5,19 +5,19 @@
 
 import { Http, isLast } from "./http.js";
 import { Socket } from "./socket.js";
-import { tab } from "../conversation/store.js";
-import { words } from "../base/labels.js";
+import { tabStorage } from "../conversation/store.js";
+import { labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/thread.js").Event} Event */
 /** @typedef {{ key: string, fp: string, id: string, threadId: string, messageId: string }} Ids of an answer; `id` is the chat's */
 /** @typedef {"unsent" | "unreached" | "broken" | "silent"} Loss `unsent` is sure that the service did not get it */
-/** @typedef {{ event: (event: Event) => void, lost: (how: Loss) => void }} Hearer */
-/** @typedef {{ key: string, fp: string, id: string } & Record<string, unknown>} Asking */
+/** @typedef {{ event: (event: Event) => void, lost: (how: Loss) => void }} Listener */
+/** @typedef {{ key: string, fp: string, id: string } & Record<string, unknown>} QuestionRequest */
 /**
  * One answer on its way. `line` changes with each connection: what an earlier one still has to say is not heard.
- * @typedef {object} Course
+ * @typedef {object} Exchange
  * @property {(event: Event) => void} listener
- * @property {Pick<Ids, "key" | "fp" | "id">} asker
+ * @property {Pick<Ids, "key" | "fp" | "id">} caller
  * @property {Ids | null} ids known when the answer has begun
  * @property {number} after events seen
  * @property {number} attempt
@@ -27,29 +27,29 @@ import { words } from "../base/labels.js";
  */
 
 /** Silence after which a connection counts as lost, until its first event and between any two, in milliseconds. */
-const FIRST = 20_000;
-const BETWEEN = 15_000;
+const FIRST_EVENT_TIMEOUT = 20_000;
+const EVENT_TIMEOUT = 15_000;
 /** Before each attempt to go on; together about as long as the service waits for a reader to come back. */
-const PAUSES = [200, 800, 2_000, 4_000, 6_000, 6_000];
+const RETRY_DELAYS = [200, 800, 2_000, 4_000, 6_000, 6_000];
 /** Without a network its return is waited for. Browsers can be wrong about it, so there are attempts all the same. */
-const OFFLINE = 60_000;
+const OFFLINE_DELAY = 60_000;
 /** How long a tab remembers that sockets do not get through. */
-const MEMORY = 10 * 60_000;
+const BLOCKED_MEMORY = 10 * 60_000;
 
 export class Client {
   #socket;
   #http;
   /** Whether requests work where sockets do not. */
-  #blocked;
-  #memory;
-  /** @type {Course | null} */
-  #course = null;
+  #socketsBlocked;
+  #storageKey;
+  /** @type {Exchange | null} */
+  #exchange = null;
   /** @type {Socket | Http} */
-  #carrier;
+  #transport;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   /** Ends the listening for the network. */
-  #over = new AbortController();
+  #networkEvents = new AbortController();
 
   /**
    * @param {string} script address of the loader; the service is on the same host
@@ -58,21 +58,21 @@ export class Client {
   constructor(script, domain) {
     this.#http = new Http(script, domain);
     this.#socket = new Socket(this.#http.address("v1/assistant", "/socket"));
-    this.#memory = `docs-assistant:${domain}:requests`;
-    this.#blocked = Number(tab.get(this.#memory)) > Date.now();
-    this.#carrier = this.#socket;
+    this.#storageKey = `docs-assistant:${domain}:requests`;
+    this.#socketsBlocked = Number(tabStorage.get(this.#storageKey)) > Date.now();
+    this.#transport = this.#socket;
   }
 
   /**
    * Sends a question. Its events follow, and whatever happens the last one is `finish` or `error`. An event
    * `reconnecting` tells that the connection was lost; what comes after it goes on where it was.
-   * @param {Asking} question
+   * @param {QuestionRequest} question
    * @param {(event: Event) => void} listener
    */
   ask(question, listener) {
     const { key, fp, id } = question;
-    this.#begin({ listener, asker: { key, fp, id }, ids: null, after: 0, resuming: false });
-    this.#go((carrier, hearer) => carrier.ask(question, hearer));
+    this.#begin({ listener, caller: { key, fp, id }, ids: null, after: 0, resuming: false });
+    this.#connect((carrier, hearer) => carrier.ask(question, hearer));
   }
 
   /**
@@ -80,28 +80,28 @@ export class Client {
    * @param {Pick<Ids, "key" | "fp" | "id"> & { threadId: string | null, messageId: string | null, after: number }} answer
    * @param {(event: Event) => void} listener
    */
-  resume({ after, threadId, messageId, ...asker }, listener) {
-    const ids = threadId && messageId ? { ...asker, threadId, messageId } : null;
-    this.#begin({ listener, asker, ids, after, resuming: true });
+  resume({ after, threadId, messageId, ...caller }, listener) {
+    const ids = threadId && messageId ? { ...caller, threadId, messageId } : null;
+    this.#begin({ listener, caller, ids, after, resuming: true });
     if (ids) this.#resume();
-    else this.#fail(words.lost);
+    else this.#fail(labels.lost);
   }
 
   /** Ends the running answer. At most its `start` follows. */
   stop() {
-    const course = this.#course;
+    const course = this.#exchange;
     if (!course || course.stopped) return;
     course.stopped = true;
-    this.#quiet();
-    if (course.line) this.#carrier.stop(course.ids);
+    this.#stopTimers();
+    if (course.line) this.#transport.stop(course.ids);
     else if (course.ids) this.#http.stop(course.ids);
-    this.#wait(FIRST); // for the connection to be free again
+    this.#startTimeout(FIRST_EVENT_TIMEOUT); // for the connection to be free again
   }
 
   /** Ends all connections; no event follows. */
   close() {
-    this.#quiet();
-    this.#course = null;
+    this.#stopTimers();
+    this.#exchange = null;
     this.#socket.close();
     this.#http.close();
   }
@@ -116,89 +116,90 @@ export class Client {
     return this.#http.forget(whose);
   }
 
-  /** @param {Omit<Course, "attempt" | "stopped" | "line">} course */
+  /** @param {Omit<Exchange, "attempt" | "stopped" | "line">} course */
   #begin(course) {
-    this.#quiet();
-    this.#course = { ...course, attempt: 0, stopped: false, line: null };
-    this.#over = new AbortController();
+    this.#stopTimers();
+    this.#exchange = { ...course, attempt: 0, stopped: false, line: null };
+    this.#networkEvents = new AbortController();
     // A connection seems to be alive for long after its network went, or another one came.
-    for (const turn of ["offline", "online"]) addEventListener(turn, () => this.#turn(), { signal: this.#over.signal });
+    for (const turn of ["offline", "online"])
+      addEventListener(turn, () => this.#networkChanged(), { signal: this.#networkEvents.signal });
   }
 
-  /** @param {(carrier: Socket | Http, hearer: Hearer) => void} act @param {boolean} [instead] by requests, since the socket failed */
-  #go(act, instead = false) {
-    const course = /** @type {Course} */ (this.#course);
-    const line = (course.line = {});
-    const carrier = (this.#carrier = instead || this.#blocked ? this.#http : this.#socket);
-    const isHeard = () => this.#course === course && course.line === line;
-    this.#wait(FIRST);
+  /** @param {(carrier: Socket | Http, hearer: Listener) => void} act @param {boolean} [instead] by requests, since the socket failed */
+  #connect(act, instead = false) {
+    const course = /** @type {Exchange} */ (this.#exchange);
+    const connection = (course.line = {});
+    const carrier = (this.#transport = instead || this.#socketsBlocked ? this.#http : this.#socket);
+    const isHeard = () => this.#exchange === course && course.line === connection;
+    this.#startTimeout(FIRST_EVENT_TIMEOUT);
     act(carrier, {
       event: (event) => {
         if (!isHeard()) return;
-        if (instead && !this.#blocked) this.#remember();
+        if (instead && !this.#socketsBlocked) this.#rememberBlocked();
         this.#receive(event);
       },
       lost: (how) => {
         if (!isHeard()) return;
-        if (how === "unsent" && !course.stopped) this.#go(act, true);
+        if (how === "unsent" && !course.stopped) this.#connect(act, true);
         else this.#lost(how);
       },
     });
   }
 
   #resume() {
-    const course = /** @type {Course} */ (this.#course);
+    const course = /** @type {Exchange} */ (this.#exchange);
     const answer = { .../** @type {Ids} */ (course.ids), after: course.after };
-    this.#go((carrier, hearer) => carrier.resume(answer, hearer));
+    this.#connect((carrier, hearer) => carrier.resume(answer, hearer));
   }
 
   /** @param {Event} event */
   #receive(event) {
-    const course = /** @type {Course} */ (this.#course);
+    const course = /** @type {Exchange} */ (this.#exchange);
     if (typeof event?.type !== "string") return;
-    if (course.resuming && event.type === "error" && event.status === 404) return this.#fail(words.lost);
+    if (course.resuming && event.type === "error" && event.status === 404) return this.#fail(labels.lost);
     course.resuming = false;
     course.attempt = 0;
     if (event.type === "start") {
-      course.ids = { ...course.asker, threadId: event.messageMetadata?.threadId, messageId: event.messageId };
+      course.ids = { ...course.caller, threadId: event.messageMetadata?.threadId, messageId: event.messageId };
     }
     if (course.ids) course.after++;
     if (isLast(event)) {
-      this.#quiet();
-      this.#course = null;
-      this.#carrier.rest();
+      this.#stopTimers();
+      this.#exchange = null;
+      this.#transport.release();
     } else if (!course.stopped) {
-      this.#wait(BETWEEN);
+      this.#startTimeout(EVENT_TIMEOUT);
     }
     if (!course.stopped || event.type === "start") course.listener(event);
   }
 
   /** The network went or came. An answer that has not begun could not be gone on with: its connection may yet live. */
-  #turn() {
-    const course = this.#course;
+  #networkChanged() {
+    const course = this.#exchange;
     if (!course?.ids || course.stopped) return;
     course.attempt = 0;
-    this.#seek(navigator.onLine ? 0 : OFFLINE);
+    this.#reconnect(navigator.onLine ? 0 : OFFLINE_DELAY);
   }
 
   /** @param {Loss} how */
   #lost(how) {
-    const course = this.#course;
+    const course = this.#exchange;
     if (!course) return;
     if (course.stopped) return this.close();
     const off = !navigator.onLine;
     if (!course.ids)
       return this.#fail(
-        off ? words.offline : how === "broken" ? words.lost : how === "silent" ? words.silent : words.unreachable,
+        off ? labels.offline : how === "broken" ? labels.lost : how === "silent" ? labels.silent : labels.unreachable,
       );
-    const pause = off ? OFFLINE : PAUSES[course.attempt++];
-    if (pause) this.#seek(pause);
-    else this.#fail(words.lost);
+    const pause = off ? OFFLINE_DELAY : RETRY_DELAYS[course.attempt++];
+    if (pause) this.#reconnect(pause);
+    else this.#fail(labels.lost);
   }
 
   /** Goes on over another connection. @param {number} pause before, in milliseconds */
-  #seek(pause) {
-    const course = /** @type {Course} */ (this.#course);
+  #reconnect(pause) {
+    const course = /** @type {Exchange} */ (this.#exchange);
     course.line = null;
     course.resuming = true;
     this.#socket.close();
@@ -210,25 +211,25 @@ export class Client {
 
   /** @param {string} errorText */
   #fail(errorText) {
-    const course = this.#course;
+    const course = this.#exchange;
     this.close();
     if (!course?.stopped) course?.listener({ type: "error", errorText, status: 0 });
   }
 
   /** @param {number} ms */
-  #wait(ms) {
+  #startTimeout(ms) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#lost("silent"), ms);
   }
 
   /** From now on nothing happens by itself. */
-  #quiet() {
+  #stopTimers() {
     clearTimeout(this.#timer);
-    this.#over.abort();
+    this.#networkEvents.abort();
   }
 
-  #remember() {
-    this.#blocked = true;
-    tab.set(this.#memory, String(Date.now() + MEMORY));
+  #rememberBlocked() {
+    this.#socketsBlocked = true;
+    tabStorage.set(this.#storageKey, String(Date.now() + BLOCKED_MEMORY));
   }
 }

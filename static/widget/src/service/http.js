@@ -3,23 +3,23 @@
 import { json } from "../base/json.js";
 import { EventStream } from "./sse.js";
 
-/** @typedef {import("./client.js").Hearer} Hearer */
+/** @typedef {import("./client.js").Listener} Listener */
 /** @typedef {import("./client.js").Ids} Ids */
 
 /** A proxy's statuses while the service behind it is away. */
-const AWAY = new Set([502, 503, 504]);
+const GATEWAY_ERRORS = new Set([502, 503, 504]);
 
 /** How long a small request may take, in milliseconds. */
-const PATIENCE = 10_000;
+const TIMEOUT = 10_000;
 
 /** One answer being read. `unwanted` means that it is to be stopped as soon as its ids are known. */
-class Reading extends AbortController {
-  unwanted = false;
+class StreamRequest extends AbortController {
+  stopRequested = false;
 }
 
 export class Http {
-  /** @type {Reading | null} */
-  #reading = null;
+  /** @type {StreamRequest | null} */
+  #running = null;
   #service;
   #domain;
 
@@ -34,7 +34,7 @@ export class Http {
     return new URL(`/discovery/${what}/${this.#domain}${more}`, this.#service);
   }
 
-  /** @param {{ key: string } & Record<string, any>} question @param {Hearer} hearer */
+  /** @param {{ key: string } & Record<string, any>} question @param {Listener} hearer */
   async ask({ key, fp, ...question }, hearer) {
     const reading = this.#begin();
     const response = await this.#fetch(
@@ -45,14 +45,14 @@ export class Http {
     );
     if (reading.signal.aborted) return;
     if (!response) return hearer.lost("unreached");
-    if (!response.ok) return hearer.event(await failure(response));
-    await this.#read(response, reading, {
+    if (!response.ok) return hearer.event(await errorEvent(response));
+    await this.#readStream(response, reading, {
       lost: hearer.lost,
       event: (event) => {
         hearer.event(event);
-        if (!reading.unwanted || event.type !== "start") return;
+        if (!reading.stopRequested || event.type !== "start") return;
         reading.abort();
-        this.#end({ key, fp, threadId: event.messageMetadata?.threadId, messageId: event.messageId });
+        this.#requestStop({ key, fp, threadId: event.messageMetadata?.threadId, messageId: event.messageId });
       },
     });
   }
@@ -60,23 +60,23 @@ export class Http {
   /**
    * Reads an answer again from its start; what was seen of it is passed over.
    * @param {Ids & { after: number }} answer
-   * @param {Hearer} hearer
+   * @param {Listener} hearer
    */
   async resume({ key, id, messageId, after }, hearer) {
     const reading = this.#begin();
     const url = this.address("v2/assistant", `/message/${encodeURIComponent(id)}/stream`);
     const response = await this.#fetch(url, key, null, reading);
     if (reading.signal.aborted) return;
-    if (!response || AWAY.has(response.status)) return hearer.lost("unreached");
-    if (response.status === 204) return hearer.event(gone());
-    if (!response.ok) return hearer.event(await failure(response));
+    if (!response || GATEWAY_ERRORS.has(response.status)) return hearer.lost("unreached");
+    if (response.status === 204) return hearer.event(notFoundEvent());
+    if (!response.ok) return hearer.event(await errorEvent(response));
     let position = 0;
-    await this.#read(response, reading, {
+    await this.#readStream(response, reading, {
       lost: hearer.lost,
       event: (event) => {
         if (position++ === 0 && event.messageId !== messageId) {
           reading.abort();
-          hearer.event(gone()); // another question of this conversation came between
+          hearer.event(notFoundEvent()); // another question of this conversation came between
         } else if (position > after || isLast(event)) {
           hearer.event(event);
         }
@@ -87,56 +87,56 @@ export class Http {
   /** Ends an answer. One whose ids are not known yet is read on until they are. @param {Ids | null} ids */
   stop(ids) {
     if (ids) {
-      this.#end(ids);
+      this.#requestStop(ids);
       this.close();
-    } else if (this.#reading) {
-      this.#reading.unwanted = true;
-      this.#reading = null;
+    } else if (this.#running) {
+      this.#running.stopRequested = true;
+      this.#running = null;
     }
   }
 
   /** No event follows. */
   close() {
-    this.#reading?.abort();
-    this.#reading = null;
+    this.#running?.abort();
+    this.#running = null;
   }
 
   /** The answer has ended. */
-  rest() {
-    this.#reading = null;
+  release() {
+    this.#running = null;
   }
 
   /** Tells what a reader thinks of an answer. Returns whether the service took it. @param {Record<string, unknown>} feedback */
   rate(feedback) {
     // As plain text a browser sends it without asking first, so that it also leaves with the page.
     const init = { method: "POST", body: json(feedback), headers: { "Content-Type": "text/plain" }, keepalive: true };
-    return this.#did(
-      fetch(this.address("v1/feedback"), { ...init, credentials: "omit", signal: AbortSignal.timeout(PATIENCE) }),
+    return this.#succeeded(
+      fetch(this.address("v1/feedback"), { ...init, credentials: "omit", signal: AbortSignal.timeout(TIMEOUT) }),
     );
   }
 
   /** Deletes a conversation. Returns whether the service did. @param {{ key: string, fp: string, threadId: string }} whose */
   forget({ key, fp, threadId }) {
-    return this.#did(this.#post(this.address("v1/assistant", "/forget"), key, { fp, threadId }));
+    return this.#succeeded(this.#post(this.address("v1/assistant", "/forget"), key, { fp, threadId }));
   }
 
   #begin() {
     this.close();
-    return (this.#reading = new Reading());
+    return (this.#running = new StreamRequest());
   }
 
   /** @param {Omit<Ids, "id">} ids */
-  #end({ key, fp, threadId, messageId }) {
-    this.#did(this.#post(this.address("v2/assistant", "/stop"), key, { fp, threadId, messageId }));
+  #requestStop({ key, fp, threadId, messageId }) {
+    this.#succeeded(this.#post(this.address("v2/assistant", "/stop"), key, { fp, threadId, messageId }));
   }
 
   /** @param {URL} url @param {string} key @param {object} content */
   #post(url, key, content) {
-    return fetch(url, { ...request(key, content), keepalive: true, signal: AbortSignal.timeout(PATIENCE) });
+    return fetch(url, { ...requestOptions(key, content), keepalive: true, signal: AbortSignal.timeout(TIMEOUT) });
   }
 
   /** @param {Promise<Response>} response */
-  async #did(response) {
+  async #succeeded(response) {
     try {
       return (await response).ok;
     } catch {
@@ -144,17 +144,17 @@ export class Http {
     }
   }
 
-  /** @param {URL} url @param {string} key @param {object | null} content @param {Reading} reading */
+  /** @param {URL} url @param {string} key @param {object | null} content @param {StreamRequest} reading */
   async #fetch(url, key, content, { signal }) {
     try {
-      return await fetch(url, { ...request(key, content), signal });
+      return await fetch(url, { ...requestOptions(key, content), signal });
     } catch {
       return null;
     }
   }
 
-  /** @param {Response} response @param {Reading} reading @param {Hearer} hearer */
-  async #read(response, reading, hearer) {
+  /** @param {Response} response @param {StreamRequest} reading @param {Listener} hearer */
+  async #readStream(response, reading, hearer) {
     const stream = new EventStream();
     let ended = false;
     try {
@@ -177,10 +177,10 @@ export class Http {
 export const isLast = ({ type }) => type === "finish" || type === "error";
 
 /** @returns {import("../conversation/thread.js").Event} */
-const gone = () => ({ type: "error", errorText: "", status: 404 });
+const notFoundEvent = () => ({ type: "error", errorText: "", status: 404 });
 
 /** @param {string} key @param {object | null} content @returns {RequestInit} */
-const request = (key, content) => ({
+const requestOptions = (key, content) => ({
   method: content ? "POST" : "GET",
   headers: { Authorization: `Bearer ${key}`, ...(content && { "Content-Type": "application/json" }) },
   body: content && json(content),
@@ -189,7 +189,7 @@ const request = (key, content) => ({
 });
 
 /** A refusal as the event that the socket would have sent. @param {Response} response @returns {Promise<import("../conversation/thread.js").Event>} */
-async function failure(response) {
+async function errorEvent(response) {
   const later = response.headers.get("Retry-After") ?? ""; // seconds, or a date
   const wait = Number(later) || Math.ceil((Date.parse(later) - Date.now()) / 1000);
   const body = await response.json().catch(() => null);

@@ -2,19 +2,19 @@
 
 import { json } from "../base/json.js";
 
-/** @typedef {import("./client.js").Hearer} Hearer */
+/** @typedef {import("./client.js").Listener} Listener */
 /** @typedef {import("./client.js").Ids} Ids */
 
 /** A network that swallows sockets is found out after this, in milliseconds. */
-const OPENING = 3_000;
+const OPEN_TIMEOUT = 3_000;
 /** An unused socket is given up after this: it would keep the page out of the browser's back/forward cache. */
-const IDLE = 60_000;
+const IDLE_TIMEOUT = 60_000;
 
 export class Socket {
   /** @type {WebSocket | null} */
   #socket = null;
-  /** @type {Hearer | null} */
-  #hearer = null;
+  /** @type {Listener | null} */
+  #listener = null;
   /** An answer's last events may still be on their way. */
   #busy = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -26,14 +26,14 @@ export class Socket {
     this.#url = url.href.replace(/^http/, "ws");
   }
 
-  /** @param {Record<string, unknown>} question @param {Hearer} hearer */
+  /** @param {Record<string, unknown>} question @param {Listener} hearer */
   ask(question, hearer) {
-    this.#say({ type: "ask", ...question }, hearer);
+    this.#send({ type: "ask", ...question }, hearer);
   }
 
-  /** @param {Ids & { after: number }} answer @param {Hearer} hearer */
+  /** @param {Ids & { after: number }} answer @param {Listener} hearer */
   resume({ key, fp, threadId, messageId, after }, hearer) {
-    this.#say({ type: "resume", key, fp, threadId, messageId, after }, hearer);
+    this.#send({ type: "resume", key, fp, threadId, messageId, after }, hearer);
   }
 
   /** Ends the running answer. Its last events follow. */
@@ -46,25 +46,25 @@ export class Socket {
   close() {
     clearTimeout(this.#timer);
     const socket = this.#socket;
-    this.#socket = this.#hearer = null;
+    this.#socket = this.#listener = null;
     this.#busy = false;
     socket?.close(1000);
   }
 
   /** The answer has ended. */
-  rest() {
+  release() {
     this.#busy = false;
-    this.#hearer = null;
+    this.#listener = null;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.close(), IDLE);
+    this.#timer = setTimeout(() => this.close(), IDLE_TIMEOUT);
   }
 
-  /** @param {Record<string, unknown>} content @param {Hearer} hearer */
-  #say(content, hearer) {
+  /** @param {Record<string, unknown>} content @param {Listener} hearer */
+  #send(content, hearer) {
     const message = json(content);
     if (this.#busy || this.#socket?.readyState !== WebSocket.OPEN) this.close();
     clearTimeout(this.#timer);
-    this.#hearer = hearer;
+    this.#listener = hearer;
     this.#busy = true;
     if (this.#socket) this.#socket.send(message);
     else this.#open(message);
@@ -72,18 +72,18 @@ export class Socket {
 
   /** @param {string} message */
   #open(message) {
-    const hearer = this.#hearer;
+    const hearer = this.#listener;
     /** @type {WebSocket} */
     let socket;
     try {
       socket = this.#socket = new WebSocket(this.#url);
     } catch {
       // A content security policy that forbids the connection throws here in some browsers.
-      queueMicrotask(() => hearer === this.#hearer && this.#lost("unsent"));
+      queueMicrotask(() => hearer === this.#listener && this.#lost("unsent"));
       return;
     }
     let opened = false;
-    this.#timer = setTimeout(() => socket === this.#socket && this.#lost("unsent"), OPENING);
+    this.#timer = setTimeout(() => socket === this.#socket && this.#lost("unsent"), OPEN_TIMEOUT);
     socket.onopen = () => {
       if (socket !== this.#socket) return;
       clearTimeout(this.#timer);
@@ -104,12 +104,12 @@ export class Socket {
       // Not of the service: nothing that follows can be trusted to be complete.
       return this.#lost("broken");
     }
-    this.#hearer?.event(/** @type {import("../conversation/thread.js").Event} */ (event));
+    this.#listener?.event(/** @type {import("../conversation/thread.js").Event} */ (event));
   }
 
   /** @param {import("./client.js").Loss} how */
   #lost(how) {
-    const hearer = this.#hearer;
+    const hearer = this.#listener;
     this.close();
     hearer?.lost(how);
   }

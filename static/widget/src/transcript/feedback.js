@@ -1,12 +1,12 @@
 /** What a reader thinks of an answer: a thumb counts at once, and more can be said after it. */
 
-import { h, icon, plain, tool } from "../base/dom.js";
-import { words } from "../base/labels.js";
+import { h, icon, textButton, iconButton } from "../base/dom.js";
+import { labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 
 /** The longest comment the service takes, in characters. */
-const LONGEST = 1_000;
+const MAX_COMMENT = 1_000;
 
 /** What may be wrong with an answer, as its owner reads it, and by the key of the sentence that readers see. */
 const REASONS = /** @type {const} */ ({
@@ -23,10 +23,10 @@ export class FeedbackView {
   #thumbs = [true, false].map((helpful) => {
     const press = () => this.#press(helpful);
     return helpful
-      ? tool(words.helpful, "thumb", press)
-      : tool(words.unhelpful, "thumb", press, { className: "quiet down" });
+      ? iconButton(labels.helpful, "thumb", press)
+      : iconButton(labels.unhelpful, "thumb", press, { className: "quiet down" });
   });
-  thumbs = h("span", { className: "thumbs", role: "group", "aria-label": words.rate }, ...this.#thumbs);
+  thumbs = h("span", { className: "thumbs", role: "group", "aria-label": labels.rate }, ...this.#thumbs);
   /** Where more can be said. */
   element = h("div", {
     className: "feedback",
@@ -52,34 +52,34 @@ export class FeedbackView {
     const answer = /** @type {Answer} */ (this.#answer);
     const again = answer.feedback?.helpful === helpful;
     this.#conversation.rate(answer.id, again ? null : { helpful, reason: "", comment: "" });
-    if (again) return this.#say(words.takenBack);
-    this.#say(words.thanks);
-    this.#ask(helpful);
+    if (again) return this.#announce(labels.takenBack);
+    this.#announce(labels.thanks);
+    this.#showForm(helpful);
   }
 
   /** Asks for more. @param {boolean} helpful */
-  #ask(helpful) {
+  #showForm(helpful) {
     const reasons = Object.entries(REASONS).map(([value, key]) =>
-      h("label", {}, h("input", { type: "radio", name: "reason", value }), h("span", {}, words[key])),
+      h("label", {}, h("input", { type: "radio", name: "reason", value }), h("span", {}, labels[key])),
     );
     const field = h("textarea", {
       name: "comment",
       rows: 2,
-      maxLength: LONGEST,
+      maxLength: MAX_COMMENT,
       dir: "auto",
-      placeholder: words.comment,
-      "aria-label": words.comment,
+      placeholder: labels.comment,
+      "aria-label": labels.comment,
     });
     const form = h(
       "form",
       { onsubmit: (/** @type {Event} */ event) => this.#send(event, helpful) },
-      helpful ? null : h("fieldset", {}, h("legend", {}, words.whatWasWrong), ...reasons),
+      helpful ? null : h("fieldset", {}, h("legend", {}, labels.whatWasWrong), ...reasons),
       field,
       h(
         "p",
         {},
-        plain(() => this.#close(), words.noMore),
-        h("button", { type: "submit", className: "plain" }, words.sendFeedback),
+        textButton(() => this.#close(), labels.noMore),
+        h("button", { type: "submit", className: "plain" }, labels.sendFeedback),
       ),
     );
     this.element.replaceChildren(form);
@@ -94,9 +94,9 @@ export class FeedbackView {
     const [reason, comment] = ["reason", "comment"].map((name) => String(said.get(name) ?? "").trim());
     this.#conversation.rate(/** @type {Answer} */ (this.#answer).id, { helpful, reason, comment });
     this.#close();
-    this.element.replaceChildren(h("p", { className: "thanks" }, icon("check"), words.thanks));
+    this.element.replaceChildren(h("p", { className: "thanks" }, icon("check"), labels.thanks));
     this.element.hidden = false;
-    this.#say(words.thanks);
+    this.#announce(labels.thanks);
   }
 
   /** Closes the form; the focus goes back to where it came from. */
@@ -114,7 +114,7 @@ export class FeedbackView {
   }
 
   /** @param {string} text */
-  #say(text) {
+  #announce(text) {
     this.thumbs.dispatchEvent(new CustomEvent("announce", { bubbles: true, detail: text }));
   }
 }

@@ -1,7 +1,7 @@
 /** How a question looks, with what the reader pointed at. */
 
 import { h, icon } from "../base/dom.js";
-import { words } from "../base/labels.js";
+import { labels } from "../base/labels.js";
 
 export class QuestionView {
   /** @param {import("../conversation/thread.js").Question} question */
@@ -13,8 +13,8 @@ export class QuestionView {
     this.element = h(
       "article",
       { className: "question", tabIndex: -1 },
-      h("h3", { className: "unseen" }, words.asked),
-      chips?.length ? h("ul", { className: "pointed", "aria-label": words.context }, ...chips) : null,
+      h("h3", { className: "unseen" }, labels.asked),
+      chips?.length ? h("ul", { className: "pointed", "aria-label": labels.context }, ...chips) : null,
       h("p", { dir: "auto" }, question.text),
     );
   }

@@ -6,17 +6,17 @@ import { withoutHash } from "../base/links.js";
 /** @typedef {{ before: string, marked: string, after: string }} Quote */
 
 /** How much of a passage is shown around the words that matter, and without any, in characters. */
-const AROUND = 110;
-const LONGEST = 260;
+const CONTEXT_LENGTH = 110;
+const MAX_LENGTH = 260;
 
-const flat = (/** @type {string} */ text) => text.replace(/\s+/g, " ").trim();
+const collapseSpaces = (/** @type {string} */ text) => text.replace(/\s+/g, " ").trim();
 
 /**
  * The words that a link names by a text fragment, from `start` to `end` if there is one.
  * @param {string} href
  * @returns {{ start: string, end: string } | null}
  */
-export function named(href) {
+export function parseTextFragment(href) {
   const directives = href.slice(href.indexOf(":~:") + 3).split("&");
   const directive = href.includes(":~:") && directives.find((part) => part.startsWith("text="));
   if (!directive) return null;
@@ -25,7 +25,7 @@ export function named(href) {
       .slice(5)
       .split(",")
       .filter((part) => !part.endsWith("-") && !part.startsWith("-"));
-    const [start = "", end = ""] = parts.map((part) => flat(decodeURIComponent(part)));
+    const [start = "", end = ""] = parts.map((part) => collapseSpaces(decodeURIComponent(part)));
     return start ? { start, end } : null;
   } catch {
     return null;
@@ -39,9 +39,9 @@ const section = (/** @type {string} */ href) => href.split(":~:")[0].replace(/#$
  * @param {string} href
  * @param {Passage[]} passages
  */
-export function passageOf(href, passages) {
-  const words = named(href);
-  const holds = (/** @type {Passage} */ { text }) => words && find(flat(text), words);
+export function findPassage(href, passages) {
+  const words = parseTextFragment(href);
+  const holds = (/** @type {Passage} */ { text }) => words && findWords(collapseSpaces(text), words);
   const near = passages.filter(({ url }) => section(url) === section(href));
   const far = passages.filter(({ url }) => withoutHash(url) === withoutHash(href));
   return near.find(holds) ?? far.find(holds) ?? near[0] ?? far[0] ?? null;
@@ -54,23 +54,26 @@ export function passageOf(href, passages) {
  * @param {Passage | null} passage
  * @returns {Quote | null}
  */
-export function quote(href, passage) {
-  const words = named(href);
-  const text = flat(passage?.text ?? "");
-  if (!words) return text ? { before: from(text, 0, LONGEST), marked: "", after: "" } : null;
-  const found = find(text, words);
+export function buildQuote(href, passage) {
+  const words = parseTextFragment(href);
+  const text = collapseSpaces(passage?.text ?? "");
+  if (!words) return text ? { before: excerpt(text, 0, MAX_LENGTH), marked: "", after: "" } : null;
+  const found = findWords(text, words);
   if (!found) return { before: "", marked: words.end ? `${words.start} … ${words.end}` : words.start, after: "" };
   const [start, end] = found;
   const marked = text.slice(start, end);
   return {
-    before: start > AROUND ? "…" + text.slice(start - AROUND, start).replace(/^\S*/, "") : text.slice(0, start),
-    marked: marked.length > LONGEST ? `${words.start} … ${words.end}` : marked,
-    after: from(text, end, AROUND),
+    before:
+      start > CONTEXT_LENGTH
+        ? "…" + text.slice(start - CONTEXT_LENGTH, start).replace(/^\S*/, "")
+        : text.slice(0, start),
+    marked: marked.length > MAX_LENGTH ? `${words.start} … ${words.end}` : marked,
+    after: excerpt(text, end, CONTEXT_LENGTH),
   };
 }
 
 /** Some characters of a text, to the end of a word. @param {string} text @param {number} at @param {number} length */
-const from = (text, at, length) =>
+const excerpt = (text, at, length) =>
   text.length - at > length ? text.slice(at, at + length).replace(/\S*$/, "") + "…" : text.slice(at);
 
 /**
@@ -79,7 +82,7 @@ const from = (text, at, length) =>
  * @param {{ start: string, end: string }} words
  * @returns {[number, number] | null}
  */
-function find(text, { start, end }) {
+function findWords(text, { start, end }) {
   const fold = (/** @type {string} */ value) =>
     [...value]
       .map((letter) => (letter.toLowerCase().length === letter.length ? letter.toLowerCase() : letter))

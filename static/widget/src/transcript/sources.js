@@ -1,49 +1,55 @@
 /** What stands below an answer: the pages it cites, pages to read next, and which state of the docs it is about. */
 
-import { h, plain } from "../base/dom.js";
+import { h, textButton } from "../base/dom.js";
 import { displayAddress, linkAttributes, withoutHash } from "../base/links.js";
-import { address } from "../markdown/parser.js";
-import { numbered } from "../conversation/thread.js";
-import { fill, locale, words } from "../base/labels.js";
+import { resolveAddress } from "../markdown/parser.js";
+import { numberSources } from "../conversation/thread.js";
+import { fill, locale, labels } from "../base/labels.js";
 
-/** @typedef {import("../conversation/thread.js").Source & { number: number }} Numbered */
+/** @typedef {import("../conversation/thread.js").Source & { number: number }} NumberedSource */
 
 /** Sources shown before the rest is asked for. */
-const FEW = 5;
+const MAX_SHOWN = 5;
 
 /**
  * The cited pages, each once, by the numbers of the text; each leads to the first place that is cited of it.
  * @param {string} body
  * @param {import("../conversation/thread.js").Source[]} sources
- * @returns {Numbered[]}
+ * @returns {NumberedSource[]}
  */
-export function cited(body, sources) {
+export function citedSources(body, sources) {
   /** @type {Map<string, string>} */
   const first = new Map();
   for (const [, url] of body.matchAll(/\[\d{1,3}\]\(<?([^)\s>]+)/g))
     if (!first.has(withoutHash(url))) first.set(withoutHash(url), url);
-  const once = numbered(body, sources).filter(
+  const once = numberSources(body, sources).filter(
     ({ url }, i, all) => all.findIndex((other) => withoutHash(other.url) === withoutHash(url)) === i,
   );
   return once.map((source) => ({ ...source, url: first.get(withoutHash(source.url)) ?? source.url }));
 }
 
-/** @param {Numbered[]} sources */
-export function sourceList(sources) {
-  const rest = sources.slice(FEW);
-  const list = h("ol", {}, ...sources.slice(0, FEW).map(item));
+/** @param {NumberedSource[]} sources */
+export function buildSourceList(sources) {
+  const rest = sources.slice(MAX_SHOWN);
+  const list = h("ol", {}, ...sources.slice(0, MAX_SHOWN).map(buildItem));
   const more = () => {
     button?.remove();
-    list.append(...rest.map(item));
-    list.children[FEW].querySelector("a")?.focus();
+    list.append(...rest.map(buildItem));
+    list.children[MAX_SHOWN].querySelector("a")?.focus();
   };
-  const button = rest.length ? plain(more, fill(words.more, { n: rest.length })) : null;
-  return h("section", { className: "sources", "aria-label": words.sources }, h("h4", {}, words.sources), list, button);
+  const button = rest.length ? textButton(more, fill(labels.more, { n: rest.length })) : null;
+  return h(
+    "section",
+    { className: "sources", "aria-label": labels.sources },
+    h("h4", {}, labels.sources),
+    list,
+    button,
+  );
 }
 
-/** @param {Numbered} source */
-function item({ number, title, url }) {
-  const href = address(url, location.href);
+/** @param {NumberedSource} source */
+function buildItem({ number, title, url }) {
+  const href = resolveAddress(url, location.href);
   const label = [
     h("span", { className: "number" }, String(number)),
     h("span", { className: "title", dir: "auto" }, title),
@@ -53,24 +59,29 @@ function item({ number, title, url }) {
 }
 
 /** @param {import("../markdown/parser.js").Suggestion[]} suggestions */
-export function nextList(suggestions) {
+export function buildNextList(suggestions) {
   const items = suggestions
     .slice(0, 3)
     .map(({ label, href }) => h("li", {}, h("a", { ...linkAttributes(href), dir: "auto" }, label)));
-  return h("section", { className: "next", "aria-label": words.next }, h("h4", {}, words.next), h("ul", {}, ...items));
+  return h(
+    "section",
+    { className: "next", "aria-label": labels.next },
+    h("h4", {}, labels.next),
+    h("ul", {}, ...items),
+  );
 }
 
 /** Which state of the docs an answer is about. @param {import("../conversation/thread.js").Scope | null} scope */
-export function scopeLine(scope) {
+export function buildScopeLine(scope) {
   const at = Date.parse(scope?.indexedAt ?? "");
-  const parts = [scope?.version, Number.isNaN(at) ? "" : fill(words.indexed, { ago: ago(at) })].filter(Boolean);
+  const parts = [scope?.version, Number.isNaN(at) ? "" : fill(labels.indexed, { ago: formatAge(at) })].filter(Boolean);
   return parts.length ? h("small", {}, parts.join(" · ")) : null;
 }
 
 /** @param {number} at */
-function ago(at) {
+function formatAge(at) {
   const minutes = Math.min(0, Math.round((at - Date.now()) / 60_000));
-  if (minutes === 0) return words.justNow;
+  if (minutes === 0) return labels.justNow;
   const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto" });
   if (minutes > -60) return format.format(minutes, "minute");
   if (minutes > -60 * 24) return format.format(Math.round(minutes / 60), "hour");

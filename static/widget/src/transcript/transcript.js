@@ -5,14 +5,14 @@ import { h, icon } from "../base/dom.js";
 import { moduleAddress } from "../base/modules.js";
 import { QuestionView } from "./question.js";
 import { lastAnswer } from "../conversation/thread.js";
-import { words } from "../base/labels.js";
+import { labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
 /** @typedef {import("./citation-card.js").CitationCard} CitationCard */
 
 /** How near to its end the transcript counts as read to the end, in pixels. */
-const NEAR = 48;
+const END_DISTANCE = 48;
 
 /** @type {Promise<typeof import("./citation-card.js") | null> | null} */
 let cardModule = null;
@@ -22,9 +22,9 @@ export class Transcript {
   #views = new Map();
   #frame = 0;
   /** When what the next frame draws came. */
-  #since = 0;
-  #following = false;
-  #steered = false;
+  #changedAt = 0;
+  #followsEnd = false;
+  #hasScrolled = false;
   #conversation;
   /** @type {Promise<CitationCard | null> | null} */
   #loadingCard = null;
@@ -32,50 +32,51 @@ export class Transcript {
   #card = null;
   #signal;
 
-  /** @param {Conversation} conversation @param {{ ondraw: () => void, onsettled: () => void, signal: AbortSignal }} on `onsettled`: the focus needs a place */
-  constructor(conversation, { ondraw, onsettled, signal }) {
+  /** @param {Conversation} conversation @param {{ ondraw: () => void, onfocuslost: () => void, signal: AbortSignal }} on `onfocuslost`: the focus needs a place */
+  constructor(conversation, { ondraw, onfocuslost, signal }) {
     this.#conversation = conversation;
     this.#signal = signal;
     this.ondraw = ondraw;
-    this.onsettled = onsettled;
+    this.onfocuslost = onfocuslost;
     this.log = h("div", {
       className: "transcript",
       role: "log",
       tabIndex: 0,
       "aria-live": "off",
-      "aria-label": words.transcript,
+      "aria-label": labels.transcript,
       onscroll: () => this.#scrolled(),
     });
     const follow = () => {
-      this.toEnd();
-      this.#following = true;
-      this.onsettled();
+      this.showEnd();
+      this.#followsEnd = true;
+      this.onfocuslost();
     };
-    this.latest = h("button", { className: "latest", hidden: true, onclick: follow }, words.latest, icon("down"));
+    this.latest = h("button", { className: "latest", hidden: true, onclick: follow }, labels.latest, icon("down"));
     for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) {
-      this.log.addEventListener(type, () => (this.#steered = true), { passive: true });
+      this.log.addEventListener(type, () => (this.#hasScrolled = true), { passive: true });
     }
     new ResizeObserver(() => this.#scrolled()).observe(this.log);
-    const changed = (/** @type {Event} */ event) => this.#changed(/** @type {CustomEvent} */ (event).detail.before);
+    const changed = (/** @type {Event} */ event) =>
+      this.#threadChanged(/** @type {CustomEvent} */ (event).detail.before);
     conversation.addEventListener("change", changed, { signal });
   }
 
   /** A new question is shown at once, and whatever else once a frame. @param {import("../conversation/thread.js").Thread} before */
-  #changed(before) {
+  #threadChanged(before) {
     const is = lastAnswer(this.#conversation.thread);
-    if (is && is.id !== lastAnswer(before)?.id) this.#reveal();
-    else if (!this.#frame) this.#soon(performance.now());
+    if (is && is.id !== lastAnswer(before)?.id) this.#showNewQuestion();
+    else if (!this.#frame) this.#scheduleDraw(performance.now());
   }
 
   /** Draws in the next frame what came at a moment: in a hidden tab that frame is far off. @param {number} since */
-  #soon(since) {
-    this.#since = since;
+  #scheduleDraw(since) {
+    this.#changedAt = since;
     this.#frame = requestAnimationFrame(() => this.draw());
   }
 
   draw() {
     const now = performance.now();
-    const since = this.#frame ? this.#since : now;
+    const since = this.#frame ? this.#changedAt : now;
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     const hadFocus = this.log.matches(":focus-within");
@@ -95,33 +96,33 @@ export class Transcript {
         if (!view) this.#addQuestion(turn);
       } else if (view instanceof AnswerView) {
         ended = view.turn?.phase !== turn.phase && (turn.phase === "stopped" || turn.phase === "failed");
-        if (view.turn !== turn || view.last !== last || view.behind) view.update(turn, last, since, now);
-        if (view.behind && !this.#frame) this.#soon(now);
+        if (view.turn !== turn || view.isLast !== last || view.isBehind) view.update(turn, last, since, now);
+        if (view.isBehind && !this.#frame) this.#scheduleDraw(now);
       } else {
         this.#addAnswer(turn, last, now);
       }
     });
-    this.#card?.drawn();
+    this.#card?.refresh();
     if (!this.#loadingCard && this.log.querySelector("a.cite")) this.#loadingCard = this.#loadCard();
     this.log.hidden = turns.length === 0;
-    if (this.#following) this.#scrollToEnd();
-    else if (ended) this.#last(".outcome")?.scrollIntoView({ block: "nearest" });
+    if (this.#followsEnd) this.#scrollToEnd();
+    else if (ended) this.#findInLast(".outcome")?.scrollIntoView({ block: "nearest" });
     this.#scrolled();
     this.ondraw();
-    if (hadFocus && !this.log.matches(":focus-within")) this.onsettled(); // what had it is gone
+    if (hadFocus && !this.log.matches(":focus-within")) this.onfocuslost(); // what had it is gone
   }
 
   /** Brings a new question to the top, so that its answer is read from its start. */
-  #reveal() {
+  #showNewQuestion() {
     this.draw();
-    this.#following = this.#steered = false;
+    this.#followsEnd = this.#hasScrolled = false;
     this.#scrollToEnd();
     this.#scrolled();
   }
 
   /** From there on it follows an answer whose beginning is out of view already. */
-  toEnd() {
-    this.#following =
+  showEnd() {
+    this.#followsEnd =
       this.#conversation.isRunning && Number(this.log.lastElementChild?.clientHeight) > this.log.clientHeight;
     this.#scrollToEnd();
     this.#scrolled();
@@ -138,7 +139,7 @@ export class Transcript {
     cardModule ??= import(moduleAddress(CITATION_CARD_VERSION, "citation-card.js")).catch(() => null);
     const loaded = await cardModule;
     if (!loaded || this.#signal.aborted) return null;
-    return (this.#card = new loaded.CitationCard(this.log, (cite) => this.#answerOf(cite), words));
+    return (this.#card = new loaded.CitationCard(this.log, (cite) => this.#answerOf(cite), labels));
   }
 
   destroy() {
@@ -169,7 +170,7 @@ export class Transcript {
   }
 
   /** Moves the focus to the turn before or after the one that has it; from elsewhere, to the last or the first. @param {number} by */
-  step(by) {
+  focusTurn(by) {
     const turns = [...this.log.querySelectorAll("article")];
     const at = turns.findIndex((turn) => turn.matches(":focus-within"));
     const to = at < 0 ? (by < 0 ? turns.length - 1 : 0) : Math.max(0, Math.min(turns.length - 1, at + by));
@@ -181,17 +182,17 @@ export class Transcript {
   }
 
   /** A part of the last exchange. @param {string} part */
-  #last(part) {
+  #findInLast(part) {
     return this.log.lastElementChild?.querySelector(part);
   }
 
   #scrolled() {
     const { scrollHeight, scrollTop, clientHeight } = this.log;
-    const near = scrollHeight - scrollTop - clientHeight <= NEAR;
-    if (this.#steered) this.#following = near;
+    const near = scrollHeight - scrollTop - clientHeight <= END_DISTANCE;
+    if (this.#hasScrolled) this.#followsEnd = near;
     // Nobody is to be called away from a whole answer, nor is the button to cover what stands below its text.
-    const wanted = this.#steered || this.#conversation.isRunning;
-    const end = this.#last(".prose")?.getBoundingClientRect().bottom ?? 0;
+    const wanted = this.#hasScrolled || this.#conversation.isRunning;
+    const end = this.#findInLast(".prose")?.getBoundingClientRect().bottom ?? 0;
     this.latest.hidden = !wanted || end <= this.log.getBoundingClientRect().bottom;
   }
 }

@@ -6,7 +6,7 @@
 /** Over how long one piece is spread, in milliseconds. A screen draws every 16, and no piece takes above 300. */
 const SPREAD = 240;
 
-export class Pace {
+export class TypingPace {
   /** Pieces that are not yet shown in full: when each arrived, and where it begins and ends. @type {{ at: number, from: number, to: number }[]} */
   #pieces = [];
   #length = 0;
@@ -17,8 +17,8 @@ export class Pace {
    * @param {number} at when it arrived, milliseconds: a frame that comes late, as in a hidden tab, catches up
    * @param {number} now milliseconds on the same clock
    */
-  shown(length, at, now) {
-    if (length < this.#length) this.all(0);
+  visibleLength(length, at, now) {
+    if (length < this.#length) this.showAll(0);
     if (length > this.#length) this.#pieces.push({ at, from: this.#length, to: length });
     this.#length = length;
     this.#pieces = this.#pieces.filter((piece) => now - piece.at < SPREAD);
@@ -30,7 +30,7 @@ export class Pace {
   }
 
   /** Holds nothing back of a text of this length. @param {number} length */
-  all(length) {
+  showAll(length) {
     this.#pieces = [];
     return (this.#length = length);
   }
