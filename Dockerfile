@@ -1,7 +1,7 @@
 FROM node:22-slim AS widget
 WORKDIR /static/widget
 COPY static/widget/package.json static/widget/package-lock.json ./
-RUN npm ci --no-audit --no-fund
+RUN npm ci --omit=dev --no-audit --no-fund
 COPY static/ /static/
 RUN npm run build
 

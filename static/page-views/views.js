@@ -1,69 +1,79 @@
 /**
- * The view script: reports the pages of a site that are read to the service, each view once.
+ * The view script: reports page views of a site to the service, each view once.
  *
- * A view begins when a page is seen: when it has loaded, when the tab that it was opened in or the prerendered page
- * is first shown, when the back/forward cache brings it back, and when its script goes to another page.
- * Whatever goes wrong here shows in the console only: one warning, beside the errors that the browser itself writes
- * for a request that it or the service refuses.
+ * A view begins when a reader sees a page: after it has loaded, when its tab or the prerendered page is first shown,
+ * when the back/forward cache restores it, and when a script of the site goes to another page.
+ * Errors show in the console only. There is one warning, beside the browser's own errors for refused requests.
+ */
+
+/**
+ * What type libraries lack, as it is not in every browser.
+ * @typedef {{ globalPrivacyControl?: boolean }} PrivacyControl
+ * @typedef {{ prerendering?: boolean }} Prerendering
  */
 
 /** A random id. `randomUUID` exists on secure pages only. */
-const random = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
+const randomId = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
-/** What the service takes for one page: the path with or without `index`, ending and slash. */
-const page = () => location.pathname.replace(/(\/index)?(\.(mdx?|markdown|html?))?\/*$/i, "");
+/** The path as the service counts it: without `index`, file ending and slash at the end. */
+const countedPath = () => location.pathname.replace(/(\/index)?(\.(mdx?|markdown|html?))?\/*$/i, "");
 
 function start() {
   const script = /** @type {HTMLScriptElement | null} */ (document.currentScript); // null in a module
   const { domain, rememberVisitors } = script?.dataset ?? {};
-  if (!domain) throw "needs a classic script with data-domain"; // short, without a stack
+  if (!script || !domain) throw "needs a classic script with data-domain"; // short, without a stack
   const url = new URL(`/discovery/v1/view/${domain}`, script.src);
-  // A tag may be on the page twice, or run again when a site swaps its body. Symbols hide from whoever lists globals.
-  const mark = Symbol.for(url);
-  // Files and sandboxed frames have no origin to be allowed by.
-  if (origin === "null" || window[mark]) return;
-  window[mark] = true;
+  // A tag may be on the page twice, or run again when a site swaps its body. A symbol is in no list of globals.
+  const mark = Symbol.for(/** @type {string} */ (/** @type {unknown} */ (url)));
+  const globals = /** @type {Record<symbol, boolean>} */ (/** @type {unknown} */ (window));
+  // Files and sandboxed frames have no origin that a project could allow.
+  if (origin === "null" || globals[mark]) return;
+  globals[mark] = true;
 
   let referrer = document.referrer;
-  /** @type {string | undefined} the page of the view that goes on */
+  /** @type {string | null | undefined} the page of the current view */
   let current;
-  let warned; // once is enough
-  let failing; // a view was given up: further ones are sent once each, until one has an answer
-  let settling; // the timer of a path that may be replaced
+  /** @type {boolean | undefined} one warning is enough */
+  let hasWarned;
+  /** @type {boolean | undefined} a view was given up: each further one is sent once, until the service responds */
+  let isFailing;
+  /** @type {ReturnType<typeof setTimeout> | undefined} for a path that may be replaced */
+  let timer;
 
-  /** The id by which this browser is known again; none without the reader's and the tag's consent, or storage. */
+  /** This browser's id, if the tag asks for one, the reader does not object, and there is storage. */
   const visitor = () => {
-    if (navigator.globalPrivacyControl || navigator.doNotTrack === "1") return;
+    if (/** @type {PrivacyControl} */ (navigator).globalPrivacyControl || navigator.doNotTrack === "1") return;
     if ((rememberVisitors ?? "false") === "false") return; // React writes out an attribute that is false
     try {
-      return (localStorage[`docs-views:${domain}`] ||= random());
+      return (localStorage[`docs-views:${domain}`] ||= randomId());
     } catch {
       // Storage is full, or closed to this page.
     }
   };
 
-  /** Sends a view until it has an answer, three times at most. Its id makes it count once, however often it comes. */
+  /** Sends a view until the service responds, three times at most. By its id the service counts it once. */
   const send = async (/** @type {string} */ body) => {
-    const waits = failing ? [] : [30_000, 4_000]; // milliseconds, the last one first
+    const waits = isFailing ? [] : [30_000, 4_000]; // milliseconds, the last one first
     for (;;) {
+      /** @type {string | null | undefined} */
       let retryAfter;
       try {
         // A string goes as text/plain, which needs no preflight; `keepalive` lets it outlive the page.
-        const answer = await fetch(url, { method: "POST", body, credentials: "omit", keepalive: true });
-        if (answer.status < 500 && answer.status !== 429) return (failing = false);
-        retryAfter = answer.headers.get("Retry-After");
+        const response = await fetch(url, { method: "POST", body, credentials: "omit", keepalive: true });
+        if (response.status < 500 && response.status !== 429) return (isFailing = false);
+        retryAfter = response.headers.get("Retry-After");
       } catch {
-        // No answer: the network, a content blocker, a policy, or an origin that the project does not list.
-        if (navigator.onLine && !warned) {
-          warned = true;
+        // No response: the network, a content blocker, a policy, or an origin that the project does not list.
+        if (navigator.onLine && !hasWarned) {
+          hasWarned = true;
           console.warn(`Docs views: not counted. Is ${origin} an allowed origin of "${domain}"?`);
         }
       }
       const wait = navigator.onLine ? waits.pop() : 1e9; // for a network, longer than pages live
-      if (!wait) return (failing = true);
+      if (!wait) return (isFailing = true);
       // At once when the network is back, or when the page goes, which may be the last chance.
       await new Promise((resolve) => {
-        setTimeout(resolve, retryAfter * 1000 || wait);
+        setTimeout(resolve, Number(retryAfter) * 1000 || wait);
         addEventListener("online", resolve);
         addEventListener("pagehide", resolve);
       });
@@ -71,11 +81,11 @@ function start() {
   };
 
   const count = () => {
-    if (document.prerendering || page() === current) return; // its reports would be marked as prefetches
-    current = page();
+    if (/** @type {Prerendering} */ (document).prerendering || countedPath() === current) return; // its reports would be marked as prefetches
+    current = countedPath();
     send(
       JSON.stringify({
-        id: random(),
+        id: randomId(),
         path: location.pathname.slice(0, 2000),
         referrer: referrer.split("/", 3).join("/"), // its origin
         visitor: visitor(),
@@ -83,31 +93,31 @@ function start() {
     );
     referrer = origin;
   };
-  const look = () => {
+  const countIfVisible = () => {
     if (!document.hidden) count();
   };
   /** Routers go to a path and replace it by another: only one that stays for a moment is a view. */
-  const settle = () => {
-    clearTimeout(settling);
-    settling = setTimeout(look, 100);
+  const countSoon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(countIfVisible, 100);
   };
 
-  look();
+  countIfVisible();
   document.addEventListener("prerenderingchange", count);
   // Also when it is hidden, as it is when the page is left: a path that has not settled by then was seen.
   document.addEventListener("visibilitychange", count);
   addEventListener("pageshow", ({ persisted }) => {
     if (!persisted) return;
     current = null;
-    look();
+    countIfVisible();
   });
   // An element with the id "navigation" is a property of the window, too, where the API is missing.
-  if (window.navigation?.currentEntry) return navigation.addEventListener("currententrychange", settle);
-  addEventListener("popstate", settle);
+  if (window.navigation?.currentEntry) return navigation.addEventListener("currententrychange", countSoon);
+  addEventListener("popstate", countSoon);
   for (const name of /** @type {const} */ (["pushState", "replaceState"])) {
     history[name] = new Proxy(history[name], {
       apply(...call) {
-        settle();
+        countSoon();
         return Reflect.apply(...call);
       },
     });

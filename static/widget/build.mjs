@@ -1,9 +1,10 @@
 /** Bundles the loader, the panel and the view script into dist/, and fails when one outgrows its budget. */
-import { build, transform } from "esbuild";
+
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { build, transform } from "esbuild";
 import { minify } from "terser";
 import { markedLexer } from "./marked-lexer.mjs";
 

@@ -163,7 +163,7 @@ def test_all_languages_have_the_words_that_are_used() -> None:
     scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").rglob("*.js"))
     in_pages = {*re.findall(r"\bwords\.([a-z_]+)", templates), *re.findall(r'words\.PAGE\[.*?\]\["(\w+)"\]', rendered)}
     assert {code: set(known) for code, known in words.PAGE.items()} == dict.fromkeys(navigation.LANGUAGES, in_pages)
-    in_scripts = set(re.findall(r"\bwords\.(\w+)", scripts)) - {"py", "js", "widget"}
+    in_scripts = set(re.findall(r"\blabels\.(\w+)", scripts)) - {"py", "js", "widget"}
     assert {code: set(known) for code, known in words.SCRIPT.items()} == dict.fromkeys(navigation.LANGUAGES, in_scripts)
     blanks = re.compile(r"{\w*}")
     for of in (words.PAGE, words.SCRIPT):
@@ -173,7 +173,7 @@ def test_all_languages_have_the_words_that_are_used() -> None:
 
 def test_the_widget_has_words_in_every_language() -> None:
     sources = [ROOT / "static" / "widget" / "src" / "base" / f"{name}.js" for name in ("launcher-labels", "labels")]
-    own = dict(re.findall(r'^  (\w+): "(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
+    own = dict(re.findall(r'^  (\w+):\s+"(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
     assert {navigation.FIRST, *words.WIDGET} == navigation.LANGUAGES.keys()
     blanks = re.compile(r"{\w+}")
     for language, options in words.WIDGET.items():

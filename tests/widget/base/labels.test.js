@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { it } from "node:test";
-import { locale, setLabels, labels } from "../../../static/widget/src/base/labels.js";
+import { labels, locale, setLabels } from "../../../static/widget/src/base/labels.js";
 
 it("every sentence is declared as a label, and nothing else is", async () => {
   const declarations = await readFile(new URL("../../../static/widget/widget.d.ts", import.meta.url), "utf8");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseContexts, isTruncated, pageName } from "../../../static/widget/src/conversation/context.js";
 import { isLong, readTextFile } from "../../../static/widget/src/composer/paste-and-drop.js";
-import { fileName, hasEnoughWords, codeLanguage } from "../../../static/widget/src/composer/selection.js";
+import { codeLanguage, fileName, hasEnoughWords } from "../../../static/widget/src/composer/selection.js";
+import { isTruncated, pageName, parseContexts } from "../../../static/widget/src/conversation/context.js";
 
 const label = (given) => parseContexts(given)[0].label;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { exportMarkdown } from "../../../static/widget/src/conversation/markdown-export.js";
-import { applyEvent } from "../../../static/widget/src/conversation/thread-events.js";
 import { addQuestion, createThread } from "../../../static/widget/src/conversation/thread.js";
+import { applyEvent } from "../../../static/widget/src/conversation/thread-events.js";
 
 const DATE = new Date("2026-03-04T05:06:07Z");
 const document = (text, answer, sources = []) =>

@@ -47,7 +47,7 @@ function inAnotherTab(run) {
 
 describe("the store", () => {
   let now = 1_700_000_000_000;
-  beforeEach((t) => {
+  beforeEach(() => {
     Storage.room = Infinity;
     fresh("localStorage");
     fresh("sessionStorage");

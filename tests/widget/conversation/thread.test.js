@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { applyEvent } from "../../../static/widget/src/conversation/thread-events.js";
-import { parseThread } from "../../../static/widget/src/conversation/thread-parser.js";
 import {
   addQuestion,
   createThread,
-  replaceQuestion,
   isRunning,
   lastAnswer,
   numberSources,
   queueAnswer,
   rateAnswer,
+  replaceQuestion,
   restartAnswer,
   sendQueued,
   stopAnswer,
 } from "../../../static/widget/src/conversation/thread.js";
+import { applyEvent } from "../../../static/widget/src/conversation/thread-events.js";
+import { parseThread } from "../../../static/widget/src/conversation/thread-parser.js";
 
 const NOW = 1_000_000;
 
@@ -401,7 +401,7 @@ describe("a saved thread", () => {
       null,
       0,
       -1,
-      1e400,
+      Infinity,
       "",
       "x",
       "y".repeat(2_000_000),

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { completeMarkdown } from "../../../static/widget/src/markdown/incomplete.js";
 import {
-  StreamingParser,
-  parseBlocks,
   firstSentence,
+  parseBlocks,
+  StreamingParser,
   splitSuggestions,
 } from "../../../static/widget/src/markdown/parser.js";
-import { completeMarkdown } from "../../../static/widget/src/markdown/incomplete.js";
 
 const BASE = "https://docs.example.com/";
 const SIZE = 32 * 1024;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { readFile, readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
+import { markedLexer } from "../../../static/widget/marked-lexer.mjs";
 import { build } from "../../../static/widget/node_modules/esbuild/lib/main.js";
 import { Lexer as Published } from "../../../static/widget/node_modules/marked/lib/marked.esm.js";
-import { markedLexer } from "../../../static/widget/marked-lexer.mjs";
 
 const widget = new URL("../../../static/widget/", import.meta.url).pathname;
 const { outputFiles } = await build({

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { completeMarkdown } from "../../../static/widget/src/markdown/incomplete.js";
 import {
-  StreamingParser,
-  resolveAddress,
-  parseBlocks,
   firstSentence,
   isEqual,
+  parseBlocks,
+  resolveAddress,
+  StreamingParser,
   splitSuggestions,
 } from "../../../static/widget/src/markdown/parser.js";
-import { completeMarkdown } from "../../../static/widget/src/markdown/incomplete.js";
 
 const BASE = "https://docs.example.com/guide";
 
@@ -362,7 +362,9 @@ describe("anything at all", () => {
     let before = [];
     for (let cut = 1; cut < text.length; cut += 7) {
       const now = growing.parse(text.slice(0, cut), { base: BASE, partial: true });
-      before.slice(0, -2).forEach((tree, i) => assert.strictEqual(now[i], tree));
+      before.slice(0, -2).forEach((tree, i) => {
+        assert.strictEqual(now[i], tree);
+      });
       before = now;
     }
     assert.equal(before.length, 60);

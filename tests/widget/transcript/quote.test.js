@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseTextFragment, findPassage, buildQuote } from "../../../static/widget/src/transcript/quote.js";
+import { buildQuote, findPassage, parseTextFragment } from "../../../static/widget/src/transcript/quote.js";
 
 const PAGE = "https://docs.example.com/limits";
 const passage = (url, text) => ({ url, title: "Limits", breadcrumb: [], text });

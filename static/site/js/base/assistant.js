@@ -1,59 +1,77 @@
-// The ways to the assistant's widget, which speaks the page's language. It loads after the page, may be blocked or
-// switched off, and nothing here waits for it: until it can be used, links that ask lead to /ask.
+// The ways from a page to the assistant's widget. The widget loads after the page, and may be blocked or switched off.
+// Nothing here waits for it: until it can be used, links that ask lead to /ask.
 
-import { words } from "./labels.js";
+import { labels } from "./labels.js";
 
-/** After closing it fades, in milliseconds. */
-const FADE = 200;
+/** @typedef {{ enabled: boolean, appearance: DocsAssistant.Options }} Settings */
+
+/** The widget's closing animation, in milliseconds. */
+const CLOSE_DURATION = 200;
 
 const script = document.querySelector("script[data-domain][data-key]");
+const tag = script instanceof HTMLScriptElement ? script : null;
 
 /** Whether the widget can be used now. */
 export let isReady = false;
 
-/** The owner's settings, once the widget can be used; pending forever where it cannot. */
+/** The owner's settings, once the widget can be used. It stays pending where the widget cannot be used. @type {Promise<Settings>} */
 export const ready = new Promise((resolve) => {
-  if (!script) return;
-  const look = async () => {
-    // As the widget fetches them, so that the browser still has the answer.
-    const settings = await fetch(`/discovery/v1/widget/${script.dataset.domain}`, { credentials: "omit" }).then(
-      (answer) => answer.json(),
-    );
+  if (!tag) return;
+  const check = async () => {
+    // The same request as the widget's own, so that the browser has the response in its cache.
+    const response = await fetch(`/discovery/v1/widget/${tag.dataset.domain}`, { credentials: "omit" });
+    const settings = await response.json();
     if (!settings.enabled) return;
     isReady = true;
     resolve(settings);
   };
-  const arrived = () => {
-    if (words.widget) window.DocsAssistant.update(words.widget);
-    look().catch(() => {});
+  const start = () => {
+    if (labels.widget) window.DocsAssistant.update(labels.widget);
+    check().catch(() => {});
   };
-  if (window.DocsAssistant) arrived();
-  else script.addEventListener("load", arrived, { once: true });
+  if ("DocsAssistant" in window) start();
+  else tag.addEventListener("load", start, { once: true });
 });
 
-/** What stands at a place of the page: its path, and the id of the heading above it. */
-export function place(node) {
-  const above = (heading) => heading.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING;
-  const elementId = Array.from(document.querySelectorAll(".prose :is(h2, h3, h4)[id]")).filter(above).at(-1)?.id;
+/**
+ * Where a node is: the path of the page, and the id of the heading above it.
+ * @param {Node} node
+ */
+export function locate(node) {
+  const isAbove = (/** @type {Element} */ heading) =>
+    heading.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const headings = Array.from(document.querySelectorAll(".prose :is(h2, h3, h4)[id]"));
+  const elementId = headings.filter(isAbove).at(-1)?.id;
   return { path: location.pathname, ...(elementId && { elementId }) };
 }
 
-export const open = (context) => window.DocsAssistant.open(context && { context });
+/** @param {DocsAssistant.Context[]} [context] */
+export const openAssistant = (context) => window.DocsAssistant.open(context && { context });
 
-/** Asks in a dialog over the page; the launcher then opens what it always opened. */
-export function askOver(question) {
+/**
+ * Asks in a dialog over the page. After that the launcher opens the variant that it opened before.
+ * @param {string} question
+ */
+export function askInDialog(question) {
   const restore = async () => {
     const { appearance } = await ready;
-    const variant = script.dataset.variant ?? appearance.variant ?? "widget";
-    window.DocsAssistant.update({ variant, hooks: {} });
+    const own = /** @type {DocsAssistant.Options["variant"]} */ (tag?.dataset.variant);
+    window.DocsAssistant.update({ variant: own ?? appearance.variant ?? "widget", hooks: {} });
   };
-  const event = (name) => name === "close" && setTimeout(restore, FADE);
-  window.DocsAssistant.update({ variant: "modal", hooks: { event } });
+  window.DocsAssistant.update({
+    variant: "modal",
+    hooks: {
+      event: (name) => {
+        if (name === "close") setTimeout(restore, CLOSE_DURATION);
+      },
+    },
+  });
   window.DocsAssistant.ask(question);
 }
 
 document.addEventListener("click", (event) => {
-  if (!isReady || event.ctrlKey || event.metaKey || event.shiftKey || !event.target.closest?.("[data-ask]")) return;
+  if (!isReady || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!(event.target instanceof Element && event.target.closest("[data-ask]"))) return;
   event.preventDefault();
-  open();
+  openAssistant();
 });

@@ -1,56 +1,112 @@
-// Elements in one expression.
+// Short ways to make elements and to find them.
 
-import { words } from "./labels.js";
+import { labels } from "./labels.js";
 
-/** @param {Record<string, unknown>} facts properties, and attributes where a name has a dash or no property */
-export function h(tag, facts = {}, ...children) {
+/**
+ * An element with properties and children. A name with a dash, or without a property, is an attribute.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, unknown>} [properties]
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function h(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(facts)) {
-    if (name in element) element[name] = value;
-    else element.setAttribute(name, value);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element) Reflect.set(element, name, value);
+    else element.setAttribute(name, String(value));
   }
   element.append(...children);
   return element;
 }
 
-/** A drawing of 20 by 20 from the path of its lines. */
-export function icon(path) {
-  const make = (name, facts) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [fact, value] of Object.entries(facts)) element.setAttribute(fact, value);
-    return element;
-  };
-  const drawing = make("svg", {
-    viewBox: "0 0 20 20",
-    width: 16,
-    height: 16,
-    "aria-hidden": "true",
-    focusable: "false",
-  });
-  drawing.append(make("path", { d: path }));
+/**
+ * The first element that a selector matches.
+ * @template {Element} T
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @param {new () => T} type
+ * @returns {T}
+ * @throws {Error} if there is none of this type
+ */
+export function find(root, selector, type) {
+  const element = root.querySelector(selector);
+  if (element instanceof type) return element;
+  throw new Error(`The page has no ${type.name} ${selector}.`);
+}
+
+/**
+ * The element in which an event happened, or the nearest one around it that a selector matches.
+ * @template {Element} T
+ * @param {Event} event
+ * @param {string} selector
+ * @param {new () => T} type
+ * @returns {T | null}
+ */
+export function closest({ target }, selector, type) {
+  const element = target instanceof Element ? target.closest(selector) : null;
+  return element instanceof type ? element : null;
+}
+
+/** @param {Element} root @param {Event} event */
+export const holdsTarget = (root, { target }) => target instanceof Node && root.contains(target);
+
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
+
+/**
+ * A form's field by its name.
+ * @param {HTMLFormElement} form
+ * @param {string} name
+ * @returns {Field}
+ */
+export function fieldOf(form, name) {
+  const field = form.elements.namedItem(name);
+  const isField =
+    field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement;
+  if (isField) return field;
+  throw new Error(`The form has no field ${name}.`);
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** A line drawing on a grid of 20 by 20. @param {string} shape the path of its lines */
+export function icon(shape) {
+  const drawing = document.createElementNS(SVG, "svg");
+  const attributes = { viewBox: "0 0 20 20", width: "16", height: "16", "aria-hidden": "true", focusable: "false" };
+  for (const [name, value] of Object.entries(attributes)) drawing.setAttribute(name, value);
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", shape);
+  drawing.append(path);
   return drawing;
 }
 
-/** A text of the clipboard's, and what became of it as the button's own words for a moment. */
-export async function copy(button, text, said) {
-  const usual = button.textContent;
+/**
+ * Copies a text to the clipboard. For a moment the button says whether it worked.
+ * @param {HTMLButtonElement} button
+ * @param {string | Promise<string>} text
+ * @param {(text: string) => void} announce
+ */
+export async function copy(button, text, announce) {
+  const label = button.textContent;
   try {
     await navigator.clipboard.writeText(await text);
-    button.textContent = words.copied;
+    button.textContent = labels.copied;
   } catch {
-    button.textContent = words.notCopied;
+    button.textContent = labels.notCopied;
   }
-  said(button.textContent);
+  announce(button.textContent);
   setTimeout(() => {
-    button.textContent = usual;
-    said("");
+    button.textContent = label;
+    announce("");
   }, 1500);
 }
 
-/** Whether a key is meant for what is written in. A field that was just hidden has the focus until the next frame. */
+/**
+ * Whether a key goes into a field. A field that was just hidden keeps the focus until the next frame.
+ * @param {Event} event
+ */
 export function isTyped(event) {
   const target = event.composedPath()[0];
-  const isField =
-    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-  return isField && target.checkVisibility();
+  if (!(target instanceof HTMLElement)) return false;
+  return (target.isContentEditable || target.matches("input, textarea, select")) && target.checkVisibility();
 }

@@ -1,109 +1,53 @@
-// What readers think: of a page, of a block of code, of a search that found nothing. Each step is sent when it is made.
+// Sends what readers think of a page, of a block of code, or of a search without results.
 
-import { announce } from "./announce.js";
-import { fill, wait, words } from "./labels.js";
+import { fill, formatWait, labels } from "./labels.js";
 
-const domain = document.querySelector(".search-dialog")?.dataset.domain;
+/**
+ * @typedef {object} Feedback
+ * @property {"thumbs_only" | "contextual" | "code_snippet"} [source]
+ * @property {boolean} [helpful]
+ * @property {FormDataEntryValue} [reason]
+ * @property {FormDataEntryValue} [comment]
+ * @property {FormDataEntryValue} [contact]
+ * @property {string} [code]
+ * @property {string} [lang]
+ * @property {string} [filename]
+ */
 
-/** Whether this site has a project that keeps what readers say. */
-export const isKept = domain !== undefined;
+const dialog = document.querySelector(".search-dialog");
+const domain = dialog instanceof HTMLElement ? dialog.dataset.domain : undefined;
 
-const random = () =>
+/** Whether this site has a project that stores feedback. */
+export const isStored = domain !== undefined;
+
+/** 128 random bits. `randomUUID` exists on secure pages only. */
+const randomId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-async function send(said) {
+/** @param {object} content @returns {Promise<string>} the sentence for what went wrong; empty if nothing did */
+async function send(content) {
   try {
-    const options = { method: "POST", body: JSON.stringify(said), keepalive: true };
-    const answer = await fetch(`/discovery/v1/feedback/${domain}`, options);
-    if (answer.ok) return "";
-    if (answer.status === 429) return fill(words.tooMuchSaid, { wait: wait(answer.headers.get("Retry-After")) });
-    return words.notKept;
+    const options = { method: "POST", body: JSON.stringify(content), keepalive: true };
+    const response = await fetch(`/discovery/v1/feedback/${domain}`, options);
+    if (response.ok) return "";
+    if (response.status !== 429) return labels.notKept;
+    return fill(labels.tooMuchSaid, { wait: formatWait(response.headers.get("Retry-After")) });
   } catch {
-    return words.notSent;
+    return labels.notSent;
   }
 }
 
 /**
- * A function that sends what a reader says about something, after what they said before. Each call replaces what the
- * one before said; `{}` takes it back. It gives the sentence of what went wrong, empty if nothing did.
+ * Makes a function that sends feedback about one thing. Each call replaces the feedback of the call before; `{}` takes
+ * it back. It resolves with the sentence for what went wrong, empty if nothing did.
+ * @param {Feedback} common fields of each call
+ * @returns {(feedback: Feedback) => Promise<string>}
  */
-export function teller(about) {
-  const id = random();
-  let before = Promise.resolve();
-  return (said) => (before = before.then(() => send({ path: location.pathname, id, ...about, ...said })));
+export function feedbackSender(common) {
+  const id = randomId();
+  let last = Promise.resolve("");
+  return (feedback) => {
+    last = last.then(() => send({ path: location.pathname, id, ...common, ...feedback }));
+    return last;
+  };
 }
-
-function setUpPage(form) {
-  const thumbs = Array.from(form.querySelectorAll("[name=helpful]"));
-  const more = form.querySelector(".feedback-more");
-  const status = form.querySelector("[role=status]");
-  const undo = form.querySelector("[data-undo]");
-  const tell = teller({});
-  let kept = ""; // the thumb that the service has: `yes`, `no`, or none yet
-
-  /** Shows what follows a thumb; without one, the form as it was. What is written in it stays. */
-  function show(helpful) {
-    for (const thumb of thumbs) thumb.ariaPressed = String(thumb.value === helpful);
-    for (const reasons of more.querySelectorAll("fieldset"))
-      reasons.disabled = reasons.hidden = reasons.dataset.of !== helpful;
-    more.hidden = !helpful;
-  }
-
-  /** Sends what the form says. Says whether it is kept. */
-  async function say(thumb, thanks) {
-    show(thumb);
-    const { reason, comment, contact } = Object.fromEntries(new FormData(form));
-    const source = reason || comment ? "contextual" : "thumbs_only";
-    const wrong = await tell({ source, helpful: thumb === "yes", reason, comment, contact });
-    status.textContent = wrong || thanks;
-    if (!wrong) kept = thumb;
-    show(kept);
-    undo.hidden = !kept;
-    return !wrong;
-  }
-
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (thumbs.includes(event.submitter)) return say(event.submitter.value, words.thanks);
-    if (!(await say(kept, words.reaches))) return;
-    more.hidden = true;
-    undo.focus();
-  });
-  more.addEventListener("change", (event) => event.target.name === "reason" && say(kept, words.thanks));
-  undo.addEventListener("click", async () => {
-    const wrong = await tell({ source: "thumbs_only" });
-    status.textContent = wrong || words.takenBack;
-    if (wrong) return;
-    form.reset();
-    show((kept = ""));
-    undo.hidden = true;
-    thumbs[0].focus();
-  });
-}
-
-/**
- * Thumbs for something smaller than a page: pressing one again takes it back.
- * @param {HTMLButtonElement[]} buttons
- * @param {() => object} about what they are about
- * @param {HTMLElement} note where it is said that something could not be kept
- */
-export function rate(buttons, about, note) {
-  const tell = teller({ source: "code_snippet" });
-  const press = (pressed) => buttons.forEach((each) => (each.ariaPressed = String(each === pressed)));
-  let kept = null; // the button that the service knows of
-  for (const button of buttons) {
-    button.addEventListener("click", async () => {
-      const chosen = button.ariaPressed === "true" ? null : button;
-      press(chosen);
-      const wrong = await tell(chosen ? { ...about(), helpful: button.value === "yes" } : {});
-      if (!wrong) kept = chosen;
-      press(kept);
-      note.textContent = wrong;
-      note.hidden = !wrong;
-      announce(wrong || (chosen ? words.thanks : words.takenBack));
-    });
-  }
-}
-
-const form = document.querySelector("form[data-feedback]");
-if (form) setUpPage(form);

@@ -1,16 +1,26 @@
-// What scripts say, in the page's language: docsite/pages/words.py has it in each.
+// The sentences of the scripts, in the page's language. docsite/pages/words.py has them for each language.
 
-export const words = JSON.parse(document.getElementById("words").textContent);
+/** @type {Record<string, string> & { widget?: DocsAssistant.Options }} */
+export const labels = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
 
-/** A sentence with its `{names}` filled in. @param {string} sentence @param {Record<string, unknown>} values */
+/**
+ * Fills in the `{names}` of a sentence.
+ * @param {string} sentence
+ * @param {Record<string, unknown>} values
+ */
 export const fill = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
-/** A time to wait as a sentence has it: `1 second`, `41 minutes`, `15 hours`. @param {string | null} given seconds, as `Retry-After` has them */
-export function wait(given) {
-  const seconds = Math.max(1, Number(given));
+/**
+ * A time to wait in words: `1 second`, `41 minutes`, `15 hours`.
+ * @param {string | null} retryAfter seconds, as the header `Retry-After` has them
+ */
+export function formatWait(retryAfter) {
+  const seconds = Math.max(1, Number(retryAfter));
   const [length, unit] = seconds > 5400 ? [3600, "hour"] : seconds > 90 ? [60, "minute"] : [1, "second"];
-  const count = Math.ceil(seconds / length);
-  return new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, unitDisplay: "long" }).format(
-    count,
-  );
+  const format = new Intl.NumberFormat(document.documentElement.lang, {
+    style: "unit",
+    unit: String(unit),
+    unitDisplay: "long",
+  });
+  return format.format(Math.ceil(seconds / Number(length)));
 }

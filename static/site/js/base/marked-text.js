@@ -1,20 +1,21 @@
-// A text with some of it marked.
+// A text with some of its words marked.
 
 import { h } from "./dom.js";
 
 /**
  * @param {string} className
  * @param {string} text
- * @param {[number, number][]} places start and end in code points, in order; what is no place in the text is passed over
+ * @param {[number, number][]} ranges start and end in code points, in order. One that is not in the text is ignored.
  */
-export function marked(className, text, places) {
+export function markedText(className, text, ranges) {
   const letters = [...text];
-  const pieces = [];
+  /** @type {(string | Node)[]} */
+  const children = [];
   let at = 0;
-  for (const [start, end] of places) {
+  for (const [start, end] of ranges) {
     if (!(start >= at && end > start && end <= letters.length)) continue;
-    pieces.push(letters.slice(at, start).join(""), h("mark", {}, letters.slice(start, end).join("")));
+    children.push(letters.slice(at, start).join(""), h("mark", {}, letters.slice(start, end).join("")));
     at = end;
   }
-  return h("span", { className }, ...pieces, letters.slice(at).join(""));
+  return h("span", { className }, ...children, letters.slice(at).join(""));
 }

@@ -1,53 +1,48 @@
-// Every state of the widget: its own panel, with a store and a connection that do nothing, and a conversation from here.
+// Every state of the widget: its real panel with a conversation of the gallery, whose store and client do nothing.
 
-const gallery = document.querySelector("[data-gallery]");
-const { stories } = await import("./stories.js");
-const { create } = await import(gallery.dataset.gallery);
+import { find, h } from "../base/dom.js";
+import { buildStories } from "./stories.js";
 
-/** Something whose every method does nothing, but for those that are given. */
-const still = (known) => new Proxy(known, { get: (target, name) => (name in target ? target[name] : () => {}) });
+/** @typedef {typeof import("../../../widget/src/panel/panel.js")} PanelModule */
 
-const narrow = matchMedia("(max-width: 639.98px)");
+const gallery = find(document, "[data-gallery]", HTMLElement);
+const { create } = /** @type {PanelModule} */ (await import(gallery.dataset.gallery ?? ""));
 
-for (const { act = () => {}, ...story } of stories(location.origin)) {
-  const store = still({ load: () => story.thread ?? null, fp: () => "gallery", listPast: () => story.past ?? [] });
-  const options = { ...story.options, domain: "gallery", key: "" };
-  const panel = create(options, location.href, {
-    store,
-    client: still({ rate: async () => true, forget: async () => true }),
-  });
-  const stage = document.createElement("div");
-  stage.className = "stage";
-  stage.id = `state-${story.name}`;
-  stage.append(panel);
-  const caption = document.createElement("figcaption");
-  const title = document.createElement("h2");
-  title.textContent = story.title;
-  const about = document.createElement("p");
-  about.textContent = story.about;
-  caption.append(title, about);
-  const figure = document.createElement("figure");
-  figure.append(caption, stage);
-  gallery.append(figure);
+/** @typedef {import("../../../widget/src/panel/panel.js").Services} Services */
 
+/** An object with these methods, whose other methods do nothing. @param {object} methods */
+const stub = (methods) =>
+  new Proxy(methods, { get: (target, name) => (name in target ? Reflect.get(target, name) : () => {}) });
+
+const isNarrow = matchMedia("(max-width: 639.98px)");
+
+for (const { name, title, about, thread, past, options, act } of buildStories(location.origin)) {
+  /** @type {Services} */
+  const services = {
+    store: /** @type {Services["store"]} */ (
+      stub({ load: () => thread ?? null, fp: () => "gallery", listPast: () => past ?? [] })
+    ),
+    client: /** @type {Services["client"]} */ (stub({ rate: async () => true, forget: async () => true })),
+  };
+  const panel = create({ ...options, domain: "gallery", key: "" }, location.href, services);
   const show = () => {
     panel.show({ focus: false });
-    act(panel);
+    act?.(panel);
   };
-  const look = () => {
-    // On a small screen a panel covers all of it, so there each is opened by hand.
-    if (narrow.matches) panel.hide();
+  const update = () => {
+    // A panel covers all of a small screen, so readers open each one there.
+    if (isNarrow.matches) panel.hide();
     else show();
   };
-  const open = document.createElement("button");
-  open.type = "button";
-  open.textContent = "Show";
-  open.addEventListener("click", show);
-  caption.append(open);
-  narrow.addEventListener("change", look);
-  look();
+  const button = h("button", { type: "button" }, "Show");
+  button.addEventListener("click", show);
+  const caption = h("figcaption", {}, h("h2", {}, title), h("p", {}, about), button);
+  const stage = h("div", { className: "stage", id: `state-${name}` }, panel);
+  gallery.append(h("figure", {}, caption, stage));
+  isNarrow.addEventListener("change", update);
+  update();
 }
 
-// Menus and pages take the focus when they open; here nobody opened them.
-document.activeElement?.blur();
+// Menus and pages take the focus when they open, but here no reader opened them.
+if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
 scrollTo({ top: 0, behavior: "instant" });

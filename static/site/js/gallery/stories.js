@@ -1,27 +1,43 @@
 // The conversations of the widget gallery, one for each state that a reader may meet.
 
+/** @typedef {import("../../../widget/src/panel/panel.js").Panel} Panel */
+/** @typedef {import("../../../widget/src/conversation/thread.js").Answer} Answer */
+/** @typedef {import("../../../widget/src/conversation/thread.js").Context} Context */
+/** A thread as a store has it. The panel fills in the fields that an answer lacks. @typedef {{ chatId: string, threadId: string, turns: object[] }} StoredThread */
+/**
+ * @typedef {object} Story
+ * @property {string} name
+ * @property {string} title
+ * @property {string} about
+ * @property {StoredThread} [thread]
+ * @property {{ chatId: string, title: string, at: number }[]} [past]
+ * @property {Partial<import("../../../widget/src/base/options.js").Options>} [options]
+ * @property {(panel: Panel) => void} [act] what the reader does
+ */
+
 const HOUR = 60 * 60 * 1000;
 
-/** Shows a conversation from its beginning. */
-const toTop = (panel) => {
+/** Shows a conversation from its beginning. @param {Panel} panel */
+const scrollToTop = (panel) => {
   panel.transcript.log.scrollTop = 0;
 };
 
-/** Presses the thumb that asks what was wrong, unless it was. */
+/** Presses the thumb that asks what was wrong, unless it is pressed. @param {Panel} panel */
 const rate = (panel) => {
   const thumb = panel.dialog.querySelector(".thumbs .down");
-  if (thumb.ariaPressed !== "true") thumb.click();
+  if (thumb instanceof HTMLElement && thumb.ariaPressed !== "true") thumb.click();
 };
 
-/** Opens a page of the menu. */
-const openPage = (label) => (panel) => {
+/** Opens a page of the menu. @param {string} label */
+const openPage = (label) => (/** @type {Panel} */ panel) => {
   panel.menu.open();
-  [...panel.menu.list.children].find(({ textContent }) => textContent === label).click();
+  const item = [...panel.menu.list.children].find(({ textContent }) => textContent === label);
+  if (item instanceof HTMLElement) item.click();
 };
 
-/** @param {string} site where this documentation is */
-export function stories(site) {
-  const page = (path) => `${site}${path}`;
+/** @param {string} site address of this documentation @returns {Story[]} */
+export function buildStories(site) {
+  const page = (/** @type {string} */ path) => `${site}${path}`;
   const install = page("/quickstart#two-commands:~:text=make%20demo");
   const keys = page("/errors-and-limits#api-keys");
 
@@ -43,8 +59,8 @@ export function stories(site) {
     { url: install, title: "Quickstart" },
     { url: keys, title: "Errors and limits" },
   ];
-  // What an answer leaves out is as it is before anything comes.
-  const answer = (more) => ({
+  /** @param {Partial<Answer>} fields */
+  const answer = (fields) => ({
     id: "a",
     role: "assistant",
     messageId: "msg_gallery",
@@ -52,12 +68,13 @@ export function stories(site) {
     text: "",
     passages,
     site,
-    ...more,
+    ...fields,
   });
-  const thread = (text, more, context = []) => ({
+  /** @param {string} text @param {Partial<Answer>} fields @param {Context[]} [context] @returns {StoredThread} */
+  const thread = (text, fields, context = []) => ({
     chatId: "gallery",
     threadId: "thr_gallery",
-    turns: [{ id: "q", role: "user", text, context }, answer(more)],
+    turns: [{ id: "q", role: "user", text, context }, answer(fields)],
   });
 
   const body =
@@ -82,12 +99,14 @@ export function stories(site) {
     '```js\nconst answer = await fetch("https://docs.example.com/discovery/v1/search/acme", {\n  method: "POST",\n  headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },\n  body: JSON.stringify({ query: "webhooks", pageSize: 5 }),\n});\n```\n\n' +
     "> Scores mean the same for every query.\n\n- A long word wraps: `DISCOVERY_V1_ASSISTANT_MAXIMUM_RUNNING_ANSWERS_PER_ORGANIZATION`\n- ~~Old~~ ways go.";
 
+  /** @type {Context} */
   const code = {
     type: "code",
     value: "docker run --rm \\\n  -p 8000:8000 \\\n  docs-service",
     label: "compose.sh · 3 lines",
     path: "/quickstart",
   };
+  /** @type {Context} */
   const selection = {
     type: "textSelection",
     value: "unique visitors, human, AI and both",
@@ -140,14 +159,14 @@ export function stories(site) {
       title: "Done",
       about: "The answer with its sources and what can be done with it.",
       thread: thread(howTo, done),
-      act: toTop,
+      act: scrollToTop,
     },
     {
       name: "elements",
       title: "What an answer may hold",
       about: "Headings, tables, code in several languages, lists, quotes.",
       thread: thread("What does the search API return?", { text: all, scope: done.scope }),
-      act: toTop,
+      act: scrollToTop,
     },
     {
       name: "citation",
@@ -155,7 +174,7 @@ export function stories(site) {
       about: "Page, place and the words that support the sentence.",
       thread: thread(howTo, done),
       act: (panel) => {
-        toTop(panel);
+        scrollToTop(panel);
         panel.transcript.showCard();
       },
     },
@@ -164,7 +183,7 @@ export function stories(site) {
       title: "A question with context",
       about: "What was sent with it.",
       thread: thread("Why does this fail?", done, [code, selection]),
-      act: toTop,
+      act: scrollToTop,
     },
     {
       name: "rated",
@@ -220,7 +239,7 @@ export function stories(site) {
       title: "Model away",
       about: "The best passages instead, told in a banner.",
       thread: thread(howTo, { ...done, notice: { rung: "extractive", reason: "daily_budget_spent" } }),
-      act: toTop,
+      act: scrollToTop,
     },
     {
       name: "queued",
@@ -233,14 +252,14 @@ export function stories(site) {
       title: "A new conversation",
       about: "The service no longer knew the old one.",
       thread: thread(howTo, { ...done, restarted: true }),
-      act: toTop,
+      act: scrollToTop,
     },
     {
       name: "menu",
       title: "Menu",
       about: "Past conversations, download, delete.",
       thread: thread(howTo, done),
-      act: (panel) => (toTop(panel), panel.menu.open()),
+      act: (panel) => (scrollToTop(panel), panel.menu.open()),
     },
     {
       name: "past",

@@ -1,126 +1,149 @@
-// Three words or more selected in an article bring up a small toolbar beside them: ask, copy, link to them.
+// A toolbar beside text that is selected in an article: ask about it, copy it, link to it.
 
 import { announce } from "../base/announce.js";
-import { isReady, open, place } from "../base/assistant.js";
-import { copy, h, isTyped } from "../base/dom.js";
-import { words } from "../base/labels.js";
+import { isReady, locate, openAssistant } from "../base/assistant.js";
+import { copy, find, h, holdsTarget, isTyped } from "../base/dom.js";
+import { labels } from "../base/labels.js";
 
-const FEWEST = 3;
-const QUIET = 200; // milliseconds after the last change
+const MIN_WORDS = 3;
+const DELAY = 200; // milliseconds after the last change
 const GAP = 8; // pixels
-const LONGEST = 200; // letters of a link to text that names all of it
-const ENDS = 4; // words at each end of a longer one
+const MAX_FRAGMENT = 200; // characters of a text that its link quotes in full
+const EDGE_WORDS = 4; // quoted from each end of a longer text
 
-const article = document.querySelector("main article .prose");
-const touch = matchMedia("(pointer: coarse)");
+const isTouch = matchMedia("(pointer: coarse)");
 
-const wordsOf = (text) =>
+/** @param {string} text */
+const splitWords = (text) =>
   Array.from(new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)).filter((each) => each.isWordLike);
 
-/** The range that is selected in the article; null if it is too short, or elsewhere. */
-function selected() {
+/**
+ * The selected range, if it is long enough and in the article.
+ * @param {HTMLElement} article
+ */
+function selectedRange(article) {
   const selection = getSelection();
-  if (!selection.rangeCount || selection.isCollapsed) return null;
+  if (!selection?.rangeCount || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
-  return article.contains(range.commonAncestorContainer) &&
-    wordsOf(selection.toString().slice(0, 1000)).length >= FEWEST
-    ? range
-    : null;
+  const isLong = splitWords(selection.toString().slice(0, 1000)).length >= MIN_WORDS;
+  return isLong && article.contains(range.commonAncestorContainer) ? range : null;
 }
 
-/** The address of a text on this page: browsers look for whole words, in one block from the beginning and to the end. */
-function linkTo(range) {
+/**
+ * The address of a text on this page, as a text fragment. Browsers look for whole words, so the range is widened to
+ * them. Both ends must lie in one line each.
+ * @param {Range} range
+ */
+function buildTextLink(range) {
   const whole = range.cloneRange();
   const { startContainer: begin, startOffset, endContainer: end, endOffset } = range;
-  if (begin instanceof Text) whole.setStart(begin, /[\p{L}\p{N}_]*$/u.exec(begin.data.slice(0, startOffset)).index);
-  if (end instanceof Text) whole.setEnd(end, endOffset + /^[\p{L}\p{N}_]*/u.exec(end.data.slice(endOffset))[0].length);
+  if (begin instanceof Text) {
+    whole.setStart(begin, begin.data.slice(0, startOffset).search(/[\p{L}\p{N}_]*$/u));
+  }
+  if (end instanceof Text) {
+    whole.setEnd(end, endOffset + (/^[\p{L}\p{N}_]*/u.exec(end.data.slice(endOffset))?.[0].length ?? 0));
+  }
   const lines = whole
     .toString()
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
-  const [first, last] = [lines[0], lines.at(-1)];
-  const encoded = (text) => encodeURIComponent(text).replaceAll("-", "%2D");
-  const ends = () => {
-    const [to, from] = [wordsOf(first).slice(0, ENDS).at(-1), wordsOf(last).slice(-ENDS)[0]];
+  const [first, last] = [lines[0], lines[lines.length - 1]];
+  const encode = (/** @type {string} */ text) => encodeURIComponent(text).replaceAll("-", "%2D");
+  const quoteEnds = () => {
+    const to = splitWords(first).slice(0, EDGE_WORDS).slice(-1)[0];
+    const from = splitWords(last).slice(-EDGE_WORDS)[0];
     return [first.slice(0, to.index + to.segment.length), last.slice(from.index)];
   };
-  const named = lines.length === 1 && first.length <= LONGEST ? [first] : ends();
-  return `${location.origin}${location.pathname}#:~:text=${named.map(encoded).join()}`;
+  const quotes = lines.length === 1 && first.length <= MAX_FRAGMENT ? [first] : quoteEnds();
+  return `${location.origin}${location.pathname}#:~:text=${quotes.map(encode).join()}`;
 }
 
-function setUp() {
-  const button = (name, act) => {
-    const made = h("button", { type: "button", tabIndex: -1 }, name);
-    made.addEventListener("click", () => act(made));
-    return made;
+/** @param {HTMLElement} article */
+function setUp(article) {
+  const selected = () => selectedRange(article);
+  /** @param {string} label @param {(range: Range, button: HTMLButtonElement) => void} act */
+  const buildButton = (label, act) => {
+    const button = h("button", { type: "button", tabIndex: -1 }, label);
+    button.addEventListener("click", () => {
+      const range = selected();
+      if (range) act(range, button);
+    });
+    return button;
   };
-  const ask = button(words.ask, () => {
-    const range = selected();
-    const inCode = range.commonAncestorContainer.parentElement.closest("pre");
-    const context = [
-      { type: inCode ? "code" : "textSelection", value: getSelection().toString(), ...place(range.startContainer) },
-    ];
-    leave(); // first: the widget gives the focus back to where it is now
-    open(context);
+  const ask = buildButton(labels.ask, (range) => {
+    const { commonAncestorContainer: node } = range;
+    const type = node.parentElement?.closest("pre") ? "code" : "textSelection";
+    const value = getSelection()?.toString() ?? "";
+    const place = locate(range.startContainer);
+    leave(); // first, since the widget gives the focus back to the element that has it now
+    openAssistant([{ type, value, ...place }]);
   });
-  const copies = navigator.clipboard
+  const copyButtons = navigator.clipboard
     ? [
-        button(words.copy, (made) => copy(made, getSelection().toString(), announce)),
-        button(words.linkToText, (made) => copy(made, linkTo(selected()), announce)),
+        buildButton(labels.copy, (_, button) => copy(button, getSelection()?.toString() ?? "", announce)),
+        buildButton(labels.linkToText, (range, button) => copy(button, buildTextLink(range), announce)),
       ]
     : [];
   const bar = h(
     "div",
-    { className: "selection-bar", role: "toolbar", ariaLabel: words.selectedText, hidden: true },
+    { className: "selection-bar", role: "toolbar", ariaLabel: labels.selectedText, hidden: true },
     ask,
-    ...copies,
+    ...copyButtons,
   );
-  const hint = touch.matches ? "" : navigator.platform.startsWith("Mac") ? "⌘J" : "Ctrl J";
+  const hint = isTouch.matches ? "" : navigator.platform.startsWith("Mac") ? "⌘J" : "Ctrl J";
   if (hint) bar.append(h("kbd", { ariaHidden: "true" }, hint));
   document.body.append(bar);
-  let before = null; // what had the focus
-  let pressing = false;
-  let timer = 0;
+  /** @type {Element | null} what had the focus before the toolbar */
+  let opener = null;
+  let isPressing = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  const visibleButtons = () => Array.from(bar.querySelectorAll("button")).filter((button) => !button.hidden);
 
   function leave() {
-    const had = bar.contains(document.activeElement);
+    const focused = document.activeElement;
+    const hadFocus = bar.contains(focused);
     bar.hidden = true;
-    if (!had) return;
-    document.activeElement.blur(); // at once, though what is hidden loses the focus by itself a moment later
-    before?.focus({ preventScroll: true });
+    if (!hadFocus) return;
+    if (focused instanceof HTMLElement) focused.blur(); // at once: the browser itself would wait for the next frame
+    if (opener instanceof HTMLElement) opener.focus({ preventScroll: true });
   }
 
-  /** Above the selection, where there is room; below it where the system shows a menu of its own above. */
+  /** Shows the toolbar above the selection if there is room. Phones show their own menu there, so it goes below. */
   function show() {
-    const range = pressing ? null : selected();
+    const range = isPressing ? null : selected();
     if (bar.contains(document.activeElement) && range) return;
     ask.hidden = !isReady;
-    bar.hidden = !range || (ask.hidden && !copies.length);
-    if (bar.hidden) return;
-    const boxes = Array.from(range.getClientRects());
+    bar.hidden = !range || (ask.hidden && !copyButtons.length);
+    if (bar.hidden || !range) return;
+    const lines = Array.from(range.getClientRects());
     const box = range.getBoundingClientRect();
-    const header = document.querySelector(".site-header").offsetHeight;
+    const header = find(document, ".site-header", HTMLElement).offsetHeight;
     const above = box.top - bar.offsetHeight - GAP;
-    const below = touch.matches || above < header;
-    const line = below ? boxes.at(-1) : boxes[0];
+    const isBelow = isTouch.matches || above < header;
+    const line = isBelow ? lines[lines.length - 1] : lines[0];
+    const below = Math.min(box.bottom + GAP * (isTouch.matches ? 3 : 1), innerHeight - bar.offsetHeight - GAP);
     const room = document.documentElement.clientWidth - bar.offsetWidth - GAP;
     const left = Math.max(GAP, Math.min(line.left + line.width / 2 - bar.offsetWidth / 2, room));
     bar.style.left = `${left + scrollX}px`;
-    bar.style.top = `${(below ? Math.min(box.bottom + GAP * (touch.matches ? 3 : 1), innerHeight - bar.offsetHeight - GAP) : above) + scrollY}px`;
+    bar.style.top = `${(isBelow ? below : above) + scrollY}px`;
   }
 
-  function later() {
+  function showSoon() {
     clearTimeout(timer);
-    timer = setTimeout(show, QUIET);
+    timer = setTimeout(show, DELAY);
   }
 
-  document.addEventListener("selectionchange", later);
-  document.addEventListener("pointerdown", ({ target }) => (pressing = !bar.contains(target)));
+  document.addEventListener("selectionchange", showSoon);
+  document.addEventListener("pointerdown", (event) => {
+    isPressing = !holdsTarget(bar, event);
+  });
   for (const type of ["pointerup", "pointercancel"]) {
     document.addEventListener(type, () => {
-      pressing = false;
-      later();
+      isPressing = false;
+      showSoon();
     });
   }
   bar.addEventListener("mousedown", (event) => event.preventDefault()); // the selection stays
@@ -130,13 +153,13 @@ function setUp() {
     if (isTyped(event) || !selected()) return;
     event.preventDefault();
     show();
-    before = document.activeElement;
-    bar.querySelector("button:not([hidden])")?.focus({ preventScroll: true });
+    opener = document.activeElement;
+    visibleButtons()[0]?.focus({ preventScroll: true });
   });
   bar.addEventListener("keydown", (event) => {
-    const buttons = Array.from(bar.querySelectorAll("button:not([hidden])"));
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const at = buttons.indexOf(document.activeElement);
+    const buttons = visibleButtons();
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const at = buttons.findIndex((button) => button === document.activeElement);
     if (step) buttons[(at + step + buttons.length) % buttons.length].focus();
     else if (event.key === "Escape") leave();
     else return;
@@ -145,4 +168,5 @@ function setUp() {
   });
 }
 
-if (article) setUp();
+const article = document.querySelector("main article .prose");
+if (article instanceof HTMLElement) setUp(article);

@@ -1,7 +1,9 @@
-// Theme toggle and the mark in the table of contents; what else a page can do is in the modules.
-// Every page reads without this file.
+// The theme toggle, and the mark in the table of contents. The other modules of this folder are loaded from here.
+// Every page can be read without this file.
 
+import { find } from "../base/dom.js";
 import "./code-blocks.js";
+import "./feedback-form.js";
 import "./page-menu.js";
 import "./selection.js";
 
@@ -11,7 +13,7 @@ const systemDark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : systemDark.matches);
 
 function setUpTheme() {
-  const button = document.querySelector("[data-theme-toggle]");
+  const button = find(document, "[data-theme-toggle]", HTMLButtonElement);
   const show = () => button.setAttribute("aria-pressed", String(isDark()));
   button.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
@@ -32,32 +34,36 @@ function setUpTheme() {
 }
 
 function setUpContents() {
+  /** @type {Map<HTMLElement, HTMLAnchorElement>} by their headings */
   const links = new Map();
   for (const link of document.querySelectorAll("[data-contents] a")) {
+    if (!(link instanceof HTMLAnchorElement)) continue;
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     if (heading) links.set(heading, link);
   }
   if (!links.size) return;
+  /** @type {HTMLAnchorElement | null} */
   let current = null;
   const mark = () => {
     const atEnd = innerHeight + scrollY >= document.body.scrollHeight - 4;
+    /** @type {HTMLAnchorElement | null} */
     let next = null;
-    for (const heading of links.keys()) {
-      if (next === null || heading.getBoundingClientRect().top < 120 || atEnd) next = heading;
+    for (const [heading, link] of links) {
+      if (next === null || heading.getBoundingClientRect().top < 120 || atEnd) next = link;
     }
     if (next === current) return;
-    if (current) links.get(current).removeAttribute("aria-current");
-    links.get(next).setAttribute("aria-current", "true");
+    current?.removeAttribute("aria-current");
+    next?.setAttribute("aria-current", "true");
     current = next;
   };
-  let due = false;
+  let isScheduled = false;
   addEventListener(
     "scroll",
     () => {
-      if (due) return;
-      due = true;
+      if (isScheduled) return;
+      isScheduled = true;
       requestAnimationFrame(() => {
-        due = false;
+        isScheduled = false;
         mark();
       });
     },

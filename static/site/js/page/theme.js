@@ -3,5 +3,5 @@ try {
   const theme = localStorage.getItem("theme");
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 } catch {
-  // Storage is switched off: the system decides.
+  // Storage is switched off, so the theme follows the system.
 }

@@ -1,85 +1,97 @@
-// The stream inspector: the parts of an answer as they arrive, beside the answer that grows from them.
+// The stream inspector: the parts of an answer as they arrive, beside the answer that they make.
 
 import { announce } from "../base/announce.js";
-import { copy, h } from "../base/dom.js";
-import { Parts, adds } from "./stream-parser.js";
+import { copy, fieldOf, find, h } from "../base/dom.js";
+import { buildLink, renderMarkdown } from "./markdown.js";
 import { UNREACHABLE } from "./project.js";
-import { away, prose } from "./markdown.js";
-import { curl } from "./snippet.js";
+import { curlCommand } from "./snippet.js";
+import { contributionOf, StreamParser } from "./stream-parser.js";
 
-const MOST_ROWS = 300; // of the latest parts; all of them can be copied
-const LONGEST_PREVIEW = 160;
-const NEAR = 40; // pixels from its end within which the list follows
+/** @typedef {import("./stream-parser.js").Part} Part */
+/** @typedef {"v1" | "v2"} Format */
+/** @typedef {Record<"parts" | "answer" | "sources" | "hiddenNote", HTMLElement>} View */
 
-const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(2)} s`;
-const bytesOf = (text) => new TextEncoder().encode(text).length;
+const MAX_ROWS = 300; // of the latest parts; all of them can be copied
+const MAX_PREVIEW = 160; // characters
+const END_DISTANCE = 40; // pixels from the end of the list within which it follows
 
-/** What version 1 and version 2 are asked with. */
-const body = (format, text) => ({
+const formatSeconds = (/** @type {number} */ milliseconds) => `${(milliseconds / 1000).toFixed(2)} s`;
+const byteLength = (/** @type {string} */ text) => new TextEncoder().encode(text).length;
+
+/** The body of a request. @param {Format} format @param {string} text */
+const buildBody = (format, text) => ({
   fp: "anonymous",
   messages: [{ id: "1", role: "user", ...(format === "v1" ? { content: text } : { parts: [{ type: "text", text }] }) }],
 });
 
-/** A part in one line, which opens. */
-function row(part, milliseconds) {
-  const told = [h("span", {}, seconds(milliseconds)), h("b", {}, part.type), h("span", {}, `${bytesOf(part.raw)} B`)];
-  const details = h("details", {}, h("summary", {}, ...told, h("span", {}, part.raw.trim().slice(0, LONGEST_PREVIEW))));
-  const whole = () => (part.value === undefined ? part.raw : JSON.stringify(part.value, null, 2));
-  details.addEventListener("toggle", () => details.append(h("pre", {}, whole())), { once: true });
+/** A part in one line, which opens to show all of it. @param {Part} part @param {number} milliseconds */
+function buildRow({ type, raw, value }, milliseconds) {
+  const summary = h(
+    "summary",
+    {},
+    h("span", {}, formatSeconds(milliseconds)),
+    h("b", {}, type),
+    h("span", {}, `${byteLength(raw)} B`),
+    h("span", {}, raw.trim().slice(0, MAX_PREVIEW)),
+  );
+  const details = h("details", {}, summary);
+  const showAll = () => details.append(h("pre", {}, value === undefined ? raw : JSON.stringify(value, null, 2)));
+  details.addEventListener("toggle", showAll, { once: true });
   return h("li", {}, details);
 }
 
-/** One answer on the page: what arrives waits for the next frame, however much it is. */
-class Shown {
+/** One answer on the page. Parts are drawn once a frame, however many arrive. */
+class AnswerView {
+  /** @type {string[]} */
   raws = [];
-  text = "";
+  /** Pages of the index, if the answer told how many. @type {number | null} */
   pages = null;
+  #text = "";
+  /** @type {[part: Part, milliseconds: number][]} for the next frame */
   #waiting = [];
+  /** @type {Map<string, string>} titles by address */
   #sources = new Map();
   #frame = 0;
-  #began = performance.now();
+  #startedAt = performance.now();
   #view;
 
+  /** @param {View} view */
   constructor(view) {
     this.#view = view;
-    for (const part of ["parts", "grown", "sources"]) view[part].replaceChildren();
-    view.cut.hidden = true;
+    for (const element of [view.parts, view.answer, view.sources]) element.replaceChildren();
+    view.hiddenNote.hidden = true;
   }
 
   get milliseconds() {
-    return performance.now() - this.#began;
+    return performance.now() - this.#startedAt;
   }
 
+  /** @param {Part} part */
   add(part) {
     this.raws.push(part.raw);
     this.#waiting.push([part, this.milliseconds]);
-    const { text, source, status } = adds(part);
-    if (text) this.text += text;
+    const { text, source, pages } = contributionOf(part);
+    if (text) this.#text += text;
     if (source) this.#sources.set(source.url, source.title);
-    this.pages = status?.pages ?? this.pages;
+    this.pages = pages ?? this.pages;
     this.#frame ||= requestAnimationFrame(() => this.draw());
   }
 
   draw() {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
-    const { parts, grown, sources, cut } = this.#view;
-    const follows = parts.scrollHeight - parts.scrollTop - parts.clientHeight < NEAR;
-    parts.append(
-      ...this.#waiting
-        .splice(0)
-        .slice(-MOST_ROWS)
-        .map(([part, at]) => row(part, at)),
-    );
-    while (parts.childElementCount > MOST_ROWS) parts.firstElementChild.remove();
+    const { parts, answer, sources, hiddenNote } = this.#view;
+    const follows = parts.scrollHeight - parts.scrollTop - parts.clientHeight < END_DISTANCE;
+    const latest = this.#waiting.splice(0).slice(-MAX_ROWS);
+    parts.append(...latest.map(([part, milliseconds]) => buildRow(part, milliseconds)));
+    while (parts.childElementCount > MAX_ROWS) parts.firstElementChild?.remove();
     const hidden = this.raws.length - parts.childElementCount;
-    cut.hidden = !hidden;
-    cut.textContent = `${hidden} earlier parts are not shown. “Copy all” has them.`;
+    hiddenNote.hidden = !hidden;
+    hiddenNote.textContent = `${hidden} earlier parts are not shown. “Copy all” has them.`;
     if (follows) parts.scrollTop = parts.scrollHeight;
-    grown.replaceChildren(...prose(this.text));
-    while (sources.childElementCount < this.#sources.size) {
-      const [url, title] = [...this.#sources][sources.childElementCount];
-      sources.append(h("li", {}, away(url, title)));
+    answer.replaceChildren(...renderMarkdown(this.#text));
+    for (const [url, title] of [...this.#sources].slice(sources.childElementCount)) {
+      sources.append(h("li", {}, buildLink(url, title)));
     }
   }
 }
@@ -90,76 +102,94 @@ class Shown {
  * @returns {() => void} to be called when the project has changed
  */
 export function setUpInspector(root, project) {
-  const find = (selector) => root.querySelector(selector);
-  const form = find("form.inspect");
-  const said = find("form.inspect + .said");
-  const [stop, copyAll] = [find("[data-stop]"), find("[data-copy-all]")];
-  const view = { parts: find(".parts"), grown: find(".grown"), sources: find(".sources"), cut: find("[data-cut]") };
+  const form = find(root, "form.inspect", HTMLFormElement);
+  const question = fieldOf(form, "question");
+  const format = fieldOf(form, "format");
+  const status = find(root, "form.inspect + .said", HTMLElement);
+  const stop = find(root, "[data-stop]", HTMLButtonElement);
+  const copyAll = find(root, "[data-copy-all]", HTMLButtonElement);
+  const command = find(root, "[data-curl] code", HTMLElement);
+  const view = {
+    parts: find(root, ".parts", HTMLElement),
+    answer: find(root, ".grown", HTMLElement),
+    sources: find(root, ".sources", HTMLElement),
+    hiddenNote: find(root, "[data-cut]", HTMLElement),
+  };
+  /** @type {AbortController | null} */
   let running = null;
-  let shown = null;
+  /** @type {AnswerView | null} */
+  let current = null;
 
-  const asked = () => {
-    const { question, format } = form.elements;
-    const address = project.address(`${format.value}/assistant`, "/message");
-    return { format: format.value, address, body: body(format.value, question.value.trim()) };
+  const buildRequest = () => {
+    const version = format.value === "v1" ? "v1" : "v2";
+    const address = project.address(`${version}/assistant`, "/message");
+    return { version: /** @type {Format} */ (version), address, body: buildBody(version, question.value.trim()) };
   };
-  const command = () => {
-    const { address, body } = asked();
-    find("[data-curl] code").textContent = curl(address, project.key, body);
+  const showCommand = () => {
+    const { address, body } = buildRequest();
+    command.textContent = curlCommand(address, project.key, body);
   };
 
-  async function read(response, format) {
-    const parts = new Parts(format);
-    const reader = response.body.getReader();
+  /**
+   * Reads a stream to its end. Returns the sentence for what went wrong, empty if nothing did.
+   * @param {ReadableStream<Uint8Array>} stream
+   * @param {Format} version
+   * @param {AnswerView} answer
+   */
+  async function read(stream, version, answer) {
+    const parser = new StreamParser(version);
+    const reader = stream.getReader();
     let error = "";
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-      for (const part of parts.push(piece.value)) {
-        shown.add(part);
-        error ||= adds(part).error ?? "";
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      for (const part of parser.push(chunk.value)) {
+        answer.add(part);
+        error ||= contributionOf(part).error ?? "";
       }
     }
-    if (parts.rest) error ||= "The stream was cut off in the middle of a part.";
+    if (parser.rest) error ||= "The stream was cut off in the middle of a part.";
     return error;
   }
 
-  async function ask() {
-    const { signal } = (running = new AbortController());
-    const { format, address, body } = asked();
-    said.textContent = "Asking…";
-    shown = new Shown(view);
+  /** @param {AbortSignal} signal @param {AnswerView} answer */
+  async function ask(signal, answer) {
+    const { version, address, body } = buildRequest();
     const response = await project.post(address, body, signal);
-    if (!response.ok) {
-      const text = await response.text();
-      shown.add({ type: `HTTP ${response.status}`, raw: text, value: undefined });
-      const wait = response.headers.get("Retry-After");
-      said.textContent = `Status ${response.status}. ${project.failure(response.status, "", wait)}`;
-      return;
+    const { headers } = response;
+    if (!response.ok || !response.body) {
+      answer.add({ type: `HTTP ${response.status}`, raw: await response.text(), value: undefined });
+      const reason = project.explainStatus(response.status, "", headers.get("Retry-After"));
+      return `Status ${response.status}. ${reason}`;
     }
-    const error = await read(response, format);
-    const size = shown.raws.reduce((sum, raw) => sum + bytesOf(raw), 0).toLocaleString("en");
-    const facts = `${response.headers.get("Content-Type")}, ${shown.raws.length} parts, ${size} bytes, ${seconds(shown.milliseconds)}.`;
-    const empty = shown.pages === 0 ? ` Nothing has been read in yet: manage ingest ${project.domain} ./docs` : "";
-    said.textContent = `Status ${response.status}, ${facts}${error && ` ${error}`}${empty}`;
+    const error = await read(response.body, version, answer);
+    const size = answer.raws.reduce((sum, raw) => sum + byteLength(raw), 0).toLocaleString("en");
+    const facts = [headers.get("Content-Type"), `${answer.raws.length} parts`, `${size} bytes`];
+    const sentences = [`Status ${response.status}, ${facts.join(", ")}, ${formatSeconds(answer.milliseconds)}.`, error];
+    if (answer.pages === 0) sentences.push(`Nothing has been read in yet: manage ingest ${project.domain} ./docs`);
+    return sentences.filter(Boolean).join(" ");
   }
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (running || !form.elements.question.value.trim()) return;
+    if (running || !question.value.trim()) return;
     stop.hidden = false;
+    running = new AbortController();
+    const answer = new AnswerView(view);
+    current = answer;
+    status.textContent = "Asking…";
     try {
-      await ask();
+      status.textContent = await ask(running.signal, answer);
     } catch (error) {
-      said.textContent =
-        error.name === "AbortError" ? "Stopped: the connection is closed, and the model’s with it." : UNREACHABLE;
+      const isStopped = error instanceof DOMException && error.name === "AbortError";
+      status.textContent = isStopped ? "Stopped: the connection is closed, and the model’s with it." : UNREACHABLE;
     }
-    shown.draw();
-    copyAll.hidden = !shown.raws.length;
+    answer.draw();
+    copyAll.hidden = !answer.raws.length;
     stop.hidden = true;
     running = null;
   });
-  form.addEventListener("input", command);
+  form.addEventListener("input", showCommand);
   stop.addEventListener("click", () => running?.abort());
-  copyAll.addEventListener("click", () => copy(copyAll, shown.raws.join(""), announce));
-  command();
-  return command;
+  copyAll.addEventListener("click", () => copy(copyAll, current?.raws.join("") ?? "", announce));
+  showCommand();
+  return showCommand;
 }

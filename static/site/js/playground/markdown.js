@@ -1,5 +1,5 @@
-// The Markdown of an answer as elements, as far as answers have it: paragraphs, lists, code, and in lines code, bold and links.
-// It is drawn anew with every piece of the text, so what has no end yet is taken to end there.
+// Markdown to elements, as far as answers use it: paragraphs, lists, blocks of code, and code, bold text and links in
+// lines. The text is drawn again as it grows, so a block without an end ends with the text.
 
 import { h } from "../base/dom.js";
 
@@ -7,41 +7,45 @@ const INLINE = /`([^`]+)`|\*\*(.+?)\*\*|\[([^[\]]+)\]\((https?:[^\s)]+)\)/g;
 const FENCE = /^(\s*)(`{3,}|~{3,})/;
 const ITEM = /^\s*(?:[-*]|\d+[.)]) +/;
 
-/** A link that leaves this page as it is. @param {string} href @param {string} text */
-export const away = (href, text) => h("a", { href, target: "_blank", rel: "noopener" }, text);
+/** A link to another tab. @param {string} href @param {string} text */
+export const buildLink = (href, text) => h("a", { href, target: "_blank", rel: "noopener" }, text);
 
 /** @param {string} text @returns {(Node | string)[]} */
-function inline(text) {
-  const pieces = [];
+function renderInline(text) {
+  /** @type {(Node | string)[]} */
+  const children = [];
   let at = 0;
   for (const { 0: whole, 1: code, 2: bold, 3: label, 4: href, index } of text.matchAll(INLINE)) {
-    pieces.push(text.slice(at, index));
-    if (code) pieces.push(h("code", {}, code));
-    else if (bold) pieces.push(h("strong", {}, ...inline(bold)));
-    else if (/^\d+$/.test(label)) pieces.push(h("sup", {}, away(href, label)));
-    else pieces.push(away(href, label));
+    children.push(text.slice(at, index));
+    if (code) children.push(h("code", {}, code));
+    else if (bold) children.push(h("strong", {}, ...renderInline(bold)));
+    else if (/^\d+$/.test(label)) children.push(h("sup", {}, buildLink(href, label)));
+    else children.push(buildLink(href, label));
     at = index + whole.length;
   }
-  return [...pieces, text.slice(at)];
+  return [...children, text.slice(at)];
 }
 
-/** Lines that belong together. @param {string[]} lines */
-function block(lines) {
+/** A list or a paragraph. @param {string[]} lines */
+function renderBlock(lines) {
   if (lines.every((line) => ITEM.test(line))) {
-    const items = lines.map((line) => h("li", {}, ...inline(line.replace(ITEM, ""))));
+    const items = lines.map((line) => h("li", {}, ...renderInline(line.replace(ITEM, ""))));
     return h(/^\s*\d/.test(lines[0]) ? "ol" : "ul", {}, ...items);
   }
-  return h("p", {}, ...inline(lines.join("\n")));
+  return h("p", {}, ...renderInline(lines.join("\n")));
 }
 
 /** @param {string} text @returns {Element[]} */
-export function prose(text) {
+export function renderMarkdown(text) {
+  /** @type {Element[]} */
   const blocks = [];
+  /** @type {string[]} */
   let lines = [];
   const end = () => {
-    if (lines.length) blocks.push(block(lines));
+    if (lines.length) blocks.push(renderBlock(lines));
     lines = [];
   };
+  /** @type {HTMLElement | null} */
   let code = null;
   let fence = "";
   for (const line of text.split("\n")) {
@@ -51,7 +55,7 @@ export function prose(text) {
       code.append(`${line}\n`);
     } else if (FENCE.test(line)) {
       end();
-      fence = FENCE.exec(line)[2];
+      fence = FENCE.exec(line)?.[2] ?? "";
       code = h("code");
       blocks.push(h("pre", {}, code));
     } else if (line.trim()) {

@@ -1,68 +1,93 @@
 // The playground: any project's widget, search and streams, on this page.
 
-import { setUpSearch } from "./search-results.js";
+import { fieldOf, find } from "../base/dom.js";
 import { setUpInspector } from "./inspector.js";
 import { Project, UNREACHABLE } from "./project.js";
-import { WITHOUT_ATTRIBUTE, call, tag } from "./snippet.js";
+import { setUpSearch } from "./search-results.js";
+import { initCall, scriptTag, WITHOUT_ATTRIBUTE } from "./snippet.js";
 
-const PAUSE = 400; // milliseconds without a letter before the project is tried
+/** @typedef {Record<string, unknown>} Options by the names of `DocsAssistant.Options` */
+
+const DELAY = 400; // milliseconds without a letter before the project is checked
 const NUMBERS = ["radius", "zIndex"];
-const MOST_QUESTIONS = 3;
+const MAX_QUESTIONS = 3;
 
-const root = document.querySelector(".playground");
-const form = root.querySelector("form.options");
-const projectForm = root.querySelector("form.project");
+const root = find(document, ".playground", HTMLElement);
+const form = find(root, "form.options", HTMLFormElement);
+const formStatus = find(form, ".said", HTMLElement);
+const projectForm = find(root, "form.project", HTMLFormElement);
+const projectStatus = find(projectForm, ".said", HTMLElement);
+const openButton = find(root, "[data-open]", HTMLButtonElement);
 const project = new Project(projectForm, root.dataset);
-const said = { project: root.querySelector("form.project .said"), options: form.querySelector(".said") };
 
+/** @param {string} address */
 function originOf(address) {
   const link = document.createElement("a");
   link.href = address;
   return link.origin;
 }
 
-/** What is wrong with a value, where the form itself cannot tell. */
-const WRONG = {
-  accent: (value) => !CSS.supports("color", value) && "The accent is not a colour of CSS.",
-  font: (value) => !CSS.supports("font-family", value) && "The font is not a font-family of CSS.",
-  logo: (value) => originOf(value) !== location.origin && "Here the logo must be an image of this host.",
+/**
+ * Rules that the form itself does not have: the sentence for a wrong value, or empty.
+ * @type {Record<string, (value: string) => string>}
+ */
+const RULES = {
+  accent: (value) => (CSS.supports("color", value) ? "" : "The accent is not a colour of CSS."),
+  font: (value) => (CSS.supports("font-family", value) ? "" : "The font is not a font-family of CSS."),
+  logo: (value) => (originOf(value) === location.origin ? "" : "Here the logo must be an image of this host."),
 };
 
-/** What the form says, without what is wrong: options by name, and a sentence for each that is left out. */
-function chosen() {
-  const options = {};
-  const wrong = [];
-  for (const [name, value] of new FormData(form)) {
-    const text = value.trim();
-    const [group, member] = name.split(".");
-    if (!text || name === "dir") continue;
-    const refused =
-      WRONG[name]?.(text) ||
-      (!form.elements[name].validity.valid && `${name}: ${form.elements[name].validationMessage}`);
-    if (refused) wrong.push(refused);
-    else if (member) options[group] = { ...options[group], [member]: text };
-    else if (name === "starterQuestions") options[name] = text.split(/\s*\n\s*/).slice(0, MOST_QUESTIONS);
-    else if (NUMBERS.includes(name)) options[name] = Number(text);
-    else options[name] = name === "shortcuts" ? text === "true" : text;
-  }
-  return { options, wrong };
+/** @param {string} name @param {string} value @returns {string} the sentence for a wrong value, or empty */
+function findMistake(name, value) {
+  const { validity, validationMessage } = fieldOf(form, name);
+  return RULES[name]?.(value) || (validity.valid ? "" : `${name}: ${validationMessage}`);
 }
 
-/** The widget on this page, as far as it was told: null when there is none. */
-let shown = null;
+/** @param {string} name @param {string} text */
+function parseValue(name, text) {
+  if (name === "starterQuestions") return text.split(/\s*\n\s*/).slice(0, MAX_QUESTIONS);
+  if (NUMBERS.includes(name)) return Number(text);
+  return name === "shortcuts" ? text === "true" : text;
+}
+
+/** Reads the form: options with valid values, and a sentence for each other value. */
+function readOptions() {
+  /** @type {Options} */
+  const options = {};
+  /** @type {Record<string, Record<string, string>>} options with members, such as `filter` */
+  const groups = {};
+  const mistakes = [];
+  for (const [name, value] of new FormData(form)) {
+    const text = String(value).trim();
+    const [group, member] = name.split(".");
+    if (!text || name === "dir") continue;
+    const mistake = findMistake(name, text);
+    if (mistake) mistakes.push(mistake);
+    else if (member) options[group] = groups[group] = { ...groups[group], [member]: text };
+    else options[name] = parseValue(name, text);
+  }
+  return { options, mistakes };
+}
+
+/** The widget on this page; null while there is none. @type {{ domain: string, key: string, options: Options } | null} */
+let current = null;
 let isOpen = false;
 const hooks = {
-  event: (name) => {
+  event: (/** @type {string} */ name) => {
     if (name === "open" || name === "close") isOpen = name === "open";
   },
 };
 
-/** Shows the widget with these options. An option can be set while it stands there, but to be without one it begins anew. */
+/**
+ * Shows the widget with these options. A widget takes new options while it is shown, but does not drop one: then it
+ * starts again.
+ * @param {Options} options
+ */
 function show(options) {
   const { domain, key } = project;
-  const goesOn =
-    shown?.domain === domain && shown.key === key && Object.keys(shown.options).every((name) => name in options);
-  if (goesOn) {
+  const canUpdate =
+    current?.domain === domain && current.key === key && Object.keys(current.options).every((name) => name in options);
+  if (canUpdate) {
     window.DocsAssistant.update(options);
   } else {
     const wasOpen = isOpen;
@@ -70,83 +95,88 @@ function show(options) {
     window.DocsAssistant.init({ ...options, domain, key, hooks });
     if (wasOpen) window.DocsAssistant.open({ focus: false });
   }
-  shown = { domain, key, options };
+  current = { domain, key, options };
 }
 
-function write(options) {
+/** @param {Options} options */
+function showSnippets(options) {
   const { domain, key } = project;
-  const known = { domain: domain || "acme", key: key || "svc_dsc_…" };
-  root.querySelector("[data-tag] code").textContent = tag(location.origin, known, options);
-  root.querySelector("[data-init] code").textContent = call(location.origin, known, options);
-  root.querySelector("[data-no-attribute]").hidden = !WITHOUT_ATTRIBUTE.some((name) => name in options);
+  const credentials = { domain: domain || "acme", key: key || "svc_dsc_…" };
+  find(root, "[data-tag] code", HTMLElement).textContent = scriptTag(location.origin, credentials, options);
+  find(root, "[data-init] code", HTMLElement).textContent = initCall(location.origin, credentials, options);
+  find(root, "[data-no-attribute]", HTMLElement).hidden = !WITHOUT_ATTRIBUTE.some((name) => name in options);
 }
 
-let usable = false;
+let isUsable = false;
 
-function configure() {
-  const { options, wrong } = chosen();
-  said.options.textContent = wrong.join(" ");
-  document.documentElement.dir = form.elements.dir.value;
-  write(options);
-  if (usable) show(options);
+/** Applies the form of options. */
+function update() {
+  const { options, mistakes } = readOptions();
+  formStatus.textContent = mistakes.join(" ");
+  document.documentElement.dir = fieldOf(form, "dir").value;
+  showSnippets(options);
+  if (isUsable) show(options);
 }
 
-let trying = new AbortController();
+let checking = new AbortController();
 
-/** Tries the project, and shows its widget or says what is wrong. */
-async function tryProject() {
-  trying.abort();
-  const { signal } = (trying = new AbortController());
+/** Checks the project. Shows its widget, or why there is none. */
+async function checkProject() {
+  checking.abort();
+  checking = new AbortController();
+  const { signal } = checking;
   let problem;
   try {
-    problem = await project.problem(signal);
+    problem = await project.findProblem(signal);
     await loaded;
   } catch {
     problem = UNREACHABLE;
   }
   if (signal.aborted) return;
-  usable = !problem;
-  said.project.textContent = problem || `“${project.domain}” answers. Its widget is on this page.`;
-  said.project.classList.toggle("wrong", Boolean(problem));
-  const link = root.querySelector("[data-link]");
+  isUsable = !problem;
+  projectStatus.textContent = problem || `“${project.domain}” answers. Its widget is on this page.`;
+  projectStatus.classList.toggle("wrong", Boolean(problem));
+  const link = find(root, "[data-link]", HTMLAnchorElement);
   link.href = project.link;
-  link.parentElement.hidden = !usable;
-  root.querySelector("[data-open]").disabled = !usable;
-  if (!usable) {
-    window.DocsAssistant?.destroy();
-    shown = null;
+  find(root, ":has(> [data-link])", HTMLElement).hidden = !isUsable;
+  openButton.disabled = !isUsable;
+  if (!isUsable) {
+    if ("DocsAssistant" in window) window.DocsAssistant.destroy();
+    current = null;
   }
-  configure();
+  update();
 }
 
-const script = document.querySelector("script[src$='/widget.js']");
+/** Resolves when the widget's script has run. @type {Promise<void>} */
 const loaded = new Promise((resolve, reject) => {
   if ("DocsAssistant" in window) return resolve();
+  const script = find(document, "script[src$='/widget.js']", HTMLScriptElement);
   script.addEventListener("load", () => ("DocsAssistant" in window ? resolve() : reject()));
   script.addEventListener("error", reject);
 });
 loaded.catch(() => {});
 
-write(chosen().options);
+showSnippets(readOptions().options);
 root.hidden = false;
-const describe = setUpInspector(root, project);
+const updateCommand = setUpInspector(root, project);
 setUpSearch(
-  root.querySelector("form[role=search]"),
-  root.querySelector("form[role=search] + .said"),
-  root.querySelector(".found"),
+  find(root, "form[role=search]", HTMLFormElement),
+  find(root, "form[role=search] + .said", HTMLElement),
+  find(root, ".found", HTMLElement),
   project,
 );
 
-let pause = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
 projectForm.addEventListener("input", () => {
-  clearTimeout(pause);
-  pause = setTimeout(tryProject, PAUSE);
-  describe();
-  write(chosen().options);
+  clearTimeout(timer);
+  timer = setTimeout(checkProject, DELAY);
+  updateCommand();
+  showSnippets(readOptions().options);
 });
 projectForm.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("submit", (event) => event.preventDefault());
-form.addEventListener("input", configure);
-form.addEventListener("reset", () => setTimeout(configure)); // the event comes before the form is empty
-root.querySelector("[data-open]").addEventListener("click", () => window.DocsAssistant.open());
-tryProject();
+form.addEventListener("input", update);
+form.addEventListener("reset", () => setTimeout(update)); // the event comes before the form is empty
+openButton.addEventListener("click", () => window.DocsAssistant.open());
+checkProject();

@@ -1,23 +1,31 @@
-// The project that the playground is about: its domain and key, requests with them, and what to do when one fails.
+// The project of the playground: its domain and key, requests with them, and what to do when a request fails.
 
-import { wait } from "../base/labels.js";
+import { fieldOf } from "../base/dom.js";
+import { formatWait } from "../base/labels.js";
 
-/** `#domain=acme&key=svc_dsc_…` of the address, which no server sees. */
-const named = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+/** @typedef {{ domain?: string, key?: string }} Credentials */
+
+export const UNREACHABLE = "The service cannot be reached. Check your connection.";
+
+/** Reads `#domain=acme&key=svc_dsc_…` of the address, which no server sees. @returns {Credentials} */
+const readHash = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 
 export class Project {
-  #fields;
+  #domain;
+  #key;
 
-  /** @param {HTMLFormElement} form @param {{ domain: string, key: string }} own what to begin with */
-  constructor(form, own) {
-    this.#fields = form.elements;
-    const fill = (given) => {
-      for (const name of ["domain", "key"]) this.#fields[name].value = given[name] ?? "";
+  /** @param {HTMLFormElement} form @param {Credentials} defaults */
+  constructor(form, defaults) {
+    this.#domain = fieldOf(form, "domain");
+    this.#key = fieldOf(form, "key");
+    const fill = (/** @type {Credentials} */ { domain = "", key = "" }) => {
+      this.#domain.value = domain;
+      this.#key.value = key;
     };
-    const { domain, key } = named();
-    fill(domain || key ? { domain, key } : own);
+    const { domain, key } = readHash();
+    fill(domain || key ? { domain, key } : defaults);
     addEventListener("hashchange", () => {
-      const { domain, key } = named();
+      const { domain, key } = readHash();
       if (!domain && !key) return;
       fill({ domain, key });
       form.dispatchEvent(new Event("input"));
@@ -25,21 +33,21 @@ export class Project {
   }
 
   get domain() {
-    return this.#fields.domain.value.trim();
+    return this.#domain.value.trim();
   }
 
   get key() {
-    return this.#fields.key.value.trim();
+    return this.#key.value.trim();
   }
 
-  /** The playground with this project. */
+  /** The address of the playground with this project. */
   get link() {
     return `${location.origin}/playground#${new URLSearchParams({ domain: this.domain, key: this.key })}`;
   }
 
-  /** Address of an endpoint, such as `v1/search`. @param {string} what @param {string} [more] */
-  address(what, more = "") {
-    return `${location.origin}/discovery/${what}/${encodeURIComponent(this.domain)}${more}`;
+  /** Address of an endpoint. @param {string} endpoint such as `v1/search` @param {string} [suffix] */
+  address(endpoint, suffix = "") {
+    return `${location.origin}/discovery/${endpoint}/${encodeURIComponent(this.domain)}${suffix}`;
   }
 
   /** @param {string} url @param {object} body @param {AbortSignal} [signal] */
@@ -54,34 +62,39 @@ export class Project {
     });
   }
 
-  /** Why the project cannot be used, as a sentence; empty when it can. @param {AbortSignal} signal */
-  async problem(signal) {
+  /** Why the project cannot be used, as a sentence; empty if it can. @param {AbortSignal} signal */
+  async findProblem(signal) {
     const { domain, key } = this;
     if (!domain || !key) return "Enter the domain and an assistant key of a project: “createproject” prints both.";
-    const told = await fetch(this.address("v1/widget"), { credentials: "omit", signal });
-    if (told.status === 404)
+    const settings = await fetch(this.address("v1/widget"), { credentials: "omit", signal });
+    if (settings.status === 404) {
       return `There is no project “${domain}”. Its domain is the short name that it was created with.`;
-    const tried = await this.post(this.address("v1/search"), { query: "", pageSize: 1 }, signal);
-    if (!tried.ok) return this.failure(tried.status, await sentence(tried), tried.headers.get("Retry-After"));
-    const { enabled, reason } = told.ok ? await told.json() : {};
-    return enabled === false ? reason : "";
+    }
+    const search = await this.post(this.address("v1/search"), { query: "", pageSize: 1 }, signal);
+    if (!search.ok) return this.explainFailure(search);
+    const { enabled, reason } = settings.ok ? await settings.json() : {};
+    return enabled === false ? String(reason) : "";
   }
 
-  /** What a status means here, and what to do. @param {number} status @param {string} said by the service @param {string | null} seconds to wait */
-  failure(status, said, seconds) {
-    if (status === 401)
+  /** Why a request failed, and what to do. @param {Response} response whose body has not been read */
+  async explainFailure(response) {
+    return this.explainStatus(response.status, await errorSentence(response), response.headers.get("Retry-After"));
+  }
+
+  /** @param {number} status @param {string} error the service's own sentence @param {string | null} retryAfter seconds */
+  explainStatus(status, error, retryAfter) {
+    if (status === 401) {
       return `This key is not known, or it is revoked or expired. Make one: manage createkey ${this.domain} --kind assistant`;
-    if (status === 403) return `${said} An assistant key begins with “svc_dsc_”.`;
+    }
+    if (status === 403) return `${error} An assistant key begins with “svc_dsc_”.`;
     if (status === 404) return `This key belongs to another project than “${this.domain}”.`;
-    if (status === 429) return `Too many requests just now. Try again in ${wait(seconds)}.`;
-    return said || "The service did not answer as expected. Try again shortly.";
+    if (status === 429) return `Too many requests just now. Try again in ${formatWait(retryAfter)}.`;
+    return error || "The service did not answer as expected. Try again shortly.";
   }
 }
 
-export const UNREACHABLE = "The service cannot be reached. Check your connection.";
-
-/** What an error's body says. @param {Response} response */
-export async function sentence(response) {
+/** The sentence in the body of an error. @param {Response} response */
+async function errorSentence(response) {
   const body = await response.json().catch(() => null);
   return typeof body?.error === "string" ? body.error : "";
 }

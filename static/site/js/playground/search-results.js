@@ -1,38 +1,41 @@
-// The playground's search: what readers of the project would find, with the scores.
+// The playground's search: the results that readers of the project would get, with their scores.
 
-import { h } from "../base/dom.js";
-import { marked } from "../base/marked-text.js";
-import { UNREACHABLE, sentence } from "./project.js";
+import { fieldOf, h } from "../base/dom.js";
+import { markedText } from "../base/marked-text.js";
+import { UNREACHABLE } from "./project.js";
 
-const MOST = 10;
+/** @typedef {{ url: string, score: number, breadcrumb: string[], highlights: [number, number][] }} Metadata */
+/** @typedef {{ content: string, metadata: Metadata }} Hit */
 
-function row({ content, metadata: { url, score, breadcrumb, highlights } }) {
-  return h(
-    "li",
-    {},
-    h(
-      "a",
-      { href: url, target: "_blank", rel: "noopener" },
-      h("span", { className: "score" }, score.toFixed(2)),
-      h("span", { className: "result-title" }, breadcrumb.join(" › ")),
-      h("span", { className: "trail" }, url),
-      marked("excerpt", content, highlights),
-    ),
+const MAX_HITS = 10;
+
+/** @param {Hit} hit */
+function buildRow({ content, metadata: { url, score, breadcrumb, highlights } }) {
+  const link = h(
+    "a",
+    { href: url, target: "_blank", rel: "noopener" },
+    h("span", { className: "score" }, score.toFixed(2)),
+    h("span", { className: "result-title" }, breadcrumb.join(" › ")),
+    h("span", { className: "trail" }, url),
+    markedText("excerpt", content, highlights),
   );
+  return h("li", {}, link);
 }
 
-/** @param {HTMLFormElement} form @param {HTMLElement} said @param {HTMLElement} list @param {import("./project.js").Project} project */
-export function setUpSearch(form, said, list, project) {
+/** @param {HTMLFormElement} form @param {HTMLElement} status @param {HTMLElement} list @param {import("./project.js").Project} project */
+export function setUpSearch(form, status, list, project) {
   let running = new AbortController();
 
+  /** @param {string} query @returns {Promise<[hits: Hit[], sentence: string]>} */
   async function search(query) {
-    const { signal } = (running = new AbortController());
-    const answer = await project.post(project.address("v1/search"), { query, pageSize: MOST }, signal);
-    if (!answer.ok)
-      return [[], project.failure(answer.status, await sentence(answer), answer.headers.get("Retry-After"))];
-    const hits = await answer.json();
-    if (hits.length)
-      return [hits, `${hits.length} ${hits.length === 1 ? "page" : "pages"}, best first, with scores from 0 to 1`];
+    running = new AbortController();
+    const address = project.address("v1/search");
+    const response = await project.post(address, { query, pageSize: MAX_HITS }, running.signal);
+    if (!response.ok) return [[], await project.explainFailure(response)];
+    /** @type {Hit[]} */
+    const hits = await response.json();
+    const pages = hits.length === 1 ? "page" : "pages";
+    if (hits.length) return [hits, `${hits.length} ${pages}, best first, with scores from 0 to 1`];
     return [
       hits,
       `No page matches “${query}”. If nothing has been read in yet: manage ingest ${project.domain} ./docs`,
@@ -42,14 +45,15 @@ export function setUpSearch(form, said, list, project) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     running.abort();
-    const query = form.elements.query.value.trim();
-    if (!query) return form.elements.query.focus();
+    const field = fieldOf(form, "query");
+    const query = field.value.trim();
+    if (!query) return field.focus();
     try {
-      const [hits, words] = await search(query);
-      list.replaceChildren(...hits.map(row));
-      said.textContent = words;
+      const [hits, sentence] = await search(query);
+      list.replaceChildren(...hits.map(buildRow));
+      status.textContent = sentence;
     } catch (error) {
-      if (error.name !== "AbortError") said.textContent = UNREACHABLE;
+      if (!(error instanceof DOMException && error.name === "AbortError")) status.textContent = UNREACHABLE;
     }
   });
 }

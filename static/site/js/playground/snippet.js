@@ -1,48 +1,65 @@
-// What a site's owner takes along from the playground: the tag, the same as a call, a request for the command line.
+// Code to copy from the playground: the script tag, a call of `init`, a request for the command line.
 
+/** @typedef {{ domain: string, key: string }} Credentials */
+/** @typedef {Record<string, unknown>} Options */
+
+/** @type {Record<string, string>} */
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** @param {string} name @param {unknown} value */
 const attribute = (name, value) => `${name}="${String(value).replace(/[&<>"]/g, (letter) => ESCAPES[letter])}"`;
 
-/** As a data attribute: `zIndex` is `data-z-index`. @param {string} name */
-const dataName = (name) => `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+/** The data attribute of an option: `zIndex` is `data-z-index`. @param {string} name */
+const dataAttribute = (name) => `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** The options with the logo's whole address, which is on this host and not on that of the pages. */
-const portable = (host, options) => (options.logo ? { ...options, logo: new URL(options.logo, host).href } : options);
+/**
+ * Options for a page on any host: the logo gets the host of the service.
+ * @param {string} host
+ * @param {Options} options
+ * @returns {Options}
+ */
+const withLogoHost = (host, options) =>
+  options.logo ? { ...options, logo: new URL(String(options.logo), host).href } : options;
 
-/** Options that a tag cannot say. */
+/** Options that have no attribute. */
 export const WITHOUT_ATTRIBUTE = ["labels", "starterQuestions"];
 
-/** The tag. @param {string} host @param {{ domain: string, key: string }} project @param {Record<string, any>} options */
-export function tag(host, { domain, key }, { filter = {}, ...options }) {
-  const said = Object.entries({ ...portable(host, options), ...filter }).filter(
-    ([name]) => !WITHOUT_ATTRIBUTE.includes(name),
-  );
+/** @param {string} host @param {Credentials} credentials @param {Options} options */
+export function scriptTag(host, { domain, key }, { filter, ...options }) {
+  const attributes = Object.entries({ ...withLogoHost(host, options), ...Object(filter) });
   const lines = [
     `<script async ${attribute("src", `${host}/widget.js`)}`,
     `${attribute("data-domain", domain)} ${attribute("data-key", key)}`,
-    ...said.map(([name, value]) => attribute(dataName(name), value)),
+    ...attributes
+      .filter(([name]) => !WITHOUT_ATTRIBUTE.includes(name))
+      .map(([name, value]) => attribute(dataAttribute(name), value)),
   ];
   return `${lines.join("\n        ")}></script>`;
 }
 
-/** The same from a page's own code. No text in it can end the script. @param {string} host @param {{ domain: string, key: string }} project @param {Record<string, any>} options */
-export function call(host, { domain, key }, options) {
-  const given = JSON.stringify({ domain, key, ...portable(host, options) }, null, 2).replace(/</g, "\\u003c");
+/**
+ * The same from a page's own code. No text in it can end the script.
+ * @param {string} host
+ * @param {Credentials} credentials
+ * @param {Options} options
+ */
+export function initCall(host, { domain, key }, options) {
+  const argument = JSON.stringify({ domain, key, ...withLogoHost(host, options) }, null, 2).replace(/</g, "\\u003c");
   return [
     `<script async ${attribute("src", `${host}/widget.js`)}></script>`,
     "<script>",
-    `addEventListener("load", () => DocsAssistant.init(${given}));`,
+    `addEventListener("load", () => DocsAssistant.init(${argument}));`,
     "</script>",
   ].join("\n");
 }
 
-/** For a POSIX shell. @param {string} url @param {string} key @param {object} body */
-export function curl(url, key, body) {
-  const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
+/** A request for a POSIX shell. @param {string} url @param {string} key @param {object} body */
+export function curlCommand(url, key, body) {
+  const quote = (/** @type {string} */ text) => `'${text.replace(/'/g, `'\\''`)}'`;
   return [
-    `curl -N ${quoted(url)}`,
-    `  -H ${quoted(`Authorization: Bearer ${key}`)}`,
+    `curl -N ${quote(url)}`,
+    `  -H ${quote(`Authorization: Bearer ${key}`)}`,
     `  -H 'Content-Type: application/json'`,
-    `  -d ${quoted(JSON.stringify(body))}`,
+    `  -d ${quote(JSON.stringify(body))}`,
   ].join(" \\\n");
 }

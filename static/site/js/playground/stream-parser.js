@@ -1,12 +1,16 @@
-// An answer's stream cut into its parts, as `streaming` documents both formats, and what a part adds to the answer.
+// Splits the stream of an answer into its parts. The page `streaming` documents both formats.
 
 /**
  * @typedef {object} Part
- * @property {string} type code or type
+ * @property {string} type its code, or its type
  * @property {string} raw as it arrived, with its end
- * @property {any} value its JSON; undefined where it has none
+ * @property {unknown} value its JSON; undefined if it has none
  */
+/** @typedef {{ end: string, parse: (text: string) => Omit<Part, "raw"> }} Format */
+/** @typedef {{ url: string, title: string }} Source */
+/** @typedef {{ text?: string, source?: Source, pages?: number, error?: string }} Contribution */
 
+/** @type {Record<string, string>} */
 const CODES = {
   f: "start of a step",
   9: "tool call",
@@ -19,10 +23,10 @@ const CODES = {
   d: "end of the answer",
   3: "error",
 };
-const SILENCE = "sign of life";
+const KEEP_ALIVE = "sign of life";
 
-/** @param {string} text */
-function json(text) {
+/** @param {string} text @returns {unknown} */
+function parseJson(text) {
   try {
     return JSON.parse(text);
   } catch {
@@ -30,27 +34,31 @@ function json(text) {
   }
 }
 
-/** One line of version 1. @param {string} line @returns {Omit<Part, "raw">} */
-function ofLine(line) {
-  if (!line) return { type: SILENCE, value: undefined };
+/** @param {unknown} value @returns {Record<string, unknown>} the value if it is an object, else an empty one */
+const fieldsOf = (value) => (typeof value === "object" && value !== null ? { ...value } : {});
+
+/** A line of version 1. @param {string} line */
+function parseLine(line) {
+  if (!line) return { type: KEEP_ALIVE, value: undefined };
   const code = line.slice(0, line.indexOf(":"));
-  return { type: `${code} ${CODES[code] ?? "unknown"}`, value: json(line.slice(code.length + 1)) };
+  return { type: `${code} ${CODES[code] ?? "unknown"}`, value: parseJson(line.slice(code.length + 1)) };
 }
 
-/** One event of version 2. @param {string} event @returns {Omit<Part, "raw">} */
-function ofEvent(event) {
-  if (event.startsWith(":")) return { type: SILENCE, value: undefined };
+/** An event of version 2. @param {string} event */
+function parseEvent(event) {
+  if (event.startsWith(":")) return { type: KEEP_ALIVE, value: undefined };
   const data = event.replace(/^data: ?/, "");
-  const value = json(data);
-  return { type: value?.type ?? data, value };
+  const value = parseJson(data);
+  return { type: String(fieldsOf(value).type ?? data), value };
 }
 
-export const FORMATS = {
-  v1: { end: "\n", read: ofLine },
-  v2: { end: "\n\n", read: ofEvent },
+/** @satisfies {Record<string, Format>} */
+const FORMATS = {
+  v1: { end: "\n", parse: parseLine },
+  v2: { end: "\n\n", parse: parseEvent },
 };
 
-export class Parts {
+export class StreamParser {
   #rest = "";
   #decoder = new TextDecoder();
   #format;
@@ -62,41 +70,48 @@ export class Parts {
 
   /** The parts that these bytes complete. @param {Uint8Array} bytes @returns {Part[]} */
   push(bytes) {
-    const { end, read } = this.#format;
-    const whole = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split(end);
-    this.#rest = whole.pop() ?? "";
-    return whole.map((text) => ({ ...read(text), raw: text + end }));
+    const { end, parse } = this.#format;
+    const texts = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split(end);
+    this.#rest = texts.pop() ?? "";
+    return texts.map((text) => ({ ...parse(text), raw: text + end }));
   }
 
-  /** What has no end yet: a stream that stops there was cut off. */
+  /** The text after the last part. A stream that ends with some was cut off. */
   get rest() {
     return this.#rest;
   }
 }
 
 /**
- * What a part adds to the answer: text, a source, a status or an error.
+ * What a part adds to the answer.
  * @param {Part} part
- * @returns {{ text?: string, source?: { url: string, title: string }, status?: Record<string, any>, error?: string }}
+ * @returns {Contribution}
  */
-export function adds({ type, value }) {
+export function contributionOf({ type, value }) {
+  const fields = fieldsOf(value);
   switch (type) {
     case "0 text":
-      return { text: value };
+      return { text: String(value) };
     case "text-delta":
-      return { text: value.delta };
+      return { text: String(fields.delta) };
     case "h source":
     case "source-url":
-      return { source: value };
+      return { source: { url: String(fields.url), title: String(fields.title) } };
     case "2 data":
-      return { status: Array.isArray(value) ? value.find((item) => item?.type === "status") : undefined };
+      return pagesOf(Array.isArray(value) ? value.find((item) => item?.type === "status") : undefined);
     case "data-status":
-      return { status: value.data };
+      return pagesOf(fields.data);
     case "3 error":
-      return { error: value };
+      return { error: String(value) };
     case "error":
-      return { error: value.errorText };
+      return { error: String(fields.errorText) };
     default:
       return {};
   }
+}
+
+/** @param {unknown} status @returns {Contribution} */
+function pagesOf(status) {
+  const { pages } = fieldsOf(status);
+  return typeof pages === "number" ? { pages } : {};
 }

@@ -1,47 +1,66 @@
-// The search behind the dialog: the pages that match, those in the language of this page first.
+// Requests of the search dialog. Pages in the language of this page come first.
 
-import { fill, wait, words } from "../base/labels.js";
+import { find } from "../base/dom.js";
+import { fill, formatWait, labels } from "../base/labels.js";
 
-const MOST = 8;
+const MAX_HITS = 8;
+
+/** @typedef {{ version?: string, language?: string, tag?: string }} Filter */
+/**
+ * @typedef {object} Metadata
+ * @property {string} title
+ * @property {string} url
+ * @property {number} score
+ * @property {string[]} [breadcrumb]
+ * @property {[number, number][]} [highlights]
+ * @property {{ section: string, url: string }[]} [sections]
+ * @property {string} [version]
+ * @property {string} [language]
+ * @property {string[]} [tags]
+ */
+/** @typedef {{ content: string, path: string, metadata: Metadata }} Hit */
 
 const language = document.documentElement.lang;
-const { domain, key } = document.querySelector(".search-dialog").dataset;
+const { domain, key } = find(document, ".search-dialog", HTMLElement).dataset;
 
-/** A search that was not answered, with the sentence for it. */
-export class Unanswered extends Error {}
+/** A search failed. The message is the sentence for readers. */
+export class SearchError extends Error {}
 
-function refused(answer) {
-  if (answer.status !== 429) return new Unanswered(words.searchFails);
-  return new Unanswered(fill(words.tooManySearches, { wait: wait(answer.headers.get("Retry-After")) }));
+/** @param {Response} response */
+function refusal(response) {
+  if (response.status !== 429) return new SearchError(labels.searchFails);
+  return new SearchError(fill(labels.tooManySearches, { wait: formatWait(response.headers.get("Retry-After")) }));
 }
 
-async function ask(query, filter, signal) {
-  const answer = await fetch(`/discovery/v1/search/${domain}`, {
+/** @param {string} query @param {Filter} filter @param {AbortSignal} signal @returns {Promise<Hit[]>} */
+async function request(query, filter, signal) {
+  const response = await fetch(`/discovery/v1/search/${domain}`, {
     method: "POST",
     headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-    body: JSON.stringify({ query, pageSize: MOST, filter }),
+    body: JSON.stringify({ query, pageSize: MAX_HITS, filter }),
     signal,
   });
-  if (!answer.ok) throw refused(answer);
-  return answer.json();
+  if (!response.ok) throw refusal(response);
+  return response.json();
 }
 
 /**
- * The hits of a query, best first. Where this language has few of them, what else there is follows.
+ * The hits of a query, best first. Hits in other languages follow if this language has only a few.
  * @param {string} query
- * @param {{ version?: string, language?: string, tag?: string }} filter
+ * @param {Filter} filter
  * @param {AbortSignal} signal
+ * @throws {SearchError}
  */
-export async function find(query, filter, signal) {
+export async function search(query, filter, signal) {
   try {
-    // Where nothing is asked for, the search itself prefers the first language.
-    if (language === "en" || filter.language) return await ask(query, filter, signal);
-    const own = await ask(query, { ...filter, language }, signal);
-    if (own.length === MOST) return own;
-    const known = new Set(own.map(({ path }) => path));
-    const others = await ask(query, filter, signal);
-    return [...own, ...others.filter(({ path }) => !known.has(path))].slice(0, MOST);
+    // Without a filter the search prefers the first language by itself.
+    if (language === "en" || filter.language) return await request(query, filter, signal);
+    const own = await request(query, { ...filter, language }, signal);
+    if (own.length === MAX_HITS) return own;
+    const paths = new Set(own.map(({ path }) => path));
+    const others = await request(query, filter, signal);
+    return [...own, ...others.filter(({ path }) => !paths.has(path))].slice(0, MAX_HITS);
   } catch (error) {
-    throw error instanceof Unanswered ? error : new Unanswered(words.searchAway);
+    throw error instanceof SearchError ? error : new SearchError(labels.searchAway);
   }
 }

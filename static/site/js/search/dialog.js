@@ -1,19 +1,19 @@
-// The search dialog: what is typed becomes rows, and a row leads to a page or to the assistant. It is fetched when the
-// dialog is first opened.
+// The search dialog: a typed query becomes rows, and a row leads to a page or to the assistant. This module is loaded
+// when the dialog is first opened.
 
-import { askOver, isReady } from "../base/assistant.js";
-import { teller } from "../base/feedback.js";
-import { forget, recent, remember } from "./recent-searches.js";
-import { report } from "./click-report.js";
+import { askInDialog, isReady } from "../base/assistant.js";
+import { closest, find } from "../base/dom.js";
+import { feedbackSender } from "../base/feedback.js";
+import { fill, labels } from "../base/labels.js";
+import { reportClick } from "./click-report.js";
+import { search } from "./client.js";
 import { Filters } from "./filters.js";
-import { find } from "./client.js";
-import { List } from "./listbox.js";
-import { askRow, navigationRows, pageRows, recentRow } from "./rows.js";
-import { fill, words } from "../base/labels.js";
+import { Listbox } from "./listbox.js";
+import { addRecent, clearRecent, loadRecent } from "./recent-searches.js";
+import { buildAskRow, buildNavigationRows, buildPageRows, buildRecentRow } from "./rows.js";
 
-const PAUSE = 80; // milliseconds without a letter before a search
+const DELAY = 80; // milliseconds without a letter before a search
 
-/** Makes the dialog work. @param {HTMLDialogElement} dialog */
 export class SearchDialog {
   #dialog;
   #form;
@@ -23,177 +23,201 @@ export class SearchDialog {
   #status;
   #recent;
   #missing;
+  #missingButton;
   #footer;
   #list;
   #filters;
-  #shown = null; // the query whose results stand there
-  #asks = false; // whether the row that asks is the one to choose
+  /** The query whose results are shown; null while there are none. @type {string | null} */
+  #shownQuery = null;
+  /** Whether the row that asks the assistant is chosen first. */
+  #prefersAsking = false;
   #running = new AbortController();
-  #pause = 0;
-  #tell = null; // of what was not found
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** Reports the query that found nothing. */
+  #reportMissing = feedbackSender({});
 
+  /** @param {HTMLDialogElement} dialog */
   constructor(dialog) {
-    const part = (selector) => dialog.querySelector(selector);
     this.#dialog = dialog;
-    this.#form = part("form");
-    this.#field = part("[name=q]");
-    this.#results = part(".search-results");
-    this.#note = part(".search-note");
-    this.#status = part("[role=status]");
-    this.#recent = part(".search-recent");
-    this.#missing = part(".search-missing");
-    this.#footer = part(".search-foot");
-    this.#list = new List(this.#results, this.#field);
-    this.#filters = new Filters(part(".search-filters"), () => this.#search());
+    this.#form = find(dialog, "form", HTMLFormElement);
+    this.#field = find(dialog, "[name=q]", HTMLInputElement);
+    this.#results = find(dialog, ".search-results", HTMLElement);
+    this.#note = find(dialog, ".search-note", HTMLElement);
+    this.#status = find(dialog, "[role=status]", HTMLElement);
+    this.#recent = find(dialog, ".search-recent", HTMLElement);
+    this.#missing = find(dialog, ".search-missing", HTMLElement);
+    this.#missingButton = find(this.#missing, "button", HTMLButtonElement);
+    this.#footer = find(dialog, ".search-foot", HTMLElement);
+    this.#list = new Listbox(this.#results, this.#field);
+    this.#filters = new Filters(find(dialog, ".search-filters", HTMLElement), () => this.#search());
     this.#listenToField();
     this.#listenToRows();
-    this.#listenToRest();
+    this.#listenToButtons();
   }
 
-  /** Looks at what stands in the field. @param {boolean} asks whether the row that asks is the one to choose */
-  look(asks) {
-    this.#asks = asks;
-    if (this.#typed !== this.#shown || !this.#typed) this.#changed();
+  /** Shows rows for the text in the field. @param {boolean} prefersAsking whether the row that asks is chosen first */
+  update(prefersAsking) {
+    this.#prefersAsking = prefersAsking;
+    if (this.#query !== this.#shownQuery || !this.#query) this.#queryChanged();
   }
 
-  get #typed() {
+  get #query() {
     return this.#field.value.trim();
   }
 
-  /** What is typed can be asked at once; its results follow. */
-  #changed() {
-    clearTimeout(this.#pause);
-    const query = this.#typed;
+  /** Shows the row that asks at once. The results follow. */
+  #queryChanged() {
+    clearTimeout(this.#timer);
+    const query = this.#query;
     this.#form.ariaBusy = String(query !== "");
     const row = this.#results.querySelector(".ask-row");
-    if (query && row) row.replaceWith(Object.assign(askRow(query), { id: row.id, ariaSelected: row.ariaSelected }));
-    else if (query) this.#show([askRow(query)], { first: this.#asks ? 0 : -1 });
-    this.#pause = setTimeout(() => this.#search(), query ? PAUSE : 0);
+    if (query && row) {
+      row.replaceWith(Object.assign(buildAskRow(query), { id: row.id, ariaSelected: row.ariaSelected }));
+    } else if (query) {
+      this.#show([buildAskRow(query)], { first: this.#prefersAsking ? 0 : -1 });
+    }
+    this.#timer = setTimeout(() => this.#search(), query ? DELAY : 0);
   }
 
   async #search() {
     this.#running.abort();
-    const { signal } = (this.#running = new AbortController());
-    const query = this.#typed;
+    this.#running = new AbortController();
+    const { signal } = this.#running;
+    const query = this.#query;
     this.#form.ariaBusy = String(query !== "");
     if (!query) return this.#showRecent();
     try {
-      const hits = await find(query, this.#filters.chosen, signal);
+      const hits = await search(query, this.#filters.chosen, signal);
       if (!signal.aborted) this.#showHits(query, hits);
     } catch (error) {
-      if (!signal.aborted) this.#show([askRow(query)], { query, message: error.message });
+      const message = error instanceof Error ? error.message : "";
+      if (!signal.aborted) this.#show([buildAskRow(query)], { query, message });
     }
     if (!signal.aborted) this.#form.ariaBusy = "false";
   }
 
   /**
-   * Shows rows, and what goes with all of them.
+   * Shows rows with their sentences.
    * @param {Element[]} rows
-   * @param {object} [about]
-   * @param {string | null} [about.query] whose results they are, null while those are awaited
-   * @param {number} [about.first] the option to choose
-   * @param {string} [about.message] a sentence above the rows
-   * @param {string} [about.told] what screen readers say of the rows, where there is no message
+   * @param {object} [options]
+   * @param {string | null} [options.query] whose results they are; null while those are loading
+   * @param {number} [options.first] the option to choose
+   * @param {string} [options.message] a sentence above the rows
+   * @param {string} [options.status] a sentence for screen readers, if there is no message
    */
-  #show(rows, { query = null, first = 0, message = "", told = "" } = {}) {
-    this.#shown = query;
+  #show(rows, { query = null, first = 0, message = "", status = "" } = {}) {
+    this.#shownQuery = query;
     this.#list.show(rows, first);
     this.#note.textContent = message;
-    this.#status.textContent = message || told;
-    this.#footer.hidden = !this.#typed;
+    this.#status.textContent = message || status;
+    this.#footer.hidden = !this.#query;
     this.#missing.hidden = this.#recent.hidden = true;
   }
 
   #showRecent() {
-    const queries = recent();
-    const told = queries.length ? words.recentSearches : "";
-    this.#show([...queries.map(recentRow), navigationRows(words.startHere)], { query: "", first: -1, told });
+    const queries = loadRecent();
+    const status = queries.length ? labels.recentSearches : "";
+    const rows = [...queries.map(buildRecentRow), buildNavigationRows(labels.startHere)];
+    this.#show(rows, { query: "", first: -1, status });
     this.#recent.hidden = !queries.length;
   }
 
+  /** @param {string} query @param {import("./client.js").Hit[]} hits */
   #showHits(query, hits) {
-    this.#filters.learn(hits);
-    if (!hits.length) return this.#showNothing(query);
-    const told = hits.length === 1 ? words.onePage : fill(words.manyPages, { count: hits.length });
-    this.#show([askRow(query), ...hits.map((hit) => pageRows(hit, query))], { query, first: this.#asks ? 0 : 1, told });
+    this.#filters.addValues(hits);
+    if (!hits.length) return this.#showNoHits(query);
+    const status = hits.length === 1 ? labels.onePage : fill(labels.manyPages, { count: hits.length });
+    const rows = [buildAskRow(query), ...hits.map((hit) => buildPageRows(hit, query))];
+    this.#show(rows, { query, first: this.#prefersAsking ? 0 : 1, status });
   }
 
-  #showNothing(query) {
-    const narrowed = Object.keys(this.#filters.chosen).length > 0;
-    const message = fill(narrowed ? words.nothingHere : words.nothing, { query });
-    this.#show([askRow(query), navigationRows(words.nearestPages, query)], { query, message });
-    this.#tell = teller({ source: "contextual", reason: "Missing", comment: query });
-    this.#missing.firstElementChild.textContent = words.tellMissing;
+  /** @param {string} query */
+  #showNoHits(query) {
+    const isNarrowed = Object.keys(this.#filters.chosen).length > 0;
+    const message = fill(isNarrowed ? labels.nothingHere : labels.nothing, { query });
+    this.#show([buildAskRow(query), buildNavigationRows(labels.nearestPages, query)], { query, message });
+    this.#reportMissing = feedbackSender({ source: "contextual", reason: "Missing", comment: query });
+    this.#missingButton.textContent = labels.tellMissing;
     this.#missing.hidden = false;
   }
 
-  /** Does what follows from a row that was clicked, or chosen with a key. */
+  /** Opens a row that was clicked, or chosen with a key. @param {MouseEvent} event @param {HTMLElement} option */
   #open(event, option) {
     if (option.matches(".recent-row")) {
       this.#field.value = option.textContent;
-      return this.#changed();
+      return this.#queryChanged();
     }
-    const query = this.#typed;
-    remember(query);
+    const query = this.#query;
+    addRecent(query);
     const pages = Array.from(this.#results.querySelectorAll("[role=group]:has(.page-row)"));
-    const position = 1 + pages.indexOf(option.closest("[role=group]"));
-    if (position) report(this.#dialog.dataset.domain, this.#shown, option.pathname, position);
+    const position = 1 + pages.findIndex((page) => page === option.closest("[role=group]"));
+    if (position && option instanceof HTMLAnchorElement) {
+      reportClick(this.#dialog.dataset.domain, this.#shownQuery ?? "", option.pathname, position);
+    }
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button === 1) return; // it opens beside this page
     this.#dialog.close();
-    this.#field.blur(); // at once, since the widget looks where the focus is
+    this.#field.blur(); // at once, since the widget remembers where the focus was
     if (!option.matches(".ask-row") || !isReady) return;
     event.preventDefault();
-    askOver(query);
+    askInDialog(query);
   }
 
-  /** Enter opens the row that is chosen, unless its query has been typed over: then the form leads to all results. */
-  #enter({ ctrlKey, metaKey }) {
+  /**
+   * Opens the chosen row. Returns false if results of an earlier query are shown: then the form leads to all results.
+   * @param {KeyboardEvent} event
+   */
+  #openChosen({ ctrlKey, metaKey }) {
     const { chosen } = this.#list;
-    if (!chosen || (this.#shown !== this.#typed && !chosen.matches(".ask-row"))) return false;
+    if (!chosen || (this.#shownQuery !== this.#query && !chosen.matches(".ask-row"))) return false;
     chosen.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, ctrlKey, metaKey }));
     return true;
   }
 
   #listenToField() {
     this.#field.addEventListener("input", (event) => {
-      this.#asks = false;
-      if (!event.isComposing) this.#changed();
+      this.#prefersAsking = false;
+      if (!(event instanceof InputEvent && event.isComposing)) this.#queryChanged();
     });
-    this.#field.addEventListener("compositionend", () => this.#changed());
+    this.#field.addEventListener("compositionend", () => this.#queryChanged());
     this.#field.addEventListener("keydown", (event) => {
       if (event.isComposing) return;
-      const plain = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
-      const done = event.key === "Enter" ? this.#enter(event) : plain && this.#list.move(event.key);
-      if (done) event.preventDefault();
+      const isPlain = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
+      const isHandled = event.key === "Enter" ? this.#openChosen(event) : isPlain && this.#list.move(event.key);
+      if (isHandled) event.preventDefault();
     });
   }
 
   #listenToRows() {
     this.#results.addEventListener("click", (event) => {
-      const option = event.target.closest("[role=option]");
+      const option = closest(event, "[role=option]", HTMLElement);
       if (option) this.#open(event, option);
     });
     this.#results.addEventListener("auxclick", (event) => {
-      const option = event.target.closest("a[role=option]");
+      const option = closest(event, "a[role=option]", HTMLElement);
       if (option && event.button === 1) this.#open(event, option);
     });
   }
 
-  #listenToRest() {
-    const part = (selector) => this.#dialog.querySelector(selector);
-    this.#dialog.addEventListener("click", ({ target }) => target === this.#dialog && this.#dialog.close());
-    part("[data-clear]").addEventListener("click", () => {
-      forget();
+  #listenToButtons() {
+    this.#dialog.addEventListener("click", ({ target }) => {
+      if (target === this.#dialog) this.#dialog.close();
+    });
+    find(this.#dialog, "[data-clear]", HTMLElement).addEventListener("click", () => {
+      clearRecent();
       this.#showRecent();
       this.#field.focus();
     });
-    this.#missing.firstElementChild.addEventListener("click", async ({ target }) => {
-      target.textContent = (await this.#tell({})) || words.thanksForMissing;
-      this.#status.textContent = target.textContent;
+    this.#missingButton.addEventListener("click", async () => {
+      const text = (await this.#reportMissing({})) || labels.thanksForMissing;
+      this.#missingButton.textContent = this.#status.textContent = text;
     });
-    this.#form.addEventListener("mousedown", (event) => event.target === this.#field || event.preventDefault()); // the field keeps the focus
+    // The field keeps the focus.
+    this.#form.addEventListener("mousedown", (event) => {
+      if (event.target !== this.#field) event.preventDefault();
+    });
     this.#form.addEventListener("submit", (event) => {
-      if (this.#typed) remember(this.#typed);
+      if (this.#query) addRecent(this.#query);
       else event.preventDefault();
     });
   }

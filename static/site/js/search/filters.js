@@ -1,55 +1,63 @@
-// Chips that narrow the results to a version, a language or a tag, where results have more than one of it.
+// Chips that narrow the results to a version, a language or a tag. They show if results have more than one of it.
 
-import { h } from "../base/dom.js";
-import { words } from "../base/labels.js";
+import { closest, h } from "../base/dom.js";
+import { labels } from "../base/labels.js";
 
-const KINDS = { version: "version", language: "language", tag: "tags" }; // as a search takes it, and a result has it
-const NAMES = { version: words.version, language: words.language, tag: words.tag };
+/** @typedef {"version" | "language" | "tag"} Kind */
+
+/** The field of a hit's metadata for each filter of a search. */
+const FIELDS = /** @type {const} */ ({ version: "version", language: "language", tag: "tags" });
+const KINDS = /** @type {Kind[]} */ (Object.keys(FIELDS));
+const NAMES = { version: labels.version, language: labels.language, tag: labels.tag };
 
 export class Filters {
-  /** What the search is narrowed to: `version`, `language` and `tag`, or some of them. */
+  /** The values that the reader chose. @type {import("./client.js").Filter} */
   chosen = {};
   #element;
-  #known = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Set()]));
-  #note = h("p", { hidden: true }, words.withoutVersion);
-  #shown = 0; // chips
+  /** @type {Record<Kind, Set<string>>} the values that results had so far */
+  #values = { version: new Set(), language: new Set(), tag: new Set() };
+  #note = h("p", { hidden: true }, labels.withoutVersion);
+  #chipCount = 0;
 
-  /** @param {HTMLElement} element where the chips stand  @param {() => void} onchange */
+  /** @param {HTMLElement} element holds the chips @param {() => void} onchange */
   constructor(element, onchange) {
     this.#element = element;
-    element.addEventListener("click", ({ target }) => {
-      const chip = target.closest("button");
+    element.addEventListener("click", (event) => {
+      const chip = closest(event, "button", HTMLButtonElement);
       if (!chip) return;
-      const { kind, value } = chip.dataset;
-      if (this.chosen[kind] === value) delete this.chosen[kind];
+      const { kind, value } = dataOf(chip);
+      if (this.#isChosen(kind, value)) delete this.chosen[kind];
       else this.chosen[kind] = value;
-      for (const each of element.querySelectorAll("button"))
-        each.ariaPressed = String(this.#isChosen(each.dataset.kind, each.dataset.value));
+      for (const each of element.querySelectorAll("button")) {
+        const data = dataOf(each);
+        each.ariaPressed = String(this.#isChosen(data.kind, data.value));
+      }
       this.#note.hidden = !this.chosen.version;
       onchange();
     });
   }
 
-  /** Takes up what these results have. What was there once stays, or a choice could not be changed. */
-  learn(hits) {
+  /**
+   * Adds the values of these hits. Earlier values stay, or a choice could not be changed.
+   * @param {import("./client.js").Hit[]} hits
+   */
+  addValues(hits) {
     for (const { metadata } of hits) {
-      for (const [kind, field] of Object.entries(KINDS)) {
-        for (const value of [metadata[field] ?? []].flat()) this.#known[kind].add(value);
+      for (const kind of KINDS) {
+        for (const value of [metadata[FIELDS[kind]] ?? []].flat()) this.#values[kind].add(value);
       }
     }
-    const kinds = Object.entries(this.#known).filter(([, values]) => values.size > 1);
-    const count = kinds.reduce((sum, [, values]) => sum + values.size, 0);
-    if (count !== this.#shown)
-      this.#element.replaceChildren(
-        ...kinds.map(([kind, values]) => this.#group(kind, [...values].sort())),
-        this.#note,
-      );
-    this.#shown = count;
+    const kinds = KINDS.filter((kind) => this.#values[kind].size > 1);
+    const count = kinds.reduce((sum, kind) => sum + this.#values[kind].size, 0);
+    if (count !== this.#chipCount)
+      this.#element.replaceChildren(...kinds.map((kind) => this.#buildGroup(kind)), this.#note);
+    this.#chipCount = count;
     this.#element.hidden = !count;
   }
 
-  #group(kind, values) {
-    const chips = values.map((value) => this.#chip(kind, value));
+  /** @param {Kind} kind */
+  #buildGroup(kind) {
+    const chips = [...this.#values[kind]].sort().map((value) => this.#buildChip(kind, value));
     return h(
       "div",
       { role: "group", ariaLabel: NAMES[kind] },
@@ -58,19 +66,22 @@ export class Filters {
     );
   }
 
-  #chip(kind, value) {
-    const name =
-      kind === "language"
-        ? new Intl.DisplayNames(document.documentElement.lang, { type: "language", fallback: "code" }).of(value)
-        : value;
-    return h(
-      "button",
-      { type: "button", ariaPressed: String(this.#isChosen(kind, value)), "data-kind": kind, "data-value": value },
-      name,
-    );
+  /** @param {Kind} kind @param {string} value */
+  #buildChip(kind, value) {
+    const name = kind === "language" ? languageName(value) : value;
+    const ariaPressed = String(this.#isChosen(kind, value));
+    return h("button", { type: "button", ariaPressed, "data-kind": kind, "data-value": value }, name);
   }
 
+  /** @param {Kind} kind @param {string} value */
   #isChosen(kind, value) {
     return this.chosen[kind] === value;
   }
 }
+
+/** @param {HTMLButtonElement} chip */
+const dataOf = ({ dataset }) => ({ kind: /** @type {Kind} */ (dataset.kind), value: dataset.value ?? "" });
+
+/** @param {string} code such as `en` */
+const languageName = (code) =>
+  new Intl.DisplayNames(document.documentElement.lang, { type: "language", fallback: "code" }).of(code) ?? code;

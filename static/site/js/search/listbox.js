@@ -1,6 +1,8 @@
-// The list box of the search dialog: its options are chosen with the keys of the field, which keeps the focus, or with the pointer.
+// The list box of the search dialog. The field keeps the focus: its keys and the pointer choose an option.
 
-export class List {
+import { closest } from "../base/dom.js";
+
+export class Listbox {
   #element;
   #field;
 
@@ -8,12 +10,13 @@ export class List {
   constructor(element, field) {
     this.#element = element;
     this.#field = field;
-    element.addEventListener("pointermove", ({ target }) => {
-      const option = target.closest("[role=option]");
+    element.addEventListener("pointermove", (event) => {
+      const option = closest(event, "[role=option]", HTMLElement);
       if (option && option !== this.chosen) this.#choose(option);
     });
   }
 
+  /** @returns {HTMLElement | null} */
   get chosen() {
     return this.#element.querySelector("[aria-selected=true]");
   }
@@ -27,19 +30,22 @@ export class List {
     this.#element.replaceChildren(...rows);
     this.#element.scrollTop = 0;
     const options = this.#options;
-    options.forEach((option, at) => (option.id = `search-option-${at}`));
+    options.forEach((option, i) => {
+      option.id = `search-option-${i}`;
+    });
     this.#field.ariaExpanded = String(options.length > 0);
     this.#choose(options[first]);
   }
 
-  /** Chooses what a key leads to. Says whether it leads anywhere. @param {string} key */
+  /** Moves the choice by a key. Returns whether the key moves it. @param {string} key */
   move(key) {
     const options = this.#options;
-    const at = options.indexOf(this.chosen);
+    const at = options.findIndex((option) => option === this.chosen);
     const last = options.length - 1;
-    const next = { ArrowDown: at < last ? at + 1 : 0, ArrowUp: at > 0 ? at - 1 : last, Home: 0, End: last }[key];
-    if (next === undefined || !options.length) return false;
-    this.#choose(options[next]);
+    /** @type {Record<string, number>} */
+    const targets = { ArrowDown: at < last ? at + 1 : 0, ArrowUp: at > 0 ? at - 1 : last, Home: 0, End: last };
+    if (!Object.hasOwn(targets, key) || !options.length) return false;
+    this.#choose(options[targets[key]]);
     return true;
   }
 

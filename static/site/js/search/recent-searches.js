@@ -1,28 +1,31 @@
-// The last searches that led somewhere, kept in this browser only.
+// The last searches that led to a page. They stay in this browser.
 
-const NAME = "recent-searches";
-const MOST = 5;
+const KEY = "recent-searches";
+const MAX_QUERIES = 5;
 
-export function recent() {
+/** @returns {string[]} newest first */
+export function loadRecent() {
   try {
-    const kept = JSON.parse(localStorage.getItem(NAME) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((query) => typeof query === "string").slice(0, MOST) : [];
+    const stored = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(stored) ? stored.filter((query) => typeof query === "string").slice(0, MAX_QUERIES) : [];
   } catch {
     return []; // storage is switched off, or holds something else
   }
 }
 
-export function remember(query) {
-  keep([query, ...recent().filter((other) => other !== query)].slice(0, MOST));
+/** @param {string} query */
+export function addRecent(query) {
+  save([query, ...loadRecent().filter((other) => other !== query)].slice(0, MAX_QUERIES));
 }
 
-export const forget = () => keep([]);
+export const clearRecent = () => save([]);
 
-function keep(queries) {
+/** @param {string[]} queries */
+function save(queries) {
   try {
-    if (queries.length) localStorage.setItem(NAME, JSON.stringify(queries));
-    else localStorage.removeItem(NAME);
+    if (queries.length) localStorage.setItem(KEY, JSON.stringify(queries));
+    else localStorage.removeItem(KEY);
   } catch {
-    // Storage is switched off: nothing is remembered.
+    // Storage is switched off, so nothing is remembered.
   }
 }

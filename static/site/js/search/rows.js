@@ -1,73 +1,103 @@
-// The rows of the search dialog. Each is an option of its list box, and a link wherever it leads to an address.
+// The rows of the search dialog. Each is an option of its list box, and a link if it leads to an address.
 
 import { h, icon } from "../base/dom.js";
-import { marked } from "../base/marked-text.js";
-import { words } from "../base/labels.js";
+import { labels } from "../base/labels.js";
+import { markedText } from "../base/marked-text.js";
 
 const HASH = "M7.5 3 6 17M14 3l-1.5 14M3.5 7h13M3 13h13";
 const SHEET = "M5.5 2.5h6l4 4v11h-10zM11.5 2.5v4h4";
 const CLOCK = "M10 5.5V10l3 2M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15z";
 const BUBBLE = "M4.5 3.5h11a2 2 0 0 1 2 2v6.5a2 2 0 0 1-2 2H11l-4.5 3.5V14h-2a2 2 0 0 1-2-2V5.5a2 2 0 0 1 2-2z";
 
-/** The places to mark in a text: those that the answer names, else the words that begin like a word of the query. */
-function places(text, query, named) {
-  if (Array.isArray(named)) return named;
-  const asked = query.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
-  if (!asked.length) return [];
-  const begins = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${asked.join("|")})[\\p{L}\\p{N}_]*`, "giu");
-  const length = (end) => [...text.slice(0, end)].length;
-  return Array.from(text.matchAll(begins), (found) => [length(found.index), length(found.index + found[0].length)]);
+/**
+ * The ranges of a text that match a query, in code points. The response of a search may name them. Otherwise they are
+ * the words that begin like a word of the query.
+ * @param {string} text
+ * @param {string} query
+ * @param {[number, number][] | undefined} highlights
+ * @returns {[number, number][]}
+ */
+function matchRanges(text, query, highlights) {
+  if (Array.isArray(highlights)) return highlights;
+  const queryWords = query.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
+  if (!queryWords.length) return [];
+  const words = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${queryWords.join("|")})[\\p{L}\\p{N}_]*`, "giu");
+  const toCodePoints = (/** @type {number} */ end) => [...text.slice(0, end)].length;
+  return Array.from(text.matchAll(words), (match) => [
+    toCodePoints(match.index),
+    toCodePoints(match.index + match[0].length),
+  ]);
 }
 
-const row = (tag, className, facts, ...children) =>
-  h(tag, { className, role: "option", tabIndex: -1, ariaSelected: "false", ...facts }, ...children);
+/**
+ * @param {"a" | "div"} tag
+ * @param {string} className
+ * @param {Record<string, unknown>} properties
+ * @param {...(Node | string)} children
+ */
+const buildRow = (tag, className, properties, ...children) =>
+  h(tag, { className, role: "option", tabIndex: -1, ariaSelected: "false", ...properties }, ...children);
 
-/** The row that asks: without the widget its link leads to the page that does. */
-export function askRow(query) {
-  const href = `/ask?${new URLSearchParams({ q: query, path: location.pathname, language: document.documentElement.lang })}`;
-  return row("a", "ask-row", { href }, icon(BUBBLE), h("span", {}, words.askRow, h("strong", {}, query)));
+/** The row that asks the assistant. Its link leads to a page that does so without the widget. @param {string} query */
+export function buildAskRow(query) {
+  const { lang } = document.documentElement;
+  const href = `/ask?${new URLSearchParams({ q: query, path: location.pathname, language: lang })}`;
+  return buildRow("a", "ask-row", { href }, icon(BUBBLE), h("span", {}, labels.askRow, h("strong", {}, query)));
 }
 
-/** A page and, below it, its other sections that match. @param {{ path, content, metadata }} hit as the search gives it */
-export function pageRows(hit, query) {
-  const { title, url, breadcrumb, highlights, sections = [] } = hit.metadata;
-  const to = (address) => hit.path + new URL(address, location.href).hash;
+/**
+ * A page, and below it its other sections that match.
+ * @param {import("./client.js").Hit} hit
+ * @param {string} query
+ */
+export function buildPageRows({ content, path, metadata }, query) {
+  const { title, url, breadcrumb, highlights, sections = [] } = metadata;
+  const linkTo = (/** @type {string} */ address) => path + new URL(address, location.href).hash;
   const trail = Array.isArray(breadcrumb) && breadcrumb.length ? breadcrumb : [title];
-  const above = trail.length > 1 ? [h("span", { className: "trail" }, trail.slice(0, -1).join(" › "))] : [];
+  const parents = trail.length > 1 ? [h("span", { className: "trail" }, trail.slice(0, -1).join(" › "))] : [];
   return h(
     "div",
     { role: "group", ariaLabel: title },
-    row(
+    buildRow(
       "a",
       "page-row",
-      { href: to(url) },
-      ...above,
-      h("span", { className: "result-title" }, trail.at(-1)),
-      marked("excerpt", hit.content, places(hit.content, query, highlights)),
+      { href: linkTo(url) },
+      ...parents,
+      h("span", { className: "result-title" }, trail[trail.length - 1]),
+      markedText("excerpt", content, matchRanges(content, query, highlights)),
     ),
     ...sections.map(({ section, url }) =>
-      row("a", "section-row", { href: to(url) }, icon(HASH), h("span", {}, section || title)),
+      buildRow("a", "section-row", { href: linkTo(url) }, icon(HASH), h("span", {}, section || title)),
     ),
   );
 }
 
-export const recentRow = (query) => row("div", "recent-row", {}, icon(CLOCK), h("span", {}, query));
+/** @param {string} query */
+export const buildRecentRow = (query) => buildRow("div", "recent-row", {}, icon(CLOCK), h("span", {}, query));
 
-const pairs = (text) =>
-  new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2).toLowerCase()));
+/** The pairs of neighbouring letters. @param {string} text */
+const letterPairs = (text) =>
+  new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2).toLowerCase()));
 
-/** The pages of the navigation whose titles have the most pairs of letters in common with a query; without one the first. */
-export function navigationRows(name, query = "", most = 4) {
-  const asked = pairs(query);
-  const near = Array.from(document.querySelectorAll(".sidebar a"), (link) => {
-    const title = link.firstChild.data.trim(); // the mark of another language follows it
-    const own = pairs(title);
-    return { link, title, share: [...own].filter((pair) => asked.has(pair)).length / (own.size + asked.size) };
+/**
+ * The pages of the navigation whose titles share the most pairs of letters with a query; without a query the first ones.
+ * @param {string} name of the group
+ * @param {string} [query]
+ * @param {number} [limit]
+ */
+export function buildNavigationRows(name, query = "", limit = 4) {
+  const queryPairs = letterPairs(query);
+  const pages = Array.from(document.querySelectorAll(".sidebar a")).flatMap((link) => {
+    if (!(link instanceof HTMLAnchorElement)) return [];
+    const title = link.firstChild?.textContent?.trim() ?? ""; // the mark of another language follows it
+    const titlePairs = letterPairs(title);
+    const shared = [...titlePairs].filter((pair) => queryPairs.has(pair)).length;
+    return { link, title, similarity: shared / (titlePairs.size + queryPairs.size) };
   });
-  const rows = near
-    .sort((one, other) => other.share - one.share)
-    .slice(0, most)
-    .map(({ link, title }) => row("a", "section-row", { href: link.href }, icon(SHEET), h("span", {}, title)));
+  const rows = pages
+    .sort((a, b) => b.similarity - a.similarity)
+    .slice(0, limit)
+    .map(({ link, title }) => buildRow("a", "section-row", { href: link.href }, icon(SHEET), h("span", {}, title)));
   return h(
     "div",
     { role: "group", ariaLabel: name },

@@ -1,84 +1,106 @@
-// ⌘K, Ctrl+K, / and the field in the header open the search dialog, where the page has one; so do ?search= and ?assistant=.
-// ⌘K and Ctrl+K close it, too.
-// Without this file, and without a dialog, the field's form leads to /search.
+// The ways into the search dialog: the field in the header, /, ⌘K, Ctrl+K, ?search= and ?assistant=. ⌘K and Ctrl+K
+// also close it. Without this file, and on pages without a dialog, the field's form leads to /search.
 
-import { open as openAssistant, ready } from "../base/assistant.js";
-import { isTyped } from "../base/dom.js";
-import { report } from "./click-report.js";
+import { openAssistant, ready } from "../base/assistant.js";
+import { closest, find, holdsTarget, isTyped } from "../base/dom.js";
+import { reportClick } from "./click-report.js";
 
-const header = document.querySelector(".site-search");
-const dialog = document.querySelector(".search-dialog");
-const list = document.querySelector(".results[data-query]");
-
+/** @type {Promise<import("./dialog.js").SearchDialog> | null} */
 let loading = null;
 
-const load = () => (loading ??= import("./dialog.js").then(({ SearchDialog }) => new SearchDialog(dialog)));
+/** @param {HTMLDialogElement} dialog */
+function load(dialog) {
+  loading ??= import("./dialog.js").then(({ SearchDialog }) => new SearchDialog(dialog));
+  return loading;
+}
 
-/** Opens the dialog, with a text in its field; `ask` chooses the row that asks. Until its script is there it is a form. */
-function open(text = "", ask = false) {
-  const field = dialog.querySelector("[name=q]");
+/**
+ * Opens the dialog. Until its module has loaded it is a plain form.
+ * @param {HTMLDialogElement} dialog
+ * @param {string} [text] for its field
+ * @param {boolean} [prefersAsking] whether the row that asks the assistant is chosen first
+ */
+function open(dialog, text = "", prefersAsking = false) {
+  const field = find(dialog, "[name=q]", HTMLInputElement);
   if (!dialog.open) dialog.showModal();
   if (text) field.value = text;
   field.focus();
   field.select();
-  load().then((search) => search.look(ask));
+  load(dialog).then((search) => search.update(prefersAsking));
 }
 
-function setUpHeader() {
-  const field = header.querySelector("[name=q]");
-  header.querySelector("kbd").hidden = false;
-  if (dialog) {
-    dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close()); // also before its script is there
-    dialog.addEventListener("close", () => document.activeElement === field && field.select()); // the focus comes back without a caret
-    field.addEventListener("pointerenter", load);
-    field.addEventListener("focus", load);
-    field.addEventListener("click", () => open(field.value));
-    field.addEventListener("input", () => {
-      open(field.value);
-      dialog.querySelector("[name=q]").setSelectionRange(field.value.length, field.value.length);
-      field.value = "";
-    });
-  }
+/** @param {HTMLInputElement} field in the header @param {HTMLDialogElement} dialog */
+function connectField(field, dialog) {
+  // Works before the dialog's module has loaded.
+  find(dialog, "[data-close]", HTMLElement).addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => {
+    if (document.activeElement === field) field.select(); // the focus comes back without a caret
+  });
+  field.addEventListener("pointerenter", () => load(dialog));
+  field.addEventListener("focus", () => load(dialog));
+  field.addEventListener("click", () => open(dialog, field.value));
+  field.addEventListener("input", () => {
+    open(dialog, field.value);
+    find(dialog, "[name=q]", HTMLInputElement).setSelectionRange(field.value.length, field.value.length);
+    field.value = "";
+  });
+}
+
+/** @param {HTMLDialogElement | null} dialog */
+function setUpHeader(dialog) {
+  const header = find(document, ".site-search", HTMLElement);
+  const field = find(header, "[name=q]", HTMLInputElement);
+  find(header, "kbd", HTMLElement).hidden = false;
+  if (dialog) connectField(field, dialog);
   document.addEventListener("keydown", (event) => {
-    const slash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-    const commandK =
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isSlash = event.key === "/" && isPlain;
+    const isCommandK =
       event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-    const inSearch = event.target === field || dialog?.contains(event.target);
-    const isText = isTyped(event) && !(commandK && inSearch);
-    if (event.defaultPrevented || event.isComposing || isText || !(slash || commandK)) return;
+    const inSearch = event.target === field || Boolean(dialog && holdsTarget(dialog, event));
+    const isText = isTyped(event) && !(isCommandK && inSearch);
+    if (event.defaultPrevented || event.isComposing || isText || !(isSlash || isCommandK)) return;
     event.preventDefault();
-    if (dialog?.open && commandK) return dialog.close();
-    if (dialog) return open();
+    if (dialog?.open && isCommandK) return dialog.close();
+    if (dialog) return open(dialog);
     field.focus();
     field.select();
   });
 }
 
-/** Does what the address asks for, once: it does not stay in the address, to be copied or loaded again. */
-function arrive() {
+/**
+ * Follows the parameters of the address, and removes them: the reader may copy or reload it.
+ * @param {HTMLDialogElement} dialog
+ */
+function followAddress(dialog) {
   const address = new URL(location.href);
   const [query, question] = ["search", "assistant"].map((name) => address.searchParams.get(name));
   if (query === null && question === null) return;
   for (const name of ["search", "assistant"]) address.searchParams.delete(name);
   history.replaceState(history.state, "", address);
-  if (query !== null) return open(query.trim());
-  const ours = document.referrer.startsWith(`${location.origin}/`);
-  if (question.trim() === "") ready.then(() => openAssistant());
-  else if (ours) ready.then(() => window.DocsAssistant.ask(question));
-  else open(question.trim(), true); // another site's question costs nothing before the reader has confirmed it
+  if (query !== null) return open(dialog, query.trim());
+  const text = question ?? "";
+  if (text.trim() === "") ready.then(() => openAssistant());
+  else if (document.referrer.startsWith(`${location.origin}/`)) ready.then(() => window.DocsAssistant.ask(text));
+  else open(dialog, text.trim(), true); // another site's question costs nothing until the reader confirms it
 }
 
-setUpHeader();
-if (dialog) arrive();
-if (dialog && list) {
+/** Reports which results readers open on the page of all results. @param {string | undefined} domain */
+function reportClicks(domain) {
+  const list = document.querySelector(".results[data-query]");
+  if (!(list instanceof HTMLElement)) return;
   list.addEventListener("click", (event) => {
-    const link = event.target.closest("a");
-    if (link)
-      report(
-        dialog.dataset.domain,
-        list.dataset.query,
-        link.pathname,
-        1 + Array.from(list.children).indexOf(link.closest("li")),
-      );
+    const link = closest(event, "a", HTMLAnchorElement);
+    if (!link) return;
+    const position = 1 + Array.from(list.children).findIndex((item) => item === link.closest("li"));
+    reportClick(domain, list.dataset.query ?? "", link.pathname, position);
   });
+}
+
+const element = document.querySelector(".search-dialog");
+const dialog = element instanceof HTMLDialogElement ? element : null;
+setUpHeader(dialog);
+if (dialog) {
+  followAddress(dialog);
+  reportClicks(dialog.dataset.domain);
 }

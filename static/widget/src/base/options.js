@@ -4,8 +4,8 @@
  */
 
 import { colorMix } from "./accent.js";
-import { h } from "./dom.js";
 import { warn } from "./console.js";
+import { h } from "./dom.js";
 
 /**
  * @typedef {object} Options

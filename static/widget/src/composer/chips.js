@@ -1,8 +1,8 @@
 /** What goes with the next question, as chips above the field: the page, and things the reader pointed at. */
 
-import { pageName } from "../conversation/context.js";
 import { h, icon, iconButton } from "../base/dom.js";
 import { fill, labels } from "../base/labels.js";
+import { pageName } from "../conversation/context.js";
 
 /** @typedef {import("../conversation/thread.js").Context} Context */
 

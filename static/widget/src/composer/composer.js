@@ -1,12 +1,12 @@
 /** Where a question is written: a field that grows with its text, what goes with it, and one button that sends or stops. */
 
-import { ContextChips } from "./chips.js";
-import { parseContexts } from "../conversation/context.js";
 import { h, icon, textButton } from "../base/dom.js";
+import { fill, labels, locale } from "../base/labels.js";
+import { parseContexts } from "../conversation/context.js";
+import { lastAnswer } from "../conversation/thread.js";
+import { ContextChips } from "./chips.js";
 import { PasteAndDrop } from "./paste-and-drop.js";
 import { watchSelection } from "./selection.js";
-import { lastAnswer } from "../conversation/thread.js";
-import { fill, locale, labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/thread.js").Context} Context */
 

@@ -1,7 +1,7 @@
 /** Files, and pasted texts too long for the field: they go with a question instead of into it. */
 
-import { parseContexts, isTruncated } from "../conversation/context.js";
 import { fill, labels } from "../base/labels.js";
+import { isTruncated, parseContexts } from "../conversation/context.js";
 
 /** @typedef {import("../conversation/context.js").ContextInput} ContextInput */
 /** @typedef {import("./composer.js").Composer} Composer */

@@ -5,21 +5,21 @@
 
 import { runWhenDue } from "./delay.js";
 import { exportMarkdown } from "./markdown-export.js";
-import { applyEvent } from "./thread-events.js";
-import { parseThread } from "./thread-parser.js";
 import { randomId } from "./store.js";
 import {
   addQuestion,
   createThread,
-  replaceQuestion,
   isRunning,
   lastAnswer,
   queueAnswer,
   rateAnswer,
+  replaceQuestion,
   restartAnswer,
   sendQueued,
   stopAnswer,
 } from "./thread.js";
+import { applyEvent } from "./thread-events.js";
+import { parseThread } from "./thread-parser.js";
 
 /** @typedef {import("./thread.js").Thread} Thread */
 /** @typedef {import("./thread.js").Answer} Answer */
@@ -294,7 +294,7 @@ export class Conversation extends EventTarget {
     this.#send();
   }
 
-  /** @param {string} id of the answer @param {import("./thread.js").Event} event */
+  /** @param {string} id of the answer @param {import("../service/events.js").StreamEvent} event */
   #receiveEvent(id, event) {
     const was = lastAnswer(this.#thread);
     if (was?.id !== id) return;

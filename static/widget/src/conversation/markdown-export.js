@@ -1,8 +1,8 @@
 /** A conversation as a Markdown document, to be kept. Nothing of the page it was held on is in it. */
 
+import { labels } from "../base/labels.js";
 import { splitSuggestions } from "../markdown/parser.js";
 import { numberSources } from "./thread.js";
-import { labels } from "../base/labels.js";
 
 /** @typedef {import("./thread.js").Turn} Turn */
 

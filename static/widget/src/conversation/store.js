@@ -1,62 +1,18 @@
 /**
- * What is remembered in this browser, per domain: the reader's id, what is being written, and the conversations of a
- * day. Each of these has a place of its own, so that tabs do not write over one another's.
+ * What this browser remembers for a project: the reader's id, the draft of a question, and the conversations of a day.
+ * Each conversation has an entry of its own, so that tabs do not overwrite each other's.
  */
 
 import { json } from "../base/json.js";
+import { sharedStorage, tabStorage } from "../base/storage.js";
 
 /** @typedef {import("./thread.js").Thread} Thread */
+/** @typedef {{ chatId: string, at: number, thread: any }} StoredThread unchecked: `parseThread` checks a thread */
 
 const DAY = 24 * 60 * 60 * 1000;
 const MAX_CONVERSATIONS = 10;
-
-/** A browser may refuse storage (privacy settings, a full disk, a sandboxed frame): memory then serves the page. */
-class SafeStorage {
-  /** @type {Map<string, string>} */
-  #memory = new Map();
-
-  /** @param {"localStorage" | "sessionStorage"} kind */
-  constructor(kind) {
-    this.kind = kind;
-  }
-
-  /** @param {string} key */
-  get(key) {
-    try {
-      return this.#memory.get(key) ?? window[this.kind].getItem(key);
-    } catch {
-      return null;
-    }
-  }
-
-  /** Returns false when only this page's memory has it. @param {string} key @param {string | null} value */
-  set(key, value) {
-    this.#memory.delete(key);
-    try {
-      if (value === null) window[this.kind].removeItem(key);
-      else window[this.kind].setItem(key, value);
-      return true;
-    } catch {
-      if (value !== null) this.#memory.set(key, value);
-      return false;
-    }
-  }
-
-  /** @param {string} prefix */
-  keys(prefix) {
-    /** @type {string[]} */
-    let kept = [];
-    try {
-      kept = Object.keys(window[this.kind]);
-    } catch {
-      // None can be had.
-    }
-    return [...new Set([...kept, ...this.#memory.keys()])].filter((key) => key.startsWith(prefix));
-  }
-}
-
-const lasting = new SafeStorage("localStorage");
-export const tabStorage = new SafeStorage("sessionStorage");
+/** The time until other tabs see a change of the storage, in milliseconds. */
+const STORAGE_DELAY = 100;
 
 /** A random id. `randomUUID` exists on secure pages only, and docs are also read on plain local hosts. */
 export function randomId() {
@@ -66,34 +22,34 @@ export function randomId() {
 
 /** @param {string} domain @param {"day" | "tab"} [memory] */
 export const createStore = (domain, memory = "day") => {
-  const local = memory === "tab" ? tabStorage : lasting;
+  const storage = memory === "tab" ? tabStorage : sharedStorage;
   const key = (/** @type {string} */ name) => `docs-assistant:${domain}:${name}`;
-  const place = (/** @type {string} */ chatId) => key(`thread:${chatId}`);
-  /** The conversation as this tab last saw it in the store. */
+  const threadKey = (/** @type {string} */ chatId) => key(`thread:${chatId}`);
+  /** The entry of this tab's conversation as this tab last read or wrote it. */
   let seen = "";
-  /** The reader, as this tab knows them. @type {string | null} */
+  /** The reader's id as this tab knows it. @type {string | null} */
   let reader = null;
 
-  /** @param {string} at */
-  const read = (at) => {
+  /** @param {string} name the key of a thread @returns {StoredThread | null} null if it is older than a day */
+  const read = (name) => {
     try {
-      const { at: time, thread } = JSON.parse(local.get(at) ?? "null") ?? {};
-      return Date.now() - time < DAY ? { chatId: at.slice(place("").length), at: time, thread } : null;
+      const { at, thread } = JSON.parse(storage.get(name) ?? "null") ?? {};
+      return Date.now() - at < DAY ? { chatId: name.slice(threadKey("").length), at, thread } : null;
     } catch {
       return null;
     }
   };
 
-  /** Every conversation of the last day, newest first; older ones are gone after this. */
+  /** The conversations of the last day, newest first. Removes older ones. */
   const list = () =>
-    local
-      .keys(place(""))
-      .map((at) => read(at) ?? void local.set(at, null))
+    storage
+      .keys(threadKey(""))
+      .map((name) => read(name) ?? void storage.set(name, null))
       .filter((record) => record !== undefined)
       .sort((a, b) => b.at - a.at);
 
   return {
-    /** The conversations that are kept, newest first. */
+    /** The conversations of the last day, newest first. */
     listPast: () =>
       list().map(({ chatId, at, thread }) => {
         const [threadId, title] = [thread?.threadId, thread?.turns?.[0]?.text].map((value) =>
@@ -102,39 +58,42 @@ export const createStore = (domain, memory = "day") => {
         return { chatId, threadId, title, at };
       }),
 
-    /** The reader's id for follow-ups: random, and told to nobody but this service. */
+    /** The reader's id for follow-ups: random, and sent to this service only. */
     fp() {
-      let fp = local.get(key("fp"));
-      if (!fp) local.set(key("fp"), (fp = randomId()));
+      let fp = storage.get(key("fp"));
+      if (!fp) storage.set(key("fp"), (fp = randomId()));
       return (reader = fp);
     },
 
     /** Whether another tab has deleted everything since; true once. */
     wasDeleted() {
-      const gone = reader !== null && local.get(key("fp")) !== reader;
-      if (gone) reader = null;
-      return gone;
+      const isDeleted = reader !== null && storage.get(key("fp")) !== reader;
+      if (isDeleted) reader = null;
+      return isDeleted;
     },
 
-    /** Keeps a conversation, and that this tab is in it. @param {Thread} thread */
+    /** Stores a conversation, as that of this tab. The oldest ones make room for it. @param {Thread} thread */
     save(thread) {
       tabStorage.set(key("chat"), thread.chatId);
       if (!thread.turns.length) return;
-      const at = place(thread.chatId);
+      const name = threadKey(thread.chatId);
       seen = json({ at: Date.now(), thread });
       const others = list().filter(({ chatId }) => chatId !== thread.chatId);
-      const drop = () => others.length > 0 && local.set(place(/** @type {any} */ (others.pop()).chatId), null);
-      while (others.length >= MAX_CONVERSATIONS) drop();
-      while (!local.set(at, seen) && drop());
+      const dropOldest = () => {
+        const oldest = others.pop();
+        return oldest !== undefined && storage.set(threadKey(oldest.chatId), null);
+      };
+      while (others.length >= MAX_CONVERSATIONS) dropOldest();
+      while (!storage.set(name, seen) && dropOldest());
     },
 
-    /** The conversation of this tab, in a new tab the newest one; unchecked. @returns {unknown} */
+    /** The conversation of this tab, or in a new tab the newest one; unchecked. @returns {unknown} */
     load() {
       const current = tabStorage.get(key("chat"));
-      const record = current === null ? list()[0] : read(place(current));
+      const record = current === null ? list()[0] : read(threadKey(current));
       if (record) tabStorage.set(key("chat"), record.chatId);
-      seen = (record && local.get(place(record.chatId))) ?? "";
-      if (record) reader = local.get(key("fp"));
+      seen = (record && storage.get(threadKey(record.chatId))) ?? "";
+      if (record) reader = storage.get(key("fp"));
       return record?.thread ?? null;
     },
 
@@ -145,33 +104,35 @@ export const createStore = (domain, memory = "day") => {
     },
 
     /**
-     * The conversation of this tab, unchecked, if another tab has saved it since this one did or loaded it; and when.
-     * @returns {{ thread: unknown, at: number } | null}
+     * The conversation of this tab, if another tab has stored it since this tab loaded or stored it.
+     * @returns {StoredThread | null}
      */
     loadChanged() {
-      const at = place(tabStorage.get(key("chat")) ?? "");
-      return local.get(at) === seen ? null : read(at);
+      const name = threadKey(tabStorage.get(key("chat")) ?? "");
+      return storage.get(name) === seen ? null : read(name);
     },
 
     /**
-     * Runs something in one tab at a time, where the browser can see to that.
+     * Runs a function in one tab at a time, if the browser has locks.
      * @param {() => void} run
      */
     async runExclusive(run) {
       if (!navigator.locks) return run();
       await navigator.locks.request(key("lock"), async () => {
         run();
-        await new Promise((done) => setTimeout(done, 100)); // until other tabs surely see what was saved
+        await new Promise((resolve) => setTimeout(resolve, STORAGE_DELAY)); // until other tabs see what it stored
       });
     },
 
-    /** Calls back when another tab changes what is kept. @param {() => void} changed @param {AbortSignal} signal */
-    watch(changed, signal) {
-      const heard = (/** @type {StorageEvent} */ event) => (event.key ?? key("")).startsWith(key("")) && changed();
-      addEventListener("storage", heard, { signal });
+    /** Calls back when another tab changes an entry. @param {() => void} onchange @param {AbortSignal} signal */
+    watch(onchange, signal) {
+      const listener = (/** @type {StorageEvent} */ event) => {
+        if ((event.key ?? key("")).startsWith(key(""))) onchange();
+      };
+      addEventListener("storage", listener, { signal });
     },
 
-    /** What is being written in this tab, as it was left on another page; unchecked. @returns {any} */
+    /** The draft that this tab stored on an earlier page; unchecked. @returns {any} */
     loadDraft() {
       try {
         return JSON.parse(tabStorage.get(key("draft")) ?? "null");
@@ -183,9 +144,9 @@ export const createStore = (domain, memory = "day") => {
     /** @param {unknown} draft */
     saveDraft: (draft) => void tabStorage.set(key("draft"), json(draft)),
 
-    /** Leaves nothing of the reader. */
+    /** Deletes everything of the reader. */
     deleteAll() {
-      for (const at of [...local.keys(place("")), key("fp")]) local.set(at, null);
+      for (const entry of [...storage.keys(threadKey("")), key("fp")]) storage.set(entry, null);
       for (const name of ["chat", "draft"]) tabStorage.set(key(name), null);
       reader = null;
       seen = "";

@@ -1,47 +1,53 @@
-/** What each event of the service makes of a thread. Pure, as `thread.js` is. */
+/** The reducer of a conversation: a thread and an event of the service make the next thread. Pure, as `thread.js` is. */
 
 import { changeAnswer, isRunning, lastAnswer } from "./thread.js";
 
 /** @typedef {import("./thread.js").Thread} Thread */
 /** @typedef {import("./thread.js").Answer} Answer */
 /** @typedef {import("./thread.js").Passage} Passage */
-/** @typedef {import("./thread.js").Event} Event */
+/** @typedef {import("../service/events.js").StreamEvent} StreamEvent */
 
-/** Statuses of an error after which the same question may be answered a little later. */
+/** Statuses of an error after which the same question may succeed a little later. */
 const RETRY_STATUSES = new Set([429, 503]);
 
-/** The longest limit, in seconds, whose end is waited for. */
+/** The longest time that a question waits for the end of a limit, in seconds. */
 const MAX_WAIT = 3600;
 
 /**
- * The thread after one event. Every event of a running answer counts, whether it is known or not.
- * An answer that was stopped before it began still learns its ids, by which it can be replaced.
+ * The thread after one event. Every event of a running answer is counted, known or not.
+ * An answer that was stopped before its start still gets its ids, so that it can be replaced.
  * @param {Thread} thread
- * @param {Event} event
- * @param {number} now milliseconds, for the moment at which a limit ends
+ * @param {StreamEvent} event
+ * @param {number} now milliseconds, from which the end of a limit is computed
  * @returns {Thread}
  */
 export function applyEvent(thread, event, now) {
   const answer = lastAnswer(thread);
   if (!answer) return thread;
   if (!isRunning(answer)) {
-    const late = event.type === "start" && answer.phase === "stopped" && !answer.messageId;
-    return late
+    const isLateStart = event.type === "start" && answer.phase === "stopped" && !answer.messageId;
+    return isLateStart
       ? changeAnswer(setThreadId(thread, event.messageMetadata?.threadId), {
           messageId: stringOrEmpty(event.messageId) || null,
         })
       : thread;
   }
   if (event.type === "reconnecting") return answer.reconnecting ? thread : changeAnswer(thread, { reconnecting: true });
-  const told = event.type === "data-thread" ? event.data : event.messageMetadata;
-  return changeAnswer(setThreadId(thread, told?.threadId), {
+  const metadata = event.type === "data-thread" ? event.data : event.messageMetadata;
+  return changeAnswer(setThreadId(thread, metadata?.threadId), {
     seen: answer.seen + 1,
     reconnecting: false,
     ...answerChanges(answer, event, now),
   });
 }
 
-/** What an event changes in a running answer. @param {Answer} answer @param {Event} event @param {number} now @returns {Partial<Answer>} */
+/**
+ * The fields of a running answer that an event changes.
+ * @param {Answer} answer
+ * @param {StreamEvent} event
+ * @param {number} now milliseconds
+ * @returns {Partial<Answer>}
+ */
 function answerChanges(answer, event, now) {
   switch (event.type) {
     case "start":
@@ -50,9 +56,10 @@ function answerChanges(answer, event, now) {
     case "tool-input-available":
       return answer.text ? {} : { phase: "searching" };
     case "tool-output-available": {
-      const reading = pageTitles(event.output);
+      const hits = parseHits(event.output);
+      const reading = pageTitles(hits);
       if (!reading.length || answer.text) return {};
-      return { phase: "reading", reading, passages: passages(event.output), site: siteAddress(event.output) };
+      return { phase: "reading", reading, passages: toPassages(hits), site: siteAddress(hits) };
     }
     case "text-delta":
       return { phase: "answering", text: answer.text + stringOrEmpty(event.delta) };
@@ -91,44 +98,52 @@ function setThreadId(thread, threadId) {
 /** @param {unknown} value */
 const stringOrEmpty = (value) => (typeof value === "string" ? value : "");
 
-/** Titles of the pages among some hits, each once. @param {unknown} hits */
-function pageTitles(hits) {
-  if (!Array.isArray(hits)) return [];
-  return [
-    ...new Set(hits.map((hit) => stringOrEmpty(hit?.metadata?.title) || stringOrEmpty(hit?.path)).filter(Boolean)),
-  ];
+/** @typedef {{ url: string, path: string, content: string, title: string, section: string }} Hit */
+
+/** @param {unknown} value @returns {Record<string, unknown>} the value if it is an object, else an empty one */
+const fieldsOf = (value) => (typeof value === "object" && value !== null ? { ...value } : {});
+
+/** The hits that a search of the service returned. @param {unknown} output @returns {Hit[]} */
+function parseHits(output) {
+  if (!Array.isArray(output)) return [];
+  return output.map((hit) => {
+    const { url, path, content, metadata } = fieldsOf(hit);
+    const { title, section } = fieldsOf(metadata);
+    const [address, page, text, name, heading] = [url, path, content, title, section].map(stringOrEmpty);
+    return { url: address, path: page, content: text, title: name, section: heading };
+  });
 }
 
-/** @param {any[]} hits @returns {Passage[]} */
-function passages(hits) {
+/** The titles of the pages, each once. @param {Hit[]} hits */
+const pageTitles = (hits) => [...new Set(hits.map(({ title, path }) => title || path).filter(Boolean))];
+
+/** @param {Hit[]} hits @returns {Passage[]} */
+function toPassages(hits) {
   return hits
-    .filter((hit) => stringOrEmpty(hit?.url))
-    .map(({ url, content, metadata }) => {
-      const { title, section } = metadata ?? {};
-      return {
-        url,
-        title: stringOrEmpty(title) || url,
-        breadcrumb: [...new Set([title, section])].map(stringOrEmpty).filter(Boolean),
-        text: stringOrEmpty(content),
-      };
-    });
+    .filter(({ url }) => url)
+    .map(({ url, content, title, section }) => ({
+      url,
+      title: title || url,
+      breadcrumb: [...new Set([title, section])].filter(Boolean),
+      text: content,
+    }));
 }
 
-/** The address of the documentation, without its last slash: that of a page less the page's path. @param {any} hits */
-function siteAddress(hits) {
-  const { path, url } = hits?.[0] ?? {};
-  const page = stringOrEmpty(url).split("#")[0];
-  return stringOrEmpty(path) && page.endsWith(path) ? page.slice(0, -path.length) : "";
+/** The address at which paths of the documentation begin: a page's address without its path. @param {Hit[]} hits */
+function siteAddress([first]) {
+  if (!first?.path) return "";
+  const page = first.url.split("#")[0];
+  return page.endsWith(first.path) ? page.slice(0, -first.path.length) : "";
 }
 
-/** @param {Answer} answer @param {Record<string, unknown>} data @returns {Partial<Answer>} */
+/** Fields that the state of the answer changes. @param {Answer} answer @param {Record<string, unknown>} data @returns {Partial<Answer>} */
 function statusChanges(answer, data) {
   const { rung, reason, version, indexedAt, pages, refused } = data;
-  const scoped = version !== undefined || indexedAt !== undefined || pages !== undefined;
+  const hasScope = version !== undefined || indexedAt !== undefined || pages !== undefined;
   return {
     refused: refused === true || (rung === "nearest_pages" && !answer.sources.length),
     notice: rung && rung !== "model" ? { rung: stringOrEmpty(rung), reason: stringOrEmpty(reason) } : answer.notice,
-    scope: scoped
+    scope: hasScope
       ? {
           version: stringOrEmpty(version),
           indexedAt: stringOrEmpty(indexedAt),

@@ -1,6 +1,6 @@
 /** Threads that were saved as JSON. Whatever it is that comes back, a sound thread comes out of it, or none. */
 
-import { emptyAnswer, ENDED, isRunning } from "./thread.js";
+import { ENDED, emptyAnswer, isRunning } from "./thread.js";
 
 /** @typedef {import("./thread.js").Thread} Thread */
 /** @typedef {import("./thread.js").Answer} Answer */

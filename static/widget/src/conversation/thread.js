@@ -41,7 +41,6 @@
  */
 /** @typedef {Question | Answer} Turn */
 /** @typedef {{ chatId: string, threadId: string | null, turns: Turn[] }} Thread */
-/** @typedef {Record<string, any> & { type: string }} Event one v2 event, or `reconnecting`, which the client itself tells */
 
 /** @type {ReadonlySet<string>} */
 const RUNNING = new Set(["queued", "waiting", "sending", "searching", "reading", "answering"]);

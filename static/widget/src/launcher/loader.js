@@ -2,8 +2,9 @@
  * The script of the embed tag: one global, and the widget it drives. Whatever goes wrong here is a warning in the
  * console and nothing else to the host page; only a developer's wrong arguments throw.
  */
-import { validateOptions, parseTagOptions } from "../base/options.js";
+
 import { warn } from "../base/console.js";
+import { parseTagOptions, validateOptions } from "../base/options.js";
 import { Widget } from "./widget.js";
 
 const TAG = "docs-assistant";

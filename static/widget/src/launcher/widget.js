@@ -1,16 +1,16 @@
 /** The widget's element on the host page. It draws the launcher and fetches the panel when someone is about to use it. */
 
 import { accentColors, colorMix, parseColor } from "../base/accent.js";
+import { warn } from "../base/console.js";
 import { applyStyles, h, logoImage } from "../base/dom.js";
 import frameCss from "../base/frame.css";
 import { isTyping, shortcutOf } from "../base/keyboard.js";
 import { launcherLabels } from "../base/launcher-labels.js";
+import { DEFAULTS, logicalSide, validateOptions } from "../base/options.js";
 import css from "./launcher.css";
-import { validateOptions, DEFAULTS, logicalSide } from "../base/options.js";
-import { tabState, fetchSettings } from "./settings.js";
+import { fetchSettings, tabState } from "./settings.js";
 import { createSkeleton } from "./skeleton.js";
 import { pageTheme, watchTheme } from "./theme.js";
-import { warn } from "../base/console.js";
 
 /** @typedef {import("../panel/panel.js").Panel} Panel */
 /** @typedef {import("../base/options.js").Options} Options */

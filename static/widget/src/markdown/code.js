@@ -1,9 +1,9 @@
 /** Blocks of code: what language they are in, copying, wrapping, and one task in several languages. */
 
 import { h, icon, iconButton } from "../base/dom.js";
+import { labels } from "../base/labels.js";
 import { moduleAddress } from "../base/modules.js";
 import { findLanguage } from "./languages.js";
-import { labels } from "../base/labels.js";
 
 /** @typedef {import("./parser.js").MarkdownElement} MarkdownElement */
 

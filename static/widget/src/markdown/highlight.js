@@ -3,7 +3,6 @@
  * panel fetches with the first program that it shows.
  */
 
-import { tokenizeWith } from "@speed-highlight/core/tokenize";
 import bash from "@speed-highlight/core/languages/bash.js";
 import css from "@speed-highlight/core/languages/css.js";
 import diff from "@speed-highlight/core/languages/diff.js";
@@ -17,12 +16,13 @@ import rs from "@speed-highlight/core/languages/rs.js";
 import toml from "@speed-highlight/core/languages/toml.js";
 import ts from "@speed-highlight/core/languages/ts.js";
 import yaml from "@speed-highlight/core/languages/yaml.js";
+import { tokenizeWith } from "@speed-highlight/core/tokenize";
 
 /** @typedef {{ text: string, kind: string }} Token */
 
 /** The tokenizer's own SQL weighs more than all other languages together. */
 const sql = [
-  { type: "cmnt", match: /--.*|\/\*[^]*?\*\//g },
+  { type: "cmnt", match: /--.*|\/\*[\s\S]*?\*\//g },
   { expand: "str" },
   { expand: "num" },
   {

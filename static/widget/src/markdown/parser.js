@@ -3,8 +3,8 @@
  * HTML stays text, images come from the documentation itself, and a link leads to the web or to mail.
  */
 import { Lexer } from "marked";
-import { findLanguage } from "./languages.js";
 import { completeMarkdown } from "./incomplete.js";
+import { findLanguage } from "./languages.js";
 
 /**
  * @typedef {object} MarkdownElement

@@ -1,9 +1,9 @@
 /** A tree of Markdown as DOM nodes: one node for each branch and text, so that what did not change can stay. */
 
-import { codeBlock, updateCode, codeTabs } from "./code.js";
 import { h } from "../base/dom.js";
 import { linkAttributes } from "../base/links.js";
-import { StreamingParser, resolveAddress, isSameElement, isEqual } from "./parser.js";
+import { codeBlock, codeTabs, updateCode } from "./code.js";
+import { isEqual, isSameElement, resolveAddress, StreamingParser } from "./parser.js";
 
 /** @typedef {import("./parser.js").MarkdownNode} MarkdownNode */
 /** @typedef {import("./parser.js").MarkdownElement} MarkdownElement */

@@ -1,7 +1,7 @@
 /** What the menu shows in the place of the conversation: other conversations, deletion, and what this all is. */
 
-import { h, textButton, iconButton } from "../base/dom.js";
-import { fill, locale, labels } from "../base/labels.js";
+import { h, iconButton, textButton } from "../base/dom.js";
+import { fill, labels, locale } from "../base/labels.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 

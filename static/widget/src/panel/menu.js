@@ -1,8 +1,8 @@
 /** What can be done with a conversation: the button that begins a new one, and a menu of that and all else. */
 
 import { h, icon, iconButton } from "../base/dom.js";
-import { buildAboutPage, buildDeletePage, buildPastPage } from "./menu-pages.js";
 import { labels } from "../base/labels.js";
+import { buildAboutPage, buildDeletePage, buildPastPage } from "./menu-pages.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 

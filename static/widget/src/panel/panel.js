@@ -1,21 +1,20 @@
 /** The panel that the launcher opens: a conversation, and the field to go on with it. */
 
-// First what is unlike the rest: things that are alike compress best side by side.
-import { sheets } from "./styles.js";
-import { firstSentence } from "../markdown/parser.js";
-import { fill, setLabels, labels } from "../base/labels.js";
-import { Client } from "../service/client.js";
+import { warn } from "../base/console.js";
+import { applyStyles, h } from "../base/dom.js";
+import { shortcutOf } from "../base/keyboard.js";
+import { fill, labels, setLabels } from "../base/labels.js";
+import { DEFAULTS } from "../base/options.js";
 import { parseContexts } from "../conversation/context.js";
 import { Conversation } from "../conversation/conversation.js";
-import { applyStyles, h } from "../base/dom.js";
-import { Content } from "./content.js";
-import { Frame } from "./frame.js";
-import { shortcutOf } from "../base/keyboard.js";
-import { DEFAULTS } from "../base/options.js";
-import { buildNotices, waitText } from "../transcript/status.js";
 import { createStore } from "../conversation/store.js";
 import { lastAnswer } from "../conversation/thread.js";
-import { warn } from "../base/console.js";
+import { firstSentence } from "../markdown/parser.js";
+import { Client } from "../service/client.js";
+import { buildNotices, waitText } from "../transcript/status.js";
+import { Content } from "./content.js";
+import { Frame } from "./frame.js";
+import { sheets } from "./styles.js";
 
 /** @typedef {import("../conversation/thread.js").Thread} Thread */
 /** @typedef {import("../base/options.js").Options} Options */
@@ -36,14 +35,13 @@ export class Panel extends HTMLElement {
 
   /**
    * @param {Options} options
-   * @param {string} script address of the loader; the service is on the same host
-   * @param {Services} parts
+   * @param {Services} services
    */
-  constructor(options, script, parts) {
+  constructor(options, services) {
     super();
     this.#options = options;
-    this.#store = parts.store;
-    this.conversation = new Conversation(options, parts);
+    this.#store = services.store;
+    this.conversation = new Conversation(options, services);
     this.dialog = h("dialog", { className: "panel", tabIndex: -1, "aria-labelledby": "name" });
     this.frame = new Frame(this.dialog, options, {
       style: applyStyles(this.#root, [...sheets, ":host{}"], options.nonce),
@@ -236,9 +234,12 @@ export function create(options, script, parts = {}) {
   // Two copies of this module may meet on one page, and a name belongs to the class that took it first.
   if (!customElements.get(TAG)) customElements.define(TAG, Panel);
   const Registered = /** @type {typeof Panel} */ (customElements.get(TAG));
-  return new Registered({ ...DEFAULTS, ...options }, script, {
-    store: createStore(options.domain, options.memory),
-    client: new Client(script, options.domain),
-    ...parts,
-  });
+  return new Registered(
+    { ...DEFAULTS, ...options },
+    {
+      store: createStore(options.domain, options.memory),
+      client: new Client(script, options.domain),
+      ...parts,
+    },
+  );
 }

@@ -3,27 +3,28 @@
  * where none gets through, by requests. A connection that breaks is sought again, and the answer goes on.
  */
 
-import { Http, isLast } from "./http.js";
-import { Socket } from "./socket.js";
-import { tabStorage } from "../conversation/store.js";
 import { labels } from "../base/labels.js";
+import { tabStorage } from "../base/storage.js";
+import { isLast } from "./events.js";
+import { Http } from "./http.js";
+import { Socket } from "./socket.js";
 
-/** @typedef {import("../conversation/thread.js").Event} Event */
+/** @typedef {import("./events.js").StreamEvent} StreamEvent */
 /** @typedef {{ key: string, fp: string, id: string, threadId: string, messageId: string }} Ids of an answer; `id` is the chat's */
 /** @typedef {"unsent" | "unreached" | "broken" | "silent"} Loss `unsent` is sure that the service did not get it */
-/** @typedef {{ event: (event: Event) => void, lost: (how: Loss) => void }} Listener */
+/** @typedef {{ event: (event: StreamEvent) => void, lost: (how: Loss) => void }} Listener */
 /** @typedef {{ key: string, fp: string, id: string } & Record<string, unknown>} QuestionRequest */
 /**
- * One answer on its way. `line` changes with each connection: what an earlier one still has to say is not heard.
+ * An answer on its way. Each connection is a new object: events of an earlier one are ignored.
  * @typedef {object} Exchange
- * @property {(event: Event) => void} listener
+ * @property {(event: StreamEvent) => void} listener
  * @property {Pick<Ids, "key" | "fp" | "id">} caller
  * @property {Ids | null} ids known when the answer has begun
  * @property {number} after events seen
  * @property {number} attempt
  * @property {boolean} resuming no event has come since the connection was lost
  * @property {boolean} stopped
- * @property {object | null} line
+ * @property {object | null} connection
  */
 
 /** Silence after which a connection counts as lost, until its first event and between any two, in milliseconds. */
@@ -67,18 +68,18 @@ export class Client {
    * Sends a question. Its events follow, and whatever happens the last one is `finish` or `error`. An event
    * `reconnecting` tells that the connection was lost; what comes after it goes on where it was.
    * @param {QuestionRequest} question
-   * @param {(event: Event) => void} listener
+   * @param {(event: StreamEvent) => void} listener
    */
   ask(question, listener) {
     const { key, fp, id } = question;
     this.#begin({ listener, caller: { key, fp, id }, ids: null, after: 0, resuming: false });
-    this.#connect((carrier, hearer) => carrier.ask(question, hearer));
+    this.#connect((carrier, listener) => carrier.ask(question, listener));
   }
 
   /**
    * Goes on with an answer of which so many events were seen, perhaps on another page. One without ids is lost.
    * @param {Pick<Ids, "key" | "fp" | "id"> & { threadId: string | null, messageId: string | null, after: number }} answer
-   * @param {(event: Event) => void} listener
+   * @param {(event: StreamEvent) => void} listener
    */
   resume({ after, threadId, messageId, ...caller }, listener) {
     const ids = threadId && messageId ? { ...caller, threadId, messageId } : null;
@@ -89,12 +90,12 @@ export class Client {
 
   /** Ends the running answer. At most its `start` follows. */
   stop() {
-    const course = this.#exchange;
-    if (!course || course.stopped) return;
-    course.stopped = true;
+    const exchange = this.#exchange;
+    if (!exchange || exchange.stopped) return;
+    exchange.stopped = true;
     this.#stopTimers();
-    if (course.line) this.#transport.stop(course.ids);
-    else if (course.ids) this.#http.stop(course.ids);
+    if (exchange.connection) this.#transport.stop(exchange.ids);
+    else if (exchange.ids) this.#http.stop(exchange.ids);
     this.#startTimeout(FIRST_EVENT_TIMEOUT); // for the connection to be free again
   }
 
@@ -116,22 +117,22 @@ export class Client {
     return this.#http.forget(whose);
   }
 
-  /** @param {Omit<Exchange, "attempt" | "stopped" | "line">} course */
-  #begin(course) {
+  /** @param {Omit<Exchange, "attempt" | "stopped" | "connection">} exchange */
+  #begin(exchange) {
     this.#stopTimers();
-    this.#exchange = { ...course, attempt: 0, stopped: false, line: null };
+    this.#exchange = { ...exchange, attempt: 0, stopped: false, connection: null };
     this.#networkEvents = new AbortController();
     // A connection seems to be alive for long after its network went, or another one came.
     for (const turn of ["offline", "online"])
       addEventListener(turn, () => this.#networkChanged(), { signal: this.#networkEvents.signal });
   }
 
-  /** @param {(carrier: Socket | Http, hearer: Listener) => void} act @param {boolean} [instead] by requests, since the socket failed */
+  /** @param {(carrier: Socket | Http, listener: Listener) => void} act @param {boolean} [instead] by requests, since the socket failed */
   #connect(act, instead = false) {
-    const course = /** @type {Exchange} */ (this.#exchange);
-    const connection = (course.line = {});
+    const exchange = /** @type {Exchange} */ (this.#exchange);
+    const connection = (exchange.connection = {});
     const carrier = (this.#transport = instead || this.#socketsBlocked ? this.#http : this.#socket);
-    const isHeard = () => this.#exchange === course && course.line === connection;
+    const isHeard = () => this.#exchange === exchange && exchange.connection === connection;
     this.#startTimeout(FIRST_EVENT_TIMEOUT);
     act(carrier, {
       event: (event) => {
@@ -141,79 +142,80 @@ export class Client {
       },
       lost: (how) => {
         if (!isHeard()) return;
-        if (how === "unsent" && !course.stopped) this.#connect(act, true);
+        if (how === "unsent" && !exchange.stopped) this.#connect(act, true);
         else this.#lost(how);
       },
     });
   }
 
   #resume() {
-    const course = /** @type {Exchange} */ (this.#exchange);
-    const answer = { .../** @type {Ids} */ (course.ids), after: course.after };
-    this.#connect((carrier, hearer) => carrier.resume(answer, hearer));
+    const exchange = /** @type {Exchange} */ (this.#exchange);
+    const answer = { .../** @type {Ids} */ (exchange.ids), after: exchange.after };
+    this.#connect((carrier, listener) => carrier.resume(answer, listener));
   }
 
-  /** @param {Event} event */
+  /** @param {StreamEvent} event */
   #receive(event) {
-    const course = /** @type {Exchange} */ (this.#exchange);
+    const exchange = /** @type {Exchange} */ (this.#exchange);
     if (typeof event?.type !== "string") return;
-    if (course.resuming && event.type === "error" && event.status === 404) return this.#fail(labels.lost);
-    course.resuming = false;
-    course.attempt = 0;
+    if (exchange.resuming && event.type === "error" && event.status === 404) return this.#fail(labels.lost);
+    exchange.resuming = false;
+    exchange.attempt = 0;
     if (event.type === "start") {
-      course.ids = { ...course.caller, threadId: event.messageMetadata?.threadId, messageId: event.messageId };
+      const { messageId = "", messageMetadata } = event;
+      exchange.ids = { ...exchange.caller, threadId: messageMetadata?.threadId ?? "", messageId };
     }
-    if (course.ids) course.after++;
+    if (exchange.ids) exchange.after++;
     if (isLast(event)) {
       this.#stopTimers();
       this.#exchange = null;
       this.#transport.release();
-    } else if (!course.stopped) {
+    } else if (!exchange.stopped) {
       this.#startTimeout(EVENT_TIMEOUT);
     }
-    if (!course.stopped || event.type === "start") course.listener(event);
+    if (!exchange.stopped || event.type === "start") exchange.listener(event);
   }
 
   /** The network went or came. An answer that has not begun could not be gone on with: its connection may yet live. */
   #networkChanged() {
-    const course = this.#exchange;
-    if (!course?.ids || course.stopped) return;
-    course.attempt = 0;
+    const exchange = this.#exchange;
+    if (!exchange?.ids || exchange.stopped) return;
+    exchange.attempt = 0;
     this.#reconnect(navigator.onLine ? 0 : OFFLINE_DELAY);
   }
 
   /** @param {Loss} how */
   #lost(how) {
-    const course = this.#exchange;
-    if (!course) return;
-    if (course.stopped) return this.close();
+    const exchange = this.#exchange;
+    if (!exchange) return;
+    if (exchange.stopped) return this.close();
     const off = !navigator.onLine;
-    if (!course.ids)
+    if (!exchange.ids)
       return this.#fail(
         off ? labels.offline : how === "broken" ? labels.lost : how === "silent" ? labels.silent : labels.unreachable,
       );
-    const pause = off ? OFFLINE_DELAY : RETRY_DELAYS[course.attempt++];
+    const pause = off ? OFFLINE_DELAY : RETRY_DELAYS[exchange.attempt++];
     if (pause) this.#reconnect(pause);
     else this.#fail(labels.lost);
   }
 
   /** Goes on over another connection. @param {number} pause before, in milliseconds */
   #reconnect(pause) {
-    const course = /** @type {Exchange} */ (this.#exchange);
-    course.line = null;
-    course.resuming = true;
+    const exchange = /** @type {Exchange} */ (this.#exchange);
+    exchange.connection = null;
+    exchange.resuming = true;
     this.#socket.close();
     this.#http.close();
-    course.listener({ type: "reconnecting" });
+    exchange.listener({ type: "reconnecting" });
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#resume(), pause);
   }
 
   /** @param {string} errorText */
   #fail(errorText) {
-    const course = this.#exchange;
+    const exchange = this.#exchange;
     this.close();
-    if (!course?.stopped) course?.listener({ type: "error", errorText, status: 0 });
+    if (!exchange?.stopped) exchange?.listener({ type: "error", errorText, status: 0 });
   }
 
   /** @param {number} ms */

@@ -1,6 +1,7 @@
 /** The other way to the service, where sockets do not get through; and the small requests beside a question. */
 
 import { json } from "../base/json.js";
+import { isLast } from "./events.js";
 import { EventStream } from "./sse.js";
 
 /** @typedef {import("./client.js").Listener} Listener */
@@ -34,25 +35,26 @@ export class Http {
     return new URL(`/discovery/${what}/${this.#domain}${more}`, this.#service);
   }
 
-  /** @param {{ key: string } & Record<string, any>} question @param {Listener} hearer */
-  async ask({ key, fp, ...question }, hearer) {
-    const reading = this.#begin();
+  /** @param {import("./client.js").QuestionRequest} question @param {Listener} listener */
+  async ask({ key, fp, ...question }, listener) {
+    const request = this.#begin();
     const response = await this.#fetch(
       this.address("v2/assistant", "/message"),
       key,
       { fp, ...question, resumable: true },
-      reading,
+      request,
     );
-    if (reading.signal.aborted) return;
-    if (!response) return hearer.lost("unreached");
-    if (!response.ok) return hearer.event(await errorEvent(response));
-    await this.#readStream(response, reading, {
-      lost: hearer.lost,
+    if (request.signal.aborted) return;
+    if (!response) return listener.lost("unreached");
+    if (!response.ok) return listener.event(await errorEvent(response));
+    await this.#readStream(response, request, {
+      lost: listener.lost,
       event: (event) => {
-        hearer.event(event);
-        if (!reading.stopRequested || event.type !== "start") return;
-        reading.abort();
-        this.#requestStop({ key, fp, threadId: event.messageMetadata?.threadId, messageId: event.messageId });
+        listener.event(event);
+        if (!request.stopRequested || event.type !== "start") return;
+        request.abort();
+        const { messageId = "", messageMetadata } = event;
+        this.#requestStop({ key, fp, threadId: messageMetadata?.threadId ?? "", messageId });
       },
     });
   }
@@ -60,25 +62,25 @@ export class Http {
   /**
    * Reads an answer again from its start; what was seen of it is passed over.
    * @param {Ids & { after: number }} answer
-   * @param {Listener} hearer
+   * @param {Listener} listener
    */
-  async resume({ key, id, messageId, after }, hearer) {
-    const reading = this.#begin();
+  async resume({ key, id, messageId, after }, listener) {
+    const request = this.#begin();
     const url = this.address("v2/assistant", `/message/${encodeURIComponent(id)}/stream`);
-    const response = await this.#fetch(url, key, null, reading);
-    if (reading.signal.aborted) return;
-    if (!response || GATEWAY_ERRORS.has(response.status)) return hearer.lost("unreached");
-    if (response.status === 204) return hearer.event(notFoundEvent());
-    if (!response.ok) return hearer.event(await errorEvent(response));
+    const response = await this.#fetch(url, key, null, request);
+    if (request.signal.aborted) return;
+    if (!response || GATEWAY_ERRORS.has(response.status)) return listener.lost("unreached");
+    if (response.status === 204) return listener.event(notFoundEvent());
+    if (!response.ok) return listener.event(await errorEvent(response));
     let position = 0;
-    await this.#readStream(response, reading, {
-      lost: hearer.lost,
+    await this.#readStream(response, request, {
+      lost: listener.lost,
       event: (event) => {
         if (position++ === 0 && event.messageId !== messageId) {
-          reading.abort();
-          hearer.event(notFoundEvent()); // another question of this conversation came between
+          request.abort();
+          listener.event(notFoundEvent()); // another question of this conversation came between
         } else if (position > after || isLast(event)) {
-          hearer.event(event);
+          listener.event(event);
         }
       },
     });
@@ -144,7 +146,7 @@ export class Http {
     }
   }
 
-  /** @param {URL} url @param {string} key @param {object | null} content @param {StreamRequest} reading */
+  /** @param {URL} url @param {string} key @param {object | null} content @param {StreamRequest} request */
   async #fetch(url, key, content, { signal }) {
     try {
       return await fetch(url, { ...requestOptions(key, content), signal });
@@ -153,30 +155,27 @@ export class Http {
     }
   }
 
-  /** @param {Response} response @param {StreamRequest} reading @param {Listener} hearer */
-  async #readStream(response, reading, hearer) {
+  /** @param {Response} response @param {StreamRequest} request @param {Listener} listener */
+  async #readStream(response, request, listener) {
     const stream = new EventStream();
     let ended = false;
     try {
       const pieces = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
       for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
         for (const event of stream.push(piece.value)) {
-          if (ended || reading.signal.aborted) continue;
+          if (ended || request.signal.aborted) continue;
           ended = isLast(event);
-          hearer.event(event.type === "error" ? { status: 503, ...event } : event); // as the socket has it
+          listener.event(event.type === "error" ? { status: 503, ...event } : event); // as the socket has it
         }
       }
     } catch {
       // The connection broke, or what came over it is not of the service.
     }
-    if (!ended && !reading.signal.aborted) hearer.lost("broken");
+    if (!ended && !request.signal.aborted) listener.lost("broken");
   }
 }
 
-/** Whether an answer ends with this event. @param {import("../conversation/thread.js").Event} event */
-export const isLast = ({ type }) => type === "finish" || type === "error";
-
-/** @returns {import("../conversation/thread.js").Event} */
+/** @returns {import("./events.js").StreamEvent} */
 const notFoundEvent = () => ({ type: "error", errorText: "", status: 404 });
 
 /** @param {string} key @param {object | null} content @returns {RequestInit} */
@@ -188,13 +187,14 @@ const requestOptions = (key, content) => ({
   cache: "no-store",
 });
 
-/** A refusal as the event that the socket would have sent. @param {Response} response @returns {Promise<import("../conversation/thread.js").Event>} */
+/** A refusal as the event that the socket would have sent. @param {Response} response @returns {Promise<import("./events.js").StreamEvent>} */
 async function errorEvent(response) {
   const later = response.headers.get("Retry-After") ?? ""; // seconds, or a date
   const wait = Number(later) || Math.ceil((Date.parse(later) - Date.now()) / 1000);
   const body = await response.json().catch(() => null);
+  /** @type {{ message?: string }[]} */
   const details = Array.isArray(body?.details) ? body.details : [];
-  const sentences = [body?.error, ...details.map((/** @type {any} */ detail) => `${detail?.message}.`)];
+  const sentences = [body?.error, ...details.map((detail) => `${detail?.message}.`)];
   return {
     type: "error",
     errorText: typeof body?.error === "string" ? sentences.join(" ") : "",

@@ -26,14 +26,14 @@ export class Socket {
     this.#url = url.href.replace(/^http/, "ws");
   }
 
-  /** @param {Record<string, unknown>} question @param {Listener} hearer */
-  ask(question, hearer) {
-    this.#send({ type: "ask", ...question }, hearer);
+  /** @param {Record<string, unknown>} question @param {Listener} listener */
+  ask(question, listener) {
+    this.#send({ type: "ask", ...question }, listener);
   }
 
-  /** @param {Ids & { after: number }} answer @param {Listener} hearer */
-  resume({ key, fp, threadId, messageId, after }, hearer) {
-    this.#send({ type: "resume", key, fp, threadId, messageId, after }, hearer);
+  /** @param {Ids & { after: number }} answer @param {Listener} listener */
+  resume({ key, fp, threadId, messageId, after }, listener) {
+    this.#send({ type: "resume", key, fp, threadId, messageId, after }, listener);
   }
 
   /** Ends the running answer. Its last events follow. */
@@ -59,12 +59,12 @@ export class Socket {
     this.#timer = setTimeout(() => this.close(), IDLE_TIMEOUT);
   }
 
-  /** @param {Record<string, unknown>} content @param {Listener} hearer */
-  #send(content, hearer) {
+  /** @param {Record<string, unknown>} content @param {Listener} listener */
+  #send(content, listener) {
     const message = json(content);
     if (this.#busy || this.#socket?.readyState !== WebSocket.OPEN) this.close();
     clearTimeout(this.#timer);
-    this.#listener = hearer;
+    this.#listener = listener;
     this.#busy = true;
     if (this.#socket) this.#socket.send(message);
     else this.#open(message);
@@ -72,14 +72,14 @@ export class Socket {
 
   /** @param {string} message */
   #open(message) {
-    const hearer = this.#listener;
+    const listener = this.#listener;
     /** @type {WebSocket} */
     let socket;
     try {
       socket = this.#socket = new WebSocket(this.#url);
     } catch {
       // A content security policy that forbids the connection throws here in some browsers.
-      queueMicrotask(() => hearer === this.#listener && this.#lost("unsent"));
+      queueMicrotask(() => listener === this.#listener && this.#lost("unsent"));
       return;
     }
     let opened = false;
@@ -104,13 +104,13 @@ export class Socket {
       // Not of the service: nothing that follows can be trusted to be complete.
       return this.#lost("broken");
     }
-    this.#listener?.event(/** @type {import("../conversation/thread.js").Event} */ (event));
+    this.#listener?.event(/** @type {import("./events.js").StreamEvent} */ (event));
   }
 
   /** @param {import("./client.js").Loss} how */
   #lost(how) {
-    const hearer = this.#listener;
+    const listener = this.#listener;
     this.close();
-    hearer?.lost(how);
+    listener?.lost(how);
   }
 }

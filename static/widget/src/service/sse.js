@@ -1,6 +1,6 @@
 /** Server-sent events out of a byte stream, whatever the pieces it arrives in. */
 
-/** @typedef {import("../conversation/thread.js").Event} Event */
+/** @typedef {import("./events.js").StreamEvent} StreamEvent */
 
 const LINE_END = /\r\n|\n|\r(?!$)/; // a CR at the very end may be half of a CRLF: it waits for what follows
 
@@ -14,7 +14,7 @@ export class EventStream {
   /**
    * The events that this piece completes; fields other than `data`, comments and `[DONE]` are passed over.
    * @param {Uint8Array} bytes
-   * @returns {Event[]}
+   * @returns {StreamEvent[]}
    * @throws {SyntaxError} for data that is no JSON
    */
   push(bytes) {

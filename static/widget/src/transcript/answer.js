@@ -1,14 +1,14 @@
 /** How an answer looks in each of its states. It is given its turn again whenever it changed. */
 
-import { copyButton } from "../markdown/code.js";
 import { h, iconButton } from "../base/dom.js";
-import { FeedbackView } from "./feedback.js";
-import { resolveAddress, splitSuggestions } from "../markdown/parser.js";
-import { ProgressLine, buildOutcome, buildNotices } from "./status.js";
-import { TypingPace } from "./typing-pace.js";
-import { MarkdownView, hostsOf } from "../markdown/renderer.js";
-import { citedSources, buildNextList, buildScopeLine, buildSourceList } from "./sources.js";
 import { fill, labels } from "../base/labels.js";
+import { copyButton } from "../markdown/code.js";
+import { resolveAddress, splitSuggestions } from "../markdown/parser.js";
+import { hostsOf, MarkdownView } from "../markdown/renderer.js";
+import { FeedbackView } from "./feedback.js";
+import { buildNextList, buildScopeLine, buildSourceList, citedSources } from "./sources.js";
+import { buildNotices, buildOutcome, ProgressLine } from "./status.js";
+import { TypingPace } from "./typing-pace.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 

@@ -3,10 +3,10 @@
  * A script of its own, which the transcript loads with the first citation.
  */
 
-import { h, createSheet } from "../base/dom.js";
+import { createSheet, h } from "../base/dom.js";
 import { displayAddress, linkAttributes, withoutHash } from "../base/links.js";
 import css from "./citation-card.css";
-import { findPassage, buildQuote } from "./quote.js";
+import { buildQuote, findPassage } from "./quote.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 

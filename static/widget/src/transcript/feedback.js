@@ -1,6 +1,6 @@
 /** What a reader thinks of an answer: a thumb counts at once, and more can be said after it. */
 
-import { h, icon, textButton, iconButton } from "../base/dom.js";
+import { h, icon, iconButton, textButton } from "../base/dom.js";
 import { labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
@@ -43,7 +43,9 @@ export class FeedbackView {
   update(answer) {
     this.#answer = answer;
     this.thumbs.hidden = !answer.messageId;
-    this.#thumbs.forEach((thumb, i) => (thumb.ariaPressed = String(answer.feedback?.helpful === (i === 0))));
+    this.#thumbs.forEach((thumb, i) => {
+      thumb.ariaPressed = String(answer.feedback?.helpful === (i === 0));
+    });
     if (!answer.feedback) this.element.hidden = true;
   }
 

@@ -1,10 +1,10 @@
 /** What stands below an answer: the pages it cites, pages to read next, and which state of the docs it is about. */
 
 import { h, textButton } from "../base/dom.js";
+import { fill, labels, locale } from "../base/labels.js";
 import { displayAddress, linkAttributes, withoutHash } from "../base/links.js";
-import { resolveAddress } from "../markdown/parser.js";
 import { numberSources } from "../conversation/thread.js";
-import { fill, locale, labels } from "../base/labels.js";
+import { resolveAddress } from "../markdown/parser.js";
 
 /** @typedef {import("../conversation/thread.js").Source & { number: number }} NumberedSource */
 

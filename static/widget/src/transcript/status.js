@@ -1,8 +1,8 @@
 /** How an answer is getting on, and what can be done about it. */
 
 import { h, icon, textButton } from "../base/dom.js";
-import { ENDED } from "../conversation/thread.js";
 import { fill, labels } from "../base/labels.js";
+import { ENDED } from "../conversation/thread.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */

@@ -1,11 +1,11 @@
 /** The turns of a conversation, drawn once a frame, and how they scroll. */
 
-import { AnswerView } from "./answer.js";
 import { h, icon } from "../base/dom.js";
-import { moduleAddress } from "../base/modules.js";
-import { QuestionView } from "./question.js";
-import { lastAnswer } from "../conversation/thread.js";
 import { labels } from "../base/labels.js";
+import { moduleAddress } from "../base/modules.js";
+import { lastAnswer } from "../conversation/thread.js";
+import { AnswerView } from "./answer.js";
+import { QuestionView } from "./question.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
