@@ -1,2 +1,2 @@
-/** Tells developers in the console what is wrong. @param {...unknown} said */
-export const warn = (...said) => console.warn("Docs assistant:", ...said);
+/** Warns developers in the console. @param {...unknown} messages */
+export const warn = (...messages) => console.warn("Docs assistant:", ...messages);

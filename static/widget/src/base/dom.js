@@ -61,7 +61,7 @@ const SHAPES = {
  */
 export const icon = (name) => drawIcon(name, SHAPES[name]);
 
-/** The same, of lines that are given. @param {string} name @param {string[]} shapes */
+/** A line drawing of other shapes. @param {string} name @param {string[]} shapes */
 export function drawIcon(name, shapes) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
@@ -77,7 +77,7 @@ export function drawIcon(name, shapes) {
 }
 
 /**
- * A button of an icon alone, called by a label that shows under the pointer.
+ * A button with only an icon. Its label shows under the pointer.
  * @param {string} label
  * @param {keyof typeof SHAPES} shape
  * @param {() => void} onclick
@@ -86,11 +86,11 @@ export function drawIcon(name, shapes) {
 export const iconButton = (label, shape, onclick, more) =>
   h("button", { type: "button", className: "quiet", "aria-label": label, title: label, onclick, ...more }, icon(shape));
 
-/** A button of words. @param {() => void} onclick @param {...(Node | string)} content */
+/** A button with text. @param {() => void} onclick @param {...(Node | string)} content */
 export const textButton = (onclick, ...content) =>
   h("button", { type: "button", className: "plain", onclick }, ...content);
 
-/** The site's own image, or our icon when there is none or it cannot be had. @param {string} logo address */
+/** The site's logo. Our icon takes its place if there is none or it cannot be loaded. @param {string} logo address */
 export function logoImage(logo) {
   const ours = drawIcon("ask", ASK_SHAPES);
   if (!logo) return ours;
@@ -98,7 +98,7 @@ export function logoImage(logo) {
   return image;
 }
 
-/** A constructed sheet. @param {string} css */
+/** A constructed style sheet. @param {string} css */
 export function createSheet(css) {
   const styles = new CSSStyleSheet();
   styles.replaceSync(css);
@@ -106,9 +106,9 @@ export function createSheet(css) {
 }
 
 /**
- * Styles a shadow root by constructed sheets, which no content security policy has to allow; in a browser without
- * them by elements that carry the page's nonce. Returns what gives the first rule of the last sheet, for values that
- * come later (none while an element is not on the page).
+ * Adds style sheets to a shadow root. They are constructed sheets, which need no content security policy. Browsers
+ * without them get `style` elements with the page's nonce. Returns a function for the first rule of the last sheet,
+ * whose values change later; it finds none while the element is not on the page.
  * @param {ShadowRoot} root
  * @param {string[]} sheets CSS
  * @param {string} nonce

@@ -1,14 +1,14 @@
 /**
- * A value as JSON, also on pages where an old library has given arrays a `toJSON`, which would make strings of them.
+ * A value as JSON. Some old libraries give arrays a `toJSON` that makes strings of them: here it has no effect.
  * @param {unknown} value
  * @returns {string}
  */
 export function json(value) {
-  const theirs = Object.getOwnPropertyDescriptor(Array.prototype, "toJSON");
+  const method = Object.getOwnPropertyDescriptor(Array.prototype, "toJSON");
   Reflect.deleteProperty(Array.prototype, "toJSON");
   try {
     return JSON.stringify(value);
   } finally {
-    if (theirs) Object.defineProperty(Array.prototype, "toJSON", theirs);
+    if (method) Object.defineProperty(Array.prototype, "toJSON", method);
   }
 }

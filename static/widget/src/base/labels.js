@@ -1,6 +1,6 @@
 /**
- * Every sentence a reader sees, in one place. `{names}` are filled in by `fill`. A site may put its own in their
- * place (the option `labels`, by these keys).
+ * Every sentence that readers see. `fill` fills in the `{names}`. A site may replace each of them by its own sentence
+ * (the option `labels`, by these keys).
  */
 
 import { launcherLabels } from "./launcher-labels.js";
@@ -140,7 +140,7 @@ export const labels = {
 export const fill = (sentence, values) =>
   sentence.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 
-/** The language of times and numbers; the browser's where the label names none. */
+/** The language of times and numbers. Without a valid label it is the browser's. */
 export function locale() {
   try {
     return Intl.getCanonicalLocales(labels.locale);

@@ -1,4 +1,4 @@
-/** The sentences that are shown before the panel is there; `words` has them too. */
+/** The labels that show before the panel has loaded. `labels.js` has them too. */
 export const launcherLabels = {
   name: "Ask the docs",
   launcher: "Ask",

@@ -1,6 +1,6 @@
 /**
- * What a site may choose about its widget. What the page says (`init`, `update`, the tag) goes before what the owner
- * set in the admin, and that before the defaults. `widget.d.ts` documents the same for those who use it.
+ * The options of a widget. Those of the page (`init`, `update`, the tag) go before those that the owner set in the
+ * admin, and those before the defaults. `widget.d.ts` documents them for sites.
  */
 
 import { colorMix } from "./accent.js";
@@ -13,7 +13,7 @@ import { h } from "./dom.js";
  * @property {string} key
  * @property {"widget" | "panel" | "modal"} variant
  * @property {"system" | "light" | "dark"} theme
- * @property {string} accent a CSS colour; its contrast is seen to
+ * @property {string} accent a CSS colour; where it lacks contrast it is adjusted
  * @property {number} radius of the panel's corners, pixels
  * @property {string} font a CSS font-family
  * @property {"start" | "end" | "left" | "right"} side
@@ -23,7 +23,7 @@ import { h } from "./dom.js";
  * @property {string} nonce of the page's content security policy
  * @property {"day" | "tab"} memory how long a conversation is kept
  * @property {boolean} shortcuts
- * @property {Record<string, string>} labels sentences instead of ours, by the keys of `words`
+ * @property {Record<string, string>} labels sentences of the site, by the keys of `labels.js`
  * @property {string[]} starterQuestions
  * @property {{ version?: string, language?: string, tag?: string }} filter
  * @property {{ event?: (name: string, detail: Record<string, unknown>) => void, error?: (detail: Record<string, unknown>) => void }} hooks
@@ -50,25 +50,25 @@ export const DEFAULTS = {
 };
 
 /**
- * What a value must be, as the console says it, and how that is told of a value that is of the kind of the default and
- * of the loader's address.
- * @typedef {[said: string, test: (value: any, script: string) => unknown]} Rule
+ * A rule for a value: its sentence in the console, and a test. The value has the type of the default. `script` is the
+ * address of the loader.
+ * @typedef {[sentence: string, test: (value: any, script: string) => unknown]} Rule
  */
 
 /** @param {...string} values @returns {Rule} */
 const oneOf = (...values) => [values.join(", "), (value) => values.includes(value)];
 
-/** A list, or things by name. Those that are undefined do not count. @param {string} said @param {string} kind @returns {Rule} */
-const everyValue = (said, kind) => [
-  said,
-  (value) => Object.values(value).every((one) => one === undefined || typeof one === kind),
+/** For a list, or an object: each value has a type or is undefined. @param {string} sentence @param {string} type @returns {Rule} */
+const everyValue = (sentence, type) => [
+  sentence,
+  (value) => Object.values(value).every((one) => one === undefined || typeof one === type),
 ];
 
 /** @type {Record<string, Rule>} */
 const RULES = {
   variant: oneOf("widget", "panel", "modal"),
   theme: oneOf("system", "light", "dark"),
-  // One by itself: not what another element has, and nothing that the page shows through.
+  // A colour by itself: it must not depend on another element, and must be opaque.
   accent: [
     "a CSS color",
     (value) => CSS.supports("color", colorMix(value)) && !/var|env|attr|current|transparent/i.test(value),
@@ -89,21 +89,21 @@ const RULES = {
   hooks: everyValue("an object of functions", "function"),
 };
 
-/** As `[object Array]`. */
+/** The type as `[object Array]`. */
 const typeTag = (/** @type {unknown} */ value) => ({}).toString.call(value);
 
 /**
- * Those of the given options that can be used; of the others the console is told what they may be.
- * @param {unknown} given from anyone
+ * The valid ones of some options. The console warns about each other one, and says what it may be.
+ * @param {unknown} options unchecked
  * @param {string} script address of the loader; the service is on the same host
  * @returns {Partial<Options>}
  */
-export function validateOptions(given, script) {
+export function validateOptions(options, script) {
   /** @type {Record<string, unknown>} */
   const valid = {};
   /** @type {Record<string, unknown>} */
   const defaults = DEFAULTS;
-  for (const [name, value] of Object.entries(Object(given))) {
+  for (const [name, value] of Object.entries(Object(options))) {
     if (value === undefined) continue;
     if (!Object.hasOwn(defaults, name)) {
       warn(`there is no option ${name}.`);
@@ -117,30 +117,30 @@ export function validateOptions(given, script) {
   return valid;
 }
 
-/** A number, true or false, or else the text itself. @param {string} said */
-function parseValue(said) {
+/** A number or a boolean if the text is one, else the text. @param {string} text */
+function parseValue(text) {
   try {
-    return JSON.parse(said);
+    return JSON.parse(text);
   } catch {
-    return said;
+    return text;
   }
 }
 
-/** What the tag's data attributes say, unchecked. @param {DOMStringMap} data @returns {Record<string, unknown>} */
+/** The options in the data attributes of the tag, unchecked. @param {DOMStringMap} data @returns {Record<string, unknown>} */
 export function parseTagOptions({ domain, key, version, language, tag, ...data }) {
   /** @type {Record<string, unknown>} */
   const options = { domain, key };
-  for (const [name, usual] of Object.entries(DEFAULTS)) {
-    const said = data[name];
-    if (said === undefined || typeof usual === "object") continue;
-    options[name] = typeof usual === "string" ? said : parseValue(said);
+  for (const [name, byDefault] of Object.entries(DEFAULTS)) {
+    const text = data[name];
+    if (text === undefined || typeof byDefault === "object") continue;
+    options[name] = typeof byDefault === "string" ? text : parseValue(text);
   }
   if (version || language || tag) options.filter = { version, language, tag };
   return options;
 }
 
 /**
- * On which side of a line that is; which one that is on the screen depends on where the page's lines begin.
+ * Whether a side is the start or the end of a line, which depends on the page's direction of writing.
  * @param {Options["side"]} side
  * @param {Element} element
  */

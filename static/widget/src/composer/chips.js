@@ -37,14 +37,14 @@ export class ContextChips {
 
   /** Adds things that are not there yet. Returns those for which there was no room. @param {Context[]} items */
   add(items) {
-    const left = items.filter((item) => {
+    const rejected = items.filter((item) => {
       if (this.items.some(({ value }) => value === item.value)) return false;
       if (this.items.length >= MAX_ITEMS) return true;
       this.items = [...this.items, item];
       return false;
     });
     this.#changed();
-    return left;
+    return rejected;
   }
 
   /** Offers what the reader selected. Returns whether it was taken up. @param {Context} item */

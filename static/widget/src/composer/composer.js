@@ -75,13 +75,13 @@ export class Composer {
     this.#changed();
   }
 
-  /** Adds things to point at, from anyone. Returns whether there was room for all. @param {unknown} given */
-  attach(given) {
-    const items = parseContexts(given);
-    const left = this.chips.add(items);
-    if (left.length) this.showRemark(labels.tooMany);
+  /** Adds things to point at, from anyone. Returns whether there was room for all. @param {unknown} input */
+  attach(input) {
+    const items = parseContexts(input);
+    const rejected = this.chips.add(items);
+    if (rejected.length) this.showRemark(labels.tooMany);
     else if (items.length) this.#announce(fill(labels.added, { labels: items.map(({ label }) => label).join(", ") }));
-    return !left.length;
+    return !rejected.length;
   }
 
   /** Whether the service may know which page the reader is on. */
@@ -107,9 +107,9 @@ export class Composer {
     this.field.setSelectionRange(question.text.length, question.text.length);
   }
 
-  /** Takes files that are dropped anywhere on the panel. @param {HTMLElement} panel */
+  /** Attaches files that are dropped anywhere on the panel. @param {HTMLElement} panel */
   acceptDrops(panel) {
-    this.#pasteAndDrop.acceptDrops(panel, (over) => this.element.classList.toggle("over", over));
+    this.#pasteAndDrop.acceptDrops(panel, (isOver) => this.element.classList.toggle("over", isOver));
   }
 
   /** Follows, while the panel is open, what the reader selects and how the page is called. @param {boolean} open */
@@ -117,8 +117,8 @@ export class Composer {
     this.#watching?.abort();
     if (!open) return;
     const { signal } = (this.#watching = new AbortController());
-    watchSelection((found) => {
-      if (this.chips.suggest(found)) this.#announce(fill(labels.added, { labels: found.label }));
+    watchSelection((context) => {
+      if (this.chips.suggest(context)) this.#announce(fill(labels.added, { labels: context.label }));
     }, signal);
     const titles = new MutationObserver(() => this.chips.draw());
     titles.observe(document.head, { subtree: true, childList: true, characterData: true });
@@ -134,14 +134,14 @@ export class Composer {
   }
 
   #loadDraft() {
-    const saved = this.#store.loadDraft();
-    if (!saved || typeof saved.text !== "string") return;
-    this.field.value = saved.text.slice(0, MAX_LENGTH);
-    this.#conversation.sharesPage = saved.page !== false;
+    const draft = this.#store.loadDraft();
+    if (!draft || typeof draft.text !== "string") return;
+    this.field.value = draft.text.slice(0, MAX_LENGTH);
+    this.#conversation.sharesPage = draft.page !== false;
     const question = this.#conversation.thread.turns.at(-2);
-    const edits = question && question.id === saved.editing;
+    const edits = question && question.id === draft.editing;
     // What was pointed at on another page was about that page.
-    this.chips.items = parseContexts(saved.context).filter(({ path }) => edits || !path || path === location.pathname);
+    this.chips.items = parseContexts(draft.context).filter(({ path }) => edits || !path || path === location.pathname);
     if (!edits) return;
     this.#editing = { id: question.id, text: "", context: [] };
   }

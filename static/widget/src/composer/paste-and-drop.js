@@ -1,4 +1,4 @@
-/** Files, and pasted texts too long for the field: they go with a question instead of into it. */
+/** Files and long pasted texts: they become context of a question, not part of its text. */
 
 import { fill, labels } from "../base/labels.js";
 import { isTruncated, parseContexts } from "../conversation/context.js";
@@ -6,7 +6,7 @@ import { isTruncated, parseContexts } from "../conversation/context.js";
 /** @typedef {import("../conversation/context.js").ContextInput} ContextInput */
 /** @typedef {import("./composer.js").Composer} Composer */
 
-/** A pasted text of so many lines or characters is something to point at. */
+/** A pasted text with so many lines or characters becomes context. */
 const LONG_LINES = 8;
 const LONG_TEXT = 1_000;
 /** The largest file, in bytes. */
@@ -16,7 +16,7 @@ const MAX_BYTES = 256 * 1024;
 export const isLong = (text) => text.length > LONG_TEXT || text.trimEnd().split("\n").length >= LONG_LINES;
 
 /**
- * A file of text as something to point at, or the word for what is wrong with it.
+ * The context of a text file, or the label for what is wrong with the file.
  * @param {File} file
  * @returns {Promise<ContextInput | "fileTooLarge" | "fileNotText">}
  */
@@ -26,15 +26,15 @@ export async function readTextFile(file) {
     const value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
     return value.includes("\0") || !value.trim() ? "fileNotText" : { type: "code", value, name: file.name };
   } catch {
-    return "fileNotText"; // or a folder
+    return "fileNotText"; // or it is a folder
   }
 }
 
 export class PasteAndDrop {
   #composer;
-  /** The last long text that was pasted: pasted again, it goes into the field. @type {string | null} */
+  /** The last long text that was pasted. Pasted again, it goes into the field. @type {string | null} */
   #pasted = null;
-  /** Whether the keys were those that paste plain text, as the event does not tell. */
+  /** Whether the pressed keys paste as plain text, which the paste event does not say. */
   #plain = false;
 
   /** @param {Composer} composer */
@@ -48,7 +48,7 @@ export class PasteAndDrop {
     });
   }
 
-  /** Takes files that are dropped anywhere on the panel. @param {HTMLElement} panel @param {(over: boolean) => void} onover */
+  /** Attaches files that are dropped anywhere on the panel. @param {HTMLElement} panel @param {(over: boolean) => void} onover */
   acceptDrops(panel, onover) {
     const hasFiles = (/** @type {DragEvent} */ { dataTransfer }) => dataTransfer?.types.includes("Files");
     panel.addEventListener("dragover", (event) => {
@@ -73,7 +73,7 @@ export class PasteAndDrop {
     const files = [...(event.clipboardData?.files ?? [])];
     const plain = this.#plain;
     this.#plain = false;
-    // What is copied from a document often brings an image of itself along.
+    // Text copied from a document often comes with an image of itself.
     if (files.length && (!text || files.some(({ type }) => !type.startsWith("image/")))) {
       event.preventDefault();
       this.#attachFiles(files);
@@ -82,13 +82,13 @@ export class PasteAndDrop {
     }
   }
 
-  /** Takes a pasted text. Returns whether it does not go into the field. @param {string} text */
+  /** Attaches a pasted text. Returns false if it goes into the field. @param {string} text */
   #attachText(text) {
     const { chips } = this.#composer;
     const [item] = parseContexts({ type: "code", value: text, name: labels.pasted });
-    const before = chips.items.find(({ value }) => value === item?.value);
-    if (before && text === this.#pasted) {
-      chips.remove(before);
+    const attached = chips.items.find(({ value }) => value === item?.value);
+    if (attached && text === this.#pasted) {
+      chips.remove(attached);
       return false;
     }
     if (!item || !this.#composer.attach(item)) return false;
@@ -100,10 +100,10 @@ export class PasteAndDrop {
   /** @param {File[]} files */
   async #attachFiles(files) {
     for (const file of files) {
-      const found = await readTextFile(file);
-      if (typeof found === "string") this.#composer.showRemark(fill(labels[found], { name: file.name }));
-      else if (!this.#composer.attach(found)) break;
-      else if (isTruncated(found.value)) this.#composer.showRemark(labels.cutShort);
+      const result = await readTextFile(file);
+      if (typeof result === "string") this.#composer.showRemark(fill(labels[result], { name: file.name }));
+      else if (!this.#composer.attach(result)) break;
+      else if (isTruncated(result.value)) this.#composer.showRemark(labels.cutShort);
     }
     this.#composer.field.focus();
   }

@@ -1,52 +1,52 @@
-/** What the reader selected on the page around the widget. */
+/** The reader's selection on the page around the widget. */
 
 import { parseContexts } from "../conversation/context.js";
 
 /** @typedef {import("../conversation/thread.js").Context} Context */
 
 const FIELDS = "input, textarea, select";
-/** A selection of fewer words says little, unless it is code. */
+/** A shorter selection is not offered, unless it is code. */
 const MIN_WORDS = 3;
-/** After the last change of a selection, in milliseconds. */
+/** Time after the last change of a selection, in milliseconds. */
 const DELAY = 250;
 
-/** Tells of what is selected now, and of each selection to come. @param {(found: Context) => void} tell @param {AbortSignal} signal */
-export function watchSelection(tell, signal) {
+/** Calls back with the current selection and with each later one. @param {(context: Context) => void} onselect @param {AbortSignal} signal */
+export function watchSelection(onselect, signal) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  const look = () => {
-    const found = selectedContext();
-    if (found) tell(found);
+  const report = () => {
+    const context = selectedContext();
+    if (context) onselect(context);
   };
-  const later = () => {
+  const reportSoon = () => {
     clearTimeout(timer);
-    timer = setTimeout(look, DELAY);
+    timer = setTimeout(report, DELAY);
   };
-  document.addEventListener("selectionchange", later, { signal });
+  document.addEventListener("selectionchange", reportSoon, { signal });
   signal.addEventListener("abort", () => clearTimeout(timer));
-  look();
+  report();
 }
 
-/** Text of the page, never of a field or of the widget. @returns {Context | null} */
+/** The selected text of the page. Text in fields and in the widget is left out. @returns {Context | null} */
 function selectedContext() {
   const selection = getSelection();
   if (!selection?.rangeCount || selection.isCollapsed || isField(document.activeElement)) return null;
   const node = selection.getRangeAt(0).commonAncestorContainer;
   const holder = node instanceof Element ? node : node.parentElement;
-  if (!holder || isField(holder) || holder.getRootNode() !== document) return null; // as the widget's own text is not
+  if (!holder || isField(holder) || holder.getRootNode() !== document) return null; // the widget's own text is in a shadow root
   for (const field of holder.querySelectorAll("[contenteditable], textarea"))
     if (selection.containsNode(field, true)) return null;
   const pre = holder.closest("pre");
   const value = selection.toString();
   if (!pre && !hasEnoughWords(value)) return null;
-  const given = {
+  const input = {
     type: pre ? "code" : "textSelection",
     value,
     name: pre ? nameOf(pre) : "",
     path: location.pathname,
     elementId: holder.closest("[id]")?.id,
   };
-  return parseContexts(given)[0] ?? null;
+  return parseContexts(input)[0] ?? null;
 }
 
 /** @param {Element | null} element */
@@ -54,7 +54,7 @@ function isField(element) {
   return element instanceof HTMLElement && (element.isContentEditable || element.closest(FIELDS) !== null);
 }
 
-/** Whether a text has enough words, which not every script parts by spaces. @param {string} text */
+/** Whether a text has enough words. Not every script separates words by spaces. @param {string} text */
 export function hasEnoughWords(text) {
   let n = 0;
   for (const { isWordLike } of new Intl.Segmenter(undefined, { granularity: "word" }).segment(text.slice(0, 1000))) {
@@ -63,7 +63,7 @@ export function hasEnoughWords(text) {
   return false;
 }
 
-/** The name of a block's file, or else of its language. @param {HTMLElement} pre */
+/** The file name of a block of code, or else its language. @param {HTMLElement} pre */
 function nameOf(pre) {
   const around = [pre, pre.querySelector("code"), pre.parentElement, pre.parentElement?.parentElement].filter(
     (element) => element instanceof HTMLElement,

@@ -1,29 +1,29 @@
-/** What a reader points at: how it is checked, cut and called. Nothing of it is sent before the reader asks. */
+/** The context of a question: its checks, limits and labels. Nothing is sent before the reader asks. */
 
 import { fill, labels } from "../base/labels.js";
 
 /** @typedef {import("./thread.js").Context} Context */
 /**
- * What a page, a file or a selection gives; only `value` is needed. `name` is a file's, or that of a language.
+ * Context from a page, a file or a selection. Only `value` is required. `name` is that of a file or of a language.
  * @typedef {{ value: string, type?: string, name?: string, label?: string, path?: string, elementId?: string }} ContextInput
  */
 
-/** The longest value the service takes, in code points. */
+/** The longest value that the service accepts, in code points. */
 const MAX_VALUE = 32_000;
-/** Characters of a label, and of the words in it. */
+/** The longest label, and the longest quote in one, in code points. */
 const MAX_LABEL = 80;
 const MAX_WORDS = 32;
 
-/** A page's title without the name of its site; empty when it has none. @param {string} title */
+/** A page's title without the name of its site. @param {string} title */
 export const pageName = (title) => title.trim().split(/ [·|–—-] /)[0];
 
-/** The first characters of a text, none of them torn in two. @param {string} text @param {number} most code points */
-const truncate = (text, most) => (text.length > most ? [...text].slice(0, most).join("") : text);
+/** The first characters of a text. It does not split code points. @param {string} text @param {number} limit code points */
+const truncate = (text, limit) => (text.length > limit ? [...text].slice(0, limit).join("") : text);
 
 /** @param {string} text */
 export const isTruncated = (text) => truncate(text, MAX_VALUE) !== text;
 
-/** A text on one line, with an ellipsis when it is longer. @param {string} text @param {number} most code points */
+/** A text on one line, with an ellipsis if it is cut. @param {string} text @param {number} most code points */
 function shorten(text, most) {
   const line = truncate(text, 4 * most)
     .replace(/\s+/g, " ")
@@ -42,12 +42,12 @@ function contextLabel({ type, name, label }, value) {
 }
 
 /**
- * Things to point at in the form in which they are kept. What is not one, or is empty, is left out.
- * @param {unknown} given a `ContextInput` or several, from anyone
+ * Context in the form in which it is stored. Invalid and empty items are left out.
+ * @param {unknown} input a `ContextInput` or several, unchecked
  * @returns {Context[]}
  */
-export function parseContexts(given) {
-  return /** @type {ContextInput[]} */ ([given].flat()).flatMap((item) => {
+export function parseContexts(input) {
+  return /** @type {ContextInput[]} */ ([input].flat()).flatMap((item) => {
     if (typeof item?.value !== "string") return [];
     const value = truncate(item.value.replace(/^\s*\n/, "").trimEnd(), MAX_VALUE);
     if (!value) return [];

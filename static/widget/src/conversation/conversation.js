@@ -1,6 +1,6 @@
 /**
- * A conversation and everything that can be done with it. It has no DOM: views show its `thread`, and hear of each
- * new one by a `change` event. Sites hear of what happens by `hook` events, which never carry a reader's words.
+ * A conversation and its actions. It has no DOM: views show its `thread`, and a `change` event tells them of each new
+ * one. `hook` events tell the host page what happens. They never carry a reader's words.
  */
 
 import { runWhenDue } from "./delay.js";
@@ -28,16 +28,16 @@ import { parseThread } from "./thread-parser.js";
 /** @typedef {import("../base/options.js").Options} Options */
 /** @typedef {ReturnType<typeof import("./store.js").createStore>} Store */
 
-/** The longest `currentPath` the service takes, in characters. */
+/** The longest `currentPath` that the service accepts, in characters. */
 const MAX_PATH_LENGTH = 200;
 
-/** What goes on with an answer. The service knows it, so it is the same whatever its button says. */
+/** The question that continues an answer. The service knows this text, whatever the label of the button is. */
 const CONTINUE_QUESTION = "Continue";
 
-/** How long deleting waits for the service to tell where it keeps a question, in milliseconds. */
+/** How long a deletion waits for the id of a thread, in milliseconds. */
 const THREAD_ID_TIMEOUT = 3_000;
 
-/** How long another tab may take to begin an answer, in milliseconds. */
+/** How long another tab may take to start an answer, in milliseconds. */
 const START_TIMEOUT = 30_000;
 
 /** Fires `change` (its `detail.before` is the thread before) and `hook` (`detail.name`, `detail.detail`). */
@@ -51,10 +51,10 @@ export class Conversation extends EventTarget {
   #thread;
   /** The thread as the store has it. @type {Thread} */
   #savedThread;
-  /** Takes back the waiting for the network or for the end of a limit. */
+  /** Cancels waiting for the network or for the end of a limit. */
   #cancelWait = () => {};
   #askedAt = 0;
-  /** What the service knows of a reader's thoughts, by answer. @type {Map<string, Feedback | null>} */
+  /** The feedback that the service has, by answer. @type {Map<string, Feedback | null>} */
   #storedFeedback = new Map();
   #ratings = Promise.resolve(true);
 
@@ -69,9 +69,9 @@ export class Conversation extends EventTarget {
     this.#store = store;
     this.#thread = this.#savedThread = parseThread(store.load()) ?? createThread(randomId());
     const { signal } = this.#lifetime;
-    const seen = () => document.hidden || this.#syncTabs();
-    store.watch(seen, signal);
-    document.addEventListener("visibilitychange", seen, { signal });
+    const sync = () => document.hidden || this.#syncTabs();
+    store.watch(sync, signal);
+    document.addEventListener("visibilitychange", sync, { signal });
     addEventListener("pagehide", () => this.#pause(), { signal });
     queueMicrotask(() => this.#resumeAnswer());
   }
@@ -87,7 +87,7 @@ export class Conversation extends EventTarget {
   /**
    * Asks a question. Returns false, and does nothing, while another is being answered.
    * @param {string} text
-   * @param {Context[]} [context] what the reader pointed at
+   * @param {Context[]} [context] code or text that the question is about
    */
   ask(text, context = []) {
     const question = text.trim();
@@ -100,12 +100,12 @@ export class Conversation extends EventTarget {
     return true;
   }
 
-  /** Asks the last question again; its answer takes the place of the one before. */
+  /** Asks the last question again. The new answer replaces the old one. */
   retry() {
     this.#askAgain("retry", restartAnswer(this.#thread, randomId()));
   }
 
-  /** Asks another question in the place of the last one. @param {string} text @param {Context[]} [context] */
+  /** Replaces the last question by another one. @param {string} text @param {Context[]} [context] */
   edit(text, context = []) {
     const question = text.trim();
     if (question)
@@ -115,12 +115,12 @@ export class Conversation extends EventTarget {
       );
   }
 
-  /** Goes on with an answer that was stopped. */
+  /** Continues an answer that was stopped. */
   continueAnswer() {
     this.ask(CONTINUE_QUESTION);
   }
 
-  /** Ends a running answer, and takes back a question that still waits. */
+  /** Stops a running answer, or cancels a waiting question. */
   stop() {
     if (!this.isRunning) return;
     this.#cancelWait();
@@ -137,17 +137,17 @@ export class Conversation extends EventTarget {
   }
 
   /**
-   * Tells the owner what the reader thinks of an answer; null takes it back. It is shown at once, and taken back
-   * when the service does not keep it. Returns whether it does.
+   * Sends feedback on an answer; null takes it back. The feedback shows at once, and disappears if the service does not
+   * store it. Returns whether it does.
    * @param {string} answerId
    * @param {Feedback | null} feedback
    */
   async rate(answerId, feedback) {
-    const find = () =>
+    const findAnswer = () =>
       /** @type {Answer | undefined} */ (
         this.#thread.turns.find(({ id, role }) => id === answerId && role === "assistant")
       );
-    const answer = find();
+    const answer = findAnswer();
     if (!answer?.messageId) return false;
     if (!this.#storedFeedback.has(answerId)) this.#storedFeedback.set(answerId, answer.feedback);
     const { helpful = null, reason = "", comment = "" } = feedback ?? {};
@@ -159,21 +159,21 @@ export class Conversation extends EventTarget {
       ...(reason && { reason }),
       ...(comment && { comment }),
     };
-    const show = (/** @type {Feedback | null} */ shown) => {
-      this.#setThread(rateAnswer(this.#thread, answerId, shown));
+    const show = (/** @type {Feedback | null} */ value) => {
+      this.#setThread(rateAnswer(this.#thread, answerId, value));
       this.#save();
     };
     show(feedback);
     this.#emitHook("feedback", { helpful });
     this.#ratings = this.#ratings.then(async () => {
-      const isKept = await this.#client.rate(content);
-      if (isKept) {
+      const isStored = await this.#client.rate(content);
+      if (isStored) {
         this.#storedFeedback.set(answerId, feedback);
       } else {
-        if (find()?.feedback === feedback) show(this.#storedFeedback.get(answerId) ?? null);
+        if (findAnswer()?.feedback === feedback) show(this.#storedFeedback.get(answerId) ?? null);
         this.#emitHook("error", { status: 0, kind: "feedback" });
       }
-      return isKept;
+      return isStored;
     });
     return this.#ratings;
   }
@@ -183,7 +183,7 @@ export class Conversation extends EventTarget {
     return this.#store.listPast().filter(({ chatId }) => chatId !== this.#thread.chatId);
   }
 
-  /** Goes back to one of them. @param {string} chatId */
+  /** Switches to one of them. @param {string} chatId */
   open(chatId) {
     if (!this.pastConversations.some((known) => known.chatId === chatId)) return;
     this.stop();
@@ -196,7 +196,7 @@ export class Conversation extends EventTarget {
     return exportMarkdown(this.#thread, new Date());
   }
 
-  /** Deletes all that is known of this reader, here and at the service. Returns whether the service did, too. */
+  /** Deletes everything of this reader, here and at the service. Returns whether the service did so. */
   async deleteData() {
     await this.#waitForThreadId();
     this.stop();
@@ -205,24 +205,24 @@ export class Conversation extends EventTarget {
     const threadIds = new Set(
       [this.#thread, ...this.#store.listPast()].map(({ threadId }) => threadId).filter(Boolean),
     );
-    const asked = [...threadIds].map((threadId) =>
+    const deletions = [...threadIds].map((threadId) =>
       this.#client.forget({ key, fp, threadId: /** @type {string} */ (threadId) }),
     );
     this.#store.deleteAll();
     this.#client.close();
     this.#replaceThread(createThread(randomId()));
-    const all = (await Promise.all(asked)).every(Boolean);
+    const isComplete = (await Promise.all(deletions)).every(Boolean);
     this.#emitHook("forget");
-    if (!all) this.#emitHook("error", { status: 0, kind: "forget" });
-    return all;
+    if (!isComplete) this.#emitHook("error", { status: 0, kind: "forget" });
+    return isComplete;
   }
 
-  /** Waits a little where a first question is on its way: nothing is known yet by which to delete it. */
+  /** Waits a little if a first question is on its way: without its thread's id it cannot be deleted. */
   async #waitForThreadId() {
-    const over = Date.now() + THREAD_ID_TIMEOUT;
+    const deadline = Date.now() + THREAD_ID_TIMEOUT;
     const { phase = "" } = lastAnswer(this.#thread) ?? {};
     if (!["sending", "stopped"].includes(phase)) return;
-    while (!this.#thread.threadId && Date.now() < over) await new Promise((done) => setTimeout(done, 100));
+    while (!this.#thread.threadId && Date.now() < deadline) await new Promise((done) => setTimeout(done, 100));
   }
 
   destroy() {
@@ -231,7 +231,7 @@ export class Conversation extends EventTarget {
     this.#client.close();
   }
 
-  /** @param {"retry" | "edit"} name @param {Thread | null} thread with the last answer begun again */
+  /** @param {"retry" | "edit"} name @param {Thread | null} thread with an empty last answer */
   #askAgain(name, thread) {
     if (!thread) return;
     this.#setThread(thread);
@@ -239,7 +239,7 @@ export class Conversation extends EventTarget {
     this.#send(true);
   }
 
-  /** Sends the last question, or lets it wait for the network. @param {boolean} [again] it was sent before */
+  /** Sends the last question, or waits for the network. @param {boolean} [again] whether it was sent before */
   #send(again = false) {
     const { chatId, threadId, turns } = this.#thread;
     const [question, answer] = /** @type {[import("./thread.js").Question, Answer]} */ (turns.slice(-2));
@@ -248,19 +248,19 @@ export class Conversation extends EventTarget {
       return this.#resumeAnswer();
     }
     const { key, filter } = this.options;
-    const chosen = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value));
+    const filters = Object.fromEntries(Object.entries(filter ?? {}).filter(([, value]) => value));
     this.#askedAt = Date.now();
     this.#client.ask(
       {
         key,
         fp: this.#store.fp(),
         id: chatId,
-        // A first question may be known to the service though its answer never began here.
+        // The service may have received a first question although its answer never started here.
         trigger: answer.replaces || (again && !threadId) ? "regenerate-message" : "submit-message",
         ...(answer.replaces && { messageId: answer.replaces }),
         messages: [{ id: question.id, role: "user", parts: [{ type: "text", text: question.text }] }],
         ...(this.sharesPage && { currentPath: currentPath() }),
-        ...(Object.keys(chosen).length && { filter: chosen }),
+        ...(Object.keys(filters).length && { filter: filters }),
         ...(question.context.length && { context: question.context.map(({ label, ...pointed }) => pointed) }),
         suggestions: true,
         ...(threadId && { threadId }),
@@ -269,7 +269,7 @@ export class Conversation extends EventTarget {
     );
   }
 
-  /** Takes up the last answer where it is: lets it wait, or goes on with it. */
+  /** Continues the last answer: waits to send its question, or receives its next events. */
   #resumeAnswer() {
     this.#cancelWait();
     const { chatId, threadId } = this.#thread;
@@ -285,11 +285,11 @@ export class Conversation extends EventTarget {
     }
   }
 
-  /** Sends a question that waited, unless it was taken back or another tab has sent it. @param {string} id of its answer */
+  /** Sends a waiting question, unless it was cancelled or another tab has sent it. @param {string} id of its answer */
   #sendWaiting(id) {
-    const isOurs = this.#syncTabs();
+    const isSynced = this.#syncTabs();
     const answer = lastAnswer(this.#thread);
-    if (!isOurs || answer?.id !== id || !isWaiting(answer)) return;
+    if (!isSynced || answer?.id !== id || !isWaiting(answer)) return;
     this.#setThread(sendQueued(this.#thread));
     this.#send();
   }
@@ -321,12 +321,12 @@ export class Conversation extends EventTarget {
     const before = this.#thread;
     this.#thread = thread;
     const [was, is] = [lastAnswer(before), lastAnswer(thread)];
-    // Of the text between, the service tells again what was not saved.
+    // Text between these changes need not be stored: the service sends it again.
     if (was?.id !== is?.id || was?.phase !== is?.phase || was?.messageId !== is?.messageId) this.#save();
     this.dispatchEvent(new CustomEvent("change", { detail: { before } }));
   }
 
-  /** Shows a conversation as the store has it. @param {Thread | null} thread */
+  /** Shows a conversation from the store. @param {Thread | null} thread */
   #replaceThread(thread) {
     if (!thread) return;
     this.#savedThread = thread;
@@ -335,8 +335,8 @@ export class Conversation extends EventTarget {
   }
 
   /**
-   * Takes over what another tab has made of this conversation since, unless an answer comes in here. Returns false
-   * when that tab has just asked something, of which nothing can be read along yet.
+   * Takes over changes that another tab has made to this conversation, unless an answer is arriving here. Returns false
+   * if that tab has just asked a question whose answer cannot be received yet.
    */
   #syncTabs() {
     if (this.#store.wasDeleted()) {
@@ -345,11 +345,16 @@ export class Conversation extends EventTarget {
     }
     const answer = lastAnswer(this.#thread);
     if (isRunning(answer) && !isWaiting(answer)) return true;
-    const news = this.#store.loadChanged();
-    const thread = parseThread(news?.thread);
-    if (!news || !thread) return true;
-    const theirs = lastAnswer(thread);
-    if (isRunning(theirs) && !isWaiting(theirs) && !theirs?.messageId && Date.now() - news.at < START_TIMEOUT)
+    const changed = this.#store.loadChanged();
+    const thread = parseThread(changed?.thread);
+    if (!changed || !thread) return true;
+    const otherAnswer = lastAnswer(thread);
+    if (
+      isRunning(otherAnswer) &&
+      !isWaiting(otherAnswer) &&
+      !otherAnswer?.messageId &&
+      Date.now() - changed.at < START_TIMEOUT
+    )
       return false;
     this.#store.load();
     this.#replaceThread(thread);
@@ -362,7 +367,7 @@ export class Conversation extends EventTarget {
     this.#store.save(this.#thread);
   }
 
-  /** @param {string} name @param {Record<string, unknown>} [detail] nothing that the reader wrote or read */
+  /** @param {string} name @param {Record<string, unknown>} [detail] without any text that the reader wrote or read */
   #emitHook(name, detail = {}) {
     this.dispatchEvent(new CustomEvent("hook", { detail: { name, detail } }));
   }
@@ -374,8 +379,8 @@ export class Conversation extends EventTarget {
   }
 }
 
-/** Whether nothing has been sent yet. @param {Answer | null} answer */
+/** Whether the question waits to be sent. @param {Answer | null} answer */
 const isWaiting = (answer) => answer?.phase === "queued" || answer?.phase === "waiting";
 
-/** The page that the reader is on, now: sites change it without loading another. */
+/** The path of the current page. Sites may change it without loading a page. */
 const currentPath = () => [...location.pathname].slice(0, MAX_PATH_LENGTH).join("");

@@ -1,13 +1,13 @@
-/** Waiting for a moment, the network, and the reader's eyes. */
+/** Waiting for a time, for the network, and for a visible page. */
 
-/** Timers stand still while a machine sleeps, so the clock is looked at anew after this, in milliseconds. */
+/** Timers pause while a machine sleeps, so the clock is checked at this interval, in milliseconds. */
 const CHECK_INTERVAL = 30_000;
 
 /**
- * Runs something once a moment has come, the network is there and, if that is wanted, the page is seen.
+ * Runs a function when its time has come, the network is there and, with `seen`, the page is visible.
  * @param {{ at?: number, seen?: boolean }} when `at` in milliseconds of `Date.now`
  * @param {() => void} run
- * @returns {() => void} takes it back
+ * @returns {() => void} cancels it
  */
 export function runWhenDue({ at = 0, seen = false }, run) {
   const lifetime = new AbortController();
@@ -15,9 +15,9 @@ export function runWhenDue({ at = 0, seen = false }, run) {
   let timer;
   const check = () => {
     clearTimeout(timer);
-    const left = at - Date.now();
-    if (left > 0 || !navigator.onLine || (seen && document.hidden)) {
-      timer = setTimeout(check, Math.min(Math.max(left, 1_000), CHECK_INTERVAL));
+    const remaining = at - Date.now();
+    if (remaining > 0 || !navigator.onLine || (seen && document.hidden)) {
+      timer = setTimeout(check, Math.min(Math.max(remaining, 1_000), CHECK_INTERVAL));
       return;
     }
     lifetime.abort();

@@ -1,4 +1,4 @@
-/** A conversation as a Markdown document, to be kept. Nothing of the page it was held on is in it. */
+/** Exports a conversation as a Markdown document. It holds nothing of the page around the widget. */
 
 import { labels } from "../base/labels.js";
 import { splitSuggestions } from "../markdown/parser.js";
@@ -30,5 +30,5 @@ function formatTurn(turn) {
   ].join("\n\n");
 }
 
-/** A title as Markdown that shows it and does nothing else. @param {string} text */
+/** A title with its Markdown characters escaped. @param {string} text */
 const escapeMarkdown = (text) => text.replace(/\s+/g, " ").replace(/[\\`*_[\]<>]/g, "\\$&");

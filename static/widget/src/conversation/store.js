@@ -26,9 +26,9 @@ export const createStore = (domain, memory = "day") => {
   const key = (/** @type {string} */ name) => `docs-assistant:${domain}:${name}`;
   const threadKey = (/** @type {string} */ chatId) => key(`thread:${chatId}`);
   /** The entry of this tab's conversation as this tab last read or wrote it. */
-  let seen = "";
+  let lastEntry = "";
   /** The reader's id as this tab knows it. @type {string | null} */
-  let reader = null;
+  let readerId = null;
 
   /** @param {string} name the key of a thread @returns {StoredThread | null} null if it is older than a day */
   const read = (name) => {
@@ -62,13 +62,13 @@ export const createStore = (domain, memory = "day") => {
     fp() {
       let fp = storage.get(key("fp"));
       if (!fp) storage.set(key("fp"), (fp = randomId()));
-      return (reader = fp);
+      return (readerId = fp);
     },
 
     /** Whether another tab has deleted everything since; true once. */
     wasDeleted() {
-      const isDeleted = reader !== null && storage.get(key("fp")) !== reader;
-      if (isDeleted) reader = null;
+      const isDeleted = readerId !== null && storage.get(key("fp")) !== readerId;
+      if (isDeleted) readerId = null;
       return isDeleted;
     },
 
@@ -77,24 +77,24 @@ export const createStore = (domain, memory = "day") => {
       tabStorage.set(key("chat"), thread.chatId);
       if (!thread.turns.length) return;
       const name = threadKey(thread.chatId);
-      seen = json({ at: Date.now(), thread });
+      lastEntry = json({ at: Date.now(), thread });
       const others = list().filter(({ chatId }) => chatId !== thread.chatId);
       const dropOldest = () => {
         const oldest = others.pop();
         return oldest !== undefined && storage.set(threadKey(oldest.chatId), null);
       };
       while (others.length >= MAX_CONVERSATIONS) dropOldest();
-      while (!storage.set(name, seen) && dropOldest());
+      while (!storage.set(name, lastEntry) && dropOldest());
     },
 
     /** The conversation of this tab, or in a new tab the newest one; unchecked. @returns {unknown} */
     load() {
       const current = tabStorage.get(key("chat"));
-      const record = current === null ? list()[0] : read(threadKey(current));
-      if (record) tabStorage.set(key("chat"), record.chatId);
-      seen = (record && storage.get(threadKey(record.chatId))) ?? "";
-      if (record) reader = storage.get(key("fp"));
-      return record?.thread ?? null;
+      const newest = current === null ? list()[0] : read(threadKey(current));
+      if (newest) tabStorage.set(key("chat"), newest.chatId);
+      lastEntry = (newest && storage.get(threadKey(newest.chatId))) ?? "";
+      if (newest) readerId = storage.get(key("fp"));
+      return newest?.thread ?? null;
     },
 
     /** Goes to another conversation. @param {string} chatId */
@@ -109,7 +109,7 @@ export const createStore = (domain, memory = "day") => {
      */
     loadChanged() {
       const name = threadKey(tabStorage.get(key("chat")) ?? "");
-      return storage.get(name) === seen ? null : read(name);
+      return storage.get(name) === lastEntry ? null : read(name);
     },
 
     /**
@@ -148,8 +148,8 @@ export const createStore = (domain, memory = "day") => {
     deleteAll() {
       for (const entry of [...storage.keys(threadKey("")), key("fp")]) storage.set(entry, null);
       for (const name of ["chat", "draft"]) tabStorage.set(key(name), null);
-      reader = null;
-      seen = "";
+      readerId = null;
+      lastEntry = "";
     },
   };
 };

@@ -1,4 +1,4 @@
-/** Threads that were saved as JSON. Whatever it is that comes back, a sound thread comes out of it, or none. */
+/** Parses threads from the store. Any stored value gives a valid thread, or none. */
 
 import { ENDED, emptyAnswer, isRunning } from "./thread.js";
 
@@ -11,23 +11,23 @@ const MOST_TURNS = 2_000;
 const MOST_ITEMS = 100;
 
 /**
- * A thread as it was saved, field by field. An answer that was under way still is: it may be gone on with.
- * @param {unknown} saved
- * @returns {Thread | null} null when it is no thread
+ * A stored thread, checked field by field. A running answer stays running, since it may be continued.
+ * @param {unknown} stored
+ * @returns {Thread | null} null if it is no valid thread
  */
-export function parseThread(saved) {
-  const { chatId, threadId, turns } = recordOrEmpty(saved);
+export function parseThread(stored) {
+  const { chatId, threadId, turns } = recordOrEmpty(stored);
   if (!idOrEmpty(chatId) || !Array.isArray(turns) || turns.length > MOST_TURNS) return null;
   const last = turns.length - 1;
-  const read = turns.map((turn, i) =>
+  const parsed = turns.map((turn, i) =>
     recordOrEmpty(turn).role === "user"
       ? parseQuestion(recordOrEmpty(turn))
       : parseAnswer(recordOrEmpty(turn), i === last),
   );
-  const sound = read.every((turn, i) => turn && (turn.role === "user") === (i % 2 === 0));
-  const ids = new Set(read.map((turn) => turn?.id));
-  if (!sound || ids.size < read.length || read.length % 2) return null;
-  return { chatId, threadId: idOrEmpty(threadId) || null, turns: /** @type {import("./thread.js").Turn[]} */ (read) };
+  const isValid = parsed.every((turn, i) => turn && (turn.role === "user") === (i % 2 === 0));
+  const ids = new Set(parsed.map((turn) => turn?.id));
+  if (!isValid || ids.size < parsed.length || parsed.length % 2) return null;
+  return { chatId, threadId: idOrEmpty(threadId) || null, turns: /** @type {import("./thread.js").Turn[]} */ (parsed) };
 }
 
 /** @param {Record<string, any>} turn @returns {import("./thread.js").Question | null} */
@@ -48,9 +48,9 @@ function parseAnswer(turn, last) {
     return null;
   /** @type {Answer} */
   const read = { ...emptyAnswer(turn.id), phase: turn.phase, ...parseAnswerFields(turn) };
-  const lost = !last || (read.phase === "waiting" && !read.failure?.readyAt);
+  const isLost = !last || (read.phase === "waiting" && !read.failure?.readyAt);
   if (!isRunning(read)) return { ...read, reconnecting: false };
-  return lost ? { ...read, phase: "stopped", reconnecting: false } : read;
+  return isLost ? { ...read, phase: "stopped", reconnecting: false } : read;
 }
 
 /** @param {unknown} value @returns {value is Record<string, any>} */
@@ -84,9 +84,9 @@ const strings = (values) => (Array.isArray(values) ? values.slice(0, MOST_ITEMS)
 const stringOrUndefined = (value) => stringOrEmpty(value) || undefined;
 
 /**
- * Reads records of these fields; one that is undefined is left out.
+ * A parser for objects with these fields. Fields that are undefined are left out.
  * @param {Record<string, (value: unknown) => unknown>} fields
- * @returns {(value: unknown) => any} null for what is no record
+ * @returns {(value: unknown) => any} null for a value that is no object
  */
 const recordParser = (fields) => (value) => {
   if (!isRecord(value)) return null;
@@ -95,17 +95,17 @@ const recordParser = (fields) => (value) => {
 };
 
 /**
- * Reads lists of such records.
- * @param {(value: unknown) => any} read
- * @param {(item: any) => unknown} isSound what is not is left out
+ * A parser for lists of such objects.
+ * @param {(value: unknown) => any} parse
+ * @param {(item: any) => unknown} isValid items that are not valid are left out
  * @returns {(values: unknown) => any[]}
  */
-const listParser = (read, isSound) => (values) =>
+const listParser = (parse, isValid) => (values) =>
   Array.isArray(values)
     ? values
         .slice(0, MOST_ITEMS)
-        .map(read)
-        .filter((item) => item && isSound(item))
+        .map(parse)
+        .filter((item) => item && isValid(item))
     : [];
 
 const parseContextList = listParser(

@@ -1,10 +1,10 @@
 /**
- * The state of a conversation. Pure: each function takes a thread and returns the next one, and what did not
- * change keeps its identity, so that a view can tell by `===` what to draw again.
+ * The state of a conversation. The functions are pure: each takes a thread and returns the next one. Unchanged parts
+ * keep their identity, so that views compare them by `===`.
  */
 
 /**
- * What a reader pointed at. `label` is how its chip is called, such as `app.py · 12 lines`.
+ * Code or text that a question is about. `label` is the text of its chip, such as `app.py · 12 lines`.
  * @typedef {{ type: "code" | "textSelection", value: string, label: string, path?: string, elementId?: string }} Context
  */
 /** @typedef {{ id: string, role: "user", text: string, context: Context[] }} Question */
@@ -12,10 +12,10 @@
 /** @typedef {{ rung: string, reason: string }} Notice */
 /** @typedef {{ version: string, indexedAt: string, pages: number | null }} Scope */
 /** @typedef {{ text: string, status: number, readyAt: number | null }} Failure */
-/** @typedef {{ url: string, title: string, breadcrumb: string[], text: string }} Passage something the search found */
+/** @typedef {{ url: string, title: string, breadcrumb: string[], text: string }} Passage of a page that the search found */
 /** @typedef {{ helpful: boolean, reason: string, comment: string }} Feedback */
 /**
- * `queued` waits for the network, `waiting` for the end of a limit (`failure.readyAt`); both go on by themselves.
+ * `queued` waits for the network, `waiting` for the end of a limit (`failure.readyAt`); both are sent automatically.
  * @typedef {"queued" | "waiting" | "sending" | "searching" | "reading" | "answering" | "done" | "stopped" | "failed"} Phase
  */
 /**
@@ -23,19 +23,19 @@
  * @property {string} id
  * @property {"assistant"} role
  * @property {string | null} messageId the service's id of this answer
- * @property {string | null} replaces the service's id of the answer that this one takes the place of
+ * @property {string | null} replaces the service's id of the answer that this one replaces
  * @property {Phase} phase
  * @property {string} text Markdown
  * @property {string[]} reading titles of the pages the search found
- * @property {Passage[]} passages what the search found, for the cards of citations
- * @property {string} site where the documentation's paths begin, as the found pages tell
+ * @property {Passage[]} passages for the cards of citations
+ * @property {string} site address at which the documentation's paths begin, from the pages that the search found
  * @property {Source[]} sources cited pages, in the order in which they arrived
- * @property {Notice | null} notice set when something other than the usual model answered
+ * @property {Notice | null} notice set if the usual model did not answer
  * @property {Scope | null} scope
  * @property {boolean} refused nothing in the documentation answers the question
- * @property {boolean} reconnecting the connection is lost and being sought again
+ * @property {boolean} reconnecting the connection is lost, and the client connects again
  * @property {Feedback | null} feedback
- * @property {number} seen events of this answer that were received: where to go on after a lost connection
+ * @property {number} seen number of events received, to resume after them
  * @property {boolean} restarted the service no longer knew the thread
  * @property {Failure | null} failure
  */
@@ -45,13 +45,13 @@
 /** @type {ReadonlySet<string>} */
 const RUNNING = new Set(["queued", "waiting", "sending", "searching", "reading", "answering"]);
 
-/** Phases of an answer to which nothing is added any more. @type {ReadonlySet<string>} */
+/** Final phases of an answer. @type {ReadonlySet<string>} */
 export const ENDED = new Set(["done", "stopped", "failed"]);
 
 /** @param {string} chatId @returns {Thread} */
 export const createThread = (chatId) => ({ chatId, threadId: null, turns: [] });
 
-/** The last turn when it is an answer. @param {Thread} thread @returns {Answer | null} */
+/** The last turn if it is an answer. @param {Thread} thread @returns {Answer | null} */
 export function lastAnswer(thread) {
   const turn = thread.turns.at(-1);
   return turn?.role === "assistant" ? turn : null;
@@ -60,7 +60,7 @@ export function lastAnswer(thread) {
 /** @param {Answer | null} answer */
 export const isRunning = (answer) => answer !== null && RUNNING.has(answer.phase);
 
-/** An answer of which nothing has come yet. @param {string} id @param {string | null} [replaces] @returns {Answer} */
+/** An answer without any events yet. @param {string} id @param {string | null} [replaces] @returns {Answer} */
 export const emptyAnswer = (id, replaces = null) => ({
   id,
   role: "assistant",
@@ -88,18 +88,18 @@ export const emptyAnswer = (id, replaces = null) => ({
 const createQuestion = ({ text, context = [], questionId }) => ({ id: questionId, role: "user", text, context });
 
 /**
- * The thread with a new question and an answer on its way.
+ * The thread with a new question, and an answer without events.
  * @param {Thread} thread
- * @param {QuestionInput} asking
+ * @param {QuestionInput} input
  * @returns {Thread}
  */
-export const addQuestion = (thread, asking) => ({
+export const addQuestion = (thread, input) => ({
   ...thread,
-  turns: [...thread.turns, createQuestion(asking), emptyAnswer(asking.answerId)],
+  turns: [...thread.turns, createQuestion(input), emptyAnswer(input.answerId)],
 });
 
 /**
- * The thread with its last answer begun again. Null when there is nothing to repeat.
+ * The thread with an empty last answer. Null if there is no answer to repeat.
  * @param {Thread} thread
  * @param {string} answerId
  * @returns {Thread | null}
@@ -114,17 +114,17 @@ export function restartAnswer(thread, answerId) {
 }
 
 /**
- * The thread with another question in the place of its last one. Null when there is none to replace.
+ * The thread with its last question replaced. Null if there is none.
  * @param {Thread} thread
  * @param {QuestionInput} question
  * @returns {Thread | null}
  */
 export function replaceQuestion(thread, question) {
-  const again = restartAnswer(thread, question.answerId);
+  const restarted = restartAnswer(thread, question.answerId);
   return (
-    again && {
-      ...again,
-      turns: [...again.turns.slice(0, -2), createQuestion(question), again.turns[again.turns.length - 1]],
+    restarted && {
+      ...restarted,
+      turns: [...restarted.turns.slice(0, -2), createQuestion(question), restarted.turns[restarted.turns.length - 1]],
     }
   );
 }
@@ -132,21 +132,21 @@ export function replaceQuestion(thread, question) {
 /** @param {Thread} thread @returns {Thread} */
 export const stopAnswer = (thread) => changeAnswer(thread, { phase: "stopped", reconnecting: false });
 
-/** The thread with a question that waits for the network. @param {Thread} thread @returns {Thread} */
+/** The thread while its last question waits for the network. @param {Thread} thread @returns {Thread} */
 export const queueAnswer = (thread) => changeAnswer(thread, { phase: "queued" });
 
-/** The thread with a question that waits no longer. @param {Thread} thread @returns {Thread} */
+/** The thread after its waiting question was sent. @param {Thread} thread @returns {Thread} */
 export const sendQueued = (thread) => changeAnswer(thread, { phase: "sending", failure: null });
 
-/** The thread with what its reader thinks of an answer. @param {Thread} thread @param {string} id @param {Feedback | null} feedback @returns {Thread} */
+/** The thread with feedback on an answer. @param {Thread} thread @param {string} id @param {Feedback | null} feedback @returns {Thread} */
 export const rateAnswer = (thread, id, feedback) => ({
   ...thread,
   turns: thread.turns.map((turn) => (turn.id === id && turn.role === "assistant" ? { ...turn, feedback } : turn)),
 });
 
 /**
- * The sources with the numbers that the text gives them. A source that the text cites under no number of its own
- * takes the next free one.
+ * The sources with their numbers in the text. A source without a number of its own in the text takes the next free
+ * one.
  * @param {string} markdown
  * @param {Source[]} sources
  * @returns {(Source & { number: number })[]}
@@ -159,19 +159,19 @@ export function numberSources(markdown, sources) {
     const page = url.split("#")[0];
     if (!cited.has(page)) cited.set(page, Number(number));
   }
-  const used = new Set();
-  let free = Math.max(0, ...cited.values());
+  const usedNumbers = new Set();
+  let highest = Math.max(0, ...cited.values());
   return sources
     .map((source) => {
       let number = cited.get(source.url) ?? cited.get(source.url.split("#")[0]);
-      if (number === undefined || used.has(number)) number = ++free;
-      used.add(number);
+      if (number === undefined || usedNumbers.has(number)) number = ++highest;
+      usedNumbers.add(number);
       return { ...source, number };
     })
     .sort((a, b) => a.number - b.number);
 }
 
-/** The thread with other values in its last answer. @param {Thread} thread @param {Partial<Answer>} values @returns {Thread} */
+/** The thread with changed fields of its last answer. @param {Thread} thread @param {Partial<Answer>} values @returns {Thread} */
 export function changeAnswer(thread, values) {
   const answer = lastAnswer(thread);
   return answer ? { ...thread, turns: [...thread.turns.slice(0, -1), { ...answer, ...values }] } : thread;

@@ -1,6 +1,6 @@
 /**
- * The script of the embed tag: one global, and the widget it drives. Whatever goes wrong here is a warning in the
- * console and nothing else to the host page; only a developer's wrong arguments throw.
+ * The script of the embed tag: it makes the global `DocsAssistant` and the widget. Errors are warnings in the console and
+ * have no other effect on the host page. Only wrong arguments of a developer throw.
  */
 
 import { warn } from "../base/console.js";
@@ -16,11 +16,11 @@ function start({ nonce, src }) {
   /** @param {"open" | "close" | "ask" | "update" | "reset"} name */
   const call =
     (name) =>
-    (/** @type {any[]} */ ...given) => {
-      if (name === "ask" && typeof given[0] !== "string") throw new TypeError("DocsAssistant.ask needs a text.");
+    (/** @type {any[]} */ ...args) => {
+      if (name === "ask" && typeof args[0] !== "string") throw new TypeError("DocsAssistant.ask needs a text.");
       if (!widget) return warn(`call init() before ${name}().`);
       widget.attach();
-      /** @type {any} */ (widget)[name](...given);
+      /** @type {any} */ (widget)[name](...args);
     };
   const api = {
     /** @param {Record<string, unknown>} options */
@@ -47,9 +47,9 @@ function start({ nonce, src }) {
 
 try {
   const script = /** @type {HTMLScriptElement} */ (document.currentScript);
-  // An element of the page may go by that name, as one may by ours.
+  // An element of the page with the name `currentScript` would be found instead, and so may one with our name.
   if (!(script instanceof HTMLScriptElement)) throw "this must be a classic script";
-  // A tag that is added once more goes on with what is there.
+  // A second tag uses the widget of the first one.
   if (!customElements.get(TAG)) start(script);
   const { domain, key } = script.dataset;
   if (domain || key) /** @type {any} */ (window).DocsAssistant.init(parseTagOptions(script.dataset));

@@ -1,4 +1,4 @@
-/** What the owner of the docs set in the admin, and what else this tab remembers from page to page. */
+/** The settings of the documentation's owner, and the state that a tab keeps from page to page. */
 
 /**
  * @typedef {object} Settings as the service answers
@@ -10,25 +10,25 @@
  */
 
 /**
- * What this tab remembers, with what is to be added to it. A browser may refuse: then it is nothing.
+ * Reads the state of this tab, and changes it. It is empty if the browser refuses storage.
  * @param {string} domain
- * @param {{ settings?: Settings, open?: boolean } | null} [more] null: forget it
+ * @param {{ settings?: Settings, open?: boolean } | null} [changes] null: forget it
  * @returns {{ settings?: Settings, open?: boolean }}
  */
-export function tabState(domain, more) {
+export function tabState(domain, changes) {
   const key = `docs-assistant:${domain}:tab`;
   try {
-    const kept = { ...JSON.parse(sessionStorage.getItem(key) ?? "{}"), ...more };
-    if (more === null) sessionStorage.removeItem(key);
-    else if (more) sessionStorage.setItem(key, JSON.stringify(kept));
-    return kept;
+    const state = { ...JSON.parse(sessionStorage.getItem(key) ?? "{}"), ...changes };
+    if (changes === null) sessionStorage.removeItem(key);
+    else if (changes) sessionStorage.setItem(key, JSON.stringify(state));
+    return state;
   } catch {
     return {};
   }
 }
 
 /**
- * Null when they cannot be had: everything works without.
+ * The owner's settings. Null if they cannot be loaded: everything works without them.
  * @param {string} script address of the loader; the service is on the same host
  * @param {string} domain
  * @param {AbortSignal} signal

@@ -1,4 +1,4 @@
-/** The look of a panel while it loads. What is written meanwhile is handed on to the real one. */
+/** The look of a panel while it loads. Text that the reader types goes to the real panel. */
 
 import { CLOSE_SHAPES, drawIcon, h } from "../base/dom.js";
 import { shortcutOf } from "../base/keyboard.js";
@@ -8,20 +8,20 @@ import { shortcutOf } from "../base/keyboard.js";
 /**
  * @param {Options} options
  * @param {string} side start or end
- * @param {Record<string, string>} words
+ * @param {Record<string, string>} labels
  * @param {{ onclose: () => void, onretry: () => void, onask: () => void }} on
  */
-export function createSkeleton({ variant, align, shortcuts }, side, words, { onclose, onretry, onask }) {
+export function createSkeleton({ variant, align, shortcuts }, side, labels, { onclose, onretry, onask }) {
   const isSheet = matchMedia("(max-width: 639.98px)").matches;
   const covers = isSheet || variant === "modal";
-  const field = h("textarea", { rows: 1, placeholder: words.placeholder, "aria-label": words.question });
-  const told = h("div", { className: "middle", role: "status" }, words.loading);
+  const field = h("textarea", { rows: 1, placeholder: labels.placeholder, "aria-label": labels.question });
+  const status = h("div", { className: "middle", role: "status" }, labels.loading);
   const dialog = h(
     "dialog",
     {
       className: "panel",
       tabIndex: -1,
-      "aria-label": words.name,
+      "aria-label": labels.name,
       oncancel: onclose,
       onkeydown(/** @type {KeyboardEvent} */ event) {
         event.stopPropagation(); // to shortcuts of the page
@@ -34,10 +34,14 @@ export function createSkeleton({ variant, align, shortcuts }, side, words, { onc
     h(
       "header",
       {},
-      h("h2", {}, words.name),
-      h("button", { className: "quiet", "aria-label": words.close, onclick: onclose }, drawIcon("close", CLOSE_SHAPES)),
+      h("h2", {}, labels.name),
+      h(
+        "button",
+        { className: "quiet", "aria-label": labels.close, onclick: onclose },
+        drawIcon("close", CLOSE_SHAPES),
+      ),
     ),
-    told,
+    status,
     field,
   );
   Object.assign(dialog.dataset, { form: isSheet ? "sheet" : variant, side, align });
@@ -48,16 +52,16 @@ export function createSkeleton({ variant, align, shortcuts }, side, words, { onc
     show(focus) {
       if (covers) dialog.showModal();
       else dialog.open = true;
-      // A field would take from the page what is selected there, which the panel is to see.
+      // A focused field would clear the selection on the page, which the panel offers as context.
       if (focus) (isSheet || !getSelection()?.isCollapsed ? dialog : field).focus();
     },
     fail() {
       const onclick = () => {
-        told.replaceChildren(words.loading);
+        status.replaceChildren(labels.loading);
         onretry();
         field.focus();
       };
-      told.replaceChildren(words.notLoaded, h("button", { onclick }, words.retry));
+      status.replaceChildren(labels.notLoaded, h("button", { onclick }, labels.retry));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Which theme the host page shows: its own mark first, then its style sheet, then the reader's preference. */
+/** The theme of the host page: by its attributes and classes, else by its style sheet, else by the reader's preference. */
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -14,7 +14,7 @@ export function pageTheme() {
 }
 
 /**
- * Calls back now and whenever the theme may have changed, or the direction of writing. Returns a function that ends this.
+ * Calls back now and when the theme or the direction of writing may have changed. Returns a function that stops it.
  * @param {() => void} update
  */
 export function watchTheme(update) {

@@ -1,4 +1,4 @@
-/** The widget's element on the host page. It draws the launcher and fetches the panel when someone is about to use it. */
+/** The widget's element on the host page. It shows the launcher, and loads the panel when a reader is about to use it. */
 
 import { accentColors, colorMix, parseColor } from "../base/accent.js";
 import { warn } from "../base/console.js";
@@ -18,7 +18,7 @@ import { pageTheme, watchTheme } from "./theme.js";
 
 /** How long a first visit waits for the owner's settings before the launcher shows, in milliseconds. */
 const SETTINGS_TIMEOUT = 250;
-/** How often within a second it comes back to a page that took it away. */
+/** How often within a second the widget returns to a page that removed it. */
 const MAX_RETURNS = 3;
 
 export class Widget extends HTMLElement {
@@ -31,19 +31,19 @@ export class Widget extends HTMLElement {
   #attempts = 0;
   /** @type {ReturnType<typeof createSkeleton> | null} */
   #skeleton = null;
-  /** Whether it is to be open, as far as reader and page have said. */
+  /** Whether the reader or the page wants the panel open, also while it loads. */
   #shouldBeOpen = false;
-  /** What had the focus before the panel. @type {HTMLElement | null} */
+  /** The element that had the focus before the panel. @type {HTMLElement | null} */
   #opener = null;
   /** @type {() => void} */
   #unwatch = () => {};
-  /** How often it came back within a second. */
+  /** Returns to the page within the last second. */
   #returns = 0;
   #labels = launcherLabels;
   #enabled = true;
-  /** What the owner chose. @type {Partial<Options>} */
+  /** The owner's options. @type {Partial<Options>} */
   #ownerOptions = {};
-  /** What the page chose. */
+  /** The page's options. */
   #pageOptions;
   #script;
   #style;
@@ -74,7 +74,7 @@ export class Widget extends HTMLElement {
     this.#unwatch = watchTheme(() => this.#update());
   }
 
-  /** Sites that swap what is in the body take the widget away with it: it comes back, but does not fight. */
+  /** Some sites replace the whole body, and the widget with it. It returns, but gives up if that repeats. */
   disconnectedCallback() {
     this.#unwatch();
     queueMicrotask(() => {
@@ -84,14 +84,14 @@ export class Widget extends HTMLElement {
     });
   }
 
-  /** Puts it on the page where it is not, unless it was destroyed. */
+  /** Puts the widget on the page, unless it is there or was destroyed. */
   attach() {
     if (!this.isConnected && !this.#lifetime.signal.aborted) document.body?.append(this);
   }
 
-  /** @param {{ focus?: boolean, context?: Context[] }} [how] */
-  async open(how) {
-    const { focus = true, context } = Object(how);
+  /** @param {{ focus?: boolean, context?: Context[] }} [options] */
+  async open(options) {
+    const { focus = true, context } = Object(options);
     const panel = await this.#showPanel(focus);
     if (context) panel?.composer.attach(context);
   }
@@ -106,11 +106,11 @@ export class Widget extends HTMLElement {
     if (hadFocus) this.#restoreFocus();
   }
 
-  /** @param {string} text @param {{ context?: Context[] }} [how] */
-  async ask(text, how) {
+  /** @param {string} text @param {{ context?: Context[] }} [options] */
+  async ask(text, options) {
     const panel = await this.#showPanel(true);
-    if (panel) panel.ask(text, Object(how).context);
-    else if (this.#skeleton) this.#skeleton.field.value = text; // it is not lost
+    if (panel) panel.ask(text, Object(options).context);
+    else if (this.#skeleton) this.#skeleton.field.value = text; // so that the text is not lost
   }
 
   /** @param {Record<string, unknown>} options */
@@ -131,29 +131,29 @@ export class Widget extends HTMLElement {
     (await this.#loading?.catch(() => null))?.destroy();
   }
 
-  /** Puts it on the page, with the owner's settings, the keys, and the panel if it was open on the page before. */
+  /** Puts the widget on the page and loads the owner's settings. Opens the panel if it was open on the page before. */
   async start() {
     const { signal } = this.#lifetime;
-    // Not into the middle of a page that is still being read, whose styles may depend on what stands beside what.
+    // Not while the page is parsed, since its styles may depend on which elements are siblings.
     if (document.readyState === "loading")
       return addEventListener("DOMContentLoaded", () => this.start(), { once: true, signal });
     this.attach();
     const { domain } = this.#pageOptions;
     addEventListener("keydown", (event) => this.#key(event), { signal });
-    const before = tabState(domain).settings;
-    if (before) this.#applySettings(before);
+    const stored = tabState(domain).settings;
+    if (stored) this.#applySettings(stored);
     else setTimeout(() => this.#launcher.classList.remove("waiting"), SETTINGS_TIMEOUT);
-    const asked = fetchSettings(this.#script, domain, signal);
-    await null; // until its look is settled
+    const request = fetchSettings(this.#script, domain, signal);
+    await null; // after the page has had its turn
     this.#emit("ready");
-    // What covers the page would hide what was just opened.
+    // A panel that covers the page would hide the page that the reader just opened.
     const covers = this.#options.variant === "modal" || matchMedia("(max-width: 639.98px)").matches;
     if (tabState(domain).open && !covers) this.open({ focus: false });
-    const told = await asked;
-    if (!told || signal.aborted) return;
-    tabState(domain, { settings: told });
-    if (JSON.stringify(told) !== JSON.stringify(before)) this.#applySettings(told);
-    if (!told.enabled) warn(told.reason);
+    const settings = await request;
+    if (!settings || signal.aborted) return;
+    tabState(domain, { settings: settings });
+    if (JSON.stringify(settings) !== JSON.stringify(stored)) this.#applySettings(settings);
+    if (!settings.enabled) warn(settings.reason);
   }
 
   /** @param {import("./settings.js").Settings} told */
@@ -165,7 +165,7 @@ export class Widget extends HTMLElement {
     this.#update();
   }
 
-  /** Shows what the options now say. */
+  /** Applies the options. */
   #update() {
     if (!this.isConnected) return;
     const options = (this.#options = { ...DEFAULTS, ...this.#ownerOptions, ...this.#pageOptions });
@@ -177,7 +177,7 @@ export class Widget extends HTMLElement {
     if (launcher.dataset.logo !== logo) launcher.replaceChildren(logoImage(logo), h("span"));
     /** @type {HTMLElement} */ (launcher.lastChild).textContent = this.#labels.launcher;
 
-    // No rule of the page may outdo these, not even an important one.
+    // Important, so that no rule of the page overrides them.
     const set = (/** @type {string} */ name, /** @type {string} */ value) =>
       this.#style()?.setProperty(name, value, "important");
     set("z-index", `${zIndex}`);
@@ -192,13 +192,13 @@ export class Widget extends HTMLElement {
     this.#panel?.update(options);
   }
 
-  /** Shows the panel, or its skeleton until it has loaded. Null when there is none, or nobody wants it any longer. */
+  /** Shows the panel, or its skeleton until it has loaded. Null if it cannot be loaded, or was closed meanwhile. */
   async #showPanel(/** @type {boolean} */ focus) {
     if (!this.#enabled) return null;
     this.#shouldBeOpen = true;
     if (this.#launcher.ariaExpanded === "false") {
-      const at = /** @type {HTMLElement} */ (document.activeElement);
-      this.#opener = at === this || at === document.body ? null : at;
+      const focused = /** @type {HTMLElement} */ (document.activeElement);
+      this.#opener = focused === this || focused === document.body ? null : focused;
     }
     this.#launcher.ariaExpanded = "true";
     if (!this.#panel && !this.#skeleton && this.isConnected) {
@@ -206,7 +206,7 @@ export class Widget extends HTMLElement {
         onclose: () => this.close(),
         onretry: () => this.open({ focus: false }),
         onask: async () => {
-          const panel = await this.#showPanel(true); // with what was written
+          const panel = await this.#showPanel(true); // with the text that the reader typed
           if (panel && !panel.conversation.isRunning) panel.composer.button.click();
         },
       });
@@ -237,14 +237,14 @@ export class Widget extends HTMLElement {
 
   async #fetchPanel() {
     const url = new URL(`/widget/${PANEL_VERSION}/panel.js`, this.#script);
-    // A failed module stays failed under its address in some browsers, so each further attempt has another.
+    // Some browsers remember that a module failed, so each further attempt has another address.
     if (this.#attempts++) url.search = `${this.#attempts}`;
     const { create } = /** @type {typeof import("../panel/panel.js")} */ (await import(url.href));
     const panel = create(this.#options, this.#script);
     panel.addEventListener("toggle", () => this.#panelToggled(panel));
     panel.addEventListener("hook", (event) => {
-      const told = /** @type {CustomEvent} */ (event).detail;
-      this.#emit(told.name, told.detail);
+      const hook = /** @type {CustomEvent} */ (event).detail;
+      this.#emit(hook.name, hook.detail);
     });
     this.#root.append(panel);
     return (this.#panel = panel);
@@ -259,7 +259,7 @@ export class Widget extends HTMLElement {
     if (!panel.isOpen && panel.hadFocus) this.#restoreFocus();
   }
 
-  /** The focus goes back to where it came from. */
+  /** Gives the focus back to the element that had it. */
   #restoreFocus() {
     (this.#opener?.isConnected ? this.#opener : this.#launcher).focus();
   }
@@ -267,22 +267,22 @@ export class Widget extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #key(event) {
     if (!this.#options.shortcuts || !this.isConnected || event.defaultPrevented || isTyping(event)) return;
-    const wanted = shortcutOf(event);
-    if (!wanted || (wanted === "fresh" && !this.#shouldBeOpen)) return;
+    const shortcut = shortcutOf(event);
+    if (!shortcut || (shortcut === "fresh" && !this.#shouldBeOpen)) return;
     event.preventDefault();
-    if (wanted === "fresh") this.reset();
+    if (shortcut === "fresh") this.reset();
     else if (this.#shouldBeOpen) this.close();
     else this.open();
   }
 
-  /** Tells the page of something. What the page does then is its own affair. @param {string} name @param {Record<string, unknown>} detail */
+  /** Calls the hooks of the page. An error in one is only a warning. @param {string} name @param {Record<string, unknown>} detail */
   #emit(name, detail = {}) {
     const { event, error } = this.#options.hooks;
     try {
       if (name === "error") error?.(detail);
       else event?.(name, detail);
-    } catch (thrown) {
-      warn(thrown);
+    } catch (exception) {
+      warn(exception);
     }
   }
 }

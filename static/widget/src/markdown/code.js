@@ -1,4 +1,4 @@
-/** Blocks of code: what language they are in, copying, wrapping, and one task in several languages. */
+/** Blocks of code: their language, buttons to copy and wrap, and tabs for one task in several languages. */
 
 import { h, icon, iconButton } from "../base/dom.js";
 import { labels } from "../base/labels.js";
@@ -9,14 +9,14 @@ import { findLanguage } from "./languages.js";
 
 /** @type {Promise<typeof import("./highlight.js")> | null} */
 let highlighter = null;
-/** @type {typeof import("./highlight.js").tokenize | null} once it is here */
+/** @type {typeof import("./highlight.js").tokenize | null} once it has loaded */
 let tokenize = null;
 
-/** A block of code. It is coloured once nothing more comes. @param {MarkdownElement} tree */
+/** A block of code. It is highlighted when it is complete. @param {MarkdownElement} tree */
 export const codeBlock = (tree) =>
   codeFigure(h("span", {}, findLanguage(tree.lang ?? "").name || labels.code), [codeListing(tree)]);
 
-/** Puts more text into a block that is still arriving. @param {HTMLElement} figure @param {MarkdownElement} tree */
+/** Updates the text of a block that is incomplete. @param {HTMLElement} figure @param {MarkdownElement} tree */
 export function updateCode(figure, tree) {
   const text = figure.querySelector("code");
   if (text) text.textContent = String(tree.children[0]);
@@ -31,15 +31,15 @@ export function codeTabs(trees) {
     pre.ariaLabel = names[i];
     return pre;
   });
-  const buttons = names.map((name, i) => h("button", { role: "tab", onclick: () => choose(i) }, name));
+  const buttons = names.map((name, i) => h("button", { role: "tab", onclick: () => select(i) }, name));
   const list = h(
     "div",
-    { className: "tabs", role: "tablist", "aria-label": labels.languages, onkeydown: move },
+    { className: "tabs", role: "tablist", "aria-label": labels.languages, onkeydown: moveByKey },
     ...buttons,
   );
 
   /** @param {number} chosen */
-  function choose(chosen) {
+  function select(chosen) {
     buttons.forEach((button, i) => {
       button.ariaSelected = String(i === chosen);
       button.tabIndex = i === chosen ? 0 : -1;
@@ -48,7 +48,7 @@ export function codeTabs(trees) {
   }
 
   /** @param {Event} event */
-  function move(event) {
+  function moveByKey(event) {
     const { key } = /** @type {KeyboardEvent} */ (event);
     const at = buttons.findIndex((button) => button.tabIndex === 0);
     const forward = getComputedStyle(list).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
@@ -65,11 +65,11 @@ export function codeTabs(trees) {
     if (to === null) return;
     event.preventDefault();
     const chosen = (to + buttons.length) % buttons.length;
-    choose(chosen);
+    select(chosen);
     buttons[chosen].focus();
   }
 
-  choose(0);
+  select(0);
   return codeFigure(list, listings);
 }
 
@@ -80,7 +80,7 @@ function codeListing({ children, lang = "", open }) {
   return h("pre", { tabIndex: 0, dir: "ltr" }, code);
 }
 
-/** Colours code, at once or when the highlighter has come. Without it code stays as it is. @param {HTMLElement} code @param {string} id */
+/** Highlights code, when the highlighter has loaded. Without it code stays plain. @param {HTMLElement} code @param {string} id */
 async function highlight(code, id) {
   const text = code.textContent ?? "";
   try {
@@ -97,7 +97,7 @@ async function highlight(code, id) {
 
 /** @param {HTMLElement} label @param {HTMLPreElement[]} listings */
 function codeFigure(label, listings) {
-  const shown = () => listings.find(({ hidden }) => !hidden)?.textContent ?? "";
+  const visibleCode = () => listings.find(({ hidden }) => !hidden)?.textContent ?? "";
   const wrap = iconButton(labels.wrap, "wrap", toggle, { "aria-pressed": "false" });
   const body = h("div", {}, ...listings);
   function toggle() {
@@ -106,14 +106,14 @@ function codeFigure(label, listings) {
   return h(
     "figure",
     { className: "code" },
-    h("figcaption", {}, label, h("span", { className: "tools" }, wrap, copyButton(labels.copyCode, shown))),
+    h("figcaption", {}, label, h("span", { className: "tools" }, wrap, copyButton(labels.copyCode, visibleCode))),
     body,
   );
 }
 
 /**
- * A button that copies a text and says so, by a bubbling `announce` event too. Absent where the browser has no
- * clipboard to offer, as on pages without TLS.
+ * A button that copies a text. It says so with an icon and a bubbling `announce` event. Null if the browser has no
+ * clipboard, as on pages without TLS.
  * @param {string} label
  * @param {() => string} text
  */

@@ -1,6 +1,6 @@
 /**
- * What the words of a program are, for colours: tokens of a few kinds, never markup. A script of its own, which the
- * panel fetches with the first program that it shows.
+ * Splits code into tokens of a few kinds, for colours. A script of its own, which the panel loads with the first block
+ * of code.
  */
 
 import bash from "@speed-highlight/core/languages/bash.js";
@@ -20,7 +20,7 @@ import { tokenizeWith } from "@speed-highlight/core/tokenize";
 
 /** @typedef {{ text: string, kind: string }} Token */
 
-/** The tokenizer's own SQL weighs more than all other languages together. */
+/** SQL of our own: the grammar of the package is larger than all others together. */
 const sql = [
   { type: "cmnt", match: /--.*|\/\*[\s\S]*?\*\//g },
   { expand: "str" },
@@ -37,11 +37,11 @@ const sql = [
 /** By the ids of `languages.js`. @type {Record<string, any>} */
 const GRAMMARS = { bash, css, diff, go, html, ini, js, json, py, rs, sql, toml, ts, xml: html, yaml };
 
-/** The longest code that is coloured, in characters: expressions of the grammars take time by the square of it. */
+/** The longest code that is highlighted, in characters: some expressions of the grammars take quadratic time. */
 const MAX_LENGTH = 5_000;
 
 /**
- * The tokens of some code. Together they are the code, whatever it holds.
+ * Splits code into tokens. Joined, their texts are the code.
  * @param {string} code
  * @param {string} id of its language
  * @returns {Token[]}
@@ -50,16 +50,16 @@ export function tokenize(code, id) {
   const grammar = Object.hasOwn(GRAMMARS, id) && GRAMMARS[id];
   if (!grammar || code.length > MAX_LENGTH) return [{ text: code, kind: "" }];
   /** @type {Token[]} */
-  const found = [];
+  const tokens = [];
   tokenizeWith(
     code,
     grammar,
     (text, kind = /** @type {any} */ ("")) => {
-      const last = found.at(-1);
+      const last = tokens.at(-1);
       if (last?.kind === kind) last.text += text;
-      else if (text) found.push({ text, kind });
+      else if (text) tokens.push({ text, kind });
     },
     { languages: { css, js, py, ts } },
   );
-  return found;
+  return tokens;
 }

@@ -1,30 +1,30 @@
 /**
- * Markdown that is still arriving. What the next characters may turn into something else is held back, and what is
- * open is closed, so that a reader never sees raw syntax and half a link never becomes one.
+ * Completes Markdown that is still arriving. Characters whose meaning is undecided are held back, and open marks are
+ * closed, so that readers see no raw syntax, and half a link never becomes a link.
  */
 
 /*
- * Answers are hostile, so no expression here may try the same characters in two ways: each reads a text once, and
- * what is looked at again for every character is cut to a length first.
+ * Answers may be hostile, so no expression here may match the same characters in two ways. Each reads a text once. Texts
+ * that are read again for every character are cut to a length first.
  */
-/** What a line begins with before its text. It stands alone: with more behind it, it would be tried in many ways. */
+/** The markers before the text of a line. Nothing may follow in this expression, or it would backtrack. */
 const PREFIX = /^(?:\s|>|[-*+]\s|\d{1,3}[.)]\s)*/;
 const FENCE = /^(?:`{3,}(?=[^`]*$)|~{3,})/;
 /** A last line that may become a heading, list item, rule, table, underline of a heading, or fence. */
 const UNDECIDED = /^(?:#{1,6}|[-*+=_:|\s]+|\d{1,3}[.)]?|`{1,2}|~{1,2}|\[[ xX]?\]?)?$/;
-/** Lines after which emphasis cannot go on. */
+/** Lines that end emphasis. */
 const BOUNDARY = /^\s*(?:$|#{1,6}\s|[-*+]\s|\d{1,3}[.)]\s|\||>)/;
 
 const RUN = /^(.)\1*/;
 const LABEL = /^\[(?:\\.|`[^`]*`|[^[\]\\`]|\[[^\]]*\])*\]/;
 const TARGET = /^\((?:<[^<>]*>|(?:[^()\s<]|\([^()\s]*\))*)(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/;
 const OPEN_TARGET = /^\((?:<[^<>]*|(?:[^\s<]\S*|<[^<>]*>)?(?:\s+(?:"[^"]*(?:"\s*)?|'[^']*(?:'\s*)?)?)?)$/;
-/** The longest label of a link that is waited for; a longer one is a bracket in the text. And the longest link. */
+/** A longer label is not waited for: it is a bracket in the text. The same for the target of a link. */
 const MAX_LABEL = 200;
 const MAX_TARGET = 2_000;
 
 /**
- * The part of a text that can be shown already, with what is open in it closed.
+ * The part of a text that can be shown, with its open marks closed.
  * @param {string} text
  */
 export function completeMarkdown(text) {
@@ -39,7 +39,7 @@ export function completeMarkdown(text) {
   return completeInline(dropOpenTable(undecided ? text.slice(0, end) : text));
 }
 
-/** How long what a line begins with is. @param {string} line */
+/** Length of the markers before the text of a line. @param {string} line */
 const prefixLength = (line) => PREFIX.exec(line)?.[0].length ?? 0;
 
 /** The fence that is open after some lines. @param {string[]} lines */
@@ -79,7 +79,7 @@ function completeInline(text) {
   return text.slice(0, start) + closeInline(text.slice(start));
 }
 
-/** Where the text run that is still growing begins. @param {string} text */
+/** The start of the paragraph, item or cell that is still growing. @param {string} text */
 function growingTextStart(text) {
   let end = text.length;
   for (;;) {
@@ -142,13 +142,13 @@ function closeInline(text) {
   return closeEmphasis(text.slice(0, cut), open);
 }
 
-/** Where a run of exactly these backticks begins again. @param {string} text @param {number} from @param {string} run */
+/** The position of the next run of exactly these backticks; -1 if there is none. @param {string} text @param {number} from @param {string} run */
 function findRun(text, from, run) {
   for (const match of text.slice(from).matchAll(/`+/g)) if (match[0] === run) return from + match.index;
   return -1;
 }
 
-/** Length of the link that a text begins with, 0 when it is no link. @param {string} text */
+/** Length of the link at the start of a text; 0 if there is none. @param {string} text */
 function linkLength(text) {
   const label = LABEL.exec(text.slice(0, MAX_LABEL))?.[0];
   if (!label) return text.length < MAX_LABEL ? "undecided" : 0;
@@ -161,7 +161,7 @@ function linkLength(text) {
 }
 
 /**
- * Opens and closes emphasis at one run of marks. Returns where to cut when the run is still undecided.
+ * Opens and closes emphasis at one run of marks. Returns where to cut the text if the run is undecided, else null.
  * @param {{ mark: string, at: number }[]} open
  * @param {string} run
  * @param {number} at
@@ -192,7 +192,7 @@ const closers = (open) =>
     .reverse()
     .join("");
 
-/** The text with its emphasis closed, or dropped where nothing has come yet. @param {string} text @param {{ mark: string, at: number }[]} open */
+/** The text with its emphasis closed. Emphasis without text yet is dropped. @param {string} text @param {{ mark: string, at: number }[]} open */
 function closeEmphasis(text, open) {
   if (!open.length) return text;
   let kept = text.trimEnd();

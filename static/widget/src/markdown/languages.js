@@ -1,6 +1,6 @@
-/** What programming languages are called. */
+/** Names of programming languages. */
 
-/** @typedef {{ id: string, name: string, variant?: boolean }} Language `variant`: one task is often shown in several of these */
+/** @typedef {{ id: string, name: string, variant?: boolean }} Language `variant`: pages often show one task in several of these languages */
 
 /** @type {Record<string, string>} */
 const VARIANTS = {
@@ -64,7 +64,7 @@ const ALIASES = {
 };
 
 /**
- * What a fence calls its language, as we know it; an unknown one keeps its own name.
+ * The language of a fence. An unknown one keeps the name that the fence has.
  * @param {string} lang
  * @returns {Language}
  */

@@ -1,6 +1,6 @@
 /**
- * Markdown to a plain tree. Answers are hostile until shown otherwise: the tree can only hold what is listed here,
- * HTML stays text, images come from the documentation itself, and a link leads to the web or to mail.
+ * Parses Markdown to a plain tree. Answers may be hostile: the tree holds only the elements that are listed here,
+ * HTML stays text, images come from the documentation only, and links lead to web pages or to mail.
  */
 import { Lexer } from "marked";
 import { completeMarkdown } from "./incomplete.js";
@@ -15,10 +15,10 @@ import { findLanguage } from "./languages.js";
  * @property {number} [start] of an ordered list
  * @property {string} [align] of a cell
  * @property {string} [lang] of code
- * @property {boolean} [open] code to which more may come
+ * @property {boolean} [open] whether more may follow, of code
  */
 /** @typedef {string | MarkdownElement} MarkdownNode */
-/** @typedef {{ raw: string, tree: MarkdownElement | null }} Block a block as it was written, and what it shows */
+/** @typedef {{ raw: string, tree: MarkdownElement | null }} Block its source, and what it shows */
 /**
  * `base` is what relative links are relative to; `images` are the origins from which they may come; `partial` text is
  * still arriving. An image that may still change is its alternative text, for it must not be fetched by half an address.
@@ -84,8 +84,8 @@ export function firstSentence(text) {
   const isTitle = (/** @type {MarkdownElement} */ { children }) =>
     children.every((child) => (typeof child === "string" ? !child.trim() : ["strong", "cite"].includes(child.tag)));
   const first = trees.find((tree) => tree.tag === "p" && !isTitle(tree)) ?? trees[0];
-  const all = first ? plainText(first).replace(/\s+/g, " ").trim() : "";
-  return (/^.*?[.!?:](?=\s|$)/.exec(all)?.[0] ?? all).slice(0, 300);
+  const prose = first ? plainText(first).replace(/\s+/g, " ").trim() : "";
+  return (/^.*?[.!?:](?=\s|$)/.exec(prose)?.[0] ?? prose).slice(0, 300);
 }
 
 /**
@@ -97,15 +97,15 @@ export function firstSentence(text) {
  * @returns {{ body: string, suggestions: Suggestion[] }}
  */
 export function splitSuggestions(text, base, site = "") {
-  const found = /(?:^|\n)```suggestions[ \t]*\n((?:(?!```)[\s\S])*)(?:```\s*)?$/.exec(text);
-  if (!found) return { body: text, suggestions: [] };
+  const match = /(?:^|\n)```suggestions[ \t]*\n((?:(?!```)[\s\S])*)(?:```\s*)?$/.exec(text);
+  if (!match) return { body: text, suggestions: [] };
   /** @type {Suggestion[]} */
   const suggestions = [];
-  for (const [, label, target] of found[1].matchAll(/^[ \t]*\(([^()\n]+)\)\[(\/(?!\/)[^\]\n]*)\][ \t]*$/gm)) {
+  for (const [, label, target] of match[1].matchAll(/^[ \t]*\(([^()\n]+)\)\[(\/(?!\/)[^\]\n]*)\][ \t]*$/gm)) {
     const href = resolveAddress(site + target, base);
     if (href) suggestions.push({ label, href });
   }
-  return { body: text.slice(0, found.index), suggestions };
+  return { body: text.slice(0, match.index), suggestions };
 }
 
 /** An address that may be followed, absolute, or null. @param {string} href @param {string} base */
@@ -119,8 +119,8 @@ export function resolveAddress(href, base) {
   }
 }
 
-/** @param {string} tag @param {MarkdownNode[]} children @param {Partial<MarkdownElement>} [more] @returns {MarkdownElement} */
-const element = (tag, children, more) => ({ tag, children, ...more });
+/** @param {string} tag @param {MarkdownNode[]} children @param {Partial<MarkdownElement>} [fields] @returns {MarkdownElement} */
+const element = (tag, children, fields) => ({ tag, children, ...fields });
 
 /** @param {Token} token @param {BlockContext} inside @returns {MarkdownElement | null} */
 function parseBlock(token, inside) {
@@ -262,15 +262,15 @@ export const isSameElement = (a, b) =>
 /** Adds a block to others. Code that follows on code in another language shows the same in other words. @param {MarkdownNode[]} trees @param {MarkdownElement} tree */
 function appendBlock(trees, tree) {
   const last = /** @type {MarkdownElement | undefined} */ (trees.at(-1));
-  const others = last?.tag === "tabs" ? /** @type {MarkdownElement[]} */ (last.children) : last ? [last] : [];
+  const group = last?.tag === "tabs" ? /** @type {MarkdownElement[]} */ (last.children) : last ? [last] : [];
   const isVariant = (/** @type {MarkdownElement} */ { tag, lang = "", open }) =>
     tag === "pre" && !open && findLanguage(lang).variant;
   const name = findLanguage(tree.lang ?? "").name;
-  const joins =
-    others.length > 0 &&
-    [...others, tree].every(isVariant) &&
-    others.every(({ lang = "" }) => findLanguage(lang).name !== name);
-  if (joins) trees.splice(-1, 1, element("tabs", [...others, tree]));
+  const canJoin =
+    group.length > 0 &&
+    [...group, tree].every(isVariant) &&
+    group.every(({ lang = "" }) => findLanguage(lang).name !== name);
+  if (canJoin) trees.splice(-1, 1, element("tabs", [...group, tree]));
   else trees.push(tree);
 }
 
@@ -282,24 +282,24 @@ export class StreamingParser {
   /** @type {MarkdownNode[]} */
   #finished = [];
 
-  /** All trees of the text as it is now. @param {string} text @param {ParseOptions} reading @returns {MarkdownNode[]} */
-  parse(text, reading) {
-    text = text.replace(/\r\n?/g, "\n"); // as the lexer does, which says how much it read
-    // The whole decides in the end: a reference there can turn text far above it into links.
-    if (!reading.partial || !text.startsWith(this.#text)) {
+  /** All trees of the text as it is now. @param {string} text @param {ParseOptions} options @returns {MarkdownNode[]} */
+  parse(text, options) {
+    text = text.replace(/\r\n?/g, "\n"); // as the lexer does, whose lengths are used below
+    // The complete text is parsed anew: a reference at its end can turn text far above into links.
+    if (!options.partial || !text.startsWith(this.#text)) {
       this.#covered = 0;
       this.#finished = [];
     }
     this.#text = text;
-    const rest = parseBlocks(text.slice(this.#covered), reading);
-    const last = rest.findLastIndex(({ tree }) => tree);
-    for (const { raw, tree } of rest.slice(0, Math.max(0, last))) {
+    const blocks = parseBlocks(text.slice(this.#covered), options);
+    const last = blocks.findLastIndex(({ tree }) => tree);
+    for (const { raw, tree } of blocks.slice(0, Math.max(0, last))) {
       this.#covered += raw.length;
       if (tree) appendBlock(this.#finished, tree);
     }
     const trees = [...this.#finished];
-    if (last >= 0) appendBlock(trees, /** @type {MarkdownElement} */ (rest[last].tree));
-    if (!reading.partial) this.#text = ""; // for a text that goes on after all
+    if (last >= 0) appendBlock(trees, /** @type {MarkdownElement} */ (blocks[last].tree));
+    if (!options.partial) this.#text = ""; // in case the text grows again
     return trees;
   }
 }

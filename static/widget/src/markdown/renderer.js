@@ -1,4 +1,4 @@
-/** A tree of Markdown as DOM nodes: one node for each branch and text, so that what did not change can stay. */
+/** Renders a Markdown tree as DOM nodes, one for each element and text, so that unchanged nodes can stay. */
 
 import { h } from "../base/dom.js";
 import { linkAttributes } from "../base/links.js";
@@ -10,7 +10,7 @@ import { isEqual, isSameElement, resolveAddress, StreamingParser } from "./parse
 
 /**
  * @param {MarkdownNode} tree
- * @param {ReadonlySet<string>} hosts hosts that need not be shown beside a link
+ * @param {ReadonlySet<string>} hosts that are not shown beside a link
  * @returns {Node}
  */
 function buildNode(tree, hosts) {
@@ -21,7 +21,7 @@ function buildNode(tree, hosts) {
   const { href = "" } = tree;
   switch (tree.tag) {
     case "cite":
-      // A number that leads elsewhere than into the documentation is a link like any other.
+      // A number that leads out of the documentation is a plain link.
       if (hosts.has(tree.host ?? ""))
         return h("sup", {}, h("a", { ...linkAttributes(href), className: "cite" }, ...children));
       return buildLink(tree, children);
@@ -59,12 +59,13 @@ function buildNode(tree, hosts) {
   }
 }
 
-/** A link that says where it leads. @param {MarkdownElement} tree @param {Node[]} children */
+/** A link that names its host. @param {MarkdownElement} tree @param {Node[]} children */
 function buildLink({ href = "", host = "" }, children) {
   const anchor = h("a", linkAttributes(href), ...children);
   const label = anchor.textContent?.trim() ?? "";
-  const said = label === host || label.startsWith(new URL(href).origin + "/") || label === href.replace("mailto:", "");
-  if (!said && host) anchor.append(h("span", { className: "host" }, ` (${host})`));
+  const isNamed =
+    label === host || label.startsWith(new URL(href).origin + "/") || label === href.replace("mailto:", "");
+  if (!isNamed && host) anchor.append(h("span", { className: "host" }, ` (${host})`));
   return anchor;
 }
 
@@ -72,11 +73,11 @@ function buildLink({ href = "", host = "" }, children) {
 function buildImage(src, alt) {
   const img = h("img", { alt, loading: "lazy", decoding: "async", referrerPolicy: "no-referrer" });
   img.addEventListener("error", () => img.replaceWith(alt), { once: true });
-  img.src = src; // last: the address must not be fetched before all else is set
+  img.src = src; // last, since setting it starts the request
   return h("span", {}, img);
 }
 
-/** What holds the children of a node of this tag, where they can be changed one by one. @param {string} tag @param {Node} node */
+/** The node that holds the children of an element; null if they cannot be changed one by one. @param {string} tag @param {Node} node */
 function childHolder(tag, node) {
   if (tag === "table") return node.firstChild;
   return [
@@ -102,22 +103,27 @@ function childHolder(tag, node) {
 }
 
 /**
- * Changes the children of a node from some trees to others.
+ * Changes the children of a node.
  * @param {Node} node
  * @param {MarkdownNode[]} was
  * @param {MarkdownNode[]} is
  * @param {ReadonlySet<string>} hosts
  */
 function updateChildren(node, was, is, hosts) {
-  let kept = 0;
-  while (kept < was.length && kept < is.length && isEqual(was[kept], is[kept])) kept++;
-  // The first that differs is mostly the same with more in it.
-  if (kept < was.length && kept < is.length && updateNode(node.childNodes[kept], was[kept], is[kept], hosts)) kept++;
-  while (node.childNodes.length > kept) node.lastChild?.remove();
-  for (const tree of is.slice(kept)) node.appendChild(buildNode(tree, hosts));
+  let unchanged = 0;
+  while (unchanged < was.length && unchanged < is.length && isEqual(was[unchanged], is[unchanged])) unchanged++;
+  // The first one that differs has usually just grown.
+  if (
+    unchanged < was.length &&
+    unchanged < is.length &&
+    updateNode(node.childNodes[unchanged], was[unchanged], is[unchanged], hosts)
+  )
+    unchanged++;
+  while (node.childNodes.length > unchanged) node.lastChild?.remove();
+  for (const tree of is.slice(unchanged)) node.appendChild(buildNode(tree, hosts));
 }
 
-/** Changes a node in its place. Returns false where it has to be built anew. @param {Node} node @param {MarkdownNode} was @param {MarkdownNode} is @param {ReadonlySet<string>} hosts */
+/** Changes a node in place. Returns false if it has to be built anew. @param {Node} node @param {MarkdownNode} was @param {MarkdownNode} is @param {ReadonlySet<string>} hosts */
 function updateNode(node, was, is, hosts) {
   if (typeof was === "string" || typeof is === "string") {
     if (typeof was !== typeof is) return false;
@@ -134,7 +140,7 @@ function updateNode(node, was, is, hosts) {
   return holder !== null;
 }
 
-/** Shows a growing text in an element. Finished blocks are never touched again. */
+/** Shows a growing text in an element. Finished blocks do not change any more. */
 export class MarkdownView {
   element = h("div", { className: "prose", dir: "auto" });
   #parser = new StreamingParser();
@@ -148,9 +154,9 @@ export class MarkdownView {
    * @param {{ base: string, images: ReadonlySet<string>, hosts: ReadonlySet<string>, partial: boolean, caret: boolean }} reading
    */
   update(text, { hosts, caret, ...reading }) {
-    const shown = `${reading.partial} ${reading.base} ${text}`;
-    if (shown !== this.#rendered) {
-      this.#rendered = shown;
+    const state = `${reading.partial} ${reading.base} ${text}`;
+    if (state !== this.#rendered) {
+      this.#rendered = state;
       this.#caret.remove();
       const trees = this.#parser.parse(text, reading);
       updateChildren(this.element, this.#nodes, trees, hosts);
@@ -161,16 +167,16 @@ export class MarkdownView {
   }
 }
 
-/** The innermost element in which a text goes on. @param {HTMLElement} element @returns {HTMLElement} */
+/** The innermost element to which more text will be added. @param {HTMLElement} element @returns {HTMLElement} */
 function lastElement(element) {
   const last = element.lastChild;
-  const goesOn =
+  const isOpen =
     last instanceof HTMLElement &&
     last.matches("p, h4, h5, h6, ul, ol, li, blockquote, li > span, figure, figure > div, pre, pre > code");
-  return goesOn ? lastElement(last) : element;
+  return isOpen ? lastElement(last) : element;
 }
 
-/** The hosts of some addresses, and the page's own. @param {string[]} urls */
+/** The hosts of these addresses and of the page. @param {string[]} urls */
 export function hostsOf(urls) {
   const hosts = new Set([location.host]);
   for (const url of urls) {

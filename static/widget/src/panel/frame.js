@@ -123,40 +123,44 @@ export class Frame {
 
   /** Where the page is out of reach the focus goes round. @param {KeyboardEvent} event */
   #keepFocus(event) {
-    const stops = /** @type {HTMLElement[]} */ ([...this.dialog.querySelectorAll(TABBABLE)]);
-    const open = stops.filter(
+    const elements = /** @type {HTMLElement[]} */ ([...this.dialog.querySelectorAll(TABBABLE)]);
+    const focusable = elements.filter(
       (stop) => stop.tabIndex >= 0 && stop.checkVisibility() && !(/** @type {HTMLButtonElement} */ (stop).disabled),
     );
-    const edge = event.shiftKey ? open[0] : open.at(-1);
-    const at = /** @type {ShadowRoot} */ (this.dialog.getRootNode()).activeElement;
-    if (at !== edge && !(event.shiftKey && at === this.dialog)) return;
+    const last = event.shiftKey ? focusable[0] : focusable.at(-1);
+    const focused = /** @type {ShadowRoot} */ (this.dialog.getRootNode()).activeElement;
+    if (focused !== last && !(event.shiftKey && focused === this.dialog)) return;
     event.preventDefault();
-    (event.shiftKey ? open.at(-1) : open[0])?.focus();
+    (event.shiftKey ? focusable.at(-1) : focusable[0])?.focus();
   }
 
   /** A sheet is drawn down by its header: anything else scrolls. */
   #listenToSwipes() {
-    let from = 0;
-    let far = 0;
+    let startY = 0;
+    let distance = 0;
     /** @param {number} to */
-    const move = (to) => this.#style()?.setProperty("--drag", `${(far = to)}px`);
+    const move = (to) => this.#style()?.setProperty("--drag", `${(distance = to)}px`);
     this.dialog.addEventListener(
       "touchstart",
       ({ touches, target }) => {
-        const begins = this.isSheet && touches.length === 1 && target instanceof Element && target.closest("header");
-        from = begins ? touches[0].clientY : NaN;
-        if (begins) this.dialog.classList.add("instant");
+        const isSwipe = this.isSheet && touches.length === 1 && target instanceof Element && target.closest("header");
+        startY = isSwipe ? touches[0].clientY : NaN;
+        if (isSwipe) this.dialog.classList.add("instant");
       },
       { passive: true },
     );
-    this.dialog.addEventListener("touchmove", ({ touches }) => from && move(Math.max(0, touches[0].clientY - from)), {
-      passive: true,
-    });
+    this.dialog.addEventListener(
+      "touchmove",
+      ({ touches }) => startY && move(Math.max(0, touches[0].clientY - startY)),
+      {
+        passive: true,
+      },
+    );
     for (const type of ["touchend", "touchcancel"]) {
       this.dialog.addEventListener(type, () => {
         this.dialog.classList.remove("instant");
-        if (from && far > CLOSE_DISTANCE && type === "touchend") this.#onclose();
-        from = NaN;
+        if (startY && distance > CLOSE_DISTANCE && type === "touchend") this.#onclose();
+        startY = NaN;
         move(0);
       });
     }

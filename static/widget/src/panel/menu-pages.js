@@ -25,12 +25,12 @@ export class Overlay {
       ),
       this.body,
     );
-    const follow = (/** @type {Event} */ event) => {
+    const closeOnChange = (/** @type {Event} */ event) => {
       const { before } = /** @type {CustomEvent} */ (event).detail;
       const { chatId, turns } = conversation.thread;
       if (before.chatId !== chatId || before.turns.length !== turns.length) this.close(onfocuslost);
     };
-    conversation.addEventListener("change", follow, { signal });
+    conversation.addEventListener("change", closeOnChange, { signal });
   }
 
   /** @param {string} title @param {HTMLElement[]} content */
@@ -75,28 +75,28 @@ export function buildPastPage(conversation) {
 /** @param {Conversation} conversation @param {import("../composer/composer.js").Composer} composer @param {Overlay} cover */
 export function buildDeletePage(conversation, composer, cover) {
   const forget = async () => {
-    yes.disabled = no.disabled = true;
-    yes.textContent = labels.forgetting;
-    const everywhere = await conversation.deleteData();
+    confirm.disabled = cancel.disabled = true;
+    confirm.textContent = labels.forgetting;
+    const isComplete = await conversation.deleteData();
     cover.close();
     composer.clear();
-    composer.showRemark(everywhere ? labels.forgotten : labels.forgottenHere);
+    composer.showRemark(isComplete ? labels.forgotten : labels.forgottenHere);
   };
-  const yes = h("button", { className: "danger", onclick: forget }, labels.forgetYes);
-  const no = textButton(() => cover.close(), labels.cancel);
-  return [h("p", {}, labels.forgetWhat), h("div", { className: "choice" }, yes, no)];
+  const confirm = h("button", { className: "danger", onclick: forget }, labels.forgetYes);
+  const cancel = textButton(() => cover.close(), labels.cancel);
+  return [h("p", {}, labels.forgetWhat), h("div", { className: "choice" }, confirm, cancel)];
 }
 
 /** @param {Conversation} conversation */
 export function buildAboutPage({ options }) {
-  const kept = options.memory === "tab" ? labels.aboutKeptTab : labels.aboutKeptDay;
-  const parts = [
+  const storage = options.memory === "tab" ? labels.aboutKeptTab : labels.aboutKeptDay;
+  const sections = [
     [labels.aboutAnswers, labels.aboutAnswersText],
-    [labels.aboutKept, `${kept} ${labels.aboutKeptThere}`],
+    [labels.aboutKept, `${storage} ${labels.aboutKeptThere}`],
     [labels.aboutSent, labels.aboutSentText],
     [labels.aboutLimits, labels.aboutLimitsText],
   ];
-  return parts.flatMap(([title, text]) => [
+  return sections.flatMap(([title, text]) => [
     h("h4", {}, title),
     h("p", {}, fill(text, { forget: labels.forget, page: labels.tellPage })),
   ]);

@@ -18,24 +18,24 @@ export class Menu {
   /**
    * @param {Conversation} conversation
    * @param {import("../composer/composer.js").Composer} composer
-   * @param {import("./menu-pages.js").Overlay} cover
+   * @param {import("./menu-pages.js").Overlay} overlay
    * @param {{ onfocuslost: () => void, signal: AbortSignal }} on the focus needs a place
    */
-  constructor(conversation, composer, cover, { onfocuslost, signal }) {
+  constructor(conversation, composer, overlay, { onfocuslost, signal }) {
     this.#conversation = conversation;
     this.#composer = composer;
-    this.#overlay = cover;
+    this.#overlay = overlay;
     this.#onfocuslost = onfocuslost;
     const toggle = () => (this.isOpen ? this.close() : this.open());
     this.newButton = iconButton(labels.newThread, "compose", () => this.#restart());
     this.button = iconButton(labels.menu, "more", toggle, { "aria-haspopup": "menu", "aria-expanded": "false" });
-    cover.opener = this.button;
+    overlay.opener = this.button;
     this.list = h("div", { className: "menu-list", role: "menu", hidden: true, "aria-label": labels.menu });
-    const listen = {
+    const listeners = {
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
       onpointerdown: () => (this.#pressedInside = true),
     };
-    this.element = h("div", { className: "menu", ...listen }, this.newButton, this.button, this.list);
+    this.element = h("div", { className: "menu", ...listeners }, this.newButton, this.button, this.list);
     conversation.addEventListener("change", () => this.#update(), { signal });
     this.#update();
   }
@@ -52,11 +52,11 @@ export class Menu {
     this.#buttons().at(at)?.focus();
     this.#pressedInside = false;
     this.#listening = new AbortController();
-    const press = () => {
+    const closeOutside = () => {
       if (!this.#pressedInside) this.close();
       this.#pressedInside = false;
     };
-    addEventListener("pointerdown", press, { signal: this.#listening.signal });
+    addEventListener("pointerdown", closeOutside, { signal: this.#listening.signal });
   }
 
   close() {

@@ -95,20 +95,20 @@ export class Panel extends HTMLElement {
   /**
    * Asks a question, or keeps it in the composer while an answer is running.
    * @param {string} text
-   * @param {unknown} [given] what it is about, unchecked: it comes from the host page
+   * @param {unknown} [input] what it is about, unchecked: it comes from the host page
    */
-  ask(text, given) {
-    const context = parseContexts(given);
+  ask(text, input) {
+    const context = parseContexts(input);
     if (this.conversation.ask(text, context)) return;
     this.composer.text = text.trim();
     this.composer.attach(context);
   }
 
-  /** Shows what the options now say. @param {Options} options */
+  /** Applies new options. @param {Options} options */
   update(options) {
-    const before = this.#options;
+    const previous = this.#options;
     this.#options = this.frame.options = this.conversation.options = options;
-    if (JSON.stringify(before.labels) !== JSON.stringify(options.labels)) this.#rebuild();
+    if (JSON.stringify(previous.labels) !== JSON.stringify(options.labels)) this.#rebuild();
     else this.#update();
   }
 
@@ -189,15 +189,16 @@ export class Panel extends HTMLElement {
 
   /** Says how the last answer is getting on, and at its end what to know of it; its text is left to the reader. @param {Thread} before */
   #announceAnswer(before) {
-    const [was, is] = [lastAnswer(before), lastAnswer(this.conversation.thread)];
-    if (!is || (was?.phase === is.phase && was.reconnecting === is.reconnecting && was.id === is.id)) return;
+    const [previous, is] = [lastAnswer(before), lastAnswer(this.conversation.thread)];
+    if (!is || (previous?.phase === is.phase && previous.reconnecting === is.reconnecting && previous.id === is.id))
+      return;
     const { text, sources, failure } = is;
     const phase = is.reconnecting ? "reconnecting" : is.phase;
     const cited =
       sources.length === 0 ? labels.complete : sources.length === 1 ? labels.completeOne : labels.completeMany;
-    const known = buildNotices(is).map(({ textContent }) => textContent);
+    const notices = buildNotices(is).map(({ textContent }) => textContent);
     if (phase === "done")
-      this.content.announce([...known, firstSentence(text), fill(cited, { n: sources.length })].join(" "));
+      this.content.announce([...notices, firstSentence(text), fill(cited, { n: sources.length })].join(" "));
     else if (phase === "failed") this.content.announce(failure?.text || labels.failed);
     else if (phase === "waiting") this.content.announce(waitText(is));
     else if (phase !== "sending" && phase !== "reading") this.content.announce(labels[phase]);
@@ -207,13 +208,13 @@ export class Panel extends HTMLElement {
   #key(event) {
     if (event.defaultPrevented || event.isComposing) return;
     const step = event.altKey ? { ArrowUp: -1, ArrowDown: 1 }[event.key] : undefined;
-    const wanted = this.#options.shortcuts && shortcutOf(event);
-    if (event.key !== "Escape" && !wanted && !step) return;
+    const shortcut = this.#options.shortcuts && shortcutOf(event);
+    if (event.key !== "Escape" && !shortcut && !step) return;
     event.preventDefault();
     if (step) this.transcript.focusTurn(step);
-    else if (wanted === "fresh") this.conversation.restart();
-    else if (!wanted && (this.content.overlay.close() || this.composer.cancelEdit())) return;
-    else if (!wanted && this.conversation.isRunning) this.conversation.stop();
+    else if (shortcut === "fresh") this.conversation.restart();
+    else if (!shortcut && (this.content.overlay.close() || this.composer.cancelEdit())) return;
+    else if (!shortcut && this.conversation.isRunning) this.conversation.stop();
     else this.hide();
   }
 
@@ -228,9 +229,9 @@ export class Panel extends HTMLElement {
  * A panel, not yet shown.
  * @param {Partial<Options> & { domain: string, key: string }} options
  * @param {string} script address of the loader
- * @param {Partial<Services>} [parts] other ones than a reader's own, to show what a panel looks like
+ * @param {Partial<Services>} [services] other ones than a reader's own, to show what a panel looks like
  */
-export function create(options, script, parts = {}) {
+export function create(options, script, services = {}) {
   // Two copies of this module may meet on one page, and a name belongs to the class that took it first.
   if (!customElements.get(TAG)) customElements.define(TAG, Panel);
   const Registered = /** @type {typeof Panel} */ (customElements.get(TAG));
@@ -239,7 +240,7 @@ export function create(options, script, parts = {}) {
     {
       store: createStore(options.domain, options.memory),
       client: new Client(script, options.domain),
-      ...parts,
+      ...services,
     },
   );
 }

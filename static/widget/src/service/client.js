@@ -1,6 +1,6 @@
 /**
- * Questions to the service, and their answers event by event. Which way they go is settled here: over a socket or,
- * where none gets through, by requests. A connection that breaks is sought again, and the answer goes on.
+ * Sends questions to the service and receives their answers, event by event. It chooses the transport: a socket, or
+ * requests if no socket gets through. If a connection breaks, it connects again and the answer continues.
  */
 
 import { labels } from "../base/labels.js";
@@ -11,7 +11,7 @@ import { Socket } from "./socket.js";
 
 /** @typedef {import("./events.js").StreamEvent} StreamEvent */
 /** @typedef {{ key: string, fp: string, id: string, threadId: string, messageId: string }} Ids of an answer; `id` is the chat's */
-/** @typedef {"unsent" | "unreached" | "broken" | "silent"} Loss `unsent` is sure that the service did not get it */
+/** @typedef {"unsent" | "unreached" | "broken" | "silent"} Loss with `unsent` the service has certainly not received it */
 /** @typedef {{ event: (event: StreamEvent) => void, lost: (how: Loss) => void }} Listener */
 /** @typedef {{ key: string, fp: string, id: string } & Record<string, unknown>} QuestionRequest */
 /**
@@ -20,27 +20,27 @@ import { Socket } from "./socket.js";
  * @property {(event: StreamEvent) => void} listener
  * @property {Pick<Ids, "key" | "fp" | "id">} caller
  * @property {Ids | null} ids known when the answer has begun
- * @property {number} after events seen
+ * @property {number} after events received so far
  * @property {number} attempt
- * @property {boolean} resuming no event has come since the connection was lost
+ * @property {boolean} resuming no event has arrived since the connection was lost
  * @property {boolean} stopped
  * @property {object | null} connection
  */
 
-/** Silence after which a connection counts as lost, until its first event and between any two, in milliseconds. */
+/** After this silence a connection counts as lost: before its first event, and between two events. In milliseconds. */
 const FIRST_EVENT_TIMEOUT = 20_000;
 const EVENT_TIMEOUT = 15_000;
-/** Before each attempt to go on; together about as long as the service waits for a reader to come back. */
+/** Pauses before each attempt to reconnect, in milliseconds. Their sum is about as long as the service waits for a reader. */
 const RETRY_DELAYS = [200, 800, 2_000, 4_000, 6_000, 6_000];
-/** Without a network its return is waited for. Browsers can be wrong about it, so there are attempts all the same. */
+/** The pause while the browser reports no network, in milliseconds. Browsers can be wrong, so an attempt follows. */
 const OFFLINE_DELAY = 60_000;
-/** How long a tab remembers that sockets do not get through. */
+/** How long a tab remembers that sockets do not get through, in milliseconds. */
 const BLOCKED_MEMORY = 10 * 60_000;
 
 export class Client {
   #socket;
   #http;
-  /** Whether requests work where sockets do not. */
+  /** Whether sockets do not get through here, but requests do. */
   #socketsBlocked;
   #storageKey;
   /** @type {Exchange | null} */
@@ -49,7 +49,7 @@ export class Client {
   #transport;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  /** Ends the listening for the network. */
+  /** Ends the listeners for the network. */
   #networkEvents = new AbortController();
 
   /**
@@ -65,8 +65,8 @@ export class Client {
   }
 
   /**
-   * Sends a question. Its events follow, and whatever happens the last one is `finish` or `error`. An event
-   * `reconnecting` tells that the connection was lost; what comes after it goes on where it was.
+   * Sends a question. Its events follow; the last one is always `finish` or `error`. The event `reconnecting` says that
+   * the connection was lost; the events after it continue the answer.
    * @param {QuestionRequest} question
    * @param {(event: StreamEvent) => void} listener
    */
@@ -77,7 +77,7 @@ export class Client {
   }
 
   /**
-   * Goes on with an answer of which so many events were seen, perhaps on another page. One without ids is lost.
+   * Continues an answer after the events that were received, perhaps on another page. Without ids it is lost.
    * @param {Pick<Ids, "key" | "fp" | "id"> & { threadId: string | null, messageId: string | null, after: number }} answer
    * @param {(event: StreamEvent) => void} listener
    */
@@ -107,14 +107,14 @@ export class Client {
     this.#http.close();
   }
 
-  /** Tells what a reader thinks of an answer. Returns whether the service took it. @param {Record<string, unknown>} feedback */
+  /** Sends feedback on an answer. Returns whether the service stored it. @param {Record<string, unknown>} feedback */
   rate(feedback) {
     return this.#http.rate(feedback);
   }
 
-  /** Deletes a conversation. Returns whether the service did. @param {{ key: string, fp: string, threadId: string }} whose */
-  forget(whose) {
-    return this.#http.forget(whose);
+  /** Deletes a conversation. Returns whether the service did. @param {{ key: string, fp: string, threadId: string }} thread */
+  forget(thread) {
+    return this.#http.forget(thread);
   }
 
   /** @param {Omit<Exchange, "attempt" | "stopped" | "connection">} exchange */
@@ -122,28 +122,28 @@ export class Client {
     this.#stopTimers();
     this.#exchange = { ...exchange, attempt: 0, stopped: false, connection: null };
     this.#networkEvents = new AbortController();
-    // A connection seems to be alive for long after its network went, or another one came.
-    for (const turn of ["offline", "online"])
-      addEventListener(turn, () => this.#networkChanged(), { signal: this.#networkEvents.signal });
+    // A connection looks alive for a long time after its network was lost or replaced.
+    for (const type of ["offline", "online"])
+      addEventListener(type, () => this.#networkChanged(), { signal: this.#networkEvents.signal });
   }
 
-  /** @param {(carrier: Socket | Http, listener: Listener) => void} act @param {boolean} [instead] by requests, since the socket failed */
-  #connect(act, instead = false) {
+  /** @param {(carrier: Socket | Http, listener: Listener) => void} start @param {boolean} [byRequests] whether to use requests, since the socket failed */
+  #connect(start, byRequests = false) {
     const exchange = /** @type {Exchange} */ (this.#exchange);
     const connection = (exchange.connection = {});
-    const carrier = (this.#transport = instead || this.#socketsBlocked ? this.#http : this.#socket);
-    const isHeard = () => this.#exchange === exchange && exchange.connection === connection;
+    const transport = (this.#transport = byRequests || this.#socketsBlocked ? this.#http : this.#socket);
+    const isCurrent = () => this.#exchange === exchange && exchange.connection === connection;
     this.#startTimeout(FIRST_EVENT_TIMEOUT);
-    act(carrier, {
+    start(transport, {
       event: (event) => {
-        if (!isHeard()) return;
-        if (instead && !this.#socketsBlocked) this.#rememberBlocked();
+        if (!isCurrent()) return;
+        if (byRequests && !this.#socketsBlocked) this.#rememberBlocked();
         this.#receive(event);
       },
-      lost: (how) => {
-        if (!isHeard()) return;
-        if (how === "unsent" && !exchange.stopped) this.#connect(act, true);
-        else this.#lost(how);
+      lost: (loss) => {
+        if (!isCurrent()) return;
+        if (loss === "unsent" && !exchange.stopped) this.#connect(start, true);
+        else this.#lost(loss);
       },
     });
   }
@@ -176,7 +176,7 @@ export class Client {
     if (!exchange.stopped || event.type === "start") exchange.listener(event);
   }
 
-  /** The network went or came. An answer that has not begun could not be gone on with: its connection may yet live. */
+  /** The network was lost or is back. An answer without a start cannot be resumed, so its connection gets a chance. */
   #networkChanged() {
     const exchange = this.#exchange;
     if (!exchange?.ids || exchange.stopped) return;
@@ -189,18 +189,24 @@ export class Client {
     const exchange = this.#exchange;
     if (!exchange) return;
     if (exchange.stopped) return this.close();
-    const off = !navigator.onLine;
+    const isOffline = !navigator.onLine;
     if (!exchange.ids)
       return this.#fail(
-        off ? labels.offline : how === "broken" ? labels.lost : how === "silent" ? labels.silent : labels.unreachable,
+        isOffline
+          ? labels.offline
+          : how === "broken"
+            ? labels.lost
+            : how === "silent"
+              ? labels.silent
+              : labels.unreachable,
       );
-    const pause = off ? OFFLINE_DELAY : RETRY_DELAYS[exchange.attempt++];
-    if (pause) this.#reconnect(pause);
+    const delay = isOffline ? OFFLINE_DELAY : RETRY_DELAYS[exchange.attempt++];
+    if (delay) this.#reconnect(delay);
     else this.#fail(labels.lost);
   }
 
-  /** Goes on over another connection. @param {number} pause before, in milliseconds */
-  #reconnect(pause) {
+  /** Continues over another connection. @param {number} delay before it, in milliseconds */
+  #reconnect(delay) {
     const exchange = /** @type {Exchange} */ (this.#exchange);
     exchange.connection = null;
     exchange.resuming = true;
@@ -208,7 +214,7 @@ export class Client {
     this.#http.close();
     exchange.listener({ type: "reconnecting" });
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#resume(), pause);
+    this.#timer = setTimeout(() => this.#resume(), delay);
   }
 
   /** @param {string} errorText */
@@ -224,7 +230,7 @@ export class Client {
     this.#timer = setTimeout(() => this.#lost("silent"), ms);
   }
 
-  /** From now on nothing happens by itself. */
+  /** Stops the timer and the listeners for the network. */
   #stopTimers() {
     clearTimeout(this.#timer);
     this.#networkEvents.abort();

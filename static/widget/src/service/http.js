@@ -1,4 +1,4 @@
-/** The other way to the service, where sockets do not get through; and the small requests beside a question. */
+/** The transport by HTTP requests, for networks without sockets; and the small requests beside a question. */
 
 import { json } from "../base/json.js";
 import { isLast } from "./events.js";
@@ -7,13 +7,13 @@ import { EventStream } from "./sse.js";
 /** @typedef {import("./client.js").Listener} Listener */
 /** @typedef {import("./client.js").Ids} Ids */
 
-/** A proxy's statuses while the service behind it is away. */
+/** Statuses of a proxy whose service cannot be reached. */
 const GATEWAY_ERRORS = new Set([502, 503, 504]);
 
-/** How long a small request may take, in milliseconds. */
+/** For small requests, in milliseconds. */
 const TIMEOUT = 10_000;
 
-/** One answer being read. `unwanted` means that it is to be stopped as soon as its ids are known. */
+/** The request of an answer. One with `stopRequested` is stopped as soon as its ids are known. */
 class StreamRequest extends AbortController {
   stopRequested = false;
 }
@@ -30,9 +30,9 @@ export class Http {
     this.#domain = encodeURIComponent(domain);
   }
 
-  /** @param {string} what such as `v2/assistant` @param {string} [more] */
-  address(what, more = "") {
-    return new URL(`/discovery/${what}/${this.#domain}${more}`, this.#service);
+  /** @param {string} endpoint such as `v2/assistant` @param {string} [more] */
+  address(endpoint, more = "") {
+    return new URL(`/discovery/${endpoint}/${this.#domain}${more}`, this.#service);
   }
 
   /** @param {import("./client.js").QuestionRequest} question @param {Listener} listener */
@@ -60,7 +60,7 @@ export class Http {
   }
 
   /**
-   * Reads an answer again from its start; what was seen of it is passed over.
+   * Reads an answer again from its start. Events that were received before are skipped.
    * @param {Ids & { after: number }} answer
    * @param {Listener} listener
    */
@@ -86,7 +86,7 @@ export class Http {
     });
   }
 
-  /** Ends an answer. One whose ids are not known yet is read on until they are. @param {Ids | null} ids */
+  /** Stops an answer. If its ids are not known yet, it is read until they are. @param {Ids | null} ids */
   stop(ids) {
     if (ids) {
       this.#requestStop(ids);
@@ -108,16 +108,16 @@ export class Http {
     this.#running = null;
   }
 
-  /** Tells what a reader thinks of an answer. Returns whether the service took it. @param {Record<string, unknown>} feedback */
+  /** Sends feedback on an answer. Returns whether the service stored it. @param {Record<string, unknown>} feedback */
   rate(feedback) {
-    // As plain text a browser sends it without asking first, so that it also leaves with the page.
+    // Plain text needs no preflight request, so the feedback is sent even while the page is being left.
     const init = { method: "POST", body: json(feedback), headers: { "Content-Type": "text/plain" }, keepalive: true };
     return this.#succeeded(
       fetch(this.address("v1/feedback"), { ...init, credentials: "omit", signal: AbortSignal.timeout(TIMEOUT) }),
     );
   }
 
-  /** Deletes a conversation. Returns whether the service did. @param {{ key: string, fp: string, threadId: string }} whose */
+  /** Deletes a conversation. Returns whether the service did. @param {{ key: string, fp: string, threadId: string }} thread */
   forget({ key, fp, threadId }) {
     return this.#succeeded(this.#post(this.address("v1/assistant", "/forget"), key, { fp, threadId }));
   }
@@ -158,20 +158,20 @@ export class Http {
   /** @param {Response} response @param {StreamRequest} request @param {Listener} listener */
   async #readStream(response, request, listener) {
     const stream = new EventStream();
-    let ended = false;
+    let hasEnded = false;
     try {
-      const pieces = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
-      for (let piece = await pieces.read(); !piece.done; piece = await pieces.read()) {
-        for (const event of stream.push(piece.value)) {
-          if (ended || request.signal.aborted) continue;
-          ended = isLast(event);
-          listener.event(event.type === "error" ? { status: 503, ...event } : event); // as the socket has it
+      const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+        for (const event of stream.push(chunk.value)) {
+          if (hasEnded || request.signal.aborted) continue;
+          hasEnded = isLast(event);
+          listener.event(event.type === "error" ? { status: 503, ...event } : event); // as over the socket
         }
       }
     } catch {
-      // The connection broke, or what came over it is not of the service.
+      // The connection broke, or its bytes are not from the service.
     }
-    if (!ended && !request.signal.aborted) listener.lost("broken");
+    if (!hasEnded && !request.signal.aborted) listener.lost("broken");
   }
 }
 
@@ -187,10 +187,10 @@ const requestOptions = (key, content) => ({
   cache: "no-store",
 });
 
-/** A refusal as the event that the socket would have sent. @param {Response} response @returns {Promise<import("./events.js").StreamEvent>} */
+/** The error event that the socket would have sent. @param {Response} response @returns {Promise<import("./events.js").StreamEvent>} */
 async function errorEvent(response) {
-  const later = response.headers.get("Retry-After") ?? ""; // seconds, or a date
-  const wait = Number(later) || Math.ceil((Date.parse(later) - Date.now()) / 1000);
+  const retryAfter = response.headers.get("Retry-After") ?? ""; // seconds, or a date
+  const wait = Number(retryAfter) || Math.ceil((Date.parse(retryAfter) - Date.now()) / 1000);
   const body = await response.json().catch(() => null);
   /** @type {{ message?: string }[]} */
   const details = Array.isArray(body?.details) ? body.details : [];

@@ -1,13 +1,13 @@
-/** The first way to the service: a socket, kept open from one question to the next. */
+/** The transport by a WebSocket, which stays open from one question to the next. */
 
 import { json } from "../base/json.js";
 
 /** @typedef {import("./client.js").Listener} Listener */
 /** @typedef {import("./client.js").Ids} Ids */
 
-/** A network that swallows sockets is found out after this, in milliseconds. */
+/** After this time without a connection the network counts as one without sockets, in milliseconds. */
 const OPEN_TIMEOUT = 3_000;
-/** An unused socket is given up after this: it would keep the page out of the browser's back/forward cache. */
+/** An unused socket is closed after this, in milliseconds: it would keep the page out of the back/forward cache. */
 const IDLE_TIMEOUT = 60_000;
 
 export class Socket {
@@ -15,7 +15,7 @@ export class Socket {
   #socket = null;
   /** @type {Listener | null} */
   #listener = null;
-  /** An answer's last events may still be on their way. */
+  /** Whether an answer's last events may still arrive. */
   #busy = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -36,10 +36,10 @@ export class Socket {
     this.#send({ type: "resume", key, fp, threadId, messageId, after }, listener);
   }
 
-  /** Ends the running answer. Its last events follow. */
+  /** Stops the running answer. Its last events follow. */
   stop() {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send('{"type":"stop"}');
-    else this.close(); // the question has not been sent, and now never is
+    else this.close(); // the question has not been sent
   }
 
   /** No event follows. */
@@ -82,16 +82,16 @@ export class Socket {
       queueMicrotask(() => listener === this.#listener && this.#lost("unsent"));
       return;
     }
-    let opened = false;
+    let hasOpened = false;
     this.#timer = setTimeout(() => socket === this.#socket && this.#lost("unsent"), OPEN_TIMEOUT);
     socket.onopen = () => {
       if (socket !== this.#socket) return;
       clearTimeout(this.#timer);
-      opened = true;
+      hasOpened = true;
       socket.send(message);
     };
     socket.onmessage = ({ data }) => socket === this.#socket && this.#receive(data);
-    socket.onclose = () => socket === this.#socket && this.#lost(opened ? "broken" : "unsent");
+    socket.onclose = () => socket === this.#socket && this.#lost(hasOpened ? "broken" : "unsent");
   }
 
   /** @param {unknown} data */
@@ -101,16 +101,16 @@ export class Socket {
     try {
       event = JSON.parse(String(data));
     } catch {
-      // Not of the service: nothing that follows can be trusted to be complete.
+      // This is not from the service, so later events may be incomplete.
       return this.#lost("broken");
     }
     this.#listener?.event(/** @type {import("./events.js").StreamEvent} */ (event));
   }
 
-  /** @param {import("./client.js").Loss} how */
-  #lost(how) {
+  /** @param {import("./client.js").Loss} loss */
+  #lost(loss) {
     const listener = this.#listener;
     this.close();
-    listener?.lost(how);
+    listener?.lost(loss);
   }
 }

@@ -1,4 +1,4 @@
-/** Server-sent events out of a byte stream, whatever the pieces it arrives in. */
+/** Parses server-sent events from a byte stream, in chunks of any size. */
 
 /** @typedef {import("./events.js").StreamEvent} StreamEvent */
 
@@ -6,16 +6,16 @@ const LINE_END = /\r\n|\n|\r(?!$)/; // a CR at the very end may be half of a CRL
 
 export class EventStream {
   #decoder = new TextDecoder();
-  /** Of a line that has not ended. */
+  /** The beginning of a line that has not ended. */
   #rest = "";
   /** @type {string[]} */
   #data = [];
 
   /**
-   * The events that this piece completes; fields other than `data`, comments and `[DONE]` are passed over.
+   * The events that these bytes complete. Comments, `[DONE]` and fields other than `data` are ignored.
    * @param {Uint8Array} bytes
    * @returns {StreamEvent[]}
-   * @throws {SyntaxError} for data that is no JSON
+   * @throws {SyntaxError} if data is not JSON
    */
   push(bytes) {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split(LINE_END);

@@ -1,4 +1,4 @@
-/** How an answer looks in each of its states. It is given its turn again whenever it changed. */
+/** The view of an answer in each of its phases. It is updated when the answer changes. */
 
 import { h, iconButton } from "../base/dom.js";
 import { fill, labels } from "../base/labels.js";
@@ -12,26 +12,26 @@ import { TypingPace } from "./typing-pace.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 
-/** A part that is made again only when what it shows changed: what has the focus or is selected in it stays. */
+/** A part that is rendered only if its data changed, so that it keeps the focus and the selection. */
 class CachedPart {
   element = h("div");
   #key = "";
 
-  /** @param {unknown} shown @param {() => (Node | null)[]} make */
-  render(shown, make) {
-    const key = JSON.stringify(shown);
+  /** @param {unknown} data @param {() => (Node | null)[]} build */
+  render(data, build) {
+    const key = JSON.stringify(data);
     if (key === this.#key) return;
     this.#key = key;
-    this.element.replaceChildren(...make().filter((node) => node !== null));
+    this.element.replaceChildren(...build().filter((node) => node !== null));
   }
 }
 
 export class AnswerView {
   /** @type {Answer | null} */
   turn = null;
-  /** Only the last answer can be asked for again. */
+  /** Only the last answer can be retried. */
   isLast = false;
-  /** Whether there is more of the text than is shown. */
+  /** Whether a part of the text is not shown yet. */
   isBehind = false;
 
   #pace = new TypingPace();
@@ -125,21 +125,21 @@ export class AnswerView {
     this.#progress.destroy();
   }
 
-  /** As much of the text as its pace has brought. @param {Answer} answer @param {number} at @param {number} now */
+  /** The text up to the length that the typing pace allows. @param {Answer} answer @param {number} at @param {number} now */
   #visibleText({ text, phase }, at, now) {
     const isWhole = !this.turn || this.#reducedMotion.matches || phase === "stopped" || phase === "failed";
-    const shown = isWhole ? this.#pace.showAll(text.length) : this.#pace.visibleLength(text.length, at, now);
-    this.isBehind = shown < text.length;
-    const isSplit = /[\ud800-\udbff]/.test(text[shown - 1] ?? "");
-    return text.slice(0, isSplit ? shown - 1 : shown);
+    const length = isWhole ? this.#pace.showAll(text.length) : this.#pace.visibleLength(text.length, at, now);
+    this.isBehind = length < text.length;
+    const isSplit = /[\ud800-\udbff]/.test(text[length - 1] ?? "");
+    return text.slice(0, isSplit ? length - 1 : length);
   }
 
   /** @param {import("./sources.js").NumberedSource[]} sources */
   #nameCitations(sources) {
-    for (const cite of this.#markdown.element.querySelectorAll("a.cite:not([aria-label])")) {
-      const number = cite.textContent ?? "";
+    for (const citation of this.#markdown.element.querySelectorAll("a.cite:not([aria-label])")) {
+      const number = citation.textContent ?? "";
       const source = sources.find((item) => String(item.number) === number);
-      if (source) cite.ariaLabel = fill(labels.source, { number, title: source.title });
+      if (source) citation.ariaLabel = fill(labels.source, { number, title: source.title });
     }
   }
 }

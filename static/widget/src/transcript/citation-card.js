@@ -10,24 +10,24 @@ import { buildQuote, findPassage } from "./quote.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 
-/** How long a pointer stays on a citation before its card opens, and away before it closes, in milliseconds. */
+/** How long a pointer rests on a citation before its card opens, and leaves it before the card closes. In milliseconds. */
 const OPEN_DELAY = 120;
 const CLOSE_DELAY = 200;
-/** How long a finger holds a citation. */
+/** How long a finger holds a citation before its card opens, in milliseconds. */
 const HOLD_DELAY = 450;
-/** Between a citation and its card, and from the edges, in pixels. */
+/** Space between a citation and its card, and at the edges, in pixels. */
 const GAP = 6;
 const MARGIN = 12;
 
 export class CitationCard {
   element = h("div", { className: "card", id: "card", role: "group", hidden: true });
-  /** Where the card is. No element has styles of its own, so that no policy has to allow them. @type {CSSStyleSheet | undefined} */
+  /** Positions the card. A `style` attribute would need a content security policy that allows it. @type {CSSStyleSheet | undefined} */
   #positionSheet;
   /** @type {HTMLAnchorElement | null} */
   #citation = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  /** A finger that held a citation does not follow it. */
+  /** Whether a finger held the citation: then its link is not followed. */
   #wasHeld = false;
   #log;
   #answerOf;
@@ -42,7 +42,7 @@ export class CitationCard {
   };
 
   /**
-   * @param {HTMLElement} log in which the citations are, and the card is put
+   * @param {HTMLElement} log holds the citations, and the card
    * @param {(cite: Element) => Answer | null} answerOf
    * @param {{ open: string }} labels
    */
@@ -51,42 +51,45 @@ export class CitationCard {
     this.#answerOf = answerOf;
     this.#labels = labels;
     log.append(this.element);
-    const on = (
+    const listen = (
       /** @type {string[]} */ types,
       /** @type {(cite: HTMLAnchorElement | null, event: any) => void} */ then,
     ) => {
       for (const type of types) log.addEventListener(type, (event) => then(citationAt(event.target), event));
     };
-    on(["pointerover"], (cite, { pointerType, target }) => {
+    listen(["pointerover"], (cite, { pointerType, target }) => {
       if (pointerType === "touch") return;
       if (cite) this.#schedule(() => this.show(cite), this.#citation ? 0 : OPEN_DELAY);
       else if (this.element.contains(target)) clearTimeout(this.#timer);
       else if (this.#citation) this.#schedule(() => this.hide(), CLOSE_DELAY);
       else clearTimeout(this.#timer);
     });
-    on(
+    listen(
       ["pointerleave"],
       (_, { pointerType }) => pointerType !== "touch" && this.#schedule(() => this.hide(), CLOSE_DELAY),
     );
-    on(["focusin"], (cite, { target }) => {
+    listen(["focusin"], (cite, { target }) => {
       if (cite?.matches(":focus-visible")) this.show(cite);
       else if (!this.#wasHeld && !this.element.contains(target)) this.hide();
     });
-    on(["focusout"], (_, { relatedTarget }) => {
+    listen(["focusout"], (_, { relatedTarget }) => {
       if (!relatedTarget || !log.contains(relatedTarget)) this.#schedule(() => this.hide(), CLOSE_DELAY);
     });
-    on(["pointerdown"], (cite, { pointerType, target }) => {
+    listen(["pointerdown"], (cite, { pointerType, target }) => {
       this.#wasHeld = false;
       if (!this.element.contains(target)) this.hide();
       if (cite && pointerType === "touch") this.#schedule(() => (this.show(cite), (this.#wasHeld = true)), HOLD_DELAY);
     });
-    on(["pointerup", "pointercancel"], (_, { pointerType }) => pointerType === "touch" && clearTimeout(this.#timer));
-    on(["click"], (cite, event) => {
+    listen(
+      ["pointerup", "pointercancel"],
+      (_, { pointerType }) => pointerType === "touch" && clearTimeout(this.#timer),
+    );
+    listen(["click"], (cite, event) => {
       if (!cite || !this.#wasHeld) return;
       event.preventDefault();
       event.stopPropagation();
     });
-    on(["contextmenu"], (cite, event) => cite && event.pointerType === "touch" && event.preventDefault());
+    listen(["contextmenu"], (cite, event) => cite && event.pointerType === "touch" && event.preventDefault());
     // The pointer or the focus may have come to a citation while this script was loading.
     const cite = log.querySelector("a.cite:is(:hover, :focus-visible)");
     if (cite instanceof HTMLAnchorElement) this.#schedule(() => this.show(cite), OPEN_DELAY);
@@ -123,7 +126,7 @@ export class CitationCard {
     );
   }
 
-  /** After the turns were drawn: what the card belongs to may be gone. */
+  /** Hides the card if the turns were drawn again without its citation. */
   refresh() {
     if (this.#citation && !this.#citation.isConnected) this.hide();
   }
@@ -140,21 +143,21 @@ export class CitationCard {
     const passage = findPassage(href, answer?.passages ?? []);
     const source = answer?.sources.find(({ url }) => withoutHash(href) === withoutHash(url));
     const title = passage?.title || source?.title || `${textContent}`;
-    const trail = passage?.breadcrumb.filter((name, i) => i || name !== title).join(" › ");
-    const quoted = buildQuote(href, passage);
+    const breadcrumb = passage?.breadcrumb.filter((name, i) => i || name !== title).join(" › ");
+    const quote = buildQuote(href, passage);
     this.element.ariaLabel = title;
     this.element.replaceChildren(
       h("strong", { dir: "auto" }, title),
-      h("small", { dir: "auto" }, trail || displayAddress(href)),
-      ...(quoted
-        ? [h("blockquote", { dir: "auto" }, quoted.before, quoted.marked && h("mark", {}, quoted.marked), quoted.after)]
+      h("small", { dir: "auto" }, breadcrumb || displayAddress(href)),
+      ...(quote
+        ? [h("blockquote", { dir: "auto" }, quote.before, quote.marked && h("mark", {}, quote.marked), quote.after)]
         : []),
-      // The citation itself is this link: keys need no second one.
+      // Not for the keyboard, since the citation itself is this link.
       h("a", { ...linkAttributes(href), tabIndex: -1 }, this.#labels.open),
     );
   }
 
-  /** Below the citation, or above where there is more room, and never over an edge. @param {Element} cite */
+  /** Puts the card below the citation, or above it if there is more room, and within the edges. @param {Element} cite */
   #position(cite) {
     const [log, at, card] = [this.#log, cite, this.element].map((element) => element.getBoundingClientRect());
     const below = log.bottom - at.bottom - GAP - MARGIN;

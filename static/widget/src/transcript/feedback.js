@@ -1,14 +1,14 @@
-/** What a reader thinks of an answer: a thumb counts at once, and more can be said after it. */
+/** Feedback on an answer: a thumb is sent at once, and a form for more follows. */
 
 import { h, icon, iconButton, textButton } from "../base/dom.js";
 import { labels } from "../base/labels.js";
 
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 
-/** The longest comment the service takes, in characters. */
+/** The longest comment that the service accepts, in characters. */
 const MAX_COMMENT = 1_000;
 
-/** What may be wrong with an answer, as its owner reads it, and by the key of the sentence that readers see. */
+/** Reasons as the owner reads them, with the keys of their labels for readers. */
 const REASONS = /** @type {const} */ ({
   inaccurate: "inaccurate",
   incomplete: "incomplete",
@@ -27,7 +27,7 @@ export class FeedbackView {
       : iconButton(labels.unhelpful, "thumb", press, { className: "quiet down" });
   });
   thumbs = h("span", { className: "thumbs", role: "group", "aria-label": labels.rate }, ...this.#thumbs);
-  /** Where more can be said. */
+  /** Holds the form. */
   element = h("div", {
     className: "feedback",
     hidden: true,
@@ -52,14 +52,14 @@ export class FeedbackView {
   /** @param {boolean} helpful */
   #press(helpful) {
     const answer = /** @type {Answer} */ (this.#answer);
-    const again = answer.feedback?.helpful === helpful;
-    this.#conversation.rate(answer.id, again ? null : { helpful, reason: "", comment: "" });
-    if (again) return this.#announce(labels.takenBack);
+    const isTakenBack = answer.feedback?.helpful === helpful;
+    this.#conversation.rate(answer.id, isTakenBack ? null : { helpful, reason: "", comment: "" });
+    if (isTakenBack) return this.#announce(labels.takenBack);
     this.#announce(labels.thanks);
     this.#showForm(helpful);
   }
 
-  /** Asks for more. @param {boolean} helpful */
+  /** Shows the form. @param {boolean} helpful */
   #showForm(helpful) {
     const reasons = Object.entries(REASONS).map(([value, key]) =>
       h("label", {}, h("input", { type: "radio", name: "reason", value }), h("span", {}, labels[key])),
@@ -92,8 +92,8 @@ export class FeedbackView {
   /** @param {Event} event @param {boolean} helpful */
   #send(event, helpful) {
     event.preventDefault();
-    const said = new FormData(/** @type {HTMLFormElement} */ (event.target));
-    const [reason, comment] = ["reason", "comment"].map((name) => String(said.get(name) ?? "").trim());
+    const fields = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    const [reason, comment] = ["reason", "comment"].map((name) => String(fields.get(name) ?? "").trim());
     this.#conversation.rate(/** @type {Answer} */ (this.#answer).id, { helpful, reason, comment });
     this.#close();
     this.element.replaceChildren(h("p", { className: "thanks" }, icon("check"), labels.thanks));

@@ -1,4 +1,4 @@
-/** How a question looks, with what the reader pointed at. */
+/** The view of a question with its context. */
 
 import { h, icon } from "../base/dom.js";
 import { labels } from "../base/labels.js";

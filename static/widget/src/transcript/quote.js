@@ -1,18 +1,18 @@
-/** What a citation points at: the words that its link names, and the passage around them. */
+/** Quotes for a citation: the words in the text fragment of its link, and the passage around them. */
 
 import { withoutHash } from "../base/links.js";
 
 /** @typedef {import("../conversation/thread.js").Passage} Passage */
 /** @typedef {{ before: string, marked: string, after: string }} Quote */
 
-/** How much of a passage is shown around the words that matter, and without any, in characters. */
+/** How much of a passage is quoted around these words, and if there are none. In characters. */
 const CONTEXT_LENGTH = 110;
 const MAX_LENGTH = 260;
 
 const collapseSpaces = (/** @type {string} */ text) => text.replace(/\s+/g, " ").trim();
 
 /**
- * The words that a link names by a text fragment, from `start` to `end` if there is one.
+ * The text fragment of a link: the text from `start` to `end`, or `start` alone.
  * @param {string} href
  * @returns {{ start: string, end: string } | null}
  */
@@ -35,21 +35,21 @@ export function parseTextFragment(href) {
 const section = (/** @type {string} */ href) => href.split(":~:")[0].replace(/#$/, "");
 
 /**
- * The passage a link leads to: the one of its section that has the words, or else of its page.
+ * The passage to which a link leads: one of its section with the quoted words, or else one of its page.
  * @param {string} href
  * @param {Passage[]} passages
  */
 export function findPassage(href, passages) {
-  const words = parseTextFragment(href);
-  const holds = (/** @type {Passage} */ { text }) => words && findWords(collapseSpaces(text), words);
-  const near = passages.filter(({ url }) => section(url) === section(href));
-  const far = passages.filter(({ url }) => withoutHash(url) === withoutHash(href));
-  return near.find(holds) ?? far.find(holds) ?? near[0] ?? far[0] ?? null;
+  const fragment = parseTextFragment(href);
+  const hasFragment = (/** @type {Passage} */ { text }) => fragment && findWords(collapseSpaces(text), fragment);
+  const sameSection = passages.filter(({ url }) => section(url) === section(href));
+  const samePage = passages.filter(({ url }) => withoutHash(url) === withoutHash(href));
+  return sameSection.find(hasFragment) ?? samePage.find(hasFragment) ?? sameSection[0] ?? samePage[0] ?? null;
 }
 
 /**
- * What to quote for a link: some of its passage with the supporting words marked, or the words alone where the
- * passage does not hold them. Null when there is nothing to quote.
+ * The quote for a link: a part of its passage with the words marked. It is the words alone if the passage does not hold
+ * them, and null if there is nothing to quote.
  * @param {string} href
  * @param {Passage | null} passage
  * @returns {Quote | null}
@@ -58,9 +58,9 @@ export function buildQuote(href, passage) {
   const words = parseTextFragment(href);
   const text = collapseSpaces(passage?.text ?? "");
   if (!words) return text ? { before: excerpt(text, 0, MAX_LENGTH), marked: "", after: "" } : null;
-  const found = findWords(text, words);
-  if (!found) return { before: "", marked: words.end ? `${words.start} … ${words.end}` : words.start, after: "" };
-  const [start, end] = found;
+  const range = findWords(text, words);
+  if (!range) return { before: "", marked: words.end ? `${words.start} … ${words.end}` : words.start, after: "" };
+  const [start, end] = range;
   const marked = text.slice(start, end);
   return {
     before:
@@ -72,12 +72,12 @@ export function buildQuote(href, passage) {
   };
 }
 
-/** Some characters of a text, to the end of a word. @param {string} text @param {number} at @param {number} length */
+/** A part of a text that ends with a word. @param {string} text @param {number} at @param {number} length */
 const excerpt = (text, at, length) =>
   text.length - at > length ? text.slice(at, at + length).replace(/\S*$/, "") + "…" : text.slice(at);
 
 /**
- * Where the words stand in a text, in any case.
+ * The range of the words in a text, ignoring case.
  * @param {string} text
  * @param {{ start: string, end: string }} words
  * @returns {[number, number] | null}
@@ -90,8 +90,8 @@ function findWords(text, { start, end }) {
   const folded = fold(text);
   const at = folded.indexOf(fold(start));
   if (at < 0) return null;
-  const stop = at + start.length;
-  if (!end) return [at, stop];
-  const close = folded.indexOf(fold(end), stop);
-  return close < 0 ? null : [at, close + end.length];
+  const startEnd = at + start.length;
+  if (!end) return [at, startEnd];
+  const endStart = folded.indexOf(fold(end), startEnd);
+  return endStart < 0 ? null : [at, endStart + end.length];
 }

@@ -1,4 +1,4 @@
-/** What stands below an answer: the pages it cites, pages to read next, and which state of the docs it is about. */
+/** The lists below an answer: cited pages, pages to read next, and the version of the documentation. */
 
 import { h, textButton } from "../base/dom.js";
 import { fill, labels, locale } from "../base/labels.js";
@@ -8,36 +8,36 @@ import { resolveAddress } from "../markdown/parser.js";
 
 /** @typedef {import("../conversation/thread.js").Source & { number: number }} NumberedSource */
 
-/** Sources shown before the rest is asked for. */
+/** Sources shown before the button for the rest. */
 const MAX_SHOWN = 5;
 
 /**
- * The cited pages, each once, by the numbers of the text; each leads to the first place that is cited of it.
+ * The cited pages, each once, with their numbers in the text. Each links to the place that is cited first.
  * @param {string} body
  * @param {import("../conversation/thread.js").Source[]} sources
  * @returns {NumberedSource[]}
  */
 export function citedSources(body, sources) {
   /** @type {Map<string, string>} */
-  const first = new Map();
+  const firstCited = new Map();
   for (const [, url] of body.matchAll(/\[\d{1,3}\]\(<?([^)\s>]+)/g))
-    if (!first.has(withoutHash(url))) first.set(withoutHash(url), url);
-  const once = numberSources(body, sources).filter(
+    if (!firstCited.has(withoutHash(url))) firstCited.set(withoutHash(url), url);
+  const pages = numberSources(body, sources).filter(
     ({ url }, i, all) => all.findIndex((other) => withoutHash(other.url) === withoutHash(url)) === i,
   );
-  return once.map((source) => ({ ...source, url: first.get(withoutHash(source.url)) ?? source.url }));
+  return pages.map((source) => ({ ...source, url: firstCited.get(withoutHash(source.url)) ?? source.url }));
 }
 
 /** @param {NumberedSource[]} sources */
 export function buildSourceList(sources) {
-  const rest = sources.slice(MAX_SHOWN);
+  const hidden = sources.slice(MAX_SHOWN);
   const list = h("ol", {}, ...sources.slice(0, MAX_SHOWN).map(buildItem));
-  const more = () => {
+  const showAll = () => {
     button?.remove();
-    list.append(...rest.map(buildItem));
+    list.append(...hidden.map(buildItem));
     list.children[MAX_SHOWN].querySelector("a")?.focus();
   };
-  const button = rest.length ? textButton(more, fill(labels.more, { n: rest.length })) : null;
+  const button = hidden.length ? textButton(showAll, fill(labels.more, { n: hidden.length })) : null;
   return h(
     "section",
     { className: "sources", "aria-label": labels.sources },
@@ -71,7 +71,7 @@ export function buildNextList(suggestions) {
   );
 }
 
-/** Which state of the docs an answer is about. @param {import("../conversation/thread.js").Scope | null} scope */
+/** The version of the documentation, and when it was indexed. @param {import("../conversation/thread.js").Scope | null} scope */
 export function buildScopeLine(scope) {
   const at = Date.parse(scope?.indexedAt ?? "");
   const parts = [scope?.version, Number.isNaN(at) ? "" : fill(labels.indexed, { ago: formatAge(at) })].filter(Boolean);

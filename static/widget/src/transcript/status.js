@@ -1,4 +1,4 @@
-/** How an answer is getting on, and what can be done about it. */
+/** The status of an answer: notices, progress, and how it ended. */
 
 import { h, icon, textButton } from "../base/dom.js";
 import { fill, labels } from "../base/labels.js";
@@ -10,12 +10,12 @@ import { ENDED } from "../conversation/thread.js";
 /** @type {Record<string, keyof typeof labels>} */
 const RUNGS = { second_model: "rungSecondModel", extractive: "rungExtractive", nearest_pages: "rungNearestPages" };
 
-/** What a reader should know before reading an answer. @param {Answer} answer */
+/** Notices above an answer. @param {Answer} answer */
 export function buildNotices({ notice, restarted, refused }) {
   const key = RUNGS[notice?.rung ?? ""];
   return [
     restarted && h("p", { className: "restarted" }, h("span", {}, labels.restarted)),
-    // A refusal says by itself that there are only pages nearby.
+    // The text of a refusal already says that it lists only nearby pages.
     notice &&
       key &&
       !refused &&
@@ -28,7 +28,7 @@ export function buildNotices({ notice, restarted, refused }) {
   ].filter((node) => node instanceof Node);
 }
 
-/** What is being done for an answer that is on its way, in a line that stays one element. */
+/** A line with the progress of an answer. It stays the same element. */
 export class ProgressLine {
   #text = h("span");
   #symbol = h("span", { className: "mark" });
@@ -45,24 +45,24 @@ export class ProgressLine {
     this.element = h("div", { className: "status" }, this.#symbol, this.#text);
   }
 
-  /** @param {Answer} answer @param {import("../conversation/thread.js").Phase} phase the one that is shown */
+  /** @param {Answer} answer @param {import("../conversation/thread.js").Phase} phase the one to show */
   update(answer, phase) {
     const kind = answer.reconnecting ? "reconnecting" : phase;
-    const held = kind === "queued" || kind === "waiting";
-    const said = progressText(answer, kind);
-    this.element.hidden = said === "";
+    const isWaiting = kind === "queued" || kind === "waiting";
+    const text = progressText(answer, kind);
+    this.element.hidden = text === "";
     this.element.dataset.kind = kind;
     if (kind !== this.#kind) {
       this.#kind = kind;
       clearInterval(this.#timer);
-      this.#symbol.replaceChildren(held ? icon("clock") : h("span", { className: "pulse" }));
-      if (held) this.element.append(this.#cancel);
+      this.#symbol.replaceChildren(isWaiting ? icon("clock") : h("span", { className: "pulse" }));
+      if (isWaiting) this.element.append(this.#cancel);
       else this.#cancel.remove();
       if (kind === "waiting") this.#timer = setInterval(() => this.#tick(), 1000);
     }
     this.#answer = answer;
     if (kind === "waiting") this.#tick();
-    else if (said !== this.#text.textContent) this.#text.textContent = said;
+    else if (text !== this.#text.textContent) this.#text.textContent = text;
   }
 
   #tick() {
@@ -74,11 +74,11 @@ export class ProgressLine {
   }
 }
 
-/** How long a question waits from now. @param {Answer | null} answer */
+/** The sentence for how long a question still waits. @param {Answer | null} answer */
 export function waitText(answer) {
   const { status, text = "", readyAt = 0 } = answer?.failure ?? {};
-  const left = formatClock(Math.max(0, Math.ceil(((readyAt ?? 0) - Date.now()) / 1000)));
-  return fill(status === 429 ? labels.busy : labels.later, { why: text || labels.failed, clock: left });
+  const remaining = formatClock(Math.max(0, Math.ceil(((readyAt ?? 0) - Date.now()) / 1000)));
+  return fill(status === 429 ? labels.busy : labels.later, { why: text || labels.failed, clock: remaining });
 }
 
 /** Empty once an answer has ended. @param {Answer} answer @param {string} kind */
@@ -91,17 +91,17 @@ function progressText({ reading }, kind) {
     : labels[/** @type {"queued" | "sending" | "searching" | "answering" | "reconnecting"} */ (kind)];
 }
 
-/** How an answer ended that is not whole. Only the last one can be gone on with. @param {Answer} answer @param {boolean} last @param {Conversation} conversation */
+/** How an incomplete answer ended. Only the last one can be retried or continued. @param {Answer} answer @param {boolean} last @param {Conversation} conversation */
 export function buildOutcome({ phase, text, failure }, last, conversation) {
-  const again = last && textButton(() => conversation.retry(), icon("retry"), labels.retry);
+  const retry = last && textButton(() => conversation.retry(), icon("retry"), labels.retry);
   if (phase === "stopped") {
-    const proceed = last && text.trim() && textButton(() => conversation.continueAnswer(), labels.proceed);
-    return h("div", { className: "outcome" }, h("p", {}, labels.stopped), h("span", {}, proceed || null, again));
+    const continueButton = last && text.trim() && textButton(() => conversation.continueAnswer(), labels.proceed);
+    return h("div", { className: "outcome" }, h("p", {}, labels.stopped), h("span", {}, continueButton || null, retry));
   }
   if (phase !== "failed") return null;
   const status = failure?.status ? h("small", {}, fill(labels.status, { n: failure.status })) : null;
-  const said = failure?.text || (text ? labels.failed : labels.empty);
-  return h("div", { className: "outcome failure" }, h("div", {}, h("p", {}, said), status), again);
+  const sentence = failure?.text || (text ? labels.failed : labels.empty);
+  return h("div", { className: "outcome failure" }, h("div", {}, h("p", {}, sentence), status), retry);
 }
 
 /** @param {number} seconds */

@@ -1,4 +1,4 @@
-/** The turns of a conversation, drawn once a frame, and how they scroll. */
+/** The turns of a conversation: they are drawn once a frame, and scroll. */
 
 import { h, icon } from "../base/dom.js";
 import { labels } from "../base/labels.js";
@@ -11,7 +11,7 @@ import { QuestionView } from "./question.js";
 
 /** @typedef {import("./citation-card.js").CitationCard} CitationCard */
 
-/** How near to its end the transcript counts as read to the end, in pixels. */
+/** Within this distance the transcript counts as scrolled to its end, in pixels. */
 const END_DISTANCE = 48;
 
 /** @type {Promise<typeof import("./citation-card.js") | null> | null} */
@@ -21,7 +21,7 @@ export class Transcript {
   /** @type {Map<string, QuestionView | AnswerView>} */
   #views = new Map();
   #frame = 0;
-  /** When what the next frame draws came. */
+  /** When the change arrived that the next frame draws, in milliseconds. */
   #changedAt = 0;
   #followsEnd = false;
   #hasScrolled = false;
@@ -32,7 +32,7 @@ export class Transcript {
   #card = null;
   #signal;
 
-  /** @param {Conversation} conversation @param {{ ondraw: () => void, onfocuslost: () => void, signal: AbortSignal }} on `onfocuslost`: the focus needs a place */
+  /** @param {Conversation} conversation @param {{ ondraw: () => void, onfocuslost: () => void, signal: AbortSignal }} on `onfocuslost`: the element with the focus is gone */
   constructor(conversation, { ondraw, onfocuslost, signal }) {
     this.#conversation = conversation;
     this.#signal = signal;
@@ -46,29 +46,29 @@ export class Transcript {
       "aria-label": labels.transcript,
       onscroll: () => this.#scrolled(),
     });
-    const follow = () => {
+    const jumpToEnd = () => {
       this.showEnd();
       this.#followsEnd = true;
       this.onfocuslost();
     };
-    this.latest = h("button", { className: "latest", hidden: true, onclick: follow }, labels.latest, icon("down"));
+    this.latest = h("button", { className: "latest", hidden: true, onclick: jumpToEnd }, labels.latest, icon("down"));
     for (const type of ["wheel", "touchmove", "pointerdown", "keydown"]) {
       this.log.addEventListener(type, () => (this.#hasScrolled = true), { passive: true });
     }
     new ResizeObserver(() => this.#scrolled()).observe(this.log);
-    const changed = (/** @type {Event} */ event) =>
+    const onchange = (/** @type {Event} */ event) =>
       this.#threadChanged(/** @type {CustomEvent} */ (event).detail.before);
-    conversation.addEventListener("change", changed, { signal });
+    conversation.addEventListener("change", onchange, { signal });
   }
 
-  /** A new question is shown at once, and whatever else once a frame. @param {import("../conversation/thread.js").Thread} before */
+  /** Shows a new question at once, and any other change with the next frame. @param {import("../conversation/thread.js").Thread} before */
   #threadChanged(before) {
-    const is = lastAnswer(this.#conversation.thread);
-    if (is && is.id !== lastAnswer(before)?.id) this.#showNewQuestion();
+    const answer = lastAnswer(this.#conversation.thread);
+    if (answer && answer.id !== lastAnswer(before)?.id) this.#showNewQuestion();
     else if (!this.#frame) this.#scheduleDraw(performance.now());
   }
 
-  /** Draws in the next frame what came at a moment: in a hidden tab that frame is far off. @param {number} since */
+  /** Draws a change with the next frame. In a hidden tab that may be much later, so its time is kept. @param {number} since */
   #scheduleDraw(since) {
     this.#changedAt = since;
     this.#frame = requestAnimationFrame(() => this.draw());
@@ -88,14 +88,14 @@ export class Transcript {
       (view instanceof QuestionView ? view.element.parentElement : view.element)?.remove();
       this.#views.delete(id);
     }
-    let ended = false;
+    let hasEnded = false;
     turns.forEach((turn, i) => {
       const last = i === turns.length - 1;
       const view = this.#views.get(turn.id);
       if (turn.role === "user") {
         if (!view) this.#addQuestion(turn);
       } else if (view instanceof AnswerView) {
-        ended = view.turn?.phase !== turn.phase && (turn.phase === "stopped" || turn.phase === "failed");
+        hasEnded = view.turn?.phase !== turn.phase && (turn.phase === "stopped" || turn.phase === "failed");
         if (view.turn !== turn || view.isLast !== last || view.isBehind) view.update(turn, last, since, now);
         if (view.isBehind && !this.#frame) this.#scheduleDraw(now);
       } else {
@@ -106,13 +106,13 @@ export class Transcript {
     if (!this.#loadingCard && this.log.querySelector("a.cite")) this.#loadingCard = this.#loadCard();
     this.log.hidden = turns.length === 0;
     if (this.#followsEnd) this.#scrollToEnd();
-    else if (ended) this.#findInLast(".outcome")?.scrollIntoView({ block: "nearest" });
+    else if (hasEnded) this.#findInLast(".outcome")?.scrollIntoView({ block: "nearest" });
     this.#scrolled();
     this.ondraw();
-    if (hadFocus && !this.log.matches(":focus-within")) this.onfocuslost(); // what had it is gone
+    if (hadFocus && !this.log.matches(":focus-within")) this.onfocuslost(); // its element is gone
   }
 
-  /** Brings a new question to the top, so that its answer is read from its start. */
+  /** Scrolls a new question to the top, so that readers see the start of its answer. */
   #showNewQuestion() {
     this.draw();
     this.#followsEnd = this.#hasScrolled = false;
@@ -120,7 +120,7 @@ export class Transcript {
     this.#scrolled();
   }
 
-  /** From there on it follows an answer whose beginning is out of view already. */
+  /** Scrolls to the end, and follows an answer that is longer than the view. */
   showEnd() {
     this.#followsEnd =
       this.#conversation.isRunning && Number(this.log.lastElementChild?.clientHeight) > this.log.clientHeight;
@@ -169,30 +169,30 @@ export class Transcript {
     return view instanceof AnswerView ? view.turn : null;
   }
 
-  /** Moves the focus to the turn before or after the one that has it; from elsewhere, to the last or the first. @param {number} by */
+  /** Moves the focus to the turn before or after. From outside it goes to the last or the first turn. @param {number} by */
   focusTurn(by) {
     const turns = [...this.log.querySelectorAll("article")];
-    const at = turns.findIndex((turn) => turn.matches(":focus-within"));
-    const to = at < 0 ? (by < 0 ? turns.length - 1 : 0) : Math.max(0, Math.min(turns.length - 1, at + by));
-    turns[to]?.focus();
+    const index = turns.findIndex((turn) => turn.matches(":focus-within"));
+    const next = index < 0 ? (by < 0 ? turns.length - 1 : 0) : Math.max(0, Math.min(turns.length - 1, index + by));
+    turns[next]?.focus();
   }
 
   #scrollToEnd() {
     this.log.scrollTop = this.log.scrollHeight;
   }
 
-  /** A part of the last exchange. @param {string} part */
+  /** Finds an element in the last exchange. @param {string} part */
   #findInLast(part) {
     return this.log.lastElementChild?.querySelector(part);
   }
 
   #scrolled() {
     const { scrollHeight, scrollTop, clientHeight } = this.log;
-    const near = scrollHeight - scrollTop - clientHeight <= END_DISTANCE;
-    if (this.#hasScrolled) this.#followsEnd = near;
-    // Nobody is to be called away from a whole answer, nor is the button to cover what stands below its text.
-    const wanted = this.#hasScrolled || this.#conversation.isRunning;
-    const end = this.#findInLast(".prose")?.getBoundingClientRect().bottom ?? 0;
-    this.latest.hidden = !wanted || end <= this.log.getBoundingClientRect().bottom;
+    const isNearEnd = scrollHeight - scrollTop - clientHeight <= END_DISTANCE;
+    if (this.#hasScrolled) this.#followsEnd = isNearEnd;
+    // Not below a complete answer: the button would distract from it, and cover the lists below its text.
+    const isUseful = this.#hasScrolled || this.#conversation.isRunning;
+    const textEnd = this.#findInLast(".prose")?.getBoundingClientRect().bottom ?? 0;
+    this.latest.hidden = !isUseful || textEnd <= this.log.getBoundingClientRect().bottom;
   }
 }
