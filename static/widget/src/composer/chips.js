@@ -1,4 +1,4 @@
-/** What goes with the next question, as chips above the field: the page, and things the reader pointed at. */
+/** The context of the next question, as chips above the field: the page, and what the reader selected or attached. */
 
 import { h, icon, iconButton } from "../base/dom.js";
 import { fill, labels } from "../base/labels.js";
@@ -6,15 +6,15 @@ import { pageName } from "../conversation/context.js";
 
 /** @typedef {import("../conversation/thread.js").Context} Context */
 
-/** So many things can go with one question. */
+/** The most items of context for one question. */
 const MAX_ITEMS = 5;
 
 export class ContextChips {
   /** @type {Context[]} */
   items = [];
-  /** What the reader selected; the next selection takes its place. @type {Context | null} */
+  /** The reader's selection. The next selection replaces it. @type {Context | null} */
   #suggestion = null;
-  /** The value of a suggestion that was sent or removed, and is not made again. */
+  /** The value of a suggestion that was sent or removed, and is not offered again. */
   #dismissed = "";
   #drawn = "";
   #conversation;
@@ -22,7 +22,7 @@ export class ContextChips {
 
   /**
    * @param {import("../conversation/conversation.js").Conversation} conversation
-   * @param {{ onchange: () => void, onfocuslost: () => void }} on `onfocuslost`: the chip that had the focus was the last one
+   * @param {{ onchange: () => void, onfocuslost: () => void }} on `onfocuslost`: the last chip had the focus, and is gone
    */
   constructor(conversation, on) {
     this.#conversation = conversation;
@@ -30,12 +30,12 @@ export class ContextChips {
     this.element = h("ul", { className: "chips", role: "list", "aria-label": labels.attached });
   }
 
-  /** What is worth keeping when the page is left: not what was merely selected. */
+  /** The items to store when the page is left: all but the selection. */
   get withoutSuggestion() {
     return this.items.filter((item) => item !== this.#suggestion);
   }
 
-  /** Adds things that are not there yet. Returns those for which there was no room. @param {Context[]} items */
+  /** Adds items that are not there yet. Returns those for which there was no room. @param {Context[]} items */
   add(items) {
     const rejected = items.filter((item) => {
       if (this.items.some(({ value }) => value === item.value)) return false;
@@ -47,7 +47,7 @@ export class ContextChips {
     return rejected;
   }
 
-  /** Offers what the reader selected. Returns whether it was taken up. @param {Context} item */
+  /** Offers the reader's selection. Returns whether it was added. @param {Context} item */
   suggest(item) {
     if (item.value === this.#dismissed || this.items.some(({ value }) => value === item.value)) return false;
     this.items = this.withoutSuggestion;
@@ -63,7 +63,7 @@ export class ContextChips {
     this.#changed();
   }
 
-  /** Puts others in the place of all of them. @param {Context[]} items */
+  /** Replaces all items. @param {Context[]} items */
   replace(items) {
     if (this.#suggestion && this.items.includes(this.#suggestion)) this.#dismissed = this.#suggestion.value;
     this.#suggestion = null;

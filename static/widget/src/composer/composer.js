@@ -1,4 +1,4 @@
-/** Where a question is written: a field that grows with its text, what goes with it, and one button that sends or stops. */
+/** The composer of questions: a field that grows with its text, the context, and one button that sends or stops. */
 
 import { h, icon, textButton } from "../base/dom.js";
 import { fill, labels, locale } from "../base/labels.js";
@@ -10,15 +10,15 @@ import { watchSelection } from "./selection.js";
 
 /** @typedef {import("../conversation/thread.js").Context} Context */
 
-/** The longest question the service takes. */
+/** The longest question that the service accepts, in characters. */
 const MAX_LENGTH = 32_000;
-/** Shares of it at which the reader is told what is left; it shows from the first on. */
+/** Shares of it at which screen readers hear how much is left. From the first one on a counter shows. */
 const WARNING_SHARES = [0.8, 0.9, 0.95, 1];
 
 export class Composer {
   #conversation;
   #store;
-  /** The question that is being edited, and what was here before. @type {{ id: string, text: string, context: Context[] } | null} */
+  /** The question that is being edited, with the draft from before. @type {{ id: string, text: string, context: Context[] } | null} */
   #editing = null;
   #step = 0;
   /** @type {AbortController | null} */
@@ -75,7 +75,7 @@ export class Composer {
     this.#changed();
   }
 
-  /** Adds things to point at, from anyone. Returns whether there was room for all. @param {unknown} input */
+  /** Adds context, unchecked. Returns whether there was room for all of it. @param {unknown} input */
   attach(input) {
     const items = parseContexts(input);
     const rejected = this.chips.add(items);
@@ -95,7 +95,7 @@ export class Composer {
     this.#saveDraft();
   }
 
-  /** Brings the last question back, to be asked in other words. Does nothing while an answer is running. */
+  /** Puts the last question into the field for editing. Does nothing while an answer is running. */
   edit() {
     const question = this.#conversation.thread.turns.at(-2);
     if (this.#conversation.isRunning || question?.role !== "user") return;
@@ -112,7 +112,7 @@ export class Composer {
     this.#pasteAndDrop.acceptDrops(panel, (isOver) => this.element.classList.toggle("over", isOver));
   }
 
-  /** Follows, while the panel is open, what the reader selects and how the page is called. @param {boolean} open */
+  /** Follows the reader's selection and the title of the page while the panel is open. @param {boolean} open */
   watchPage(open) {
     this.#watching?.abort();
     if (!open) return;
@@ -126,7 +126,7 @@ export class Composer {
     this.chips.draw();
   }
 
-  /** Empties it. */
+  /** Empties the composer. */
   clear() {
     this.#editing = null;
     this.field.value = "";
@@ -140,7 +140,7 @@ export class Composer {
     this.#conversation.sharesPage = draft.page !== false;
     const question = this.#conversation.thread.turns.at(-2);
     const edits = question && question.id === draft.editing;
-    // What was pointed at on another page was about that page.
+    // Context from another page belongs to that page.
     this.chips.items = parseContexts(draft.context).filter(({ path }) => edits || !path || path === location.pathname);
     if (!edits) return;
     this.#editing = { id: question.id, text: "", context: [] };
@@ -167,7 +167,7 @@ export class Composer {
     this.#update();
   }
 
-  /** The style sheet lays this copy of the text out under the field, so that both have its height. */
+  /** Copies the text for the style sheet, which shows it under the field to give the field its height. */
   #update() {
     this.grow.dataset.text = this.text + " ";
     this.field.placeholder = this.chips.items.length ? labels.placeholderAbout : labels.placeholder;
@@ -195,7 +195,7 @@ export class Composer {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    // Safari ends a composition before this event and leaves only the old code 229 to tell.
+    // Safari ends a composition before this event. Only the old code 229 still shows it.
     const composing = event.isComposing || event.keyCode === 229;
     if (composing || event.shiftKey) return;
     const { altKey, ctrlKey, metaKey } = event;
@@ -220,7 +220,7 @@ export class Composer {
     } else if (conversation.ask(text, items)) this.clear();
   }
 
-  /** Leaves the question as it was. Returns whether one was being edited. */
+  /** Cancels editing. Returns whether a question was being edited. */
   cancelEdit() {
     if (!this.#editing) return false;
     this.#restoreDraft();
@@ -228,7 +228,7 @@ export class Composer {
     return true;
   }
 
-  /** Ends editing; what was here before comes back. */
+  /** Ends editing, and restores the draft. */
   #restoreDraft() {
     if (!this.#editing) return;
     const { text, context } = this.#editing;
@@ -237,7 +237,7 @@ export class Composer {
     this.chips.replace(context);
   }
 
-  /** Says something above the field until the reader goes on. @param {string} text */
+  /** Shows a sentence above the field until the reader types. @param {string} text */
   showRemark(text) {
     this.remark.textContent = text || (this.#editing ? labels.editing : "");
     this.cancel.hidden = !this.#editing;

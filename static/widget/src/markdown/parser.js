@@ -20,20 +20,20 @@ import { findLanguage } from "./languages.js";
 /** @typedef {string | MarkdownElement} MarkdownNode */
 /** @typedef {{ raw: string, tree: MarkdownElement | null }} Block its source, and what it shows */
 /**
- * `base` is what relative links are relative to; `images` are the origins from which they may come; `partial` text is
- * still arriving. An image that may still change is its alternative text, for it must not be fetched by half an address.
+ * `base` is the base of relative links. `images` are the origins from which images may come. `partial` text is still
+ * arriving: its last image shows as alternative text, since half an address must not be requested.
  * @typedef {{ base: string, images?: ReadonlySet<string>, partial?: boolean }} ParseOptions
  */
 /** @typedef {{ base: string, images: ReadonlySet<string>, open: boolean }} BlockContext */
 /** @typedef {Record<string, any> & { type: string, raw: string }} Token */
 /** @typedef {{ label: string, href: string }} Suggestion */
 
-/** How deep a text may nest: what is deeper is plain text. */
+/** The deepest nesting. Deeper parts are plain text. */
 const MAX_DEPTH = 12;
-/** The longest stretch of a paragraph that is read at once, in characters: the lexer takes time by the square of it. */
+/** Longer paragraphs are lexed in parts of so many characters, since the lexer takes quadratic time. */
 const MAX_CHUNK = 2_000;
 
-/** Reads a text in little time whatever is in it. @param {string} text @returns {Token[]} */
+/** Splits any text into tokens, in a short time even if it is hostile. @param {string} text @returns {Token[]} */
 function tokenize(text) {
   const lexer = /** @type {any} */ (new Lexer({ gfm: true }));
   for (const [name, longest] of Object.entries({ blockTokens: Infinity, inlineTokens: MAX_CHUNK })) {
@@ -58,7 +58,7 @@ function tokenize(text) {
   return lexer.lex(text);
 }
 
-/** The blocks of a text. @param {string} text @param {ParseOptions} reading @returns {Block[]} */
+/** The blocks of a text. @param {string} text @param {ParseOptions} options @returns {Block[]} */
 export function parseBlocks(text, { base, images = new Set(), partial = false }) {
   const tokens = tokenize(partial ? completeMarkdown(text) : text);
   const last = tokens.findLastIndex(({ type }) => type !== "space");
@@ -68,7 +68,7 @@ export function parseBlocks(text, { base, images = new Set(), partial = false })
   }));
 }
 
-/** What a tree says; citations go, and the blanks before them. @param {MarkdownNode} tree @returns {string} */
+/** The text of a tree, without citations and the blanks before them. @param {MarkdownNode} tree @returns {string} */
 function plainText(tree) {
   if (typeof tree === "string") return tree;
   return tree.children.reduce(
@@ -78,7 +78,7 @@ function plainText(tree) {
   );
 }
 
-/** The first sentence of a text, which is somewhere near its beginning; no heading, nor a line that is like one. @param {string} text */
+/** The first sentence near the beginning of a text, if possible not a heading or a line that looks like one. @param {string} text */
 export function firstSentence(text) {
   const trees = parseBlocks(text.slice(0, 2_000), { base: "https://localhost/" }).flatMap(({ tree }) => tree ?? []);
   const isTitle = (/** @type {MarkdownElement} */ { children }) =>
@@ -89,11 +89,11 @@ export function firstSentence(text) {
 }
 
 /**
- * Splits off the block of pages to read next at the end, which is for buttons and not for reading. Only the service
- * writes one, with paths of the documentation.
+ * Splits off the block with pages to read next, which becomes a list of links. Only the service writes one, with paths
+ * of the documentation.
  * @param {string} text
  * @param {string} base
- * @param {string} [site] where paths begin
+ * @param {string} [site] address at which paths begin
  * @returns {{ body: string, suggestions: Suggestion[] }}
  */
 export function splitSuggestions(text, base, site = "") {
@@ -112,7 +112,7 @@ export function splitSuggestions(text, base, site = "") {
 export function resolveAddress(href, base) {
   try {
     const url = new URL(decodeEntities(href), base);
-    // What stands before an @ is read as the host by many, and is not.
+    // Many readers take the part before an @ for the host.
     return ["http:", "https:", "mailto:"].includes(url.protocol) && !url.username && !url.password ? url.href : null;
   } catch {
     return null;
@@ -129,7 +129,7 @@ function parseBlock(token, inside) {
       return element("p", parseInline(token.tokens, inside));
     case "text":
       return element("span", parseInline(token.tokens ?? [token], inside));
-    case "heading": // an answer has an h3 of its own, and models like to begin at their third level
+    case "heading": // the answer itself has an h3, and models often start with the third level
       return element(token.depth < 4 ? "h4" : token.depth === 4 ? "h5" : "h6", parseInline(token.tokens, inside));
     case "code":
       return element("pre", [stripBidiControls(token.text)], {
@@ -212,7 +212,7 @@ function parseImage(token, { base, images, open }) {
   return href && images.has(new URL(href).origin) ? [element("img", alt, { href })] : alt;
 }
 
-/** Without the characters that show a text in another order than it is written. @param {string} text */
+/** Removes characters that change the order in which a text is displayed. @param {string} text */
 const stripBidiControls = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
 /** @type {Record<string, string>} */
@@ -232,7 +232,7 @@ const ENTITIES = {
   times: "×",
 };
 
-/** The lexer leaves entities as they are written. @param {string} text */
+/** Decodes entities, which the lexer does not do. @param {string} text */
 function decodeEntities(text) {
   return stripBidiControls(
     text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
@@ -243,14 +243,14 @@ function decodeEntities(text) {
   );
 }
 
-/** Whether two trees show the same. @param {MarkdownNode} a @param {MarkdownNode} b @returns {boolean} */
+/** Whether two trees are equal. @param {MarkdownNode} a @param {MarkdownNode} b @returns {boolean} */
 export function isEqual(a, b) {
   if (a === b) return true;
   if (typeof a === "string" || typeof b === "string" || !isSameElement(a, b)) return false;
   return a.children.length === b.children.length && a.children.every((child, i) => isEqual(child, b.children[i]));
 }
 
-/** Whether two branches are the same but for their children. @param {MarkdownElement} a @param {MarkdownElement} b */
+/** Whether two elements are equal except for their children. @param {MarkdownElement} a @param {MarkdownElement} b */
 export const isSameElement = (a, b) =>
   a.tag === b.tag &&
   a.href === b.href &&
@@ -259,7 +259,7 @@ export const isSameElement = (a, b) =>
   a.lang === b.lang &&
   a.open === b.open;
 
-/** Adds a block to others. Code that follows on code in another language shows the same in other words. @param {MarkdownNode[]} trees @param {MarkdownElement} tree */
+/** Adds a block. Code after code in another language joins it in tabs, as they show the same task. @param {MarkdownNode[]} trees @param {MarkdownElement} tree */
 function appendBlock(trees, tree) {
   const last = /** @type {MarkdownElement | undefined} */ (trees.at(-1));
   const group = last?.tag === "tabs" ? /** @type {MarkdownElement[]} */ (last.children) : last ? [last] : [];
@@ -274,7 +274,7 @@ function appendBlock(trees, tree) {
   else trees.push(tree);
 }
 
-/** A text that grows: what is finished is read once. */
+/** A parser for a text that grows. It parses each finished block once. */
 export class StreamingParser {
   #text = "";
   /** How much of the text the finished blocks cover. */
@@ -282,7 +282,7 @@ export class StreamingParser {
   /** @type {MarkdownNode[]} */
   #finished = [];
 
-  /** All trees of the text as it is now. @param {string} text @param {ParseOptions} options @returns {MarkdownNode[]} */
+  /** The trees of the current text. @param {string} text @param {ParseOptions} options @returns {MarkdownNode[]} */
   parse(text, options) {
     text = text.replace(/\r\n?/g, "\n"); // as the lexer does, whose lengths are used below
     // The complete text is parsed anew: a reference at its end can turn text far above into links.

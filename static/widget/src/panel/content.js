@@ -1,4 +1,4 @@
-/** What the dialog of the panel holds, in the labels of the moment: header, conversation, composer. */
+/** The content of the panel's dialog, in the current labels: header, conversation, composer. */
 
 import { h, icon, iconButton, logoImage } from "../base/dom.js";
 import { labels } from "../base/labels.js";

@@ -1,4 +1,4 @@
-/** The dialog around a conversation: where it stands, how it opens and closes, and what the page does meanwhile. */
+/** The dialog around a conversation: its position, opening and closing, and its effects on the page. */
 
 import { logicalSide } from "../base/options.js";
 import { HostPage } from "./host-page.js";
@@ -7,9 +7,9 @@ import { HostPage } from "./host-page.js";
 
 /** Widths of the variant `panel`, in pixels, as frame.css has them. */
 const WIDTHS = { usual: 380, wide: 580 };
-/** How far a sheet is drawn down before it closes, in pixels. */
+/** How far a reader pulls a sheet down to close it, in pixels. */
 const CLOSE_DISTANCE = 90;
-/** Below so many pixels of height only what matters most is shown. */
+/** With less height than this, only the most important parts show. In pixels. */
 const LOW_HEIGHT = 420;
 
 const TABBABLE = "a[href], button, input, select, summary, textarea, [tabindex='0']";
@@ -19,7 +19,7 @@ export class Frame {
   #page = new HostPage();
   #narrow = matchMedia("(max-width: 639.98px)");
   #pushes = matchMedia("(min-width: 1280px)");
-  /** Whether the page behind is out of reach, by the browser's own doing. */
+  /** Whether the browser shows the dialog as modal. */
   #isModal = false;
   #style;
   #onclose;
@@ -41,7 +41,7 @@ export class Frame {
     for (const media of [this.#narrow, this.#pushes]) media.addEventListener("change", fit, { signal });
     for (const type of ["resize", "scroll"]) visualViewport?.addEventListener(type, fit, { signal });
     dialog.addEventListener("cancel", (event) => {
-      event.preventDefault(); // a phone's way back, among others
+      event.preventDefault(); // fired by a phone's back button, among others
       onclose();
     });
     dialog.addEventListener("close", () => this.#isModal && !dialog.open && onclose());
@@ -50,17 +50,17 @@ export class Frame {
     this.#listenToSwipes();
   }
 
-  /** Whether it is all that a small screen shows. */
+  /** Whether it covers a small screen. */
   get isSheet() {
     return this.#narrow.matches;
   }
 
-  /** Whether the page behind is out of reach. */
+  /** Whether readers cannot reach the page behind it. */
   get isCovering() {
     return this.isSheet || this.options.variant === "modal";
   }
 
-  /** @param {{ instant?: boolean }} how `instant`: without motion, in the place of what looked like it */
+  /** @param {{ instant?: boolean }} how `instant`: without an animation, in place of the skeleton */
   open({ instant = false }) {
     this.dialog.classList.toggle("instant", instant);
     this.#showDialog();
@@ -74,7 +74,7 @@ export class Frame {
     this.update();
   }
 
-  /** Makes it fit after anything has changed: the screen, its keyboard, an option. */
+  /** Adapts the dialog after a change: of the screen, its keyboard, or an option. */
   update() {
     const { dialog, options, isCovering } = this;
     const { variant, align } = options;
@@ -82,7 +82,7 @@ export class Frame {
     Object.assign(dialog.dataset, { form: this.isSheet ? "sheet" : variant, side, align });
     dialog.classList.toggle("wide", this.isWide);
     dialog.ariaModal = isCovering ? "true" : null;
-    // One that was taken off the page, and put back with it, is over it no longer.
+    // A dialog that was removed from the page and put back is no longer modal.
     if (dialog.open && dialog.isConnected && isCovering !== dialog.matches(":modal")) this.#switchModal();
     const pushes = dialog.open && variant === "panel" && this.#pushes.matches;
     this.#page.apply({
@@ -97,14 +97,14 @@ export class Frame {
     dialog.classList.toggle("low", dialog.open && dialog.clientHeight < LOW_HEIGHT);
   }
 
-  /** `show()` would take the focus; the attribute does all else that it does. */
+  /** Opens the dialog by its attribute, since `show()` would take the focus. */
   #showDialog() {
     this.#isModal = this.isCovering;
     if (this.#isModal) this.dialog.showModal();
     else this.dialog.open = true;
   }
 
-  /** From beside the page to over it, or back. */
+  /** Switches between modal and not modal. */
   #switchModal() {
     const root = /** @type {ShadowRoot} */ (this.dialog.getRootNode());
     const focused = /** @type {HTMLElement | null} */ (root.activeElement);
@@ -121,7 +121,7 @@ export class Frame {
     return clientX < left || clientX > right || clientY < top || clientY > bottom;
   }
 
-  /** Where the page is out of reach the focus goes round. @param {KeyboardEvent} event */
+  /** Keeps the focus inside while the dialog covers the page. @param {KeyboardEvent} event */
   #keepFocus(event) {
     const elements = /** @type {HTMLElement[]} */ ([...this.dialog.querySelectorAll(TABBABLE)]);
     const focusable = elements.filter(
@@ -134,7 +134,7 @@ export class Frame {
     (event.shiftKey ? focusable.at(-1) : focusable[0])?.focus();
   }
 
-  /** A sheet is drawn down by its header: anything else scrolls. */
+  /** Readers pull a sheet down by its header, since the rest of it scrolls. */
   #listenToSwipes() {
     let startY = 0;
     let distance = 0;

@@ -1,4 +1,4 @@
-/** What the widget does to the page around it: through one sheet of its own, which is taken away completely. */
+/** The widget's effects on the page around it. They are in one style sheet, which is removed completely. */
 
 export class HostPage {
   /** @type {CSSStyleSheet | null} */
@@ -6,19 +6,19 @@ export class HostPage {
 
   /**
    * @param {object} effects
-   * @param {boolean} [effects.still] whether the page stays where it is scrolled to
-   * @param {string} [effects.side] from which the page makes room for a panel: start or end
+   * @param {boolean} [effects.still] whether the page does not scroll
+   * @param {string} [effects.side] where the page makes room for a panel: start or end
    * @param {number} [effects.room] how much, in pixels
    */
   apply({ still = false, side = "end", room = 0 }) {
     const css = [
-      // A scrollbar that was there leaves its room, so that nothing moves.
+      // The space of a hidden scrollbar stays free, so that nothing moves.
       still &&
         `overflow:hidden!important;${innerWidth > document.documentElement.clientWidth ? "scrollbar-gutter:stable!important" : ""}`,
       room && `box-sizing:border-box!important;padding-inline-${side}:${room}px!important`,
     ].filter(Boolean);
     const others = document.adoptedStyleSheets?.filter((sheet) => sheet !== this.#sheet);
-    if (!others) return; // an old browser, where the page stays as it is
+    if (!others) return; // an old browser, in which the page does not change
     if (css.length === 0) {
       if (this.#sheet) document.adoptedStyleSheets = others;
       this.#sheet = null;

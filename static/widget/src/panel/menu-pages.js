@@ -1,16 +1,16 @@
-/** What the menu shows in the place of the conversation: other conversations, deletion, and what this all is. */
+/** The pages of the menu: past conversations, deletion of data, and information about the assistant. */
 
 import { h, iconButton, textButton } from "../base/dom.js";
 import { fill, labels, locale } from "../base/labels.js";
 
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
-/** A page that lies over the transcript; the composer stays. It goes when the conversation goes on. */
+/** A page over the transcript; the composer stays. It closes when the conversation continues. */
 export class Overlay {
-  /** What opens it, and gets the focus back. @type {HTMLElement | undefined} */
+  /** The element that opens it, and gets the focus back. @type {HTMLElement | undefined} */
   opener;
 
-  /** @param {Conversation} conversation @param {{ onfocuslost: () => void, signal: AbortSignal }} on the focus needs a place */
+  /** @param {Conversation} conversation @param {{ onfocuslost: () => void, signal: AbortSignal }} on `onfocuslost`: the element with the focus is gone */
   constructor(conversation, { onfocuslost, signal }) {
     this.title = h("h3", { id: "cover-name", tabIndex: -1 });
     this.body = h("div", { className: "cover-body" });
@@ -42,7 +42,7 @@ export class Overlay {
     this.title.focus();
   }
 
-  /** Returns whether it was open. @param {() => void} [onfocuslost] gives the focus a place; else it goes back to where it was */
+  /** Returns whether it was open. @param {() => void} [onfocuslost] moves the focus; by default it goes back to the opener */
   close(onfocuslost = () => this.opener?.focus()) {
     if (this.element.hidden) return false;
     const hadFocus = this.element.matches(":focus-within");

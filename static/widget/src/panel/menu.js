@@ -1,4 +1,4 @@
-/** What can be done with a conversation: the button that begins a new one, and a menu of that and all else. */
+/** The actions on a conversation: a button that starts a new one, and a menu with all actions. */
 
 import { h, icon, iconButton } from "../base/dom.js";
 import { labels } from "../base/labels.js";
@@ -11,7 +11,7 @@ export class Menu {
   #composer;
   #overlay;
   #onfocuslost;
-  /** Ends listening for presses outside. @type {AbortController | null} */
+  /** Ends the listener for clicks outside. @type {AbortController | null} */
   #listening = null;
   #pressedInside = false;
 
@@ -80,7 +80,7 @@ export class Menu {
     ];
   }
 
-  /** @param {string} label @param {() => void} act @param {boolean} [disabled] @param {boolean} [checked] of an item that is on or off */
+  /** @param {string} label @param {() => void} act @param {boolean} [disabled] @param {boolean} [checked] for an item that can be switched on and off */
   #item(label, act, disabled = false, checked) {
     const onclick = () => {
       if (disabled) return;
@@ -111,7 +111,7 @@ export class Menu {
     } else if (key === "Tab") {
       this.close();
       this.button.focus();
-      return; // from there on to the next place
+      return; // the browser then moves the focus on
     } else if (key === "ArrowDown") buttons[(at + 1) % buttons.length].focus();
     else if (key === "ArrowUp") buttons.at(at < 0 ? -1 : at - 1)?.focus();
     else if (key === "Home") buttons[0].focus();
@@ -137,5 +137,5 @@ function download(conversation) {
   const name = conversation.options.domain.replace(/[^\w.-]+/g, "-");
   const url = URL.createObjectURL(new Blob([conversation.exportMarkdown()], { type: "text/markdown;charset=utf-8" }));
   h("a", { href: url, download: `${name}-${new Date().toISOString().slice(0, 10)}.md` }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers read it late
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // some browsers read the address late
 }

@@ -1,4 +1,4 @@
-/** The panel that the launcher opens: a conversation, and the field to go on with it. */
+/** The panel that the launcher opens: a conversation with its composer. */
 
 import { warn } from "../base/console.js";
 import { applyStyles, h } from "../base/dom.js";
@@ -22,10 +22,10 @@ import { sheets } from "./styles.js";
 
 const TAG = "docs-assistant-panel";
 
-/** Fires `toggle` when it opens and closes, and passes on what the conversation tells sites as `hook`. */
+/** Fires `toggle` when it opens and closes, and `hook` for events that the host page hears of. */
 export class Panel extends HTMLElement {
   isOpen = false;
-  /** Whether the focus was inside when the panel closed, and so needs a new place. */
+  /** Whether the focus was inside when the panel closed. */
   hadFocus = false;
 
   #root = this.attachShadow({ mode: "closed" });
@@ -66,7 +66,7 @@ export class Panel extends HTMLElement {
     return this.content.transcript;
   }
 
-  /** @param {{ focus?: boolean, field?: HTMLTextAreaElement }} [how] `field`: where was written before the panel was there */
+  /** @param {{ focus?: boolean, field?: HTMLTextAreaElement }} [how] `field`: the field of the skeleton */
   show({ focus = true, field } = {}) {
     if (!this.isOpen) {
       this.isOpen = true;
@@ -86,7 +86,7 @@ export class Panel extends HTMLElement {
   hide() {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.hadFocus = !this.dialog.open || this.#root.activeElement !== null; // the browser may have closed it
+    this.hadFocus = !this.dialog.open || this.#root.activeElement !== null; // the browser may have closed the dialog
     this.frame.close();
     this.composer.watchPage(false);
     this.dispatchEvent(new Event("toggle"));
@@ -95,7 +95,7 @@ export class Panel extends HTMLElement {
   /**
    * Asks a question, or keeps it in the composer while an answer is running.
    * @param {string} text
-   * @param {unknown} [input] what it is about, unchecked: it comes from the host page
+   * @param {unknown} [input] context from the host page, unchecked
    */
   ask(text, input) {
     const context = parseContexts(input);
@@ -164,7 +164,7 @@ export class Panel extends HTMLElement {
     this.frame.update();
   }
 
-  /** A focused field would bring up a phone's keyboard over what the reader came to see. */
+  /** On a phone the field does not get the focus: its keyboard would cover the conversation. */
   #takeFocus() {
     if (this.frame.isSheet) this.dialog.focus();
     else this.composer.field.focus();
@@ -172,7 +172,7 @@ export class Panel extends HTMLElement {
 
   #listen() {
     this.dialog.addEventListener("keydown", (event) => this.#key(event));
-    // Shortcuts of the host page see this element, not the field that is typed in, and would act on every letter.
+    // The host page's shortcuts see this element as the target, not the field, and would act on typed letters.
     for (const type of ["keydown", "keyup", "keypress"])
       this.addEventListener(type, (event) => event.stopPropagation());
     this.dialog.addEventListener("announce", (event) =>
@@ -187,7 +187,7 @@ export class Panel extends HTMLElement {
     });
   }
 
-  /** Says how the last answer is getting on, and at its end what to know of it; its text is left to the reader. @param {Thread} before */
+  /** Announces the progress of the last answer, and at its end the notices and the first sentence. @param {Thread} before */
   #announceAnswer(before) {
     const [previous, is] = [lastAnswer(before), lastAnswer(this.conversation.thread)];
     if (!is || (previous?.phase === is.phase && previous.reconnecting === is.reconnecting && previous.id === is.id))
@@ -218,7 +218,7 @@ export class Panel extends HTMLElement {
     else this.hide();
   }
 
-  /** A link to a page of this site would lead behind what covers it. @param {Event} event */
+  /** Closes a panel that covers the page when a link leads to a page of this site. @param {Event} event */
   #linkClicked(event) {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (link && !link.target && this.frame.isCovering) this.hide();
@@ -229,10 +229,10 @@ export class Panel extends HTMLElement {
  * A panel, not yet shown.
  * @param {Partial<Options> & { domain: string, key: string }} options
  * @param {string} script address of the loader
- * @param {Partial<Services>} [services] other ones than a reader's own, to show what a panel looks like
+ * @param {Partial<Services>} [services] replacements, for a panel that only shows its look
  */
 export function create(options, script, services = {}) {
-  // Two copies of this module may meet on one page, and a name belongs to the class that took it first.
+  // A page may load two copies of this module. An element's name belongs to the class of the first one.
   if (!customElements.get(TAG)) customElements.define(TAG, Panel);
   const Registered = /** @type {typeof Panel} */ (customElements.get(TAG));
   return new Registered(

@@ -1,4 +1,4 @@
-/** The style sheets of the panel, in the order in which they apply. Side by side they also compress best. */
+/** The style sheets of the panel, in the order in which they apply. */
 
 import frame from "../base/frame.css";
 import composer from "../composer/composer.css";
