@@ -146,7 +146,8 @@ def block(source: str, begin: str, end: str) -> str:
 
 def defaults() -> dict[str, str]:
     """The widget's options with the source of their defaults."""
-    return dict(re.findall(r"^  (\w+): (.+),$", block(code("src/base/options.js"), "DEFAULTS = {", "\n};"), re.MULTILINE))
+    literal = block(code("src/base/options.js"), "DEFAULTS = {", "\n};")
+    return dict(re.findall(r"^  (\w+): (.+),$", literal, re.MULTILINE))
 
 
 def test_every_option_of_the_widget_has_a_row_with_its_attributes() -> None:

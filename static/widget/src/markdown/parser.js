@@ -41,7 +41,7 @@ function tokenize(text) {
     let depth = 0;
     lexer[name] = (/** @type {string} */ raw, /** @type {Token[]} */ tokens = [], /** @type {boolean} */ clipped) => {
       const token = { type: "text", raw, text: raw };
-      if (depth > MAX_DEPTH) return (tokens.push({ ...token, tokens: [token] }), tokens);
+      if (depth > MAX_DEPTH) return tokens.push({ ...token, tokens: [token] }), tokens;
       depth++;
       while (raw) {
         const end =
