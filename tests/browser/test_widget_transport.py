@@ -485,12 +485,12 @@ def test_two_tabs_keep_their_conversations(visit: Any, model_service: Any, proje
     one.page.reload()
     expect(one.panel.locator(".question")).to_have_count(1)
     expect(one.panel.locator(".question")).to_contain_text(INSTALL)
-    conversation(two, "open(it)", conversation(two, "past")[0]["chatId"])
+    conversation(two, "open(it)", conversation(two, "pastConversations")[0]["chatId"])
     two.ask("And from source?")
     expect_phase(two, "done")
     one.page.bring_to_front()
     expect(one.panel.locator(".question")).to_have_count(2)
-    conversation(two, "forget()")
+    conversation(two, "deleteData()")
     expect(one.panel.locator(".question")).to_have_count(0)
 
 
