@@ -1,8 +1,8 @@
 FROM node:22-slim AS widget
-WORKDIR /widget
+WORKDIR /static/widget
 COPY static/widget/package.json static/widget/package-lock.json ./
-RUN npm ci --no-audit --no-fund
-COPY static/widget/ ./
+RUN npm ci --omit=dev --no-audit --no-fund
+COPY static/ /static/
 RUN npm run build
 
 FROM python:3.12-slim
@@ -11,7 +11,7 @@ RUN useradd --system --home /app docs && mkdir /data && chown docs /data
 COPY requirements.txt ./
 RUN pip install --no-cache-dir -r requirements.txt
 COPY . .
-COPY --from=widget /widget/dist static/widget/dist
+COPY --from=widget /static/widget/dist static/widget/dist
 USER docs
 ENV DATA_DIR=/data PYTHONUNBUFFERED=1
 VOLUME /data

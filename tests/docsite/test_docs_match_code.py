@@ -146,7 +146,8 @@ def block(source: str, begin: str, end: str) -> str:
 
 def defaults() -> dict[str, str]:
     """The widget's options with the source of their defaults."""
-    return dict(re.findall(r"^  (\w+): (.+),$", block(code("src/options.js"), "DEFAULTS = {", "\n};"), re.MULTILINE))
+    literal = block(code("src/base/options.js"), "DEFAULTS = {", "\n};")
+    return dict(re.findall(r"^  (\w+): (.+),$", literal, re.MULTILINE))
 
 
 def test_every_option_of_the_widget_has_a_row_with_its_attributes() -> None:
@@ -161,7 +162,7 @@ def test_every_option_of_the_widget_has_a_row_with_its_attributes() -> None:
 
 
 def test_every_value_of_an_option_is_named() -> None:
-    rules = re.findall(r"^  (\w+): oneOf\((.+)\),$", code("src/options.js"), re.MULTILINE)
+    rules = re.findall(r"^  (\w+): oneOf\((.+)\),$", code("src/base/options.js"), re.MULTILINE)
     rows = dict(re.findall(r"^\| `(\w+)` \|(.*)$", section("embed", "## Look and behaviour"), re.MULTILINE))
     assert len(rules) == 5
     for name, values in rules:
@@ -188,7 +189,7 @@ def test_the_playground_offers_every_option_with_its_values() -> None:
     }
     of_code_only = {"hooks", "nonce"}
     assert named - {"dir"} == set(defaults()) - of_code_only
-    rules = dict(re.findall(r"^  (\w+): oneOf\((.+)\),$", code("src/options.js"), re.MULTILINE))
+    rules = dict(re.findall(r"^  (\w+): oneOf\((.+)\),$", code("src/base/options.js"), re.MULTILINE))
     choices = {
         name: re.findall(r"<option>(\w+)</option>", options)
         for name, options in re.findall(r'<select name="(\w+)">(.*?)</select>', form)

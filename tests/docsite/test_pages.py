@@ -161,14 +161,14 @@ def test_the_navigation_of_a_language_leads_to_what_is_not_translated_yet(client
 def test_all_languages_have_the_words_that_are_used() -> None:
     templates = "".join(file.read_text() for file in (ROOT / "templates").rglob("*.html"))
     rendered = "".join(file.read_text() for file in (ROOT / "docsite" / "site").glob("*.py"))
-    scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").glob("*.js"))
+    scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").rglob("*.js"))
     in_pages = {
         *re.findall(r"\bwords\.([a-z_]+)", templates),
         *re.findall(r'interface_texts\.PAGE\[.*?\]\["(\w+)"\]', rendered),
     }
     languages = navigation.LANGUAGES
     assert {code: set(known) for code, known in interface_texts.PAGE.items()} == dict.fromkeys(languages, in_pages)
-    in_scripts = set(re.findall(r"\bwords\.(\w+)", scripts)) - {"py", "js", "widget"}
+    in_scripts = set(re.findall(r"\blabels\.(\w+)", scripts)) - {"py", "js", "widget"}
     assert {code: set(known) for code, known in interface_texts.SCRIPT.items()} == dict.fromkeys(languages, in_scripts)
     blanks = re.compile(r"{\w*}")
     for of in (interface_texts.PAGE, interface_texts.SCRIPT):
@@ -177,8 +177,8 @@ def test_all_languages_have_the_words_that_are_used() -> None:
 
 
 def test_the_widget_has_words_in_every_language() -> None:
-    sources = [ROOT / "static" / "widget" / "src" / f"{name}.js" for name in ("launcher-words", "words")]
-    own = dict(re.findall(r'^  (\w+): "(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
+    sources = [ROOT / "static" / "widget" / "src" / "base" / f"{name}.js" for name in ("launcher-labels", "labels")]
+    own = dict(re.findall(r'^  (\w+):\s+"(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
     assert {navigation.FIRST, *interface_texts.WIDGET} == navigation.LANGUAGES.keys()
     blanks = re.compile(r"{\w+}")
     for language, options in interface_texts.WIDGET.items():

@@ -15,7 +15,7 @@ from docsite.core.http import scripts
 from tests import scenarios
 from tests.conftest import assert_error, logged_in
 
-NAMES = ("widget.js", "panel.js", "highlight.js")
+NAMES = ("widget.js", "panel.js", "highlight.js", "citation-card.js")
 FOREVER = "public, max-age=31536000, immutable"
 
 

@@ -1,0 +1,34 @@
+// Menus that are `details` elements: they close again, and entries that need a script are shown.
+
+import { announce } from "../base/announce.js";
+import { closest, copy, find, holdsTarget } from "../base/dom.js";
+
+const menus = Array.from(document.querySelectorAll("details.dropdown")).filter(
+  (menu) => menu instanceof HTMLDetailsElement,
+);
+
+for (const menu of menus) {
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    find(menu, "summary", HTMLElement).focus();
+  });
+  menu.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;
+  });
+}
+document.addEventListener("click", (event) => {
+  for (const menu of menus) if (!holdsTarget(menu, event) || closest(event, "a", HTMLAnchorElement)) menu.open = false;
+});
+
+const button = document.querySelector("[data-copy-page]");
+if (button instanceof HTMLButtonElement && navigator.clipboard) {
+  const item = button.closest("li");
+  if (item) item.hidden = false;
+  const fetchPage = async () => {
+    const response = await fetch(button.dataset.copyPage ?? "");
+    if (!response.ok) throw new Error(response.statusText);
+    return response.text();
+  };
+  button.addEventListener("click", () => copy(button, fetchPage(), announce));
+}

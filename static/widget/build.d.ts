@@ -1,0 +1,14 @@
+/** What the build puts into the scripts. */
+
+/** Version of `highlight.js` of this build, a part of its address. */
+declare const HIGHLIGHT_VERSION: string;
+/** Version of `citation-card.js` of this build, a part of its address. */
+declare const CITATION_CARD_VERSION: string;
+/** Version of `panel.js` of this build, a part of its address. */
+declare const PANEL_VERSION: string;
+
+/** A style sheet is imported as minified text. */
+declare module "*.css" {
+  const css: string;
+  export default css;
+}

@@ -1,0 +1,35 @@
+/**
+ * A plugin for esbuild that imports marked's lexer from its own sources.
+ *
+ * The package's module makes an instance of the whole parser as it loads, so a bundler can leave nothing of it out. Its
+ * source map holds the TypeScript files as they were written. Bundled from these, only the lexer and its rules remain:
+ * 11.6 KB gzip, and not 14.8.
+ */
+import { readFile } from "node:fs/promises";
+import { posix } from "node:path";
+
+const ENTRY = 'export { _Lexer as Lexer } from "./src/Lexer.ts";';
+const NAMESPACE = "marked";
+
+/** @param {string} file path of marked's source map */
+async function readSources(file) {
+  const { sources, sourcesContent } = JSON.parse(await readFile(file, "utf8"));
+  return new Map(sources.map((name, i) => [posix.join("lib", name), sourcesContent[i]])).set("index.ts", ENTRY);
+}
+
+/** @param {string} file path of marked's source map */
+export const markedLexer = (file) => ({
+  name: "marked-lexer",
+  setup({ onStart, onResolve, onLoad }) {
+    let sources = new Map();
+    onStart(async () => {
+      sources = await readSources(file);
+    });
+    onResolve({ filter: /^marked$/ }, () => ({ path: "index.ts", namespace: NAMESPACE }));
+    onResolve({ filter: /^\./, namespace: NAMESPACE }, ({ path, importer }) => ({
+      path: posix.join(posix.dirname(importer), path),
+      namespace: NAMESPACE,
+    }));
+    onLoad({ filter: /./, namespace: NAMESPACE }, ({ path }) => ({ contents: sources.get(path), loader: "ts" }));
+  },
+});

@@ -1,0 +1,2 @@
+/** Warns developers in the console. @param {...unknown} messages */
+export const warn = (...messages) => console.warn("Docs assistant:", ...messages);

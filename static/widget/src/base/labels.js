@@ -1,0 +1,163 @@
+/**
+ * Every sentence that readers see. `fill` fills in the `{names}`. A site may replace each of them by its own sentence
+ * (the option `labels`, by these keys).
+ */
+
+import { launcherLabels } from "./launcher-labels.js";
+
+export const labels = {
+  ...launcherLabels,
+  locale: "en",
+  wider: "Make wider",
+  narrower: "Make narrower",
+  greeting: "What are you looking for?",
+  promise: "Ask in your own words. Answers come from these docs, with links to the pages they use.",
+  starters: "Questions to start with",
+  caution: "Answers come from these docs and can still be wrong.",
+  transcript: "Conversation",
+
+  send: "Send",
+  stop: "Stop",
+  newThread: "New conversation",
+  latest: "Jump to latest",
+
+  unsend: "Cancel sending",
+  placeholderAbout: "Ask about this…",
+  attached: "What goes along",
+  added: "Added: {labels}",
+  remove: "Remove {label}",
+  thisPage: "This page: {title}",
+  quoted: "“{text}”",
+  codeChip: "Code",
+  pasted: "Pasted text",
+  line: "1 line",
+  lines: "{n} lines",
+  pastedHint: "Added as one piece. Paste again to put it into the question.",
+  cutShort: "Only the first 32,000 characters go with the question.",
+  tooMany: "No more than 5 things can go with one question.",
+  fileTooLarge: "{name} is larger than 256 KB.",
+  fileNotText: "{name} is not a text file.",
+  drop: "Drop text files here",
+  count: "{n} of {limit} characters",
+  left: "{n} characters left",
+  editing: "Editing your last question",
+
+  menu: "More",
+  past: "Past conversations",
+  pastNone: "There are no other conversations from the last 24 hours.",
+  download: "Download as Markdown",
+  tellPage: "Tell which page I am on",
+  about: "About",
+  back: "Back",
+  forget: "Delete my data",
+  forgetWhat:
+    "Your questions, answers and ratings are deleted, in this browser and at the service, and you get a new random id. This cannot be undone.",
+  forgetYes: "Delete everything",
+  forgetting: "Deleting…",
+  forgotten: "Your data was deleted.",
+  forgottenHere:
+    "Your data was deleted in this browser. The service could not be reached, so what it holds is still there.",
+  aboutAnswers: "Answers",
+  aboutAnswersText:
+    "They are made from these docs, as a rule by a language model, and can be wrong. Check the linked pages before you rely on one.",
+  aboutKept: "What is kept",
+  aboutKeptDay: "This browser keeps your conversations for 24 hours.",
+  aboutKeptTab: "This tab keeps your conversation until you close it.",
+  aboutKeptThere:
+    "The service keeps questions and answers under a random id, so that the docs can be improved. “{forget}” in the menu removes all of it.",
+  aboutSent: "What is sent",
+  aboutSentText:
+    "Your question, what you add to it, and the address of the page you are on. “{page}” in the menu switches the address off.",
+  aboutLimits: "Limits",
+  aboutLimitsText: "Only so much can be asked in a while. When it is too much, you are told how long to wait.",
+  proceed: "Continue",
+  cancel: "Cancel",
+  code: "code",
+  languages: "Languages",
+  wrap: "Wrap lines",
+  copyCode: "Copy code",
+  copy: "Copy",
+  copied: "Copied",
+  more: "Show {n} more",
+
+  asked: "You asked",
+  answered: "Answer",
+  sources: "Sources",
+  next: "Read next",
+  source: "Source {number}: {title}",
+  open: "Open",
+  context: "About",
+
+  rate: "Rate this answer",
+  helpful: "Helpful",
+  unhelpful: "Not helpful",
+  whatWasWrong: "What was wrong?",
+  inaccurate: "Inaccurate",
+  incomplete: "Incomplete",
+  outOfDate: "Out of date",
+  offTopic: "Not what I asked",
+  comment: "Anything to add? (optional)",
+  noMore: "No, thanks",
+  sendFeedback: "Send feedback",
+  thanks: "Thanks for your feedback.",
+  takenBack: "Feedback taken back.",
+
+  queued: "You are offline. It is sent when you are back online.",
+  reconnecting: "Connection lost. Reconnecting…",
+  sending: "Sending…",
+  searching: "Searching the docs…",
+  reading: "Reading {titles}",
+  answering: "Answering…",
+  complete: "Answer complete.",
+  completeOne: "Answer complete, 1 source.",
+  completeMany: "Answer complete, {n} sources.",
+  stopped: "Stopped",
+  restarted: "This is a new conversation. Earlier questions are not remembered.",
+
+  paused: "AI answers are paused.",
+  rungSecondModel: "Answered by the backup model.",
+  rungExtractive: "Showing the best passages from the docs.",
+  rungNearestPages: "Showing the nearest pages.",
+  justNow: "just now",
+  indexed: "indexed {ago}",
+
+  failed: "Something went wrong. Your question is kept.",
+  empty: "No answer came back.",
+  lost: "The connection was lost before the answer was complete.",
+  unreachable: "The assistant could not be reached.",
+  silent: "The assistant stopped responding.",
+  offline: "You are offline.",
+  busy: "You've asked a lot just now. Ready in {clock}.",
+  later: "{why} Trying again in {clock}.",
+  status: "Status {n}",
+};
+
+/**
+ * A sentence with its names filled in.
+ * @param {string} sentence
+ * @param {Record<string, string | number>} values
+ */
+export const fill = (sentence, values) =>
+  sentence.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+
+/** The language of times and numbers. Without a valid label it is the browser's. */
+export function locale() {
+  try {
+    return Intl.getCanonicalLocales(labels.locale);
+  } catch {
+    return undefined;
+  }
+}
+
+const DEFAULTS = Object.freeze({ ...labels });
+
+/**
+ * Replaces labels by a site's own sentences. Labels without one get their defaults back.
+ * @param {Record<string, string>} custom
+ * @returns {string[]} the keys that are unknown
+ */
+export function setLabels(custom) {
+  const isKnown = (/** @type {string} */ key) => Object.hasOwn(DEFAULTS, key);
+  Object.assign(labels, DEFAULTS, Object.fromEntries(Object.entries(custom).filter(([key]) => isKnown(key))));
+  return Object.keys(custom).filter((key) => !isKnown(key));
+}

@@ -1,0 +1,12 @@
+/** The style sheets of the panel, in the order in which they apply. */
+
+import frame from "../base/frame.css";
+import composer from "../composer/composer.css";
+import code from "../markdown/code.css";
+import prose from "../markdown/prose.css";
+import answer from "../transcript/answer.css";
+import turns from "../transcript/turns.css";
+import menu from "./menu.css";
+import panel from "./panel.css";
+
+export const sheets = [frame, panel, menu, prose, code, turns, answer, composer];

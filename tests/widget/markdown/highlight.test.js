@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { tokenize as tokensOf } from "../../../static/widget/src/markdown/highlight.js";
+import { findLanguage } from "../../../static/widget/src/markdown/languages.js";
+
+const tokens = (code, lang) => tokensOf(code, findLanguage(lang).id);
+
+const kinds = (code, lang) =>
+  Object.fromEntries(
+    tokens(code, lang)
+      .filter(({ kind }) => kind)
+      .map(({ text, kind }) => [text.trim(), kind]),
+  );
+const LANGUAGES = [
+  "bash",
+  "css",
+  "diff",
+  "go",
+  "html",
+  "ini",
+  "js",
+  "json",
+  "py",
+  "rust",
+  "sql",
+  "toml",
+  "ts",
+  "xml",
+  "yaml",
+];
+
+describe("colours of code", () => {
+  it("tell words apart", () => {
+    const python = kinds('def run(n):  # go\n    return "x" + n', "python");
+    assert.deepEqual([python.def, python.run, python["# go"], python['"x"']], ["kwd", "func", "cmnt", "str"]);
+    const sql = kinds("SELECT name FROM users WHERE id = 7 -- one", "sql");
+    assert.deepEqual([sql.SELECT, sql["7"], sql["-- one"]], ["kwd", "num", "cmnt"]);
+    assert.equal(kinds("const a = `x`;", "JavaScript").const, "kwd");
+    assert.equal(kinds('{"a": true}', "json").true, "bool");
+  });
+
+  it("know languages by their names and others by their own", () => {
+    assert.deepEqual(
+      ["sh", "YML", "tsx", "c++", "cobol", "", "constructor", "__proto__"].map((lang) => findLanguage(lang).name),
+      ["Bash", "YAML", "TypeScript", "C++", "cobol", "", "constructor", "__proto__"],
+    );
+    assert.deepEqual(tokens("x", "cobol"), [{ text: "x", kind: "" }]);
+  });
+
+  it("change no letter of hostile code, and take no time for it", () => {
+    const pieces = [
+      "a",
+      "a=",
+      "<a a='",
+      '"',
+      "\\",
+      "`${",
+      "/*",
+      "#",
+      "<!--",
+      "<style>",
+      "<script>",
+      "$(",
+      "1.",
+      "\n ",
+      "[a",
+      "x: |\n",
+      'f"{',
+      "--",
+      "\t",
+      "<!DOCTYPE",
+      "é",
+      "\u{1f600}",
+    ];
+    const began = performance.now();
+    let seed = 3;
+    for (const lang of LANGUAGES) {
+      for (let i = 0; i < 60; i++) {
+        seed = (seed * 48_271) % 2_147_483_647;
+        const pair = pieces[seed % pieces.length] + pieces[(seed >> 8) % pieces.length];
+        const code = pair.repeat(5_000).slice(0, 5_000);
+        assert.equal(
+          tokens(code, lang)
+            .map(({ text }) => text)
+            .join(""),
+          code,
+        );
+      }
+    }
+    assert.ok(performance.now() - began < 60_000);
+    assert.equal(tokens("const a".repeat(1_000), "js").length, 1);
+  });
+});
