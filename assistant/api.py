@@ -7,6 +7,7 @@ from contextlib import aclosing
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
+from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import Ask, AskV2, Forget, Stop
 from assistant.sessions import start
@@ -15,7 +16,7 @@ from assistant.sessions.running import Live, Taken, surely
 from assistant.sessions.start import Door
 from assistant.wire import v1, v2
 from docsite.core.access.api_middleware import own_origin
-from docsite.core.access.request_checks import AssistantKey, CallerRequest, assistant_charges
+from docsite.core.access.request_checks import AssistantKey, CallerRequest
 from docsite.core.http.schemas import responses
 from docsite.core.http.streams import streamed
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from pydantic import BaseModel, ValidationError
 
+from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import AskV2, Resume
 from assistant.sessions import resume, start
@@ -18,7 +19,6 @@ from assistant.sessions.start import Door
 from assistant.wire import compact, v2
 from docsite.core.access import api_middleware, authentication
 from docsite.core.access.authentication import Caller
-from docsite.core.access.request_checks import assistant_charges
 from docsite.core.db import in_db
 from docsite.core.http import client_address, ratelimit
 from docsite.core.http.body import parse_object

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from assistant.answering.pipeline import SORRY, Outcome
 from assistant.conversations import transcript
+from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import LONGEST_TEXT, Ask
 from assistant.sessions import start
@@ -21,7 +22,6 @@ from assistant.wire import v1
 from docsite.core.access import authentication
 from docsite.core.access.api_middleware import as_api_error, own_origin
 from docsite.core.access.authentication import Caller
-from docsite.core.access.request_checks import assistant_charges
 from docsite.core.db import in_db
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip

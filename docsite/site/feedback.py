@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from analytics.feedback.schemas import FeedbackIn
 from analytics.feedback.store import record
 from docsite.core.access.api_middleware import as_api_error
+from docsite.core.access.request_checks import BROWSER_IP
 from docsite.core.http import ratelimit
 from docsite.core.http.body import BROWSER_LIMIT
 from docsite.core.http.client_address import client_ip, network_of
@@ -75,7 +76,7 @@ def _said(request: HttpRequest) -> FeedbackIn:
 
 
 def _keep(request: HttpRequest, said: FeedbackIn) -> None:
-    ratelimit.spend((ratelimit.COLLECT_IP, network_of(client_ip(request))))
+    ratelimit.spend((BROWSER_IP, network_of(client_ip(request))))
     project = site_project()
     if project is None:
         raise NotFound("This site does not collect feedback.")

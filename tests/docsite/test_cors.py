@@ -2,6 +2,7 @@
 
 import pytest
 
+from docsite.core.access import cors
 from tests.conftest import assert_error, question
 
 
@@ -106,3 +107,30 @@ def test_clients_may_leave_discovery_out(http, service, tenant, path):
     )
     assert response.status_code == 200
     assert response.headers["access-control-allow-origin"] == "https://docs.acme.example"
+
+
+@pytest.mark.parametrize(
+    ("path", "domain"),
+    [
+        ("/discovery/v1/assistant/acme/message", "acme"),
+        ("/discovery/v2/assistant/acme/message", "acme"),
+        ("/discovery/v1/search/acme", "acme"),
+        ("/discovery/v1/page/acme", "acme"),
+        ("/discovery/v1/view/acme", "acme"),
+        ("/discovery/v1/feedback/acme", "acme"),
+        ("/discovery/v1/search/", None),
+        ("/discovery/v3/search/acme", None),
+        ("/discovery/v1/widget/acme", None),
+        ("/v1/analytics/prj_x/visitors", None),
+        ("/v1/collect/prj_x/views", None),
+        ("/health", None),
+    ],
+)
+def test_each_app_registers_what_pages_of_a_project_may_call(path, domain):
+    assert cors.domain_of(path) == domain
+
+
+def test_only_the_widgets_configuration_is_public():
+    assert cors.is_public("/discovery/v1/widget/acme")
+    for path in ("/discovery/v2/widget/acme", "/discovery/v1/search/acme", "/widget/x", "/discovery/v1/widget"):
+        assert not cors.is_public(path)

@@ -7,11 +7,13 @@ import sys
 
 import pytest
 
+from assistant.limits import ASSISTANT_ORG
 from docsite.core import ids
 from docsite.core.http import body, client_address, ratelimit
 from docsite.core.http.errors import BadRequest, TooMany, Unavailable
 from docsite.core.paths import normalize
 from docsite.core.tenants.models import Project, origin_of
+from search.limits import SEARCH_ORG
 from tests.conftest import ROOT
 
 
@@ -166,11 +168,11 @@ def test_limits_hold_in_each_process_while_the_store_is_down(settings, monkeypat
     monkeypatch.setattr(ratelimit, "get_usage", away)
     key = ids.project_id()
     for _ in range(3):
-        ratelimit.spend((ratelimit.SEARCH_ORG, key))
+        ratelimit.spend((SEARCH_ORG, key))
     with pytest.raises(TooMany):
-        ratelimit.spend((ratelimit.SEARCH_ORG, key))
+        ratelimit.spend((SEARCH_ORG, key))
     with pytest.raises(Unavailable):  # an answer costs money
-        ratelimit.spend((ratelimit.ASSISTANT_ORG, key))
+        ratelimit.spend((ASSISTANT_ORG, key))
 
 
 @pytest.mark.parametrize(

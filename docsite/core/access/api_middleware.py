@@ -5,7 +5,6 @@ chain belong to pages, which take `settings.MIDDLEWARE` instead.
 """
 
 import logging
-import re
 import secrets
 from collections.abc import Awaitable, Callable
 
@@ -17,7 +16,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.decorators import async_only_middleware
 
-from docsite.core.access import authentication
+from docsite.core.access import authentication, cors
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import (
     ApiError,
@@ -28,9 +27,6 @@ from docsite.core.http.errors import (
 
 logger = logging.getLogger(__name__)
 
-# The paths that browsers of other origins call; analytics and collecting are for servers.
-_BROWSER_PATH = re.compile(r"/discovery/v[12]/(?:assistant|search|page|view|feedback)/(?P<domain>[^/]+)")
-_PUBLIC_PATH = re.compile(r"/discovery/v1/widget/")  # answers any origin, since it says which are allowed
 _EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
 
 
@@ -48,19 +44,19 @@ class Gate:
         if head:
             request.method = "GET"  # the server drops the body, if it is one chunk
         request.urlconf = settings.API_URLCONF  # type: ignore[attr-defined]  # Django reads it when it resolves
-        cors: dict[str, str] = {}
+        cors_headers: dict[str, str] = {}
         try:
             request.get_host()
-            cors = await self._cors(request)
+            cors_headers = await self._cors_headers(request)
             response = self._preflight(request) or await self.get_response(request)
         except DisallowedHost:
             response = BadRequest("Host: not a host name this service answers to").response()
         except Exception as failure:  # of ours: Django has already answered for the views
             response = as_api_error(failure).response()
         response = _in_our_shape(response)
-        for name, value in {**cors, **ratelimit.headers(getattr(request, "uses", ()))}.items():
+        for name, value in {**cors_headers, **ratelimit.headers(getattr(request, "uses", ()))}.items():
             response.headers.setdefault(name, value)
-        if cors:
+        if cors_headers:
             patch_vary_headers(response, ["Origin"])
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Content-Type-Options"] = "nosniff"
@@ -76,21 +72,21 @@ class Gate:
         """What a view let out, as JSON."""
         return as_api_error(exception).response()
 
-    async def _cors(self, request: HttpRequest) -> dict[str, str]:
-        """CORS fields for an allowed origin, and on public paths; none where there is no Origin; 403 for any other."""
-        if _PUBLIC_PATH.match(request.path_info):
+    async def _cors_headers(self, request: HttpRequest) -> dict[str, str]:
+        """The CORS headers of this request's origin; none without an Origin. Raises 403 for an origin not allowed."""
+        if cors.is_public(request.path_info):
             return {"Access-Control-Allow-Origin": "*"}
         origin = request.headers.get("Origin")
-        path = _BROWSER_PATH.match(request.path_info)
-        if origin is None or path is None:
+        domain = cors.domain_of(request.path_info)
+        if origin is None or domain is None:
             return {}
-        if origin != own_origin(request) and not await authentication.lists_origin(path["domain"], origin):
+        if origin != own_origin(request) and not await authentication.lists_origin(domain, origin):
             raise Forbidden("This origin is not on the project's list of allowed origins.")
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
 
     @staticmethod
     def _preflight(request: HttpRequest) -> HttpResponse | None:
-        if request.method != "OPTIONS" or not _BROWSER_PATH.match(request.path_info):
+        if request.method != "OPTIONS" or cors.domain_of(request.path_info) is None:
             return None
         return HttpResponse(
             status=204,

@@ -18,9 +18,11 @@ from docsite.core.db import in_db
 from docsite.core.http import body, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
 from docsite.core.http.errors import Forbidden, NotFound
+from docsite.core.http.ratelimit import Charge, Limit
 from docsite.core.tenants.models import Project
 
-Charge = tuple[ratelimit.Limit, str]
+# What pages report without a key, and what the widget asks for, count against one limit.
+BROWSER_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 
 
 class GuardedRequest(HttpRequest):
@@ -40,29 +42,6 @@ class BrowserRequest(GuardedRequest):
     """A keyless request from a page."""
 
     auth: Project
-
-
-def assistant_charges(caller: Caller) -> list[Charge]:
-    """A question counts against its address first, so that one address cannot drain the organization."""
-    return [
-        (ratelimit.ASSISTANT_IP, network_of(caller.address)),
-        (ratelimit.ASSISTANT_ORG, str(caller.project.organization_id)),
-    ]
-
-
-def search_charges(caller: Caller) -> list[Charge]:
-    """Search and page content share one limit."""
-    return [(ratelimit.SEARCH_ORG, str(caller.project.organization_id))]
-
-
-def analytics_charges(caller: Caller) -> list[Charge]:
-    """All reading of analytics shares one limit."""
-    return [(ratelimit.ANALYTICS_ORG, str(caller.project.organization_id))]
-
-
-def collect_charges(caller: Caller) -> list[Charge]:
-    """Batches of views have a limit of their own."""
-    return [(ratelimit.COLLECT_ORG, str(caller.project.organization_id))]
 
 
 def _path_argument(request: HttpRequest, name: str) -> str:
@@ -142,7 +121,7 @@ class AnyOrigin:
         project = authentication.project_by_domain(domain)
         if project is None:
             raise NotFound("No such domain.")
-        request.uses = ratelimit.spend((ratelimit.COLLECT_IP, network_of(address)))
+        request.uses = ratelimit.spend((BROWSER_IP, network_of(address)))
         return project
 
 

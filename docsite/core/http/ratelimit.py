@@ -31,14 +31,7 @@ class Limit:
         return count, seconds
 
 
-ANALYTICS_ORG = Limit("analytics", "limit_analytics_org", fail_open=True)
-ASSISTANT_IP = Limit("assistant-ip", "limit_assistant_ip")
-ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org")
-SEARCH_ORG = Limit("search-org", "limit_search_org", fail_open=True)
-COLLECT_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
-COLLECT_ORG = Limit("collect-org", "limit_collect_org", fail_open=True)
-LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
-LOGIN_ACCOUNT = Limit("login-account", "limit_login_account", fail_open=True)
+Charge = tuple[Limit, str]  # a limit, and the key that a request counts against it under
 
 
 @dataclass(frozen=True)
@@ -50,7 +43,7 @@ class Use:
     reset: int
 
 
-def spend(*charges: tuple[Limit, str]) -> list[Use]:
+def spend(*charges: Charge) -> list[Use]:
     """Count one request against each (limit, key) in order; blocking, so call it in a worker thread.
 
     Raises `TooMany` at the first limit that is used up, before the next one is
@@ -72,7 +65,7 @@ def spend(*charges: tuple[Limit, str]) -> list[Use]:
     return uses
 
 
-def look(*charges: tuple[Limit, str]) -> list[Use]:
+def look(*charges: Charge) -> list[Use]:
     """What is left of each limit, counting nothing and refusing nobody; blocking, like `spend`."""
     usages = [(limit, _usage(limit, key, increment=False)) for limit, key in charges]
     return [

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.response import HttpResponseBase
-from django.views.decorators.http import require_GET
 
 from docsite.core.http.errors import NotFound
 
@@ -64,9 +63,3 @@ def answer(request: HttpRequest, script: Script, cache_control: str) -> HttpResp
 def _takes_gzip(request: HttpRequest) -> bool:
     accepted = request.headers.get("Accept-Encoding", "").lower().replace(" ", "").split(",")
     return "gzip" in (one.partition(";")[0] for one in accepted if not one.endswith((";q=0", ";q=0.0")))
-
-
-@require_GET
-async def view_script(request: HttpRequest) -> HttpResponseBase:
-    """The script that counts page views."""
-    return answer(request, built("views.js"), SHORTLY)

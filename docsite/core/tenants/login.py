@@ -18,7 +18,10 @@ from django.http.response import HttpResponseBase
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
+from docsite.core.http.ratelimit import Limit
 
+LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
+LOGIN_ACCOUNT = Limit("login-account", "limit_login_account", fail_open=True)
 DEVICE = "device"
 KNOWN_FOR = timedelta(days=180)
 
@@ -34,9 +37,9 @@ class LoginForm(AdminAuthenticationForm):
             return self.cleaned_data
         assert self.request is not None  # the view gives it
         account = _account(self.cleaned_data["username"])
-        charges = [(ratelimit.LOGIN_IP, network_of(client_ip(self.request)))]
+        charges = [(LOGIN_IP, network_of(client_ip(self.request)))]
         if self.request.get_signed_cookie(DEVICE, "", max_age=KNOWN_FOR) != account:
-            charges.append((ratelimit.LOGIN_ACCOUNT, account))
+            charges.append((LOGIN_ACCOUNT, account))
         try:
             ratelimit.spend(*charges)
         except TooMany as refusal:
