@@ -11,5 +11,8 @@ class AnalyticsConfig(AppConfig):
     name = "analytics"
 
     def ready(self) -> None:
-        """Register what browsers may call."""
+        """Register what browsers may call, and that a project is read together with its settings."""
+        from docsite.core.access import authentication
+
         cors.allow_project_origins("view", "feedback")
+        authentication.load_with_project("analytics_settings")

@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet, URLField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html_join
 
+from docsite.core.tenants import project_pages
 from docsite.core.tenants.login import LoginForm
 from docsite.core.tenants.models import (
     NEW_KEYS_PER_HOUR,
@@ -208,19 +209,76 @@ class NewKeyForm(forms.Form):
         return None if chosen == "none" else int(chosen)
 
 
+class ProjectForm(forms.ModelForm):
+    """A project with the settings of the apps, whose fields `ProjectAdmin` declares in a subclass."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for section in project_pages.settings():
+            row = section.stored(self.instance) or section.model()
+            for name in section.names:
+                self.initial.setdefault(name, getattr(row, name))
+
+    def clean(self) -> dict[str, Any]:
+        """Check the settings as their models would."""
+        cleaned = super().clean() or self.cleaned_data
+        for section in project_pages.settings():
+            for field in section.fields:
+                if field.name in cleaned:
+                    try:
+                        field.run_validators(cleaned[field.name])
+                    except ValidationError as error:
+                        self.add_error(field.name, error)
+        return cleaned
+
+    def save_settings(self) -> None:
+        """Store what was changed, each app's in its own row."""
+        for section in project_pages.settings():
+            if changed := {name: self.cleaned_data[name] for name in section.names if name in self.changed_data}:
+                section.save(self.instance, changed)
+
+
+def _facts() -> list[Any]:
+    return [fact.show for fact in project_pages.facts()]
+
+
 @admin.register(Project)
 class ProjectAdmin(ScopedAdmin):
-    """Projects, each with its API keys page."""
+    """Projects, each with its API keys page, and with what the apps add to it (`project_pages`)."""
 
     addable = changeable = True
-    list_display = ("domain", "name", "organization", "indexed_at", "pages")
     search_fields = ("domain", "name")
-    readonly_fields = ("project_id", "indexed_at")
-    fields = (
-        *("organization", "domain", "name", "project_id", "docs_url", "allowed_origins"),
-        *("support_url", "ai_scope", "secret_rotation", "first_party_ids", "indexed_at"),
-    )
+    readonly_fields = ("project_id",)
+    fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins")
     view_on_site = False
+
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
+        """The project, the facts of the apps, the links."""
+        return ("domain", "name", "organization", *_facts(), "pages")
+
+    def get_list_select_related(self, request: HttpRequest) -> list[str]:
+        """What a row shows, read in one query."""
+        return ["organization", *(fact.relation for fact in project_pages.facts())]
+
+    def get_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
+        """The project's own fields, the settings of the apps, their facts."""
+        settings = (name for section in project_pages.settings() for name in section.names)
+        return (*self.fields, *settings, *_facts())
+
+    def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """A form that holds the settings of the apps, too."""
+        declared = {
+            field.name: self.formfield_for_dbfield(field, request)
+            for section in project_pages.settings()
+            for field in section.fields
+        }
+        form = type("ProjectForm", (ProjectForm,), declared)
+        return super().get_form(request, obj, change, **{"form": form, **kwargs})
+
+    def save_model(self, request: HttpRequest, obj: Project, form: ProjectForm, change: bool) -> None:
+        """Store the project and the settings of the apps."""
+        super().save_model(request, obj, form, change)
+        form.save_settings()
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """Superusers: everything of the project goes with it."""
@@ -240,23 +298,19 @@ class ProjectAdmin(ScopedAdmin):
         told = [f"{number:,} {name}" for name, number in counted.items() if number]
         return [*map(str, projects), *told], {"projects": len(projects), **counted}, set(), []
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
         """A project stays in its organization, since its keys do."""
-        return (*self.readonly_fields, "organization") if obj else self.readonly_fields
+        readonly = (*self.readonly_fields, *_facts())
+        return (*readonly, "organization") if obj else readonly
 
     formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
 
     @admin.display(description="Pages")
     def pages(self, project: Project) -> str:
         """Links to what can be done with a project."""
-        return format_html(
-            '<a href="{}">API keys</a> · <a href="{}">Sources</a> · '
-            '<a href="{}">Visitors</a> · <a href="{}">Assistant</a>',
-            project.get_absolute_url(),
-            f"{reverse('admin:search_source_changelist')}?project={project.domain}",
-            reverse("admin:analytics_visitors", args=[project.domain]),
-            reverse("admin:assistant_settings", args=[project.domain]),
-        )
+        links = [(project.get_absolute_url(), "API keys")]
+        links += [(link.url(project), link.label) for link in project_pages.links()]
+        return format_html_join(" · ", '<a href="{}">{}</a>', links)
 
     def get_urls(self) -> list[Any]:
         """The project's page, whose last segment is its domain."""

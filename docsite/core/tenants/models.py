@@ -4,14 +4,13 @@ import functools
 import hashlib
 import ipaddress
 import re
-import secrets
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator, validate_email
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
@@ -60,21 +59,6 @@ def validate_origins(origins: Any) -> None:
             raise ValidationError(f"{str(origin)[:100]}: write it as {canonical}.")
 
 
-def validate_support_url(text: str) -> None:
-    """Refuse anything but a web address, a mailto link or a mail address, since it becomes a link in an answer."""
-    try:
-        if text.startswith("mailto:") or "://" not in text:
-            validate_email(text.removeprefix("mailto:").partition("?")[0])
-        else:
-            origin_of(text)
-    except (ValueError, ValidationError):
-        raise ValidationError(
-            "Write a link that begins with https://, http:// or mailto:, or an e-mail address."
-        ) from None
-    if re.search(r"[\s\x00-\x1f\x7f()<>\[\]\"\\`]", text):  # would end the link
-        raise ValidationError("Must hold no spaces, quotes or brackets; in an address write %20, %28 and so on.")
-
-
 def validate_networks(networks: Any) -> None:
     """Refuse anything but a list of CIDR ranges, and ranges that would let everybody in."""
     if not isinstance(networks, list):
@@ -118,27 +102,8 @@ class Membership(models.Model):
         return f"{self.user} in {self.organization}"
 
 
-def visitor_secret() -> str:
-    """A new key for a project's visitor hashes. Deleting the old one unlinks the past."""
-    return secrets.token_hex(32)
-
-
 class Project(models.Model):
     """One documentation site of an organization."""
-
-    class AiScope(models.TextChoices):
-        """Which AI-operated clients count as `ai`."""
-
-        ALL = "all", "Assistants, agents, AI search and training crawlers, Markdown fetches"
-        READERS = "readers", "Assistants, agents and Markdown fetches only"
-
-    class Rotation(models.TextChoices):
-        """How long a visitor is the same one."""
-
-        NEVER = "never", "Never: a visitor counts once over any range"
-        QUARTER = "90d", "Every 90 days"
-        MONTH = "month", "Every month"
-        DAY = "day", "Every day: nobody is followed from one day to the next"
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="projects")
     project_id = models.CharField("project ID", max_length=40, unique=True, default=ids.project_id, editable=False)
@@ -158,29 +123,6 @@ class Project(models.Model):
         validators=[validate_origins],
         help_text="Other origins whose pages may use the widget and the browser endpoints.",
     )
-    support_url = models.CharField(
-        max_length=300,
-        blank=True,
-        validators=[validate_support_url],
-        help_text="Link or mail address offered when the documentation has no answer.",
-    )
-    ai_scope = models.CharField(max_length=10, choices=AiScope.choices, default=AiScope.ALL)
-    secret_rotation = models.CharField(
-        "visitor secret changes",
-        max_length=5,
-        choices=Rotation.choices,
-        default=Rotation.NEVER,
-        help_text="With each new secret every visitor counts as a new one.",
-    )
-    first_party_ids = models.BooleanField(
-        "first-party visitor ids",
-        default=False,
-        help_text="Take the random id that the view script keeps in a reader's browser instead of address and user "
-        "agent. It sets storage, for which you may need consent.",
-    )
-    visitor_secret = models.CharField(max_length=64, default=visitor_secret, editable=False)
-    index_generation = models.PositiveIntegerField(default=0, editable=False)
-    indexed_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -16,6 +16,7 @@ from docsite.core.access.authentication import recent
 from docsite.core.http.client_address import parse
 from docsite.core.tenants.models import Project
 from tests.analytics.conftest import CHROME
+from tests.conftest import set_analytics, visitor_secret
 from tests.docsite.test_commands import run
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -67,7 +68,7 @@ def today():
 )
 def test_a_visitor_is_the_same_one_for_as_long_as_the_owner_chose(make_project, now, rotation, same, new):
     project = make_project().project
-    project.secret_rotation = rotation
+    set_analytics(project, secret_rotation=rotation)
     read(project, now)
     read(project, now - same)
     assert humans(project, now - 399 * DAY, now + DAY) == 1
@@ -90,7 +91,7 @@ def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_proje
         key_rotation.secret_of(which, today - day * DAY, private=True) for which in (project, other) for day in range(3)
     }
     assert len(made) == 6
-    assert project.visitor_secret not in made
+    assert visitor_secret(project) not in made
     assert VisitorSecret.objects.filter(project=project).count() == 3
     with time_machine.travel(today + timedelta(days=2, hours=11), tick=False):
         sweeper.sweep(force=True)
@@ -134,7 +135,7 @@ def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project
 
 def test_ids_are_forgotten_with_visitors(make_project, now):
     project = make_project().project
-    project.secret_rotation = "day"
+    set_analytics(project, secret_rotation="day")
     seen = read(project, now)
     assert record(project, [seen]).duplicates == 1
     VisitorSecret.objects.filter(project=project).delete()

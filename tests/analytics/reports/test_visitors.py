@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON, view
-from tests.conftest import assert_error
+from tests.conftest import assert_error, set_analytics, visitor_secret
 
 
 def test_each_client_counts_as_what_it_is(collect, visitors):
@@ -52,8 +52,7 @@ def test_ipv6_neighbours_of_one_64_are_one_visitor(collect, visitors):
 
 def test_a_narrowed_project_counts_no_crawlers(collect, visitors):
     tenant = collect.tenant
-    tenant.project.ai_scope = "readers"
-    tenant.project.save()
+    set_analytics(tenant.project, ai_scope="readers")
     collect(view(agent=CHATGPT), view(agent=GPTBOT), view("/b", agent=GPTBOT), view("/c.md", agent=CURL))
     assert visitors().json()["totals"] == {"human": 0, "ai": 2, "total": 2}
 
@@ -206,4 +205,4 @@ def test_hashes_of_two_projects_cannot_be_joined(make_project):
 
     one, two = make_project().project, make_project().project
     address = parse("198.51.100.1")
-    assert visitor(one.visitor_secret, address, CHROME) != visitor(two.visitor_secret, address, CHROME)
+    assert visitor(visitor_secret(one), address, CHROME) != visitor(visitor_secret(two), address, CHROME)
