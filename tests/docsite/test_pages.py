@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils.html import escape
 from pytest_django import Settings
 
-from docsite.core.env import Env
+from docsite.env import Env
 from docsite.site import interface_texts, navigation
 from docsite.site.markdown import render
 from docsite.site.navigation import Page
