@@ -11,7 +11,7 @@ from docsite.core.http import scripts
 @require_GET
 async def view_script(request: HttpRequest) -> HttpResponseBase:
     """The script that counts page views."""
-    return scripts.answer(request, scripts.built("views.js"), scripts.SHORTLY)
+    return scripts.script_response(request, scripts.load_script("views.js"), scripts.SHORT_CACHE)
 
 
 urlpatterns = [path("views.js", view_script)]

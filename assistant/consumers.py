@@ -28,7 +28,7 @@ from docsite.core.http.errors import (
     NotFound,
     Unauthorized,
 )
-from docsite.core.http.schemas import detail
+from docsite.core.http.schemas import describe_error
 
 FIRST_MESSAGE_SECONDS = 10.0
 LARGEST_MESSAGE = 2 * 1024 * 1024
@@ -157,7 +157,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return False
         if not origin or origin in (f"http://{host}", f"https://{host}"):
             return True
-        return await authentication.lists_origin(self.domain, origin)
+        return await authentication.allows_origin(self.domain, origin)
 
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -167,4 +167,4 @@ def _valid(schema: type[Body], message: dict[str, Any]) -> Body:
     try:
         return schema.model_validate(message)
     except ValidationError as wrong:
-        raise BadRequest(*(detail(item, item["loc"]) for item in wrong.errors())) from None
+        raise BadRequest(*(describe_error(item, item["loc"]) for item in wrong.errors())) from None

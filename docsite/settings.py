@@ -50,7 +50,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "analytics.collecting.middleware.RecordViews",
 ]
-API_MIDDLEWARE = ["docsite.core.access.api_middleware.Gate"]
+API_MIDDLEWARE = ["docsite.core.access.api_middleware.ApiMiddleware"]
 
 ROOT_URLCONF = "docsite.server.urls"
 API_URLCONF = "docsite.server.api_urls"

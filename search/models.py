@@ -166,6 +166,9 @@ class Index(models.Model):
     analyser = models.CharField(max_length=20, blank=True, help_text="The rules its pages were indexed by.")
     vocabulary = models.BinaryField(default=b"", help_text="As `search.text.vocabulary` encodes it.")
 
+    class Meta:
+        verbose_name_plural = "indexes"
+
     def __str__(self) -> str:
         return self.project.domain
 

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.models import AnalyticsSettings, VisitorSecret, new_visitor_secret
-from docsite.core.access.authentication import recent
+from docsite.core.access.authentication import ttl_cache
 from docsite.core.tenants.models import Project
 from search.query_log.recording import forget_callers
 
@@ -28,7 +28,7 @@ def peek(project: Project, at: datetime, *, private: bool) -> str | None:
     rotation = _rotation(project, private=private)
     if rotation == Rotation.NEVER:
         return AnalyticsSettings.for_project(project).visitor_secret or None
-    known: str | None = recent.peek(("visitor secret", project.pk, _period(rotation, at)[0]))
+    known: str | None = ttl_cache.peek(("visitor secret", project.pk, _period(rotation, at)[0]))
     return known
 
 
@@ -38,7 +38,7 @@ def secret_of(project: Project, at: datetime, *, private: bool) -> str:
     if rotation == Rotation.NEVER:
         return AnalyticsSettings.stored_for(project).visitor_secret
     name, end = _period(rotation, at)
-    kept: str = recent.get(("visitor secret", project.pk, name), lambda: _kept(project.pk, name, end))
+    kept: str = ttl_cache.get(("visitor secret", project.pk, name), lambda: _kept(project.pk, name, end))
     return kept
 
 

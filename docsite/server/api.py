@@ -9,7 +9,7 @@ from ninja.errors import ValidationError
 from ninja.parser import Parser
 
 from docsite.core.http.errors import ApiError, BadRequest
-from docsite.core.http.schemas import detail
+from docsite.core.http.schemas import describe_error
 
 
 class StrictParser(Parser):
@@ -44,7 +44,7 @@ def _api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    return BadRequest(*(detail(item, item["loc"][1:]) for item in error.errors)).response()
+    return BadRequest(*(describe_error(item, item["loc"][1:]) for item in error.errors)).response()
 
 
 api.add_router("/v1/analytics", "analytics.api.views.router", tags=["Analytics"])

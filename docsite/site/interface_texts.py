@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from docsite.core.http.errors import ApiError, in_a_unit
+from docsite.core.http.errors import ApiError, in_largest_unit
 
 PAGE = {
     "en": {
@@ -305,7 +305,7 @@ def refusal(language: str, refused: ApiError) -> str:
     """Why a form was refused: by its status, or exactly in the language that the service itself speaks."""
     if language not in REFUSALS:
         return refused.sentence
-    number, unit = in_a_unit(int(refused.headers.get("Retry-After", "0")))
+    number, unit = in_largest_unit(int(refused.headers.get("Retry-After", "0")))
     wait = f"{number} {UNITS[language][unit][number != 1]}"
     said = REFUSALS[language].get(refused.status, "{sentence}")
     return said.format(wait=wait, sentence=refused.sentence)

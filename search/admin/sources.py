@@ -261,7 +261,7 @@ def _ahead(at: datetime | None) -> str:
 def indexed_at(project: Project) -> str:
     """When the index of a project was last replaced."""
     row: Generation | None = getattr(project, "generation", None)
-    return str(display_for_value(row and row.indexed_at, "-"))
+    return str(display_for_value(row and row.indexed_at, "-")).replace(" ", "\N{NO-BREAK SPACE}")  # on one line
 
 
 def _sources_url(project: Project) -> str:

@@ -43,5 +43,6 @@ class Migration(migrations.Migration):
                 'verbose_name': 'index generation',
             },
         ),
+        migrations.AlterModelOptions(name='index', options={'verbose_name_plural': 'indexes'}),
         migrations.RunPython(copy_from_projects, copy_to_projects),
     ]

@@ -135,7 +135,7 @@ def test_ipv6_clients_count_by_their_64():
     ],
 )
 def test_an_address_is_one_and_has_one_spelling(text, network):
-    address = client_address.parse(text)
+    address = client_address.parse_address(text)
     assert (address and client_address.network_of(address)) == network
 
 

@@ -69,7 +69,7 @@ def test_the_settings_come_with_the_project_in_one_query(make_project, django_as
         (authentication.project_by_domain, tenant.domain),
         (authentication.project_by_id, tenant.project_id),
     ):
-        authentication.recent.clear()
+        authentication.ttl_cache.clear()
         with django_assert_num_queries(1):
             project = look_up(key)
             seen = view(project.created_at, "/a", 1, "human").observation

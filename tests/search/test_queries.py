@@ -341,12 +341,12 @@ def test_clicks_share_the_limit_of_their_address(http, start, project):
 
 def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http, service, project, make_project):
     from analytics.identity.visitor_hash import visitor
-    from docsite.core.http.client_address import parse
+    from docsite.core.http.client_address import parse_address
 
     search(http, service, project, "install")
     settled(project, "install")
     row = project.project.searches.get()
-    address = parse("127.0.0.1")
+    address = parse_address("127.0.0.1")
     assert row.caller == recording.caller_of(project.project, address, CHROME)
     assert row.caller != recording.caller_of(make_project().project, address, CHROME)
     assert row.caller != visitor(visitor_secret(project.project), address, CHROME)

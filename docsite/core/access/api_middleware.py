@@ -31,7 +31,7 @@ _EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
 
 
 @async_only_middleware
-class Gate:
+class ApiMiddleware:
     """Wraps every API answer; see the module's docstring."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
@@ -54,7 +54,7 @@ class Gate:
         except Exception as failure:  # of ours: Django has already answered for the views
             response = as_api_error(failure).response()
         response = _in_our_shape(response)
-        for name, value in {**cors_headers, **ratelimit.headers(getattr(request, "uses", ()))}.items():
+        for name, value in {**cors_headers, **ratelimit.headers(getattr(request, "usages", ()))}.items():
             response.headers.setdefault(name, value)
         if cors_headers:
             patch_vary_headers(response, ["Origin"])
@@ -80,7 +80,7 @@ class Gate:
         domain = cors.domain_of(request.path_info)
         if origin is None or domain is None:
             return {}
-        if origin != own_origin(request) and not await authentication.lists_origin(domain, origin):
+        if origin != own_origin(request) and not await authentication.allows_origin(domain, origin):
             raise Forbidden("This origin is not on the project's list of allowed origins.")
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
 

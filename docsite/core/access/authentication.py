@@ -17,7 +17,7 @@ from docsite.core.http.client_address import Address
 from docsite.core.http.errors import Forbidden, NotFound, Unauthorized
 from docsite.core.tenants.models import ApiKey, Project, digest
 
-KEY_CACHE_SECONDS = 2.0
+CACHE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Caller:
     address: Address
 
 
-class _Recent:
+class _TtlCache:
     """Values read less than two seconds ago, so that a busy key or project costs one query per two seconds."""
 
     def __init__(self) -> None:
@@ -52,13 +52,13 @@ class _Recent:
     def peek(self, key: Any) -> Any:
         """The value, if it was read lately; None otherwise."""
         read_at, value = self._values.get(key, (-math.inf, None))
-        return value if time.monotonic() - read_at < KEY_CACHE_SECONDS else None
+        return value if time.monotonic() - read_at < CACHE_SECONDS else None
 
     def clear(self) -> None:
         self._values.clear()
 
 
-recent = _Recent()
+ttl_cache = _TtlCache()
 _related = ["organization"]
 
 
@@ -69,7 +69,7 @@ def load_with_project(relation: str) -> None:
 
 def project_by_domain(domain: str) -> Project | None:
     """The project of a domain, at most two seconds old."""
-    project: Project | None = recent.get(
+    project: Project | None = ttl_cache.get(
         ("domain", domain),
         lambda: Project.objects.select_related(*_related).filter(domain=domain).first(),
     )
@@ -78,20 +78,20 @@ def project_by_domain(domain: str) -> Project | None:
 
 def project_by_id(project_id: str) -> Project | None:
     """The project of a projectId, at most two seconds old."""
-    project: Project | None = recent.get(
+    project: Project | None = ttl_cache.get(
         ("id", project_id),
         lambda: Project.objects.select_related(*_related).filter(project_id=project_id).first(),
     )
     return project
 
 
-async def lists_origin(domain: str, origin: str) -> bool:
+async def allows_origin(domain: str, origin: str) -> bool:
     """Whether pages of that origin may speak to the domain's project; of no project, none may."""
-    project = recent.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
+    project = ttl_cache.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
     return project is not None and origin in project.origins
 
 
-def bearer(request: HttpRequest) -> str:
+def bearer_token(request: HttpRequest) -> str:
     """The token of the Authorization header, the only place where one is read."""
     header = str(request.META.get("HTTP_AUTHORIZATION", ""))
     if not header.strip():
@@ -107,7 +107,7 @@ def authenticate(token: str, address: Address, kind: ApiKey.Kind) -> ApiKey:
     if not token.startswith("svc_") or not ids.is_token(token):
         raise Unauthorized(sent=True)
     hashed = digest(token)
-    key: ApiKey | None = recent.get(
+    key: ApiKey | None = ttl_cache.get(
         ("key", hashed),
         lambda: ApiKey.objects.select_related("organization", "project").filter(digest=hashed).first(),
     )

@@ -25,20 +25,20 @@ from docsite.core.tenants.models import Project
 BROWSER_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 
 
-class GuardedRequest(HttpRequest):
+class CheckedRequest(HttpRequest):
     """A request behind a guard: the JSON body, and the limits it was counted against."""
 
     json: dict[str, Any]
-    uses: list[ratelimit.Use]
+    usages: list[ratelimit.Usage]
 
 
-class CallerRequest(GuardedRequest):
+class CallerRequest(CheckedRequest):
     """A request with an API key."""
 
     auth: Caller
 
 
-class BrowserRequest(GuardedRequest):
+class BrowserRequest(CheckedRequest):
     """A keyless request from a page."""
 
     auth: Project
@@ -49,7 +49,7 @@ def _path_argument(request: HttpRequest, name: str) -> str:
     return str(request.resolver_match.kwargs[name])
 
 
-class _KeyGuard(AuthBase):
+class _KeyCheck(AuthBase):
     """The order that both kinds of key share."""
 
     openapi_type = "http"
@@ -60,7 +60,7 @@ class _KeyGuard(AuthBase):
         super().__init__()
         self.is_async = True
         self.charges = charges
-        self.use = ratelimit.spend if counted else ratelimit.look
+        self.use = ratelimit.spend if counted else ratelimit.peek
 
     @abstractmethod
     def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
@@ -68,17 +68,17 @@ class _KeyGuard(AuthBase):
 
     async def __call__(self, request: HttpRequest) -> Caller:
         """Return the caller, with `request.json` read on a POST, or raise an `ApiError`."""
-        request = cast(GuardedRequest, request)
+        request = cast(CheckedRequest, request)
         named, address, token = (
             _path_argument(request, self.argument),
             client_ip(request),
-            authentication.bearer(request),
+            authentication.bearer_token(request),
         )
         post = request.method == "POST"
 
         def admit() -> Caller:
             caller = self.caller(token, named, address, write=post)
-            request.uses = self.use(*self.charges(caller))
+            request.usages = self.use(*self.charges(caller))
             if post:
                 request.json = body.read_json(request)  # here, since two megabytes would hold up all streams
             return caller
@@ -86,7 +86,7 @@ class _KeyGuard(AuthBase):
         return await in_db(admit)()
 
 
-class AssistantKey(_KeyGuard):
+class AssistantKey(_KeyCheck):
     """Lets an assistant key into its own project."""
 
     openapi_description = "Public key of one project, `svc_dsc_…`; safe in a browser."
@@ -97,7 +97,7 @@ class AssistantKey(_KeyGuard):
         return authentication.assistant_caller(token, named, address)
 
 
-class AdminKey(_KeyGuard):
+class AdminKey(_KeyCheck):
     """Lets an admin key into the projects of its organization. A POST needs the scope `write`."""
 
     openapi_description = "Secret key of an organization, `svc_…`; for servers only."
@@ -113,28 +113,28 @@ class AnyOrigin:
 
     is_async = True
 
-    async def __call__(self, request: GuardedRequest) -> Project:
+    async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project, or raise an `ApiError`."""
         return await in_db(self._admit)(request, _path_argument(request, "domain"), client_ip(request))
 
-    def _admit(self, request: GuardedRequest, domain: str, address: Address) -> Project:
+    def _admit(self, request: CheckedRequest, domain: str, address: Address) -> Project:
         project = authentication.project_by_domain(domain)
         if project is None:
             raise NotFound("No such domain.")
-        request.uses = ratelimit.spend((BROWSER_IP, network_of(address)))
+        request.usages = ratelimit.spend((BROWSER_IP, network_of(address)))
         return project
 
 
 class AllowedOrigin(AnyOrigin):
     """Lets pages of a project's origins in without a key. The gate has already refused foreign origins."""
 
-    async def __call__(self, request: GuardedRequest) -> Project:
+    async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project with `request.json` read, or raise an `ApiError`."""
         if not request.headers.get("Origin"):
             raise Forbidden("This endpoint is for browsers: a request without Origin is refused.")
         return await super().__call__(request)
 
-    def _admit(self, request: GuardedRequest, domain: str, address: Address) -> Project:
+    def _admit(self, request: CheckedRequest, domain: str, address: Address) -> Project:
         project = super()._admit(request, domain, address)
         request.json = body.read_json(request, from_page=True)
         return project

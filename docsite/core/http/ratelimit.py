@@ -35,7 +35,7 @@ Charge = tuple[Limit, str]  # a limit, and the key that a request counts against
 
 
 @dataclass(frozen=True)
-class Use:
+class Usage:
     """What is left of a limit after this request."""
 
     limit: Limit
@@ -43,13 +43,13 @@ class Use:
     reset: int
 
 
-def spend(*charges: Charge) -> list[Use]:
+def spend(*charges: Charge) -> list[Usage]:
     """Count one request against each (limit, key) in order; blocking, so call it in a worker thread.
 
     Raises `TooMany` at the first limit that is used up, before the next one is
     charged, and `Unavailable` when the store is down and the limit guards money.
     """
-    uses = []
+    usages = []
     for limit, key in charges:
         count, _ = limit.window()
         usage = _usage(limit, key, increment=True)
@@ -57,19 +57,19 @@ def spend(*charges: Charge) -> list[Use]:
             if not limit.fail_open:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
             usage = _count_here(limit, key)
-        uses.append(Use(limit, max(0, count - usage["count"]), max(1, usage["time_left"])))
+        usages.append(Usage(limit, max(0, count - usage["count"]), max(1, usage["time_left"])))
         if usage["should_limit"]:
             refusal = TooMany(usage["time_left"])
-            refusal.headers = {**refusal.headers, **headers(uses)}
+            refusal.headers = {**refusal.headers, **headers(usages)}
             raise refusal
-    return uses
+    return usages
 
 
-def look(*charges: Charge) -> list[Use]:
+def peek(*charges: Charge) -> list[Usage]:
     """What is left of each limit, counting nothing and refusing nobody; blocking, like `spend`."""
     usages = [(limit, _usage(limit, key, increment=False)) for limit, key in charges]
     return [
-        Use(limit, max(0, limit.window()[0] - usage["count"]), max(1, usage["time_left"]))
+        Usage(limit, max(0, limit.window()[0] - usage["count"]), max(1, usage["time_left"]))
         for limit, usage in usages
         if usage is not None
     ]
@@ -107,13 +107,13 @@ def is_store_failure(failure: Exception) -> bool:
     return isinstance(failure, (OperationalError, InterfaceError, RedisError, OSError))
 
 
-def headers(uses: Sequence[Use]) -> dict[str, str]:
+def headers(usages: Sequence[Usage]) -> dict[str, str]:
     """`RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limits that applied."""
-    if not uses:
+    if not usages:
         return {}
     policies = []
     states = []
-    for use in uses:
+    for use in usages:
         count, seconds = use.limit.window()
         policies.append(f'"{use.limit.name}";q={count};w={seconds}')
         states.append(f'"{use.limit.name}";r={use.remaining};t={use.reset}')

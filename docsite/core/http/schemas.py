@@ -38,7 +38,7 @@ class AnalyticsErrorResponse(Schema):
     details: list[ErrorDetail] | None = None
 
 
-def detail(item: Mapping[str, Any], where: Sequence[Any]) -> str:
+def describe_error(item: Mapping[str, Any], where: Sequence[Any]) -> str:
     """One of pydantic's errors as `field: what is wrong`, without the input itself, which pydantic would repeat."""
     path = [str(part) for part in where]
     if path and path[0] in ("payload", "params"):  # the names of our functions' arguments

@@ -11,8 +11,8 @@ from django.http.response import HttpResponseBase
 
 from docsite.core.http.errors import NotFound
 
-SHORTLY = "public, max-age=300"
-FOREVER = "public, max-age=31536000, immutable"
+SHORT_CACHE = "public, max-age=300"
+IMMUTABLE_CACHE = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Script:
 
 
 @functools.cache
-def built(name: str) -> Script:
+def load_script(name: str) -> Script:
     """A script of the build that this process serves. Raises `NotFound`."""
     try:
         return Script((settings.WIDGET_DIST / name).read_bytes())
@@ -41,9 +41,9 @@ def built(name: str) -> Script:
         raise NotFound("This script has not been built. Run `make widget`.") from None
 
 
-def answer(request: HttpRequest, script: Script, cache_control: str) -> HttpResponseBase:
+def script_response(request: HttpRequest, script: Script, cache_control: str) -> HttpResponseBase:
     """A script, for pages of any origin; revalidated by ETag."""
-    zipped = _takes_gzip(request)
+    zipped = _accepts_gzip(request)
     etag = f'"{script.digest[:32]}{"-gzip" if zipped else ""}"'
     headers = {
         "ETag": etag,
@@ -60,6 +60,6 @@ def answer(request: HttpRequest, script: Script, cache_control: str) -> HttpResp
     return HttpResponse(content, content_type="text/javascript; charset=utf-8", headers=headers)
 
 
-def _takes_gzip(request: HttpRequest) -> bool:
+def _accepts_gzip(request: HttpRequest) -> bool:
     accepted = request.headers.get("Accept-Encoding", "").lower().replace(" ", "").split(",")
     return "gzip" in (one.partition(";")[0] for one in accepted if not one.endswith((";q=0", ";q=0.0")))

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from django.http import StreamingHttpResponse
 
 
-def streamed(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingHttpResponse:
+def streaming_response(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingHttpResponse:
     """A response that sends each chunk as it comes. The iterator must not raise: the reader would hang."""
     return StreamingHttpResponse(
         chunks,

@@ -10,7 +10,7 @@ from django.db.utils import OperationalError, ProgrammingError
 
 from docsite.core.tenants.models import Project
 
-MOST_NAMED = 10  # projects, where there is none of a name
+MAX_LISTED = 10  # projects, where there is none of a name
 
 
 class ServiceCommand(BaseCommand):
@@ -34,15 +34,15 @@ class ServiceCommand(BaseCommand):
             raise CommandError(f"The database cannot be used ({reason}).") from None
 
 
-def project_named(domain: str) -> Project:
+def find_project(domain: str) -> Project:
     """The project of a domain, or a sentence that says which there are, or how to make one."""
     project = Project.objects.select_related("organization").filter(domain=domain).first()
     if project is None:
         known = list(Project.objects.order_by("domain").values_list("domain", flat=True))
         if not known:
             raise CommandError(f"There is no project {domain}. Make it with: manage.py createproject")
-        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-        raise CommandError(f"There is no project {domain}. There are: {', '.join(known[:MOST_NAMED])}{more}.")
+        more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
+        raise CommandError(f"There is no project {domain}. There are: {', '.join(known[:MAX_LISTED])}{more}.")
     return project
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import ApiKey
 
 
@@ -26,7 +26,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the key."""
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         days = options["expires_days"]
         if days is not None and not 1 <= days <= 365:
             raise CommandError("--expires-days: must be 1 to 365.")
