@@ -1,7 +1,7 @@
-"""The one middleware of API paths: hosts, origins, headers, and no error without its JSON.
+"""The only middleware of API paths: it checks host and origin, sets headers, and turns errors into JSON.
 
-It is short and async on purpose. Sessions, CSRF and the rest of Django's stock
-chain belong to pages, which take `settings.MIDDLEWARE` instead.
+It is short and async on purpose. Sessions, CSRF and the rest of Django's default
+chain belong to pages, which use `settings.MIDDLEWARE`.
 """
 
 import logging
@@ -32,14 +32,14 @@ _EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
 
 @async_only_middleware
 class ApiMiddleware:
-    """Wraps every API answer; see the module's docstring."""
+    """Wraps every API request; see the docstring of the module."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, refusing unknown hosts and origins first."""
+        """Respond; refuse unknown hosts and origins first."""
         head = request.method == "HEAD"
         if head:
             request.method = "GET"  # the server drops the body, if it is one chunk
@@ -51,9 +51,9 @@ class ApiMiddleware:
             response = self._preflight(request) or await self.get_response(request)
         except DisallowedHost:
             response = BadRequest("Host: not a host name this service answers to").response()
-        except Exception as failure:  # of ours: Django has already answered for the views
+        except Exception as failure:  # raised here: Django has already handled those of views
             response = as_api_error(failure).response()
-        response = _in_our_shape(response)
+        response = _as_json_error(response)
         for name, value in {**cors_headers, **ratelimit.headers(getattr(request, "usages", ()))}.items():
             response.headers.setdefault(name, value)
         if cors_headers:
@@ -69,7 +69,7 @@ class ApiMiddleware:
         return response
 
     async def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse:
-        """What a view let out, as JSON."""
+        """Turn an exception of a view into JSON."""
         return as_api_error(exception).response()
 
     async def _cors_headers(self, request: HttpRequest) -> dict[str, str]:
@@ -99,7 +99,11 @@ class ApiMiddleware:
 
 
 def as_api_error(failure: Exception) -> ApiError:
-    """The error that a caller may see: theirs as it is, a database that is away as 503, a bug under a reference."""
+    """The error that a caller may see.
+
+    An `ApiError` stays as it is. An unreachable database is a 503. Anything else is a
+    500 with a random reference, under which the traceback is logged.
+    """
     if isinstance(failure, ApiError):
         return failure
     if ratelimit.is_store_failure(failure):
@@ -115,13 +119,13 @@ def own_origin(request: HttpRequest) -> str:
     return f"{request.scheme}://{request.get_host()}".lower()
 
 
-def _in_our_shape(response: HttpResponseBase) -> HttpResponseBase:
-    """Replace an error that Django made itself (no route, wrong method) by ours."""
+def _as_json_error(response: HttpResponseBase) -> HttpResponseBase:
+    """Replace an error page of Django (no route, wrong method) with our JSON. Other responses stay as they are."""
     if response.status_code < 400 or response.headers.get("Content-Type", "").startswith("application/json"):
         return response
     if response.status_code == 405:
         allow = response.headers.get("Allow", "")
-        if "GET" in allow and "HEAD" not in allow:  # it is made of a GET, above
+        if "GET" in allow and "HEAD" not in allow:  # `__call__` turns HEAD into GET
             allow = allow.replace("GET", "GET, HEAD")
         return ApiError(405, f"This path takes {allow}.", headers={"Allow": allow}).response()
     return ApiError(response.status_code, "The request could not be handled.").response()

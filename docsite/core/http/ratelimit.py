@@ -1,4 +1,4 @@
-"""Limits: who may ask how often, counted exactly by django-ratelimit over a shared store."""
+"""Rate limits, counted exactly by django-ratelimit in a shared store. Each app defines its own."""
 
 import time
 from collections import Counter
@@ -14,19 +14,23 @@ from redis.exceptions import RedisError
 
 from docsite.core.http.errors import TooMany, Unavailable
 
-_ANY_REQUEST = HttpRequest()  # get_usage wants one; our keys and rates do not come from it
+_ANY_REQUEST = HttpRequest()  # get_usage needs one; our keys and rates do not depend on it
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A named limit. `rate` names the setting that holds number and window."""
+    """A named limit. `rate` is the name of its setting, such as "100/h".
+
+    `fail_open`: while the store is down, each process counts for itself. Other limits
+    refuse requests then, since they guard money.
+    """
 
     name: str
     rate: str
     fail_open: bool = False
 
     def window(self) -> tuple[int, int]:
-        """Number of requests, and seconds they are counted over."""
+        """How many requests are allowed, and in how many seconds."""
         count, seconds = _split_rate(getattr(settings.ENV, self.rate))
         return count, seconds
 
@@ -36,7 +40,7 @@ Charge = tuple[Limit, str]  # a limit, and the key that a request counts against
 
 @dataclass(frozen=True)
 class Usage:
-    """What is left of a limit after this request."""
+    """The state of a limit after a request: requests left, seconds until the window ends."""
 
     limit: Limit
     remaining: int
@@ -44,10 +48,10 @@ class Usage:
 
 
 def spend(*charges: Charge) -> list[Usage]:
-    """Count one request against each (limit, key) in order; blocking, so call it in a worker thread.
+    """Count one request against each charge, in order. It blocks: call it in a worker thread.
 
-    Raises `TooMany` at the first limit that is used up, before the next one is
-    charged, and `Unavailable` when the store is down and the limit guards money.
+    Raises `TooMany` at the first limit that is used up, before it counts against the
+    next one. Raises `Unavailable` when the store is down and the limit does not fail open.
     """
     usages = []
     for limit, key in charges:
@@ -56,7 +60,7 @@ def spend(*charges: Charge) -> list[Usage]:
         if usage is None:
             if not limit.fail_open:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
-            usage = _count_here(limit, key)
+            usage = _count_locally(limit, key)
         usages.append(Usage(limit, max(0, count - usage["count"]), max(1, usage["time_left"])))
         if usage["should_limit"]:
             refusal = TooMany(usage["time_left"])
@@ -66,7 +70,7 @@ def spend(*charges: Charge) -> list[Usage]:
 
 
 def peek(*charges: Charge) -> list[Usage]:
-    """What is left of each limit, counting nothing and refusing nobody; blocking, like `spend`."""
+    """The state of each limit, without counting or refusing. It blocks, as `spend` does."""
     usages = [(limit, _usage(limit, key, increment=False)) for limit, key in charges]
     return [
         Usage(limit, max(0, limit.window()[0] - usage["count"]), max(1, usage["time_left"]))
@@ -76,7 +80,7 @@ def peek(*charges: Charge) -> list[Usage]:
 
 
 def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:
-    """django-ratelimit's count of a key; None when the store is down."""
+    """The count of a key as django-ratelimit returns it; None when the store is down."""
     try:
         usage: dict[str, Any] = get_usage(
             _ANY_REQUEST, group=limit.name, key=lambda *_: key, rate=limit.window(), increment=increment
@@ -88,17 +92,17 @@ def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:
     return usage if usage["limit"] else None
 
 
-_here: Counter[tuple[str, str, int]] = Counter()
+_local_counts: Counter[tuple[str, str, int]] = Counter()
 
 
-def _count_here(limit: Limit, key: str) -> dict[str, Any]:
-    """Usage as this process alone knows it, for limits that let requests through while the store is down."""
+def _count_locally(limit: Limit, key: str) -> dict[str, Any]:
+    """The count of this process alone, for limits that fail open."""
     count, seconds = limit.window()
     window = int(time.time()) // seconds
-    if len(_here) > 10_000:
-        _here.clear()
-    _here[limit.name, key, window] += 1
-    used = _here[limit.name, key, window]
+    if len(_local_counts) > 10_000:
+        _local_counts.clear()
+    _local_counts[limit.name, key, window] += 1
+    used = _local_counts[limit.name, key, window]
     return {"count": used, "should_limit": used > count, "time_left": (window + 1) * seconds - int(time.time())}
 
 
@@ -113,8 +117,8 @@ def headers(usages: Sequence[Usage]) -> dict[str, str]:
         return {}
     policies = []
     states = []
-    for use in usages:
-        count, seconds = use.limit.window()
-        policies.append(f'"{use.limit.name}";q={count};w={seconds}')
-        states.append(f'"{use.limit.name}";r={use.remaining};t={use.reset}')
+    for usage in usages:
+        count, seconds = usage.limit.window()
+        policies.append(f'"{usage.limit.name}";q={count};w={seconds}')
+        states.append(f'"{usage.limit.name}";r={usage.remaining};t={usage.reset}')
     return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(states)}

@@ -1,4 +1,4 @@
-"""Built scripts that pages of any origin load, and how they are answered."""
+"""Serve the built scripts, which pages on every origin load."""
 
 import functools
 import gzip
@@ -17,7 +17,7 @@ IMMUTABLE_CACHE = "public, max-age=31536000, immutable"
 
 @dataclass(frozen=True)
 class Script:
-    """The bytes of a script, which are what its addresses and tags name."""
+    """The bytes of a script. Its digest appears in URLs and ETags."""
 
     content: bytes
 
@@ -28,13 +28,13 @@ class Script:
 
     @functools.cached_property
     def compressed(self) -> bytes:
-        """The same as gzip, a third as large."""
+        """The bytes as gzip, about a third of the size."""
         return gzip.compress(self.content, 9, mtime=0)
 
 
 @functools.cache
 def load_script(name: str) -> Script:
-    """A script of the build that this process serves. Raises `NotFound`."""
+    """A script of the build. Raises `NotFound`."""
     try:
         return Script((settings.WIDGET_DIST / name).read_bytes())
     except FileNotFoundError:
@@ -42,9 +42,9 @@ def load_script(name: str) -> Script:
 
 
 def script_response(request: HttpRequest, script: Script, cache_control: str) -> HttpResponseBase:
-    """A script, for pages of any origin; revalidated by ETag."""
-    zipped = _accepts_gzip(request)
-    etag = f'"{script.digest[:32]}{"-gzip" if zipped else ""}"'
+    """The response with a script, for pages on every origin; browsers revalidate it by ETag."""
+    compress = _accepts_gzip(request)
+    etag = f'"{script.digest[:32]}{"-gzip" if compress else ""}"'
     headers = {
         "ETag": etag,
         "Cache-Control": cache_control,
@@ -52,11 +52,11 @@ def script_response(request: HttpRequest, script: Script, cache_control: str) ->
         "Access-Control-Allow-Origin": "*",
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
-    if etag in request.headers.get("If-None-Match", ""):  # a proxy that compresses makes it a weak one
+    if etag in request.headers.get("If-None-Match", ""):  # a proxy that compresses turns it into a weak ETag
         return HttpResponseNotModified(headers=headers)
-    if zipped:
+    if compress:
         headers["Content-Encoding"] = "gzip"
-    content = script.compressed if zipped else script.content
+    content = script.compressed if compress else script.content
     return HttpResponse(content, content_type="text/javascript; charset=utf-8", headers=headers)
 
 

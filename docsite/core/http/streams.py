@@ -1,4 +1,4 @@
-"""Streamed answers that no proxy holds back."""
+"""Streamed responses that no proxy buffers."""
 
 from collections.abc import AsyncIterator, Mapping
 
@@ -6,7 +6,7 @@ from django.http import StreamingHttpResponse
 
 
 def streaming_response(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingHttpResponse:
-    """A response that sends each chunk as it comes. The iterator must not raise: the reader would hang."""
+    """A response that sends each chunk at once. The iterator must not raise: the reader would wait for ever."""
     return StreamingHttpResponse(
         chunks,
         headers={

@@ -1,4 +1,4 @@
-"""Organizations, projects and keys in the admin. Staff see only their organizations."""
+"""Organizations, projects and keys in the admin. Staff users see only their own organizations."""
 
 import re
 from collections.abc import Iterable
@@ -43,13 +43,13 @@ class ProjectFilter(admin.SimpleListFilter):
         return [(project.domain, project.name) for project in mine[:50]]
 
     def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
-        """The rows of the chosen one."""
+        """The rows of the chosen project."""
         domain = self.value()
         return queryset.filter(project__domain=domain.replace("\0", "")) if domain else queryset
 
 
 class ScopedAdmin(admin.ModelAdmin):
-    """Rows of the user's own organizations; `organization` is the look-up that leads there."""
+    """Shows only rows of the user's organizations. `organization` is the look-up from a row to its organization."""
 
     organization = "organization"
     addable: ClassVar[bool] = False
@@ -57,18 +57,18 @@ class ScopedAdmin(admin.ModelAdmin):
     deletable: ClassVar[bool] = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """All rows for superusers, those of one's organizations for staff."""
+        """All rows for superusers; for staff, those of their organizations."""
         rows = super().get_queryset(request)
         if request.user.is_superuser:
             return rows
-        mine = list(organizations_of(request).values_list("pk", flat=True))  # no join, which would double rows
+        mine = list(organizations_of(request).values_list("pk", flat=True))  # a join would duplicate rows
         return rows.filter(**{f"{self.organization}__in": mine})
 
     def _owns(self, request: HttpRequest, obj: Model | None) -> bool:
         return is_staff(request) and (obj is None or self.get_queryset(request).filter(pk=obj.pk).exists())
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Every staff user finds the app; what they see in it is their own."""
+        """Every staff user sees the app, and their own rows in it."""
         return is_staff(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -76,26 +76,26 @@ class ScopedAdmin(admin.ModelAdmin):
         return self._owns(request, obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Where the model allows it."""
+        """If the model allows it."""
         return self.addable and is_staff(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Own rows, where the model allows it."""
+        """Own rows, if the model allows it."""
         return self.changeable and self._owns(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Own rows, where the model allows it."""
+        """Own rows, if the model allows it."""
         return self.deletable and self._owns(request, obj)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only one's own organizations."""
+        """Offer only the user's organizations."""
         if db_field.name == "organization":
             kwargs["queryset"] = organizations_of(request)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
 
 def is_staff(request: HttpRequest) -> bool:
-    """Whether an active staff user asks."""
+    """Whether the request is from an active staff user."""
     return bool(request.user.is_active and request.user.is_staff)
 
 
@@ -106,7 +106,7 @@ def organizations_of(request: HttpRequest) -> "QuerySet[Organization]":
 
 
 def project_of(request: HttpRequest, domain: str) -> Project:
-    """The project of that domain if the user may see it; 404 otherwise, existing or not."""
+    """The project of a domain if the user may see it. Raises 404 otherwise, whether it exists or not."""
     if not is_staff(request):
         raise PermissionDenied
     project = Project.objects.filter(domain=domain, organization__in=organizations_of(request)).first()
@@ -116,21 +116,21 @@ def project_of(request: HttpRequest, domain: str) -> Project:
 
 
 class ReadOnlyRows:
-    """Mix into an inline: whoever sees the parent sees its rows, and nobody writes them here."""
+    """Mix into an inline: users who see the parent see its rows, and nobody edits them here."""
 
     extra = 0
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """They come from elsewhere."""
+        """Never: the service creates the rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """They are a record."""
+        """Never: the rows are a record."""
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Whoever sees the parent."""
+        """Always: users who see this page may see the parent."""
         return True
 
 
@@ -143,14 +143,14 @@ class MembershipInline(admin.TabularInline):
 
 @admin.register(Organization)
 class OrganizationAdmin(ScopedAdmin):
-    """Superusers make organizations and decide who belongs to them."""
+    """Superusers create organizations and choose their members."""
 
     organization = "pk__in"
     list_display = ("name", "created_at")
     inlines = (MembershipInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """One's own."""
+        """The user's organizations."""
         return organizations_of(request)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -167,7 +167,7 @@ class OrganizationAdmin(ScopedAdmin):
 
 
 class NewKeyForm(forms.Form):
-    """A key to be made."""
+    """A new key."""
 
     kind = forms.ChoiceField(choices=ApiKey.Kind.choices, initial=ApiKey.Kind.ASSISTANT)
     name = forms.CharField(max_length=100, required=False, help_text="So that you know it again.")
@@ -281,13 +281,13 @@ class ProjectAdmin(ScopedAdmin):
         form.save_settings()
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Superusers: everything of the project goes with it."""
+        """Superusers: everything of the project is deleted with it."""
         return request.user.is_superuser
 
     def get_deleted_objects(
         self, objs: Iterable[Project], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """What goes with projects, counted in SQL: Django would read every view, and hold up all who collect."""
+        """What is deleted with projects, counted in SQL: Django would read every row, and block writers meanwhile."""
         projects = list(objs)
         counted = {
             str(relation.field.model._meta.verbose_name_plural): relation.field.model._base_manager.filter(
@@ -295,11 +295,11 @@ class ProjectAdmin(ScopedAdmin):
             ).count()
             for relation in Project._meta.related_objects
         }
-        told = [f"{number:,} {name}" for name, number in counted.items() if number]
-        return [*map(str, projects), *told], {"projects": len(projects), **counted}, set(), []
+        counts = [f"{number:,} {name}" for name, number in counted.items() if number]
+        return [*map(str, projects), *counts], {"projects": len(projects), **counted}, set(), []
 
     def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
-        """A project stays in its organization, since its keys do."""
+        """A project cannot move to another organization, since its keys cannot."""
         readonly = (*self.readonly_fields, *_facts())
         return (*readonly, "organization") if obj else readonly
 
@@ -307,25 +307,25 @@ class ProjectAdmin(ScopedAdmin):
 
     @admin.display(description="Pages")
     def pages(self, project: Project) -> str:
-        """Links to what can be done with a project."""
+        """Links to the pages of a project."""
         links = [(project.get_absolute_url(), "API keys")]
         links += [(link.url(project), link.label) for link in project_pages.links()]
         return format_html_join(" · ", '<a href="{}">{}</a>', links)
 
     def get_urls(self) -> list[Any]:
-        """The project's page, whose last segment is its domain."""
+        """The API keys page; its last segment is the domain."""
         page = self.admin_site.admin_view(self.keys_page)
         return [path("of/<slug:domain>", page, name="projects_keys"), *super().get_urls()]
 
     def keys_page(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """Project ID, domain and keys; makes and revokes keys. A new key's secret is in this one answer only."""
+        """Project ID, domain and keys; creates and revokes keys. Only the response to the creation holds the secret."""
         project = project_of(request, domain)
         keys = ApiKey.objects.filter(organization=project.organization).exclude(
             kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
         )
         if request.method == "POST" and "revoke" in request.POST:
-            asked = request.POST["revoke"]
-            key = keys.filter(pk=asked).first() if re.fullmatch(r"[0-9]{1,18}", asked) else None
+            key_id = request.POST["revoke"]
+            key = keys.filter(pk=key_id).first() if re.fullmatch(r"[0-9]{1,18}", key_id) else None
             if key and not key.revoked_at:
                 key.revoke()
                 messages.success(request, f"Key {key} is revoked.")
@@ -335,10 +335,10 @@ class ProjectAdmin(ScopedAdmin):
         ).count()
         left = max(0, NEW_KEYS_PER_HOUR - recent)
         form = NewKeyForm(request.POST or None)
-        secret, made = "", None
+        secret, created = "", None
         if request.method == "POST" and form.is_valid():
             if left:
-                made, secret = ApiKey.issue(
+                created, secret = ApiKey.issue(
                     ApiKey.Kind(form.cleaned_data["kind"]),
                     project.organization,
                     project,
@@ -347,7 +347,7 @@ class ProjectAdmin(ScopedAdmin):
                     scopes=form.cleaned_data["scopes"] if form.cleaned_data["kind"] == ApiKey.Kind.ADMIN else [],
                     networks=form.cleaned_data["networks"],
                 )
-                self.log_addition(request, project, [{"added": {"name": "API key", "object": str(made)}}])
+                self.log_addition(request, project, [{"added": {"name": "API key", "object": str(created)}}])
                 form, left = NewKeyForm(), left - 1
             else:
                 form.add_error(None, f"At most {NEW_KEYS_PER_HOUR} new keys an hour. Try again later.")
@@ -361,7 +361,7 @@ class ProjectAdmin(ScopedAdmin):
             "form": form,
             "left": left,
             "secret": secret,
-            "embed_key": secret if made and made.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
+            "embed_key": secret if created and created.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
             "base_url": f"{request.scheme}://{request.get_host()}",
         }
         response = TemplateResponse(request, "admin/projects/keys.html", context)

@@ -1,4 +1,4 @@
-"""`manage.py createkey DOMAIN --kind KIND`: one more API key."""
+"""`manage.py createkey DOMAIN --kind KIND`: create an API key."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ class Command(ServiceCommand):
     help = "Create an API key: assistant keys open one project, admin keys its whole organization."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whose key, of which kind, for how long."""
+        """The project, the kind, the expiry."""
         parser.add_argument("domain", help="domain of the project")
         parser.add_argument("--kind", required=True, choices=ApiKey.Kind.values)
         parser.add_argument("--name", default="", metavar="TEXT")
