@@ -217,7 +217,7 @@ def properties(schema: dict[str, Any]) -> list[str]:
 
 def curls() -> Iterator[Any]:
     """Every call of curl in the pages, as a command."""
-    for page in navigation.every_page():
+    for page in navigation.all_pages():
         for language, fenced in FENCE.findall(page.body):
             commands = fenced.replace("\\\n", " ") if language in ("sh", "bash") else ""
             for number, command in enumerate(re.findall(r"^curl (?:[^'\n]|'[^']*')+", commands, re.MULTILINE)):

@@ -19,7 +19,7 @@ from search.sources.markdown.front_matter import front_matter
 from search.text import sections
 from tests.conftest import ROOT
 
-PAGES = [pytest.param(page, id=page.path) for page in navigation.every_page()]
+PAGES = [pytest.param(page, id=page.path) for page in navigation.all_pages()]
 ELSEWHERE = {"/openapi.json", "/widget.d.ts", "/admin/"}  # links that leave the pages
 
 
@@ -47,7 +47,7 @@ class Outline(HTMLParser):
 
 def test_every_content_file_is_in_the_navigation() -> None:
     files = {file.relative_to(navigation.CONTENT).as_posix() for file in navigation.CONTENT.rglob("*.md")}
-    assert files == {page.markdown_path.strip("/") for page in navigation.every_page()}
+    assert files == {page.markdown_path.strip("/") for page in navigation.all_pages()}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -136,7 +136,7 @@ def test_links_lead_to_pages_and_anchors(client: Client, page: Page, anchors: di
         assert not anchor or anchor in anchors[path], link
 
 
-TRANSLATED = [param for param in PAGES if param.values[0].language != navigation.FIRST]
+TRANSLATED = [param for param in PAGES if param.values[0].language != navigation.DEFAULT_LANGUAGE]
 
 
 @pytest.mark.parametrize("page", TRANSLATED)
@@ -179,7 +179,7 @@ def test_all_languages_have_the_words_that_are_used() -> None:
 def test_the_widget_has_words_in_every_language() -> None:
     sources = [ROOT / "static" / "widget" / "src" / f"{name}.js" for name in ("launcher-words", "words")]
     own = dict(re.findall(r'^  (\w+): "(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
-    assert {navigation.FIRST, *interface_texts.WIDGET} == navigation.LANGUAGES.keys()
+    assert {navigation.DEFAULT_LANGUAGE, *interface_texts.WIDGET} == navigation.LANGUAGES.keys()
     blanks = re.compile(r"{\w+}")
     for language, options in interface_texts.WIDGET.items():
         labels: dict[str, str] = options["labels"]

@@ -14,7 +14,7 @@ from search.sources.markdown.front_matter import front_matter
 from search.sources.reading import Reading
 
 HOST = "http://testserver"
-PAGES = navigation.every_page()
+PAGES = navigation.all_pages()
 SITEMAP = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9", "x": "http://www.w3.org/1999/xhtml"}
 
 
