@@ -1,4 +1,4 @@
-"""Which pages may call: exact origins of the project, and the service's own."""
+"""Which origins may call: exact origins of the project, and that of the service."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_an_allowed_origin_is_reflected(http, service, tenant, origin):
     assert "access-control-allow-credentials" not in response.headers
 
 
-def test_the_services_own_origin_counts(http, service, tenant):
+def test_the_services_own_origin_is_allowed(http, service, tenant):
     assert search(http, service, tenant, service.url).status_code == 200
 
 
@@ -46,13 +46,13 @@ def test_the_services_own_origin_counts(http, service, tenant):
         "https://app.acme.example",
     ],
 )
-def test_any_other_origin_is_403_without_cors_fields(http, service, tenant, origin):
+def test_any_other_origin_is_403_without_cors_headers(http, service, tenant, origin):
     response = search(http, service, tenant, origin)
     assert_error(response, 403)
     assert not [name for name in response.headers if name.startswith("access-control")]
 
 
-def test_errors_carry_cors_fields_too(http, service, tenant):
+def test_errors_have_cors_headers_too(http, service, tenant):
     response = search(http, service, tenant, "https://docs.acme.example", Authorization="Bearer svc_dsc_wrong")
     assert_error(response, 401)
     assert response.headers["access-control-allow-origin"] == "https://docs.acme.example"
@@ -99,7 +99,7 @@ def test_analytics_has_no_cors(http, service, tenant):
 
 
 @pytest.mark.parametrize("path", ["/v1/assistant/{}/message", "/discovery/v1/assistant/{}/message"])
-def test_clients_may_leave_discovery_out(http, service, tenant, path):
+def test_clients_may_omit_discovery(http, service, tenant, path):
     response = http.post(
         service.url + path.format(tenant.domain),
         json=question("Hello?"),

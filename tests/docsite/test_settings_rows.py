@@ -1,4 +1,4 @@
-"""Each app keeps its settings of a project in a row of its own: how they came there, and how they are created."""
+"""Each app keeps its settings of a project in a row of its own: how migrations move them, and when they are created."""
 
 import re
 import threading
@@ -130,7 +130,7 @@ def test_a_new_project_is_added_with_its_settings(owner):
     assert AnalyticsSettings.objects.get(project__domain=domain).secret_rotation == "month"
 
 
-def test_a_setting_that_cannot_be_is_named(owner):
+def test_an_invalid_setting_is_named_and_nothing_is_stored(owner):
     from assistant.models import AssistantSettings
 
     project, client = owner
