@@ -76,7 +76,6 @@ class AnalyticsSettings(models.Model):
         """The row of a project, created if it is missing: the same for all who ask for it at once."""
         row = cls.find(project)
         if row is None:
-            # By id: given the project, Django would leave the row with it that lost the race.
             row, _ = cls.objects.get_or_create(project_id=project.pk)
             project.analytics_settings = row
         return row
