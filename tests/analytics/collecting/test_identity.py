@@ -153,3 +153,14 @@ def test_a_view_waits_for_the_database_only_where_it_must(make_project, now):
     assert not at_hand(project, private)
     record(project, [private])
     assert at_hand(project, private)
+
+
+def test_forgetting_visitors_unlinks_their_searches_and_keeps_them(make_project):
+    from search.models import SearchQuery
+
+    project, other = make_project().project, make_project().project
+    for which in (project, other):
+        SearchQuery.objects.create(project=which, at=datetime.now(UTC), text="install", result_count=1, caller=7)
+    run("forgetvisitors", project.domain, "--yes")
+    assert [(row.text, row.caller) for row in project.searches.all()] == [("install", None)]
+    assert other.searches.get().caller == 7
