@@ -1,5 +1,6 @@
 """Raw views, the cells they are counted in, the pinned rows of an export read page by page; and readers' feedback."""
 
+import secrets
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
@@ -10,6 +11,74 @@ from docsite.core import ids
 from docsite.core.tenants.models import ApiKey, Project
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def new_visitor_secret() -> str:
+    """A random key for the visitor hashes of a project, hexadecimal. Deleting the old one unlinks the past."""
+    return secrets.token_hex(32)
+
+
+class AnalyticsSettings(models.Model):
+    """How a project counts its visitors, and the key of their hashes. A project without a row has the defaults."""
+
+    class AiScope(models.TextChoices):
+        """Which AI-operated clients count as `ai`."""
+
+        ALL = "all", "Assistants, agents, AI search and training crawlers, Markdown fetches"
+        READERS = "readers", "Assistants, agents and Markdown fetches only"
+
+    class Rotation(models.TextChoices):
+        """How long a visitor is the same one."""
+
+        NEVER = "never", "Never: a visitor counts once over any range"
+        QUARTER = "90d", "Every 90 days"
+        MONTH = "month", "Every month"
+        DAY = "day", "Every day: nobody is followed from one day to the next"
+
+    project = models.OneToOneField(
+        Project, on_delete=models.CASCADE, primary_key=True, related_name="analytics_settings"
+    )
+    ai_scope = models.CharField(max_length=10, choices=AiScope.choices, default=AiScope.ALL)
+    secret_rotation = models.CharField(
+        "visitor secret changes",
+        max_length=5,
+        choices=Rotation.choices,
+        default=Rotation.NEVER,
+        help_text="With each new secret every visitor counts as a new one.",
+    )
+    first_party_ids = models.BooleanField(
+        "first-party visitor ids",
+        default=False,
+        help_text="Take the random id that the view script keeps in a reader's browser instead of address and user "
+        "agent. It sets storage, for which you may need consent.",
+    )
+    visitor_secret = models.CharField(max_length=64, default=new_visitor_secret, editable=False)
+
+    class Meta:
+        verbose_name = verbose_name_plural = "analytics settings"
+
+    def __str__(self) -> str:
+        return f"analytics of {self.project}"
+
+    @classmethod
+    def find(cls, project: Project) -> "AnalyticsSettings | None":
+        """The row of a project. It is read once, and with the project by `docsite.core.access.authentication`."""
+        row: AnalyticsSettings | None = getattr(project, "analytics_settings", None)
+        return row
+
+    @classmethod
+    def for_project(cls, project: Project) -> "AnalyticsSettings":
+        """The row of a project, or one with the defaults that is not stored and has no secret."""
+        return cls.find(project) or cls(project_id=project.pk, visitor_secret="")
+
+    @classmethod
+    def stored_for(cls, project: Project) -> "AnalyticsSettings":
+        """The row of a project, created if it is missing: the same for all who ask for it at once."""
+        row = cls.find(project)
+        if row is None:
+            row, _ = cls.objects.get_or_create(project_id=project.pk)
+            project.analytics_settings = row
+        return row
 
 
 class Page(models.Model):

@@ -1,7 +1,17 @@
 """Address of the view script."""
 
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import path
+from django.views.decorators.http import require_GET
 
-from docsite.core.http.scripts import view_script
+from docsite.core.http import scripts
+
+
+@require_GET
+async def view_script(request: HttpRequest) -> HttpResponseBase:
+    """The script that counts page views."""
+    return scripts.script_response(request, scripts.load_script("views.js"), scripts.SHORT_CACHE)
+
 
 urlpatterns = [path("views.js", view_script)]

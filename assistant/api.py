@@ -7,6 +7,7 @@ from contextlib import aclosing
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
+from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import Ask, AskV2, Forget, Stop
 from assistant.sessions import start
@@ -15,9 +16,9 @@ from assistant.sessions.running import Live, Taken, surely
 from assistant.sessions.start import Door
 from assistant.wire import v1, v2
 from docsite.core.access.api_middleware import own_origin
-from docsite.core.access.request_checks import AssistantKey, CallerRequest, assistant_charges
+from docsite.core.access.request_checks import AssistantKey, CallerRequest
 from docsite.core.http.schemas import responses
-from docsite.core.http.streams import streamed
+from docsite.core.http.streams import streaming_response
 
 UNHURRIED = 0.2  # seconds from the begin of a resumable answer to its end, at least
 
@@ -46,7 +47,7 @@ async def message_v1(request: CallerRequest, domain: str, payload: Ask) -> Strea
     """Answer a question from the documentation as an AI SDK v4 data stream."""
     door = Door(_caller(request), _origin(request), v1.encode, keep=False)
     live = await start.ask(request.auth, payload, door)
-    return streamed(_lines(live), {**v1.HEADERS, "X-Thread-Id": live.thread_id})
+    return streaming_response(_lines(live), {**v1.HEADERS, "X-Thread-Id": live.thread_id})
 
 
 @router_v2.post(
@@ -132,7 +133,7 @@ def _events(answer: Live | Remote, request: HttpRequest) -> StreamingHttpRespons
                 yield v2.KEEP_ALIVE if part is None else v2.sse(part)
         yield v2.DONE
 
-    return streamed(events(), {**v2.HEADERS, "X-Thread-Id": answer.thread_id})
+    return streaming_response(events(), {**v2.HEADERS, "X-Thread-Id": answer.thread_id})
 
 
 def _caller(request: HttpRequest) -> Message.Caller:

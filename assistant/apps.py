@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
 
+from docsite.core.access import cors
+
 if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
     from search.signals import Warned
@@ -15,9 +17,11 @@ class AssistantConfig(AppConfig):
     name = "assistant"
 
     def ready(self) -> None:
-        """Ask the golden questions before a new index is swapped in."""
+        """Register what browsers may call. Ask the golden questions before a new index is swapped in."""
         from search.signals import swapping
 
+        cors.allow_project_origins("assistant")
+        cors.allow_every_origin("widget")  # its answer says which origins are allowed
         swapping.connect(_ask_golden)
 
 

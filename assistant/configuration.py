@@ -67,6 +67,6 @@ def retrieve(project: Project, question: Question) -> Retrieved:
     scope: dict[str, object] = {"pages": project.documents.count()}
     if question.filters.version:
         scope["version"] = question.filters.version
-    if project.indexed_at:
-        scope["indexedAt"] = project.indexed_at.isoformat()
+    if found.indexed_at:
+        scope["indexedAt"] = found.indexed_at.isoformat()
     return Retrieved(found.hits, found.chance, scope)

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from pydantic import BaseModel, ValidationError
 
+from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import AskV2, Resume
 from assistant.sessions import resume, start
@@ -18,7 +19,6 @@ from assistant.sessions.start import Door
 from assistant.wire import compact, v2
 from docsite.core.access import api_middleware, authentication
 from docsite.core.access.authentication import Caller
-from docsite.core.access.request_checks import assistant_charges
 from docsite.core.db import in_db
 from docsite.core.http import client_address, ratelimit
 from docsite.core.http.body import parse_object
@@ -28,7 +28,7 @@ from docsite.core.http.errors import (
     NotFound,
     Unauthorized,
 )
-from docsite.core.http.schemas import detail
+from docsite.core.http.schemas import describe_error
 
 FIRST_MESSAGE_SECONDS = 10.0
 LARGEST_MESSAGE = 2 * 1024 * 1024
@@ -157,7 +157,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return False
         if not origin or origin in (f"http://{host}", f"https://{host}"):
             return True
-        return await authentication.lists_origin(self.domain, origin)
+        return await authentication.allows_origin(self.domain, origin)
 
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -167,4 +167,4 @@ def _valid(schema: type[Body], message: dict[str, Any]) -> Body:
     try:
         return schema.model_validate(message)
     except ValidationError as wrong:
-        raise BadRequest(*(detail(item, item["loc"]) for item in wrong.errors())) from None
+        raise BadRequest(*(describe_error(item, item["loc"]) for item in wrong.errors())) from None

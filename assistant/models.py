@@ -1,15 +1,16 @@
 """Conversations, threads and their messages; what a site's owner told the assistant; and the widget."""
 
+import re
 from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator
+from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator, validate_email
 from django.db import models
 
 from assistant.appearance import validate_accent, validate_font, validate_labels, validate_logo
 from assistant.question import Voice
 from docsite.core import ids
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import Project, origin_of
 
 
 class Thread(models.Model):
@@ -131,8 +132,23 @@ def validate_paths(paths: Any) -> None:
         raise ValidationError("Must be a list of page paths, each with a leading slash.")
 
 
+def validate_support_url(text: str) -> None:
+    """Refuse anything but a web address, a mailto link or a mail address, since it becomes a link in an answer."""
+    try:
+        if text.startswith("mailto:") or "://" not in text:
+            validate_email(text.removeprefix("mailto:").partition("?")[0])
+        else:
+            origin_of(text)
+    except (ValueError, ValidationError):
+        raise ValidationError(
+            "Write a link that begins with https://, http:// or mailto:, or an e-mail address."
+        ) from None
+    if re.search(r"[\s\x00-\x1f\x7f()<>\[\]\"\\`]", text):  # would end the link
+        raise ValidationError("Must hold no spaces, quotes or brackets; in an address write %20, %28 and so on.")
+
+
 class AssistantSettings(models.Model):
-    """What a site's owner told its assistant. A project without has what an empty one says."""
+    """What a site's owner told its assistant. A project without a row has the defaults."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="assistant_settings")
     instructions = models.TextField(
@@ -148,6 +164,12 @@ class AssistantSettings(models.Model):
         validators=[MaxLengthValidator(500)],
         help_text="Said when the documentation has no answer, above the nearest pages. Markdown is allowed, links "
         "included.",
+    )
+    support_url = models.CharField(
+        max_length=300,
+        blank=True,
+        validators=[validate_support_url],
+        help_text="Link or mail address offered when the documentation has no answer.",
     )
     model = models.CharField(
         max_length=200, blank=True, help_text="Name of another model of the same server. Empty: as configured."
@@ -181,7 +203,7 @@ class AssistantSettings(models.Model):
 
     def voice(self) -> Voice:
         """What an answer needs to know of it."""
-        return Voice(self.instructions.strip(), self.deflection.strip(), self.project.support_url, self.threshold)
+        return Voice(self.instructions.strip(), self.deflection.strip(), self.support_url, self.threshold)
 
 
 class GoldenQuestion(models.Model):

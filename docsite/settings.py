@@ -8,7 +8,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
-from docsite.core import env as environment
+from docsite import env as environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENV = environment.read()
@@ -50,7 +50,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "analytics.collecting.middleware.RecordViews",
 ]
-API_MIDDLEWARE = ["docsite.core.access.api_middleware.Gate"]
+API_MIDDLEWARE = ["docsite.core.access.api_middleware.ApiMiddleware"]
 
 ROOT_URLCONF = "docsite.server.urls"
 API_URLCONF = "docsite.server.api_urls"

@@ -10,7 +10,6 @@ from docsite.core.access.request_checks import (
     AssistantKey,
     BrowserRequest,
     CallerRequest,
-    search_charges,
 )
 from docsite.core.db import in_db
 from docsite.core.http.client_address import client_ip
@@ -18,6 +17,7 @@ from docsite.core.http.errors import NotFound
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 from search.hits import Filters
+from search.limits import search_charges
 from search.models import Document
 from search.query_log import recording
 from search.retrieval import index

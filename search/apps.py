@@ -5,6 +5,8 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_delete
 
+from docsite.core.access import cors
+
 
 class SearchConfig(AppConfig):
     """Documents, sections and their index."""
@@ -12,7 +14,8 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Forget a project's index with the project; index anew what an older release indexed."""
+        """Register what browsers may call. Drop an index with its project; index anew what an older release indexed."""
+        cors.allow_project_origins("search", "page")
         pre_delete.connect(_drop_index, sender="projects.Project")
         post_migrate.connect(_index_outdated, sender=self)
 

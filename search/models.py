@@ -159,15 +159,36 @@ class Section(models.Model):
 
 
 class Index(models.Model):
-    """What is known of a project's index as a whole. It changes with `Project.index_generation`."""
+    """What is known of a project's index as a whole. It changes with the project's `Generation`."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="index")
     builder = models.CharField(max_length=16, blank=True, help_text="The ingest at work; an older one gives way.")
     analyser = models.CharField(max_length=20, blank=True, help_text="The rules its pages were indexed by.")
     vocabulary = models.BinaryField(default=b"", help_text="As `search.text.vocabulary` encodes it.")
 
+    class Meta:
+        verbose_name_plural = "indexes"
+
     def __str__(self) -> str:
         return self.project.domain
+
+
+class Generation(models.Model):
+    """How often the index of a project was replaced, and when last. A project without a row was never indexed.
+
+    Each search reads the number. It is not a column of `Index`, where SQLite
+    would read the whole vocabulary on the way to it.
+    """
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="generation")
+    number = models.PositiveIntegerField(default=0)
+    indexed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = "index generation"
+
+    def __str__(self) -> str:
+        return f"generation {self.number} of {self.project}"
 
 
 class SearchQuery(models.Model):

@@ -258,6 +258,23 @@ def assert_error(response: httpx.Response, status: int, *details: str) -> dict[s
     return body
 
 
+def set_analytics(project: Any, **values: Any) -> None:
+    """Change the analytics settings of a project, as its owner does in the admin."""
+    from analytics.models import AnalyticsSettings
+
+    settings = AnalyticsSettings.stored_for(project)
+    for name, value in values.items():
+        setattr(settings, name, value)
+    settings.save()
+
+
+def visitor_secret(project: Any) -> str:
+    """The key of a project's visitor hashes."""
+    from analytics.models import AnalyticsSettings
+
+    return AnalyticsSettings.stored_for(project).visitor_secret
+
+
 def logged_in(name: str, *organizations: Any, **facts: Any) -> Any:
     """A browser session of a staff user who belongs to these organizations."""
     from django.contrib.auth import get_user_model

@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 
-from docsite.core.env import Env
+from docsite.env import Env
 
 for name in Env.model_fields:
     os.environ.pop(name.upper(), None)

@@ -16,8 +16,9 @@ from analytics import agents, dates
 from analytics.counting import pages
 from analytics.dashboard import visitors
 from analytics.formatting import visible
-from analytics.models import EPOCH, PageView
+from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
+from docsite.core.tenants import project_pages
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.core.tenants.models import Project
 
@@ -167,3 +168,9 @@ def _report(request: HttpRequest) -> dict[str, str]:
     range_ = {name: request.GET[name] for name in ("from", "to") if request.GET.get(name)}
     link = reverse("admin:analytics_visitors", args=[project.domain])
     return {"name": project.name, "link": f"{link}?{urlencode(range_)}" if range_ else link}
+
+
+project_pages.add_link(
+    "Visitors", lambda project: reverse("admin:analytics_visitors", args=[project.domain]), position=2
+)
+project_pages.add_settings(AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")

@@ -21,10 +21,11 @@ from analytics.api.question_schemas import (
     ThreadResponse,
 )
 from analytics.api.schemas import DatesQuery
+from analytics.limits import analytics_charges
 from assistant.conversations import report as assistant_report
 from assistant.conversations.report import Exchange
 from assistant.models import Message
-from docsite.core.access.request_checks import AdminKey, CallerRequest, analytics_charges
+from docsite.core.access.request_checks import AdminKey, CallerRequest
 from docsite.core.db import in_db
 from docsite.core.http.errors import NotFound
 from docsite.core.http.schemas import responses

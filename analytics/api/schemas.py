@@ -19,7 +19,7 @@ from analytics import dates
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST
 from docsite.core.http import client_address
 from docsite.core.http.errors import BadRequest
-from docsite.core.http.schemas import detail
+from docsite.core.http.schemas import describe_error
 
 
 def once(value: Any) -> Any:
@@ -148,7 +148,7 @@ def _moment(value: Any) -> datetime:
 
 
 def _address(value: str) -> client_address.Address:
-    address = client_address.parse(value) if isinstance(value, str) else None
+    address = client_address.parse_address(value) if isinstance(value, str) else None
     if address is None:
         raise ValueError("is not an IP address")
     return address
@@ -184,7 +184,7 @@ def checked(payload: CollectIn) -> list[CollectedView]:
     try:
         return _BATCH.validate_python(payload.views)
     except ValidationError as wrong:
-        raise BadRequest(*(detail(item, ("views", *item["loc"])) for item in wrong.errors())) from None
+        raise BadRequest(*(describe_error(item, ("views", *item["loc"])) for item in wrong.errors())) from None
 
 
 _BATCH: TypeAdapter[list[CollectedView]] = TypeAdapter(Batch)

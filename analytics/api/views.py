@@ -25,6 +25,7 @@ from analytics.collecting import recording
 from analytics.collecting.recording import Observation
 from analytics.collecting.requests import is_staff, not_a_reader, observation
 from analytics.collecting.writer import Full, Receipt
+from analytics.limits import analytics_charges, collect_charges
 from analytics.reports import exports, visitor_counts
 from analytics.reports.visitor_counts import Counts
 from docsite.core.access.authentication import Caller
@@ -33,8 +34,6 @@ from docsite.core.access.request_checks import (
     AllowedOrigin,
     BrowserRequest,
     CallerRequest,
-    analytics_charges,
-    collect_charges,
 )
 from docsite.core.db import in_db
 from docsite.core.http.errors import BadRequest, NotFound, Unavailable

@@ -12,7 +12,7 @@ from analytics.collecting import verification, writer
 from analytics.collecting.writer import Receipt, View
 from analytics.identity import key_rotation
 from analytics.identity.visitor_hash import keyed, visitor
-from analytics.models import EPOCH
+from analytics.models import EPOCH, AnalyticsSettings
 from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 
@@ -71,7 +71,7 @@ def _view(project: Project, seen: Observation) -> View:
     human = verdict.client_class == "human"
     surface = agents.surface_of(seen.raw_path, seen.accept)
     secret = key_rotation.secret_of(project, seen.at, private=seen.private and human)
-    if human and seen.reader_id and project.first_party_ids and not seen.private:
+    if human and seen.reader_id and not seen.private and AnalyticsSettings.for_project(project).first_party_ids:
         who = keyed(secret, seen.reader_id, b"reader")
     else:
         client = verdict.agent if verdict.client_class in agents.AI_CLASSES else seen.user_agent[: agents.LONGEST]

@@ -9,7 +9,7 @@ from django.db.models.functions import Length
 
 from analytics.counting import cells
 from analytics.dashboard.report_state import HOUR
-from analytics.models import EPOCH, Cells
+from analytics.models import EPOCH, AnalyticsSettings, Cells
 from docsite.core.tenants.models import Project
 
 _NOTHING = len(cells.merge(0, []).encode())  # bytes
@@ -26,7 +26,7 @@ def latest(project: Project) -> datetime | None:
 
 
 def _hour(project: Project, order: str) -> datetime | None:
-    crawlers = project.ai_scope == Project.AiScope.ALL
+    crawlers = AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.ALL
     hours = Cells.objects.alias(size=Length("blob")).filter(project=project, span=1, size__gt=_NOTHING).order_by(order)
     for start, blob in hours.values_list("start", "blob").iterator():
         _, viewed = cells.of_site([cells.Bucket.decode(start, bytes(blob))], start)

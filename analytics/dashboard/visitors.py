@@ -37,7 +37,7 @@ from analytics.dashboard.report_state import (
     before,
 )
 from analytics.dashboard.tables import FEW, Change
-from analytics.models import EPOCH, PageView
+from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import exports, visitor_counts
 from analytics.reports.visitor_counts import Counts
 from docsite.core.db import in_db
@@ -247,7 +247,7 @@ def _agents(project: Project, state: State, found: list[Agent], numbers: Numbers
             ),
         ],
         "kept_days": settings.ENV.raw_view_days,
-        "narrowed": project.ai_scope == Project.AiScope.READERS,
+        "narrowed": AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.READERS,
     }
 
 

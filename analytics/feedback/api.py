@@ -17,13 +17,13 @@ from analytics.feedback.schemas import (
     FeedbackQuery,
     FeedbackResponse,
 )
+from analytics.limits import analytics_charges
 from analytics.models import Feedback
 from docsite.core.access.request_checks import (
     AdminKey,
     AllowedOrigin,
     BrowserRequest,
     CallerRequest,
-    analytics_charges,
 )
 from docsite.core.db import in_db
 from docsite.core.http.cursor import Moment

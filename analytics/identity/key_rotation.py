@@ -7,29 +7,28 @@ those of another period. Readers who asked not to be tracked have periods of a
 day in any case: they are counted, never followed.
 """
 
-import secrets
 from datetime import UTC, date, datetime, time, timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
-from analytics.models import VisitorSecret
-from docsite.core.access.authentication import recent
+from analytics.models import AnalyticsSettings, VisitorSecret, new_visitor_secret
+from docsite.core.access.authentication import ttl_cache
 from docsite.core.tenants.models import Project
+from search.query_log.recording import forget_callers
 
 LATE = timedelta(days=2)  # for views that come in after their period
 _QUARTER = 90  # days
-_BYTES = 32
 
-Rotation = Project.Rotation
+Rotation = AnalyticsSettings.Rotation
 
 
 def peek(project: Project, at: datetime, *, private: bool) -> str | None:
     """The secret as `secret_of` returns it, if it is at hand without a look into the database."""
     rotation = _rotation(project, private=private)
     if rotation == Rotation.NEVER:
-        return project.visitor_secret
-    known: str | None = recent.peek(("visitor secret", project.pk, _period(rotation, at)[0]))
+        return AnalyticsSettings.for_project(project).visitor_secret or None
+    known: str | None = ttl_cache.peek(("visitor secret", project.pk, _period(rotation, at)[0]))
     return known
 
 
@@ -37,18 +36,23 @@ def secret_of(project: Project, at: datetime, *, private: bool) -> str:
     """The secret, hexadecimal, for hashes of visitors at an instant. `private`: of one who asked not to be tracked."""
     rotation = _rotation(project, private=private)
     if rotation == Rotation.NEVER:
-        return project.visitor_secret
+        return AnalyticsSettings.stored_for(project).visitor_secret
     name, end = _period(rotation, at)
-    kept: str = recent.get(("visitor secret", project.pk, name), lambda: _kept(project.pk, name, end))
+    kept: str = ttl_cache.get(("visitor secret", project.pk, name), lambda: _kept(project.pk, name, end))
     return kept
 
 
 def forget(project: Project) -> None:
-    """Replace every secret of a project. Who comes again is a new visitor; every process follows within seconds."""
+    """Replace every secret of a project, and unlink its searches. Every process follows within seconds.
+
+    Whoever comes again is a new visitor.
+    """
     with transaction.atomic():
         VisitorSecret.objects.filter(project=project).delete()
-        project.visitor_secret = secrets.token_hex(_BYTES)
-        project.save(update_fields=["visitor_secret"])
+        settings = AnalyticsSettings.stored_for(project)
+        settings.visitor_secret = new_visitor_secret()
+        settings.save(update_fields=["visitor_secret"])
+        forget_callers(project)
 
 
 def sweep() -> None:
@@ -57,7 +61,7 @@ def sweep() -> None:
 
 
 def _rotation(project: Project, *, private: bool) -> str:
-    return Rotation.DAY if private else project.secret_rotation
+    return Rotation.DAY if private else AnalyticsSettings.for_project(project).secret_rotation
 
 
 def _period(rotation: str, at: datetime) -> tuple[str, date]:
@@ -82,6 +86,6 @@ def _kept(project_id: int, period: str, end: date) -> str:
     row, _ = VisitorSecret.objects.get_or_create(
         project_id=project_id,
         period=period,
-        defaults={"secret": secrets.token_hex(_BYTES), "expires_at": expires_at},
+        defaults={"secret": new_visitor_secret(), "expires_at": expires_at},
     )
     return row.secret

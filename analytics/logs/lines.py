@@ -34,7 +34,7 @@ _ASSETS = frozenset(
 )  # fmt: skip
 _LLMS = ("llms.txt", "llms-full.txt")
 _ABSOLUTE = re.compile(r"https?://(?:[^/?#]*@)?([^/?#]*)", re.IGNORECASE)
-_address = functools.lru_cache(20_000)(client_address.parse)
+_address = functools.lru_cache(20_000)(client_address.parse_address)
 
 
 class Skipped(StrEnum):

@@ -19,7 +19,7 @@ from analytics.counting import (
     visit_history,
 )
 from analytics.counting.cells import Ints
-from analytics.models import EPOCH, PageView, Seal
+from analytics.models import EPOCH, AnalyticsSettings, PageView, Seal
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 
@@ -171,7 +171,7 @@ def _count(project: Project, window: Window, count: Callable[..., Ints], *, fres
 
 
 def _crawlers(project: Project) -> bool:
-    return project.ai_scope == Project.AiScope.ALL
+    return AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.ALL
 
 
 def _closed() -> int:
@@ -220,4 +220,4 @@ def _distinct(project_id: int, window: Window, buckets: list[cells.Bucket], edge
 def ai_classes(project: Project) -> list[str]:
     """The classes that count as AI, as the project's owner has it."""
     readers = ["ai_user", "ai_agent"]
-    return readers if project.ai_scope == Project.AiScope.READERS else [*readers, "ai_search", "ai_training"]
+    return [*readers, "ai_search", "ai_training"] if _crawlers(project) else readers

@@ -15,6 +15,7 @@ from assistant.admin.preview import Trial, try_out
 from assistant.models import AssistantSettings, Message, Thread, WidgetSettings
 from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
+from docsite.core.tenants import project_pages
 from docsite.core.tenants.admin import (
     ReadOnlyRows,
     ScopedAdmin,
@@ -153,5 +154,10 @@ class AssistantSettingsAdmin(ScopedAdmin):
         elif form.has_changed():
             self.log_change(request, told, changes)
 
+
+project_pages.add_link(
+    "Assistant", lambda project: reverse("admin:assistant_settings", args=[project.domain]), position=3
+)
+project_pages.add_settings(AssistantSettings, "support_url")
 
 from assistant.admin import golden_questions  # noqa: E402, F401  # registers golden questions

@@ -47,7 +47,6 @@ class SettingsForm(forms.ModelForm):
         required=False,
         max_length=300,
         label="Support link",
-        validators=Project._meta.get_field("support_url").validators,
         help_text="Offered below them: https://…, mailto:…, or an e-mail address. A web address is given the "
         "conversation’s id as threadId.",
     )
@@ -56,7 +55,7 @@ class SettingsForm(forms.ModelForm):
         """The fields that are as in the database."""
 
         model = AssistantSettings
-        fields = ("instructions", "deflection", "model", "temperature", "threshold")
+        fields = ("instructions", "deflection", "support_url", "model", "temperature", "threshold")
         help_texts: ClassVar = {
             "temperature": "0 to 2: the lower, the more alike are two answers to one question. Empty: as the model "
             "server has it.",
@@ -66,7 +65,7 @@ class SettingsForm(forms.ModelForm):
 
     def __init__(self, told: AssistantSettings, *, may_choose_model: bool, data: Any = None) -> None:
         starters = dict(zip(_STARTERS, told.starter_questions, strict=False))
-        super().__init__(data, instance=told, initial={"support_url": told.project.support_url, **starters})
+        super().__init__(data, instance=told, initial=starters)
         for number, name in enumerate(_STARTERS, 1):
             self.fields[name] = forms.CharField(required=False, max_length=120, label=f"Starter question {number}")
         self.fields[_STARTERS[-1]].help_text = "Offered in a conversation that is still empty."
@@ -76,19 +75,17 @@ class SettingsForm(forms.ModelForm):
         self.order_fields(["instructions", *_STARTERS, "deflection", "support_url"])
 
     def told(self) -> AssistantSettings:
-        """The settings as the form has them, with the link of their project; not saved."""
+        """The settings as the form has them; not saved."""
         told: AssistantSettings = self.instance
         told.starter_questions = [self.cleaned_data[name] for name in _STARTERS if self.cleaned_data[name]]
-        told.project.support_url = self.cleaned_data["support_url"]
         return told
 
     def save(self, commit: bool = True) -> AssistantSettings:
-        """Store settings and link, the settings as new ones only where there still are none."""
+        """Store the settings, as new ones only where there still are none."""
         told = self.told()
         with transaction.atomic():
             told.pk = AssistantSettings.objects.get_or_create(project=told.project)[0].pk
             told.save()
-            told.project.save(update_fields=["support_url"])
         return told
 
 

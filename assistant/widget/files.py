@@ -40,30 +40,30 @@ class Embed(NamedTuple):
 def embed() -> Embed:
     """The loader of this build, whose address is answered from now on. Raises `NotFound` where nothing is built."""
     _keep()
-    loader = scripts.built(LOADER)
+    loader = scripts.load_script(LOADER)
     return Embed(_version(loader), f"sha384-{base64.b64encode(hashlib.sha384(loader.content).digest()).decode()}")
 
 
 def panel_path() -> str:
     """Where the panel of this build is. Raises `NotFound` where nothing is built."""
     _keep()
-    return f"/widget/{_version(scripts.built(PANEL))}/{PANEL}"
+    return f"/widget/{_version(scripts.load_script(PANEL))}/{PANEL}"
 
 
 @require_GET
 async def loader(request: HttpRequest) -> HttpResponseBase:
     """The loader of this build, kept five minutes."""
     await _kept()
-    return scripts.answer(request, scripts.built(LOADER), scripts.SHORTLY)
+    return scripts.script_response(request, scripts.load_script(LOADER), scripts.SHORT_CACHE)
 
 
 @require_GET
 async def pinned(request: HttpRequest, version: str, name: str) -> HttpResponseBase:
     """A file of this build or of an earlier one, kept for good."""
     await _kept()
-    current = scripts.built(name)
+    current = scripts.load_script(name)
     script = current if version == _version(current) else await in_db(_older)(version, name)
-    return scripts.answer(request, script, scripts.FOREVER)
+    return scripts.script_response(request, script, scripts.IMMUTABLE_CACHE)
 
 
 @require_GET
@@ -75,11 +75,11 @@ async def declarations(request: HttpRequest) -> HttpResponse:
 @require_GET
 async def licences(request: HttpRequest) -> HttpResponse:
     """The licence of what the panel holds of others."""
-    return _text(scripts.built("licences.txt").content)
+    return _text(scripts.load_script("licences.txt").content)
 
 
 def _text(content: bytes) -> HttpResponse:
-    headers = {"Cache-Control": scripts.SHORTLY, "Access-Control-Allow-Origin": "*"}
+    headers = {"Cache-Control": scripts.SHORT_CACHE, "Access-Control-Allow-Origin": "*"}
     return HttpResponse(content, content_type="text/plain; charset=utf-8", headers=headers)
 
 
@@ -99,7 +99,7 @@ async def _kept() -> None:
 
 @functools.cache
 def _keep() -> None:
-    build = [(name, scripts.built(name)) for name in BUILD]
+    build = [(name, scripts.load_script(name)) for name in BUILD]
     rows = [WidgetFile(version=_version(script), name=name, content=script.content) for name, script in build]
     WidgetFile.objects.bulk_create(rows, ignore_conflicts=True)
 

@@ -1,5 +1,6 @@
-"""What every app stands on: settings from the environment, the database, ids, HTTP rules, tenants, access.
+"""What every app builds on: the database, ids, paths, HTTP rules, tenants, access.
 
-`http` holds rules of HTTP without models, `tenants` the organizations, projects
-and keys, `access` who may call what. Nothing here names an app.
+`http` holds rules of HTTP and no models. `tenants` holds organizations, projects
+and keys. `access` decides who may call what. Nothing here names an app: apps
+register their limits, their CORS rules and their admin pages.
 """

@@ -1,4 +1,4 @@
-"""The one way from async code into the database, and reads that agree with each other."""
+"""Use the database from async code, read it at one instant, insert many rows quickly."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -15,18 +15,18 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Value = str | int | bool | bytes
 
-_SQLITE_VALUES = 900  # of one statement; old versions take 999
+_SQLITE_VALUES = 900  # in one statement; old versions accept 999
 
 
-# Sockets run outside a request and would share one thread; here all share these, with their connections kept.
+# All async code shares these threads, which keep their connections. With `sync_to_async`, sockets would share one.
 _threads = ThreadPoolExecutor(16, thread_name_prefix="db")
 
 
 def in_db(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-    """Run a function that uses the ORM in a worker thread. One call per phase of a request, not per query.
+    """Wrap a function that uses the ORM, so that it runs in a worker thread. Call it once for a group of queries.
 
-    The threads are not those of `sync_to_async`, whose bookkeeping for each call
-    takes longer than many a query.
+    It does not use the threads of `sync_to_async`, whose overhead for a call is
+    longer than many queries.
     """
 
     def run(*args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
@@ -37,7 +37,7 @@ def in_db(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
 
 
 def _with_connections(call: Callable[[], T]) -> T:
-    close_old_connections()  # those that broke, or are too old
+    close_old_connections()  # broken or expired ones
     try:
         return call()
     finally:
@@ -46,10 +46,10 @@ def _with_connections(call: Callable[[], T]) -> T:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Several queries that see the database at one instant, without holding up any writer.
+    """Let several queries see the database at one instant, without blocking writers.
 
-    `transaction.atomic()` would not do: on SQLite ours take the write lock at
-    once, and on PostgreSQL each statement would see what was committed before it.
+    `transaction.atomic()` does not do this: on SQLite our transactions take the write
+    lock at once, and on PostgreSQL each statement sees what was committed before it.
     """
     if connection.in_atomic_block:
         yield
@@ -64,11 +64,11 @@ def snapshot() -> Iterator[None]:
 
 
 def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], on_conflict: str) -> int:
-    """Insert many rows; `on_conflict` is SQL, such as `(id) DO NOTHING`. Returns how many were written.
+    """Insert many rows and return how many were written. `on_conflict` is SQL, such as `(id) DO NOTHING`.
 
-    In a transaction, which is over when this raises. Each database's quickest way:
-    PostgreSQL takes whole columns, SQLite some dozen rows with each run of a prepared
-    statement, for which other threads need not wait.
+    Call it in a transaction, which must be rolled back when this raises. Each database gets
+    its fastest way: PostgreSQL arrays of whole columns, SQLite a prepared statement
+    for several dozen rows, which lets other threads run meanwhile.
     """
     quote = connection.ops.quote_name
     into = f"INTO {quote(table)} ({', '.join(map(quote, columns))})"
@@ -83,14 +83,14 @@ def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], 
             return int(cursor.rowcount)
         written = 0
         row = f"({', '.join(['%s'] * len(columns))})"
-        most = _SQLITE_VALUES // len(columns)
-        whole = len(rows) - len(rows) % most
-        for some, size in ((rows[:whole], most), (rows[whole:], 1)):
-            if some:
-                # FAIL: with the usual ABORT, SQLite would copy each page first, to be able to undo the one statement.
+        batch = _SQLITE_VALUES // len(columns)
+        in_batches = len(rows) - len(rows) % batch
+        for part, size in ((rows[:in_batches], batch), (rows[in_batches:], 1)):
+            if part:
+                # FAIL: with the default ABORT, SQLite would copy each page first, to be able to undo the statement.
                 cursor.executemany(
                     f"INSERT OR FAIL {into} VALUES {', '.join([row] * size)} ON CONFLICT {on_conflict}",
-                    [list(chain.from_iterable(some[at : at + size])) for at in range(0, len(some), size)],
+                    [list(chain.from_iterable(part[at : at + size])) for at in range(0, len(part), size)],
                 )
                 written += int(cursor.rowcount)
         return written

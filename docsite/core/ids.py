@@ -35,15 +35,15 @@ def feedback_id() -> str:
 def token(prefix: str) -> str:
     """An API key: prefix, 28 base62 characters (166 random bits), 6 characters of checksum.
 
-    The checksum lets the server and secret scanners drop typing errors without
-    a look-up. It protects nothing.
+    The checksum lets the server and secret scanners reject typing errors without
+    a look-up. It adds no security.
     """
     secret = "".join(secrets.choice(BASE62) for _ in range(28))
     return prefix + secret + _checksum(prefix + secret)
 
 
 def is_token(text: str) -> bool:
-    """Whether the text ends in the checksum of what stands before it."""
+    """Whether a text ends in the checksum of the rest."""
     return len(text) > 6 and text.isascii() and _checksum(text[:-6]) == text[-6:]
 
 

@@ -1,4 +1,4 @@
-"""One spelling for each page path, so that views, searches and questions about a page meet."""
+"""One spelling for each page path, so that views, searches and questions about one page match."""
 
 import re
 from urllib.parse import unquote
@@ -8,10 +8,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def normalize(raw: str) -> str:
-    """Return the path with one leading slash, none trailing, and nothing but the page in it.
+    """The path of a page: one leading slash, no trailing slash, at most 400 characters.
 
-    Query, fragment, scheme and host go; percent-escapes are decoded; `.md`,
-    `.html` and a last `/index` fold into their page. At most 400 characters.
+    Query, fragment, scheme and host are removed, and percent-escapes decoded. `.md`,
+    `.html` and a final `/index` are removed, so that they name the same page.
 
     >>> normalize("https://docs.example.com/a/b/index.html?x=1#y")
     '/a/b'
@@ -26,7 +26,7 @@ def normalize(raw: str) -> str:
 
 
 def within(path: str, folder: str) -> str:
-    """A normalized path as seen from a folder that is above it; elsewhere the path itself.
+    """A normalized path relative to a folder; a path outside the folder stays as it is.
 
     >>> within("/docs/a", "/docs")
     '/a'

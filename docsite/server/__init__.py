@@ -1,1 +1,1 @@
-"""The process: addresses, the HTTP API, middleware, Daphne, start and end. It puts the apps together."""
+"""The process: URLs, the HTTP API, middleware, Daphne, start and end. It puts the apps together."""

@@ -1,4 +1,4 @@
-"""The one HTTP API: its routers, named as strings, and its errors."""
+"""The HTTP API: its routers, imported by name, and its errors."""
 
 from typing import Any
 
@@ -9,21 +9,21 @@ from ninja.errors import ValidationError
 from ninja.parser import Parser
 
 from docsite.core.http.errors import ApiError, BadRequest
-from docsite.core.http.schemas import detail
+from docsite.core.http.schemas import describe_error
 
 
 class StrictParser(Parser):
-    """Reads what the guards have already checked; keeps a repeated query parameter visible as a list."""
+    """Takes the body that the request checks have parsed, and makes a repeated query parameter visible as a list."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
-        """The object that the guard read."""
-        parsed: dict[str, Any] = request.json  # type: ignore[attr-defined]  # set by the guard
+        """The JSON object that the check parsed."""
+        parsed: dict[str, Any] = request.json  # type: ignore[attr-defined]  # set by the check
         return parsed
 
     def parse_querydict(
         self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
     ) -> dict[str, Any]:
-        """One value for each parameter; a list, which no field takes, where it was given twice."""
+        """One value for each parameter; for a repeated one a list, which no field accepts."""
         return {key: data.getlist(key) if len(data.getlist(key)) > 1 else data[key] for key in data}
 
 
@@ -44,7 +44,7 @@ def _api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    return BadRequest(*(detail(item, item["loc"][1:]) for item in error.errors)).response()
+    return BadRequest(*(describe_error(item, item["loc"][1:]) for item in error.errors)).response()
 
 
 api.add_router("/v1/analytics", "analytics.api.views.router", tags=["Analytics"])

@@ -1,4 +1,4 @@
-"""Addresses that pass the short chain: the API from `api.py`, the scripts of other sites, health."""
+"""URLs behind the API middleware: the API of `api.py`, the scripts for other sites, health."""
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import include, path

@@ -1,10 +1,10 @@
-"""Registers the app."""
+"""The configuration of the app."""
 
 from django.apps import AppConfig
 
 
 class ServerConfig(AppConfig):
-    """The commands that serve, and the checks an operator sees at start-up."""
+    """The commands that serve, and the checks at start-up."""
 
     name = "docsite.server"
     label = "server"

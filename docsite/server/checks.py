@@ -1,4 +1,4 @@
-"""What a self-hoster should know at start-up."""
+"""Warnings for operators at start-up."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.core.checks import CheckMessage, Warning, register
 
 @register()
 def scripts_are_built(**kwargs: Any) -> list[CheckMessage]:
-    """The scripts that other sites load are made by the build, not committed."""
+    """Warn when the scripts for other sites are missing: the build creates them, they are not committed."""
     if all((settings.WIDGET_DIST / name).exists() for name in ("widget.js", "views.js")):
         return []
     return [Warning("The scripts for other sites have not been built.", hint="Run `make widget`.", id="docsite.W001")]
@@ -16,7 +16,7 @@ def scripts_are_built(**kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def debug_is_off(**kwargs: Any) -> list[CheckMessage]:
-    """Tracebacks show settings."""
+    """Warn about DEBUG on a public host, since tracebacks show settings."""
     hosts = set(settings.ALLOWED_HOSTS) - {"127.0.0.1", "localhost", "[::1]"}
     if settings.DEBUG and hosts:
         return [Warning("DEBUG is on for a public host.", hint="Unset DEBUG.", id="docsite.W002")]

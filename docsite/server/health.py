@@ -9,7 +9,7 @@ from docsite.core.db import in_db
 
 @require_GET
 async def health(request: HttpRequest) -> JsonResponse:
-    """200 `{"status": "ok"}` when the database answers; the error of the gate, 503, when not."""
+    """200 `{"status": "ok"}` when the database answers; else 503, from the API middleware."""
 
     def ping() -> None:
         with connection.cursor() as cursor:

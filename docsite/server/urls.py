@@ -1,4 +1,4 @@
-"""Addresses of pages and of the admin. API paths are in `api_urls.py`; `asgi.py` tells the two apart."""
+"""URLs of pages and of the admin. API paths are in `api_urls.py`; `asgi.py` chooses between the two."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,18 +1,18 @@
-"""The site for programs: lists of its pages, their Markdown, and links from each page to the rest."""
+"""What the site offers to programs: lists of its pages, their Markdown, and `Link` headers."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from docsite.site.frame import SITE_NAME
 from docsite.site.navigation import (
-    FIRST,
+    DEFAULT_LANGUAGE,
     Page,
-    every_page,
+    all_pages,
     groups,
     pages,
     translations,
 )
+from docsite.site.page_context import SITE_NAME
 
 _MARKDOWN = "text/markdown; charset=utf-8"
 _ROBOTS = """User-agent: *
@@ -39,7 +39,7 @@ def llms(request: HttpRequest) -> HttpResponse:
         "",
         f"- [All pages in one file]({at('/llms-full.txt')}): The Markdown of every page",
         f"- [OpenAPI]({at('/openapi.json')}): The API as an OpenAPI document",
-        *(_entry(request, page) for page in every_page() if page.language != FIRST),
+        *(_entry(request, page) for page in all_pages() if page.language != DEFAULT_LANGUAGE),
         "",
     ]
     return markdown_response("\n".join(lines))
@@ -51,42 +51,42 @@ def _entry(request: HttpRequest, page: Page) -> str:
 
 @require_safe
 def llms_full(request: HttpRequest) -> HttpResponse:
-    """Every page's Markdown, each under its title and with the address that it is from."""
+    """The Markdown of every page, each with its title and its address."""
     whole = [
         f"# {page.headline}\n\nSource: {request.build_absolute_uri(page.path)}\n\n{page.description}\n\n{page.body}"
-        for page in every_page()
+        for page in all_pages()
     ]
     return markdown_response("\n".join(whole))
 
 
 @require_safe
 def sitemap(request: HttpRequest) -> HttpResponse:
-    """Every page with its translations (sitemaps.org). It tells no dates: a checkout gives all files its own."""
+    """Every page with its translations (sitemaps.org). It has no dates, since a checkout changes those of files."""
     urls = [
         {
             "at": request.build_absolute_uri(page.path),
             "alternates": [
                 {"language": each.language, "at": request.build_absolute_uri(each.path)}
-                for each in _if_several(translations(page))
+                for each in _if_translated(translations(page))
             ],
         }
-        for page in every_page()
+        for page in all_pages()
     ]
     return render(request, "pages/sitemap.xml", {"urls": urls}, content_type="application/xml")
 
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
-    """Everything but the admin and what is made of a question (RFC 9309)."""
+    """Crawlers may read everything but the admin, questions and searches (RFC 9309)."""
     text = _ROBOTS.format(sitemap=request.build_absolute_uri("/sitemap.xml"))
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
-def links(request: HttpRequest, page: Page) -> str:
+def link_header(request: HttpRequest, page: Page) -> str:
     """The `Link` header of a page: its address, its Markdown, its translations, and the list of all pages."""
     at = request.build_absolute_uri
     others = [
-        f'<{at(each.path)}>; rel="alternate"; hreflang="{each.language}"' for each in _if_several(translations(page))
+        f'<{at(each.path)}>; rel="alternate"; hreflang="{each.language}"' for each in _if_translated(translations(page))
     ]
     return ", ".join(
         [
@@ -98,12 +98,12 @@ def links(request: HttpRequest, page: Page) -> str:
     )
 
 
-def _if_several(found: list[Page]) -> list[Page]:
-    return found if len(found) > 1 else []
+def _if_translated(versions: list[Page]) -> list[Page]:
+    return versions if len(versions) > 1 else []
 
 
 def wants_markdown(request: HttpRequest) -> bool:
-    """Whether Markdown is asked for by name, and HTML is not preferred to it, be it as one of several."""
+    """Whether the request accepts Markdown by name, and prefers it to HTML or likes both the same."""
     named = {str(accepted).split(";")[0]: accepted.quality for accepted in request.accepted_types}
     markdown = named.get("text/markdown", 0)
     html = next((named[kind] for kind in ("text/html", "text/*", "*/*") if kind in named), 0)
@@ -111,5 +111,5 @@ def wants_markdown(request: HttpRequest) -> bool:
 
 
 def markdown_response(text: str, status: int = 200) -> HttpResponse:
-    """Markdown as it is served."""
+    """A response with Markdown."""
     return HttpResponse(text, status=status, content_type=_MARKDOWN)

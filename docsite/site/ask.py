@@ -1,6 +1,6 @@
 """`/ask`: a question without JavaScript, and the whole answer below it.
 
-Asking is a POST: what follows links or fetches ahead costs nothing.
+A question is a POST, so that crawlers and prefetching browsers cause no costs.
 """
 
 from contextlib import aclosing
@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from assistant.answering.pipeline import SORRY, Outcome
 from assistant.conversations import transcript
+from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import LONGEST_TEXT, Ask
 from assistant.sessions import start
@@ -21,7 +22,6 @@ from assistant.wire import v1
 from docsite.core.access import authentication
 from docsite.core.access.api_middleware import as_api_error, own_origin
 from docsite.core.access.authentication import Caller
-from docsite.core.access.request_checks import assistant_charges
 from docsite.core.db import in_db
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip
@@ -33,67 +33,68 @@ from docsite.core.http.errors import (
     Unauthorized,
 )
 from docsite.site import forms, interface_texts
-from docsite.site.frame import frame
-from docsite.site.navigation import FIRST, home, known_language
+from docsite.site.navigation import DEFAULT_LANGUAGE, home_page, language_or_default
+from docsite.site.page_context import page_context
 
-LONGEST_PATH = 200
+MAX_PATH_LENGTH = 200
 
 
 @csrf_exempt  # the origin is checked instead, which needs no cookie
 @require_http_methods(["GET", "HEAD", "POST"])
 async def ask(request: HttpRequest) -> HttpResponse:
-    """The form in `?language=`, filled from `?q=` and `?path=`; after a POST the answer, or why there is none."""
+    """The form in `?language=`, filled from `?q=` and `?path=`; after a POST, the answer or the reason for none."""
     outcome: Outcome | None = None
     refusal: ApiError | None = None
     question, path = request.GET.get("q", ""), request.GET.get("path", "")
-    language = known_language(request.GET.get("language", ""))
+    language = language_or_default(request.GET.get("language", ""))
     if request.method == "POST":
         try:
-            form = forms.fields(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+            form = forms.parse_form(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
             question, path = form.get("question", "").strip(), form.get("path", "")
             _check(question)
-            outcome = await _answered(request, question, path, language)
-        except Exception as failure:  # the boundary: whatever it is, the reader gets the page with a sentence
+            outcome = await _answer(request, question, path, language)
+        except Exception as failure:  # the boundary: the reader gets the page with a sentence for every failure
             refusal = as_api_error(failure)
     if outcome and outcome.state != "done":
         refusal = ApiError(503, SORRY)
-    shown = {
+    result = {
         "question": question[:LONGEST_TEXT],
-        "path": path[:LONGEST_PATH],
+        "path": path[:MAX_PATH_LENGTH],
         "longest": LONGEST_TEXT,
         "answer": transcript.render(outcome.text) if outcome else "",
         "sources": outcome.sources if outcome else (),
         "status": refusal.status if refusal else 200,
-        "refusal": interface_texts.refusal(language, refusal) if refusal else "",
+        "refusal": interface_texts.translate_refusal(language, refusal) if refusal else "",
     }
-    response = await in_db(_page)(request, language, shown)
-    return forms.finished(response, refusal)
+    response = await in_db(_page)(request, language, result)
+    return forms.finish(response, refusal)
 
 
-def _page(request: HttpRequest, language: str, shown: dict[str, Any]) -> HttpResponse:
-    around = frame(language)
-    context = around | shown | {"ready": around["widget"] is not None}
-    return render(request, "pages/ask.html", context, status=shown["status"])
+def _page(request: HttpRequest, language: str, result: dict[str, Any]) -> HttpResponse:
+    context = page_context(language)
+    context |= result | {"ready": context["widget"] is not None}
+    return render(request, "pages/ask.html", context, status=result["status"])
 
 
 def _check(question: str) -> None:
-    """Refuse what is no question."""
+    """Refuse an empty or too long question. Raises 400."""
     if not question:
         raise BadRequest(sentence="Write a question first.")
     if len(question) > LONGEST_TEXT:
         raise BadRequest(sentence=f"The question has more than {LONGEST_TEXT:,} characters.")
 
 
-async def _answered(request: HttpRequest, question: str, path: str, language: str) -> Outcome:
-    """Ask as the widget does: stored, and counted against the same limits. Raises `ApiError`."""
-    caller = await in_db(_admitted)(request)
+async def _answer(request: HttpRequest, question: str, path: str, language: str) -> Outcome:
+    """Ask as the widget does: the answer is stored, and the same limits apply. Raises `ApiError`."""
+    caller = await in_db(_admit)(request)
+    home = None if language == DEFAULT_LANGUAGE else home_page(language).path
     body = Ask.model_validate(
         {
             "fp": "anonymous",
             "messages": [{"role": "user", "content": question}],
-            # Of another language there are a few pages: they are preferred, and the rest is not left out.
-            "currentPath": path[:LONGEST_PATH] or (None if language == FIRST else home(language).path),
-            "filter": {"language": FIRST} if language == FIRST else None,
+            # Other languages have few pages: those are preferred, and English ones still count.
+            "currentPath": path[:MAX_PATH_LENGTH] or home,
+            "filter": {"language": DEFAULT_LANGUAGE} if language == DEFAULT_LANGUAGE else None,
         }
     )
     door = start.Door(Message.Caller.WEB, own_origin(request), v1.encode, keep=False)
@@ -104,11 +105,11 @@ async def _answered(request: HttpRequest, question: str, path: str, language: st
     return live.outcome
 
 
-def _admitted(request: HttpRequest) -> Caller:
+def _admit(request: HttpRequest) -> Caller:
     try:
         address = client_ip(request)
         caller = authentication.assistant_caller(settings.ENV.site_assistant_key, settings.ENV.site_domain, address)
     except (Unauthorized, Forbidden, NotFound):
-        raise ApiError(503, interface_texts.PAGE[FIRST]["no_assistant"]) from None
+        raise ApiError(503, interface_texts.PAGE[DEFAULT_LANGUAGE]["no_assistant"]) from None
     ratelimit.spend(*assistant_charges(caller))
     return caller

@@ -1,4 +1,4 @@
-"""Forms of these pages. They carry no token and need no cookie: the origin tells whose they are."""
+"""Forms of these pages. They need no token and no cookie, since the Origin header says which site sent them."""
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
@@ -13,10 +13,10 @@ from docsite.core.http.errors import (
 )
 
 
-def fields(request: HttpRequest, limit: int) -> dict[str, str]:
-    """What a form of this site says. `limit` is in bytes.
+def parse_form(request: HttpRequest, limit: int) -> dict[str, str]:
+    """The fields of a form of this site. `limit` is in bytes.
 
-    Raises `ApiError` for the form of another site, one that is too large, and one that cannot be read or stored.
+    Raises `ApiError` for a form of another site, and for one that is too large or cannot be read or stored.
     """
     if request.headers.get("Origin") != own_origin(request):
         raise Forbidden("This form is taken from the pages of this site only.")
@@ -35,8 +35,8 @@ def fields(request: HttpRequest, limit: int) -> dict[str, str]:
     return form
 
 
-def finished(response: HttpResponse, refusal: ApiError | None) -> HttpResponse:
-    """The page that answers a form: with the headers of a refusal, and for nobody to keep."""
+def finish(response: HttpResponse, refusal: ApiError | None) -> HttpResponse:
+    """Complete the response to a form: add the headers of a refusal, and forbid caching."""
     for name, value in (refusal.headers if refusal else {}).items():
         response.headers[name] = value
     response.headers["Cache-Control"] = "no-store"

@@ -1,13 +1,13 @@
-"""The words around the pages, in each of their languages: what templates say, and what scripts say.
+"""The texts of the interface in each language, for templates and for scripts.
 
-The content of a page is not here, nor what stands only on pages that are in no other language.
+The content of pages is not here, nor text of pages that exist in one language only.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-from docsite.core.http.errors import ApiError, in_a_unit
+from docsite.core.http.errors import ApiError, in_largest_unit
 
 PAGE = {
     "en": {
@@ -209,7 +209,7 @@ PAGE = {
     },
 }
 
-SCRIPT = {  # by names as scripts have them; `{query}` and its like are filled in there
+SCRIPT = {  # by the names that scripts use; scripts fill in `{query}` and the like
     "en": {
         "ask": "Ask",
         "copy": "Copy",
@@ -282,7 +282,7 @@ SCRIPT = {  # by names as scripts have them; `{query}` and its like are filled i
     },
 }
 
-REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages that the service itself does not speak
+REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages other than that of the error sentences
     "de": {
         400: "Das lässt sich so nicht annehmen: Es fehlt etwas, oder es ist zu lang.",
         403: "Dieses Formular wird nur von den Seiten dieser Site angenommen.",
@@ -301,11 +301,11 @@ WIDGET: dict[str, dict[str, Any]] = {"de": json.loads(_OPTIONS.read_text(encodin
 UNITS = {"de": {"second": ("Sekunde", "Sekunden"), "minute": ("Minute", "Minuten"), "hour": ("Stunde", "Stunden")}}
 
 
-def refusal(language: str, refused: ApiError) -> str:
-    """Why a form was refused: by its status, or exactly in the language that the service itself speaks."""
+def translate_refusal(language: str, refused: ApiError) -> str:
+    """The reason for refusing a form: the error's own sentence in English, a sentence for its status in others."""
     if language not in REFUSALS:
         return refused.sentence
-    number, unit = in_a_unit(int(refused.headers.get("Retry-After", "0")))
+    number, unit = in_largest_unit(int(refused.headers.get("Retry-After", "0")))
     wait = f"{number} {UNITS[language][unit][number != 1]}"
-    said = REFUSALS[language].get(refused.status, "{sentence}")
-    return said.format(wait=wait, sentence=refused.sentence)
+    sentence = REFUSALS[language].get(refused.status, "{sentence}")
+    return sentence.format(wait=wait, sentence=refused.sentence)

@@ -1,4 +1,4 @@
-"""Markdown to HTML, nothing inline in it: anchored headings, highlighted code, tables that scroll."""
+"""Markdown to HTML without inline styles or scripts: anchored headings, highlighted code, tables that scroll."""
 
 import html
 import itertools
@@ -28,7 +28,7 @@ from pygments.util import ClassNotFound
 
 from search.text.sections import anchor_and_heading, inline_text
 
-# What has a colour of its own, the narrower kinds first. The names are the style sheet's.
+# Token types and the style sheet's names of their colours; narrower types come first.
 _COLOURS = {
     Keyword.Type: "type",
     Name.Class: "type",
@@ -70,7 +70,7 @@ class Rendered:
 
 
 def render(markdown: str, link_to: str = "Link to “{}”") -> Rendered:
-    """Render one page. HTML in the source is shown, never passed through. `link_to` names a heading's link."""
+    """Render one page. HTML in the source is escaped. `link_to` is the label of the link beside a heading."""
     env: EnvType = {"headings": [], "link_to": link_to}
     return Rendered(_MARKDOWN.render(markdown, env), tuple(env["headings"]))
 
@@ -111,7 +111,7 @@ def _fence(self: RendererHTML, tokens: Sequence[Token], index: int, options: Opt
     return (
         f'<div class="code"><div class="code-bar"><span>{escape(name or language)}</span></div>'
         f'<pre tabindex="0"{filename}><code class="language-{escape(language)}">'
-        f"{_highlighted(tokens[index].content, language)}</code></pre></div>\n"
+        f"{_highlight(tokens[index].content, language)}</code></pre></div>\n"
     )
 
 
@@ -122,8 +122,8 @@ def _title(more: str) -> str:
     return "" if "=" in more or "{" in more else more
 
 
-def _highlighted(code: str, language: str) -> str:
-    """Code as HTML: a span for a run of one colour, none for what has the text's own."""
+def _highlight(code: str, language: str) -> str:
+    """Code as HTML: a span for each run of one colour, none for text in the default colour."""
     try:
         tokens = get_lexer_by_name(language).get_tokens(code)
     except ClassNotFound:
@@ -134,7 +134,7 @@ def _highlighted(code: str, language: str) -> str:
 
 
 def _colour(kind: _TokenType) -> str:
-    """The colour of a kind of token; empty for the text's own."""
+    """The colour of a token type; empty for the default one."""
     return next((colour for wider, colour in _COLOURS.items() if is_token_subtype(kind, wider)), "")
 
 

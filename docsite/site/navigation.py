@@ -1,4 +1,4 @@
-"""The pages of the site, in reading order. Every page is in the first language; the others have some of them."""
+"""The pages of the site, in reading order. All are in the default language, and some are translated."""
 
 import functools
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from search.sources.markdown.front_matter import front_matter
 CONTENT = Path(__file__).parent / "content"
 CHANGELOG = Path(settings.BASE_DIR) / "CHANGELOG.md"
 
-FIRST = "en"
-LANGUAGES = {FIRST: "English", "de": "Deutsch"}
+DEFAULT_LANGUAGE = "en"
+LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 
 _ORDER = {
     "Start": ("index", "quickstart", "your-docs", "sources", "embed", "playground", "gallery"),
@@ -33,7 +33,7 @@ _GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betr
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its front matter and its Markdown. The headline stands over the page, the title in lists."""
+    """One page: its front matter and its Markdown. The page shows `headline`; lists show `title`."""
 
     slug: str
     language: str
@@ -60,43 +60,43 @@ class Page:
 
     @functools.cached_property
     def rendered(self) -> Rendered:
-        """The body as HTML, made on first use."""
+        """The body as HTML, rendered on first use."""
         return render(self.body, interface_texts.PAGE[self.language]["link_to"])
 
     @property
     def contents(self) -> list[Heading]:
-        """The headings that the page's table of contents shows."""
+        """The headings in the table of contents of the page."""
         return [heading for heading in self.rendered.headings if heading.level in (2, 3)]
 
 
-def known_language(code: str) -> str:
-    """The language of that code, or the first one where there is none."""
-    return code if code in LANGUAGES else FIRST
+def language_or_default(code: str) -> str:
+    """The code if it is a language of the site, else the default language."""
+    return code if code in LANGUAGES else DEFAULT_LANGUAGE
 
 
-def home(language: str) -> Page:
+def home_page(language: str) -> Page:
     """The first page of a language."""
     return pages(language)["index"]
 
 
 def _root(language: str) -> str:
-    return "" if language == FIRST else f"/{language}"
+    return "" if language == DEFAULT_LANGUAGE else f"/{language}"
 
 
-def pages(language: str = FIRST) -> Mapping[str, Page]:
-    """The pages of a language by slug, in reading order. Read once per process; with DEBUG, again after an edit."""
+def pages(language: str = DEFAULT_LANGUAGE) -> Mapping[str, Page]:
+    """The pages of a language by slug, in reading order. Loaded once in a process; with DEBUG, again after an edit."""
     files = [*CONTENT.rglob("*.md"), *([CHANGELOG] if CHANGELOG.exists() else [])] if settings.DEBUG else []
-    return _read(language, max((file.stat().st_mtime_ns for file in files), default=0))
+    return _load(language, max((file.stat().st_mtime_ns for file in files), default=0))
 
 
 @functools.lru_cache(maxsize=len(LANGUAGES))
-def _read(language: str, newest: int) -> dict[str, Page]:
-    folder = CONTENT if language == FIRST else CONTENT / language
+def _load(language: str, newest: int) -> dict[str, Page]:
+    folder = CONTENT if language == DEFAULT_LANGUAGE else CONTENT / language
     return {
         slug: _page(folder / f"{slug}.md", language, group)
         for group, slugs in _ORDER.items()
         for slug in slugs
-        if language == FIRST or (folder / f"{slug}.md").exists()
+        if language == DEFAULT_LANGUAGE or (folder / f"{slug}.md").exists()
     }
 
 
@@ -105,33 +105,33 @@ def _page(file: Path, language: str, group: str) -> Page:
     body = body.strip() + "\n"
     if file.stem == "changelog" and CHANGELOG.exists():
         body += "\n" + CHANGELOG.read_text(encoding="utf-8").partition("\n")[2].strip() + "\n"
-    named = _GROUPS.get(language, {}).get(group, group)
+    group_name = _GROUPS.get(language, {}).get(group, group)
     title = front["title"]
-    return Page(file.stem, language, named, title, front.get("headline", title), front["description"], body)
+    return Page(file.stem, language, group_name, title, front.get("headline", title), front["description"], body)
 
 
-def every_page() -> list[Page]:
-    """The pages of all languages, the first language's first."""
+def all_pages() -> list[Page]:
+    """The pages of all languages, those of the default language first."""
     return [page for language in LANGUAGES for page in pages(language).values()]
 
 
 def translations(page: Page) -> list[Page]:
-    """The page in each language that has it, itself included."""
+    """The page in each language that it exists in, itself included."""
     return [pages(language)[page.slug] for language in LANGUAGES if page.slug in pages(language)]
 
 
-def groups(language: str = FIRST) -> list[tuple[str, list[Page]]]:
-    """The navigation: each group's name and its pages, those that are not translated in the first language."""
-    known = {**pages(), **pages(language)}
+def groups(language: str = DEFAULT_LANGUAGE) -> list[tuple[str, list[Page]]]:
+    """The navigation: the name of each group and its pages; pages without a translation in the default language."""
+    available = {**pages(), **pages(language)}
     names = _GROUPS.get(language, {})
-    return [(names.get(group, group), [known[slug] for slug in slugs]) for group, slugs in _ORDER.items()]
+    return [(names.get(group, group), [available[slug] for slug in slugs]) for group, slugs in _ORDER.items()]
 
 
 def neighbours(page: Page) -> tuple[Page | None, Page | None]:
     """The page before and the page after, in reading order."""
     ordered = [each for _, members in groups(page.language) for each in members]
-    place = ordered.index(page)
+    position = ordered.index(page)
     return (
-        ordered[place - 1] if place else None,
-        ordered[place + 1] if place + 1 < len(ordered) else None,
+        ordered[position - 1] if position else None,
+        ordered[position + 1] if position + 1 < len(ordered) else None,
     )

@@ -1,11 +1,11 @@
-"""Addresses of the documentation site. Pages have no trailing slash; analytics counts those named `page`."""
+"""URLs of the documentation site. Pages have no trailing slash. Analytics counts the URLs named `page`."""
 
 from django.urls import path
 
 from docsite.site import agent_files, views
 from docsite.site.ask import ask
 from docsite.site.feedback import feedback
-from docsite.site.navigation import FIRST, LANGUAGES
+from docsite.site.navigation import DEFAULT_LANGUAGE, LANGUAGES
 
 app_name = "pages"
 urlpatterns = [
@@ -18,17 +18,17 @@ urlpatterns = [
     path("ask", ask, name="ask"),
     path("feedback", feedback, name="feedback"),
 ]
-for code in [code for code in LANGUAGES if code != FIRST]:
-    told = {"language": code}
+for code in [code for code in LANGUAGES if code != DEFAULT_LANGUAGE]:
+    arguments = {"language": code}
     urlpatterns += [
-        path(code, views.page, told, name="page"),
-        path(f"{code}/", views.without_slash, {**told, "slug": "index"}),
-        path(f"{code}/<slug:slug>", views.page, told, name="page"),
-        path(f"{code}/<slug:slug>.md", views.markdown, told, name="page"),
-        path(f"{code}/<slug:slug>/", views.without_slash, told),
+        path(code, views.page, arguments, name="page"),
+        path(f"{code}/", views.redirect_without_slash, {**arguments, "slug": "index"}),
+        path(f"{code}/<slug:slug>", views.page, arguments, name="page"),
+        path(f"{code}/<slug:slug>.md", views.markdown, arguments, name="page"),
+        path(f"{code}/<slug:slug>/", views.redirect_without_slash, arguments),
     ]
 urlpatterns += [
     path("<slug:slug>", views.page, name="page"),
     path("<slug:slug>.md", views.markdown, name="page"),
-    path("<slug:slug>/", views.without_slash),
+    path("<slug:slug>/", views.redirect_without_slash),
 ]

@@ -1,4 +1,4 @@
-"""The pages as HTML or Markdown, the search page, and the page for what is not there."""
+"""The pages as HTML or Markdown, the search page, and the 404 page."""
 
 import re
 from typing import TYPE_CHECKING
@@ -16,62 +16,62 @@ from analytics.collecting.requests import not_a_reader
 from assistant.widget.files import panel_path
 from docsite.core.http.client_address import client_ip
 from docsite.core.tenants.models import Project
-from docsite.site.agent_files import links, markdown_response, wants_markdown
-from docsite.site.frame import frame, language_of, site_project
+from docsite.site.agent_files import link_header, markdown_response, wants_markdown
 from docsite.site.navigation import (
-    FIRST,
+    DEFAULT_LANGUAGE,
     Page,
-    known_language,
+    language_or_default,
     neighbours,
     pages,
 )
-from docsite.site.nearest_pages import nearest
+from docsite.site.nearest_pages import find_nearest
+from docsite.site.page_context import language_of, page_context, site_project
 from search.hits import Filters
 from search.query_log import recording
 
 if TYPE_CHECKING:
     from search.hits import Hit
 
-LONGEST_QUERY = 400
-MOST_RESULTS = 20
-WHERE_TO_START = ("quickstart", "configuration", "errors-and-limits")
+MAX_QUERY_LENGTH = 400
+MAX_RESULTS = 20
+START_PAGES = ("quickstart", "configuration", "errors-and-limits")
 
 
 @require_safe
-def page(request: HttpRequest, slug: str = "index", language: str = FIRST) -> HttpResponse:
-    """One page, as Markdown to a client that asks for Markdown."""
-    shown = _known(slug, language)
-    if request.path_info != shown.path:
-        return HttpResponsePermanentRedirect(shown.path)
-    response = markdown_response(shown.markdown) if wants_markdown(request) else _html(request, shown)
-    response["Link"] = links(request, shown)
+def page(request: HttpRequest, slug: str = "index", language: str = DEFAULT_LANGUAGE) -> HttpResponse:
+    """One page as HTML, or as Markdown for clients that prefer it."""
+    found = _find_page(slug, language)
+    if request.path_info != found.path:
+        return HttpResponsePermanentRedirect(found.path)
+    response = markdown_response(found.markdown) if wants_markdown(request) else _html(request, found)
+    response["Link"] = link_header(request, found)
     patch_vary_headers(response, ["Accept"])
     return response
 
 
 @require_safe
-def markdown(request: HttpRequest, slug: str, language: str = FIRST) -> HttpResponse:
+def markdown(request: HttpRequest, slug: str, language: str = DEFAULT_LANGUAGE) -> HttpResponse:
     """The Markdown of a page."""
-    shown = _known(slug, language)
-    response = markdown_response(shown.markdown)
-    response["Link"] = links(request, shown)
+    found = _find_page(slug, language)
+    response = markdown_response(found.markdown)
+    response["Link"] = link_header(request, found)
     patch_vary_headers(response, ["Accept"])
     return response
 
 
 @require_safe
-def without_slash(request: HttpRequest, slug: str, language: str = FIRST) -> HttpResponseBase:
-    """Lead an address with a trailing slash to its page."""
-    return HttpResponsePermanentRedirect(_known(slug, language).path)
+def redirect_without_slash(request: HttpRequest, slug: str, language: str = DEFAULT_LANGUAGE) -> HttpResponseBase:
+    """Redirect an address with a trailing slash to its page."""
+    return HttpResponsePermanentRedirect(_find_page(slug, language).path)
 
 
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
-    """Search results without JavaScript: `?q=`, and `&language=` to have pages in that language first."""
-    query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
-    language = known_language(request.GET.get("language", ""))
+    """Search results without JavaScript: `?q=`; `&language=` puts pages in that language first."""
+    query = request.GET.get("q", "").strip()[:MAX_QUERY_LENGTH]
+    language = language_or_default(request.GET.get("language", ""))
     project = site_project()
-    hits = _language_first(project, query, language) if project and query else []
+    hits = _search_language_first(project, query, language) if project and query else []
     if project and _is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
         recording.record(project, recording.caller_of(project, client_ip(request), user_agent), query, len(hits))
@@ -80,65 +80,65 @@ def search(request: HttpRequest) -> HttpResponse:
             "title": hit.breadcrumb[-1],
             "href": hit.link,
             "trail": hit.breadcrumb[:-1],
-            "excerpt": _marked(hit.excerpt, query),
+            "excerpt": _highlight(hit.excerpt, query),
         }
         for hit in hits
     ]
-    known = {**pages(), **pages(language)}
+    available = {**pages(), **pages(language)}
     context = {
         "query": query,
         "results": results,
         "ready": project is not None,
-        "start": [known[slug] for slug in WHERE_TO_START],
+        "start": [available[slug] for slug in START_PAGES],
     }
-    return render(request, "pages/search.html", frame(language) | context)
+    return render(request, "pages/search.html", page_context(language) | context)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404, with the pages that are near what was asked for, or else where to start."""
+    """404, with pages that resemble the address, or else the first pages."""
     language = language_of(request.path)
-    near = nearest(request.path, language)
-    known = pages(language)
-    start = [known["index"], known["quickstart"]]
+    near = find_nearest(request.path, language)
+    translated = pages(language)
+    start = [translated["index"], translated["quickstart"]]
     if request.path.endswith(".md") or wants_markdown(request):
         lines = ["# Page not found", "", "The nearest pages:" if near else "Start here:", ""]
         lines += [f"- [{each.title}]({each.markdown_path})" for each in near or start]
         response = markdown_response("\n".join([*lines, "- [Search](/search)"]) + "\n", status=404)
     else:
-        query = " ".join(re.findall(r"\w+", request.path.removeprefix(f"/{language}/")))[:LONGEST_QUERY]
-        context = frame(language) | {"near": near, "start": start, "query": query}
+        query = " ".join(re.findall(r"\w+", request.path.removeprefix(f"/{language}/")))[:MAX_QUERY_LENGTH]
+        context = page_context(language) | {"near": near, "start": start, "query": query}
         response = render(request, "pages/not_found.html", context, status=404)
     patch_vary_headers(response, ["Accept"])
     return response
 
 
 def _is_reader(request: HttpRequest) -> bool:
-    """Whether somebody reads what is answered here: no crawler that follows links, no browser that fetches ahead."""
+    """Whether a reader sent this request, and not a crawler or a prefetching browser."""
     verdict = agents.classify(request.headers.get("User-Agent", ""))
     return request.method == "GET" and not not_a_reader(request) and verdict.client_class not in agents.KNOWN_CRAWLERS
 
 
-def _known(slug: str, language: str) -> Page:
+def _find_page(slug: str, language: str) -> Page:
     try:
         return pages(language)[slug]
     except KeyError:
         raise Http404 from None
 
 
-def _html(request: HttpRequest, shown: Page) -> HttpResponse:
-    before, after = neighbours(shown)
+def _html(request: HttpRequest, found: Page) -> HttpResponse:
+    before, after = neighbours(found)
     context = {
-        "page": shown,
-        "html": mark_safe(shown.rendered.html),  # our own files, and HTML in them is escaped
+        "page": found,
+        "html": mark_safe(found.rendered.html),  # our own files, and HTML in them is escaped
         "before": before,
         "after": after,
     }
     template = "page"
-    if shown.slug == "gallery":
+    if found.slug == "gallery":
         template, context["panel"] = "gallery", panel_path()
-    elif shown.slug == "playground":
+    elif found.slug == "playground":
         template = "playground"
-    return render(request, f"pages/{template}.html", frame(shown.language, shown) | context)
+    return render(request, f"pages/{template}.html", page_context(found.language, found) | context)
 
 
 def _find(project: Project, query: str, limit: int, language: str = "") -> "list[Hit]":
@@ -147,17 +147,17 @@ def _find(project: Project, query: str, limit: int, language: str = "") -> "list
     return find(project, query, filters=Filters(language=language or None), limit=limit)
 
 
-def _language_first(project: Project, query: str, language: str) -> "list[Hit]":
-    """Pages of the language; where few are translated, what else there is follows."""
-    hits = _find(project, query, MOST_RESULTS, language)
-    if language != FIRST:
-        known = {hit.path for hit in hits}
-        hits += [hit for hit in _find(project, query, MOST_RESULTS, FIRST) if hit.path not in known]
-    return hits[:MOST_RESULTS]
+def _search_language_first(project: Project, query: str, language: str) -> "list[Hit]":
+    """Pages in the language; pages in the default language follow, since few are translated."""
+    hits = _find(project, query, MAX_RESULTS, language)
+    if language != DEFAULT_LANGUAGE:
+        paths = {hit.path for hit in hits}
+        hits += [hit for hit in _find(project, query, MAX_RESULTS, DEFAULT_LANGUAGE) if hit.path not in paths]
+    return hits[:MAX_RESULTS]
 
 
-def _marked(excerpt: str, query: str) -> SafeString:
-    """The excerpt as HTML, with the words that begin like a word of the query marked."""
+def _highlight(excerpt: str, query: str) -> SafeString:
+    """The excerpt as HTML. It marks words that begin with a word of the query."""
     words = sorted((re.escape(word) for word in re.findall(r"\w{2,}", query)), key=len, reverse=True)
     if not words:
         return format_html("{}", excerpt)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.utils import unquote
+from django.contrib.admin.utils import display_for_value, unquote
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
@@ -20,9 +20,10 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 
+from docsite.core.tenants import project_pages
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.core.tenants.models import Project
-from search.models import Source
+from search.models import Generation, Source
 from search.sources import generators
 from search.sources.web.private import PrivateHosts
 from search.stored import runs
@@ -254,3 +255,18 @@ def _ahead(at: datetime | None) -> str:
         return "–"
     told = timeuntil(at, depth=1)
     return "now" if at <= timezone.now() or told.startswith("0") else f"in {told}"
+
+
+@admin.display(description="indexed at", ordering="generation__indexed_at")
+def indexed_at(project: Project) -> str:
+    """When the index of a project was last replaced."""
+    row: Generation | None = getattr(project, "generation", None)
+    return str(display_for_value(row and row.indexed_at, "-")).replace(" ", "\N{NO-BREAK SPACE}")  # on one line
+
+
+def _sources_url(project: Project) -> str:
+    return f"{reverse('admin:search_source_changelist')}?project={project.domain}"
+
+
+project_pages.add_link("Sources", _sources_url, position=1)
+project_pages.add_fact(indexed_at, relation="generation")

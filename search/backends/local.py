@@ -24,7 +24,7 @@ from django.db import connection
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
-from search.models import Section
+from search.models import Generation, Section
 from search.text.terms import Entry, Wanted
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Copy:
         schema = builder.build()
         writer = tantivy.Index(schema, str(draft)).writer(_MEMORY, 1)
         with snapshot():
-            if Project.objects.get(pk=self.project.pk).index_generation != self.generation:
+            if not Generation.objects.filter(pk=self.project.pk, number=self.generation).exists():
                 return
             for entry in _entries(self.project):
                 terms = [text for name, often in _REPEATED.items() for text in [getattr(entry, name)] * often]
@@ -131,14 +131,13 @@ class Copy:
         draft.rename(self.folder)
 
 
-def copy_of(project: Project, sections: int) -> Copy | None:
-    """The copy of the index as the current snapshot has it, if it is large and tantivy is installed."""
-    if not INSTALLED or sections < settings.ENV.tantivy_sections:
+def copy_of(project: Project, sections: int, generation: int, indexed_at: datetime | None) -> Copy | None:
+    """The copy of a generation of the index, if it is large and tantivy is installed."""
+    if not INSTALLED or indexed_at is None or sections < settings.ENV.tantivy_sections:
         return None
     if connection.in_atomic_block:  # of a swap: the state that it sees may never come
         return None
-    generation, indexed_at = Project.objects.values_list("index_generation", "indexed_at").get(pk=project.pk)
-    return Copy(project, generation, indexed_at) if indexed_at else None
+    return Copy(project, generation, indexed_at)
 
 
 def drop(project: Project) -> None:

@@ -14,7 +14,7 @@ from docsite.core.paths import MAX_LENGTH
 from docsite.core.tenants.models import Project
 from search import backends
 from search.indexing import entries, storable
-from search.models import Document, Index, Redirect, Section, Source
+from search.models import Document, Generation, Index, Redirect, Section, Source
 from search.retrieval import index_state
 from search.signals import Warned, swapping
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page
@@ -267,10 +267,11 @@ class _Build:
                 vocabulary=vocabulary.encode(), analyser="" if self.mixed else ANALYSER
             )
             self.redirect()
-            project = Project.objects.select_for_update().get(pk=self.project.pk)
-            project.index_generation += 1
-            project.indexed_at = timezone.now()
-            project.save(update_fields=["index_generation", "indexed_at"])
+            project = Project.objects.get(pk=self.project.pk)
+            generation, _ = Generation.objects.get_or_create(project=project)  # `claim` has locked the index
+            generation.number += 1
+            generation.indexed_at = timezone.now()
+            generation.save(update_fields=["number", "indexed_at"])
             self.summary.warnings = self.warnings(project)
             if self.strict and any(warned.stops for warned in self.summary.warnings):
                 raise Refused("the new index was refused; the old one stays", self.summary)

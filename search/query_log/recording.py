@@ -20,6 +20,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
@@ -56,10 +57,18 @@ def clean(text: str) -> str:
 
 
 def caller_of(project: Project, address: Address, user_agent: str) -> int:
-    """A keyed hash of who searches. It cannot be turned back, nor be joined with the visitors of the same site."""
+    """A keyed hash of who searches. It cannot be reversed, nor be joined with the visitors of the same site.
+
+    The key is the project's, derived from `SECRET_KEY`: the database does not hold it.
+    """
     told = f"{network_of(address)}\n{user_agent}".encode("utf-8", "replace")
-    key = bytes.fromhex(project.visitor_secret)
+    key = salted_hmac("search.callers", project.project_id, algorithm="sha256").digest()
     return int.from_bytes(hashlib.blake2b(told, key=key, digest_size=8, person=b"search").digest(), "big", signed=True)
+
+
+def forget_callers(project: Project) -> None:
+    """Erase who searched: the searches and clicks of the last hour stay, but are linked to nobody."""
+    SearchQuery.objects.filter(project=project, caller__isnull=False).update(caller=None)
 
 
 def record(project: Project, caller: int, query: str, result_count: int) -> None:

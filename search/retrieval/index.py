@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.db import connection
 
@@ -38,6 +39,7 @@ class Asked:
     query: Query
     preferred: ranking.Preferred
     copy: Copy | None = None  # of the index, where it is large
+    indexed_at: datetime | None = None
     is_for_answer: bool = False
     only_here: bool = False  # whether it is about the page that the reader is on
     pointed: frozenset[int] = frozenset()  # sections that hold what the reader points at
@@ -91,7 +93,7 @@ def ask(
         "" if version else (version_here or known.latest).lower(),
         current_path,
     )
-    return Asked(project, query, preferred, known.copy)
+    return Asked(project, query, preferred, known.copy, known.indexed_at)
 
 
 def rank(asked: Asked, limit: int, most: int = 1) -> list[Found]:

@@ -5,6 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import connection
 from django.db.models import Count
@@ -12,7 +13,7 @@ from django.db.models import Count
 from docsite.core.tenants.models import Project
 from search import backends
 from search.backends.local import Copy, copy_of
-from search.models import Document, Index
+from search.models import Document, Generation, Index
 from search.retrieval.ranking import Candidate
 from search.text.vocabulary import Vocabulary
 
@@ -24,7 +25,7 @@ MOST_CANDIDATES = 10_000  # about 60 MB
 class State:
     """A project's index at one generation: its words, languages, versions, the language of its front page.
 
-    `copy` answers for the database where the project is large.
+    `copy` answers for the database where the project is large. `indexed_at` is None before the first ingest.
     """
 
     generation: int
@@ -33,6 +34,7 @@ class State:
     home: str
     latest: str
     copy: Copy | None
+    indexed_at: datetime | None
 
 
 _states: OrderedDict[int, State] = OrderedDict()
@@ -44,8 +46,9 @@ _reading = threading.Lock()
 def of(project: Project) -> State:
     """The state of the index as the current snapshot of the database has it."""
     with connection.cursor() as cursor:  # asked by every search: the ORM would take five times as long
-        cursor.execute("SELECT index_generation FROM projects_project WHERE id = %s", [project.pk])
-        generation = int(cursor.fetchone()[0])
+        cursor.execute("SELECT number FROM search_generation WHERE project_id = %s", [project.pk])
+        row = cursor.fetchone()
+    generation = int(row[0]) if row else 0
     known = _states.get(project.pk)
     if not known or known.generation != generation:
         with _reading:  # by one thread; the others wait for it
@@ -91,13 +94,15 @@ def _read(project: Project, generation: int) -> State:
     commonest = documents.values_list("language").annotate(pages=Count("pk")).order_by("-pages", "language").first()
     versions = documents.exclude(version="").values_list("version", flat=True).distinct()
     vocabulary = Vocabulary.decode(bytes(stored or b""))
+    indexed_at = Generation.objects.filter(pk=project.pk).values_list("indexed_at", flat=True).first()
     return State(
         generation,
         vocabulary,
         tuple(sorted({language[:2] or "en" for language in languages})) or ("en",),
         (front or (commonest[0] if commonest else "")).lower(),
         latest(versions),
-        copy_of(project, vocabulary.sections),
+        copy_of(project, vocabulary.sections, generation, indexed_at),
+        indexed_at,
     )
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.db.models import Q
 
@@ -37,10 +38,11 @@ _HERE = re.compile(
 
 @dataclass(frozen=True)
 class Passages:
-    """Sections to answer from, best first, and the chance (0..1) that they do."""
+    """Sections to answer from, best first, the chance (0..1) that they do, and when they were indexed."""
 
     hits: list[Hit]
     chance: float
+    indexed_at: datetime | None
 
 
 def find_passages(
@@ -73,7 +75,7 @@ def find_passages(
         hits = _explaining(asked, _with_places(project, hits, found), context)
         if any(one.candidate.section_id in asked.pointed for one in found) or _is_explained(asked, hits):
             chance = max(chance, POINTED)  # it is about the documentation's own words
-        return Passages(links.absolute(project, hits), chance)
+        return Passages(links.absolute(project, hits), chance, asked.indexed_at)
 
 
 def best(asked: Asked, limit: int) -> tuple[list[Hit], list[Found]]:

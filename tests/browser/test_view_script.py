@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
 from tests.analytics.conftest import CHROME
 from tests.browser.conftest import ARGUMENTS, PROGRAMS
 from tests.browser.test_widget import COUNT_VIOLATIONS
-from tests.conftest import PATIENCE, Service, Tenant, wait_for
+from tests.conftest import PATIENCE, Service, Tenant, set_analytics, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -550,8 +550,7 @@ def test_a_tag_that_cannot_work_warns(tab: Tab, site: Site, tag: str) -> None:
 def remembering(site: Site) -> Site:
     """A site whose tag and project both ask for ids in the reader's browser."""
     site.attributes = "data-remember-visitors"
-    site.tenant.project.first_party_ids = True
-    site.tenant.project.save(update_fields=["first_party_ids"])
+    set_analytics(site.tenant.project, first_party_ids=True)
     return site
 
 

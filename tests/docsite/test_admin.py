@@ -66,13 +66,13 @@ def test_a_stranger_sees_nothing_of_it(stranger, mine):
         assert SECRET not in answer.content.decode()
 
 
-def test_the_first_page_leads_to_ones_own_reports(owner, stranger, mine):
+def test_the_start_page_links_to_the_users_own_reports(owner, stranger, mine):
     link = f"/admin/analytics/pageview/visitors/{mine.domain}"
     assert link in owner.get("/admin/").content.decode()
     assert link not in stranger.get("/admin/").content.decode()
 
 
-def test_a_stranger_cannot_choose_a_foreign_organization(stranger, mine):
+def test_a_stranger_cannot_choose_another_organization(stranger, mine):
     form = stranger.get("/admin/projects/project/add/").content.decode()
     assert mine.project.organization.name not in form
     answer = stranger.post(
@@ -95,7 +95,7 @@ def test_without_a_session_there_is_only_the_login(mine):
         assert Client().get(url)["Location"].startswith("/admin/login/")
 
 
-def test_only_superusers_decide_who_belongs(owner, mine):
+def test_only_superusers_edit_organizations(owner, mine):
     organization = mine.project.organization
     assert owner.get("/admin/projects/organization/add/").status_code == 403
     owner.post(f"/admin/projects/organization/{organization.pk}/change/", {"name": "Taken over"})
@@ -111,7 +111,7 @@ def make_key(client, mine, **fields):
     return client.post(keys_page(mine), {"kind": "admin", "name": "n", "expiry": "", "networks": "", **fields})
 
 
-def test_an_admin_key_made_by_form_expires_after_90_days(owner, mine):
+def test_an_admin_key_from_the_form_expires_after_90_days(owner, mine):
     make_key(owner, mine, name="ninety")
     key = ApiKey.objects.get(organization=mine.project.organization, name="ninety")
     assert (key.expires_at - key.created_at).days in (89, 90)
@@ -122,20 +122,20 @@ def test_an_admin_key_made_by_form_expires_after_90_days(owner, mine):
 @pytest.mark.parametrize(
     ("networks", "says"), [("0.0.0.0/1 128.0.0.0/1", "allow every address"), ("nonsense", "not a CIDR range")]
 )
-def test_a_network_that_is_none_or_everything_is_refused(owner, mine, networks, says):
+def test_an_invalid_network_or_one_of_all_addresses_is_refused(owner, mine, networks, says):
     before = ApiKey.objects.filter(organization=mine.project.organization).count()
     assert says in make_key(owner, mine, networks=networks).content.decode()
     assert ApiKey.objects.filter(organization=mine.project.organization).count() == before
 
 
 def test_at_most_ten_new_keys_an_hour(owner, mine):
-    for _ in range(9):  # two were made with the project
+    for _ in range(9):  # two were created with the project
         answer = make_key(owner, mine)
     assert "At most 10 new keys an hour" in answer.content.decode()
     assert ApiKey.objects.filter(organization=mine.project.organization).count() == 10
 
 
-def test_a_foreign_key_cannot_be_revoked(stranger, owner, mine, make_project):
+def test_a_key_of_another_organization_cannot_be_revoked(stranger, owner, mine, make_project):
     other = make_project().project
     key = ApiKey.objects.filter(organization=other.organization).first()
     owner.post(keys_page(mine), {"revoke": key.pk})
@@ -144,7 +144,7 @@ def test_a_foreign_key_cannot_be_revoked(stranger, owner, mine, make_project):
     assert key.revoked_at is None
 
 
-def test_pages_guard_their_readers(owner, mine):
+def test_pages_have_security_headers(owner, mine):
     answer = owner.get(keys_page(mine))
     policy = answer["Content-Security-Policy"]
     assert "default-src 'self'" in policy
@@ -169,10 +169,10 @@ def test_a_superuser_deletes_a_project_with_all_that_belongs_to_it(mine):
     client = Client()
     client.force_login(root)
     url = f"/admin/projects/project/{mine.project.pk}/delete/"
-    with CaptureQueriesContext(connection) as asked:
-        asking = client.get(url).content.decode()
-    assert "40 page views" in asking
-    assert not [query for query in asked if re.match(r'SELECT "analytics_pageview"."id"', query["sql"])]
+    with CaptureQueriesContext(connection) as queries:
+        confirmation = client.get(url).content.decode()
+    assert "40 page views" in confirmation
+    assert not [query for query in queries if re.match(r'SELECT "analytics_pageview"."id"', query["sql"])]
     assert client.post(url, {"post": "yes"}).status_code == 302
     assert not Project.objects.filter(pk=mine.project.pk).exists()
     for model in (PageView, Cells, Trail, Thread):

@@ -33,7 +33,7 @@ def post(
     return client.post(f"/ask?language={language}", {"question": question, **more}, headers=headers)
 
 
-def test_the_answer_stands_below_the_form_with_its_sources(client: Client, site: Any) -> None:
+def test_the_answer_appears_below_the_form_with_its_sources(client: Client, site: Any) -> None:
     response = post(client, path="/install")
     html = response.content.decode()
     assert (response.status_code, response["Cache-Control"]) == (200, "no-store")
@@ -44,14 +44,14 @@ def test_the_answer_stands_below_the_form_with_its_sources(client: Client, site:
     assert answer.state == "done"
 
 
-def test_a_refusal_has_no_source_and_leads_to_the_search(client: Client, site: Any) -> None:
+def test_a_refusal_has_no_source_and_links_to_the_search(client: Client, site: Any) -> None:
     html = post(client, "Who won the chess championship of 1972?").content.decode()
     assert "find this in the documentation" in html
     assert "Sources" not in html
     assert '<a href="/search?q=Who%20won%20the%20chess%20championship%20of%201972%3F">' in html
 
 
-def test_the_form_asks_nothing_by_itself(client: Client, site: Any) -> None:
+def test_a_get_request_asks_no_question(client: Client, site: Any) -> None:
     response = client.get("/ask", {"q": '"><script>x</script>', "path": "/install"})
     html = response.content.decode()
     assert "&quot;&gt;&lt;script&gt;x&lt;/script&gt;</textarea>" in html
@@ -77,7 +77,7 @@ def test_forms_of_other_sites_are_refused(client: Client, site: Any, origin: str
         ("x" * 2_200_000, 413, "larger than 2048 KiB"),
     ],
 )
-def test_what_is_no_question_is_told_in_a_sentence(
+def test_an_empty_or_too_long_question_is_refused_in_a_sentence(
     client: Client, site: Any, question: str, status: int, says: str
 ) -> None:
     response = post(client, question)
@@ -85,14 +85,14 @@ def test_what_is_no_question_is_told_in_a_sentence(
     assert says in response.content.decode()
 
 
-def test_a_form_that_is_none_is_told_in_a_sentence(client: Client, site: Any) -> None:
+def test_an_unreadable_form_is_refused_in_a_sentence(client: Client, site: Any) -> None:
     broken = {"content_type": "multipart/form-data; boundary=", "headers": {"Origin": ORIGIN}}
     response = client.post("/ask", "x", **broken)
     assert response.status_code == 400
     assert b"The form cannot be read." in response.content
 
 
-def test_it_counts_against_the_limits_of_questions(client: Client, site: Any, settings: Any) -> None:
+def test_a_question_counts_against_the_limits(client: Client, site: Any, settings: Any) -> None:
     settings.ENV = settings.ENV.model_copy(update={"limit_assistant_org": "1/d"})
     assert post(client).status_code == 200
     response = post(client, "How do I install acme from source?")
@@ -101,7 +101,7 @@ def test_it_counts_against_the_limits_of_questions(client: Client, site: Any, se
     assert b"from source?</textarea>" in response.content
 
 
-def test_in_german_all_around_the_answer_is_german(client: Client, site: Any) -> None:
+def test_the_german_page_is_german_around_the_answer(client: Client, site: Any) -> None:
     form = client.get("/ask", {"language": "de", "path": "/de/install"}).content.decode()
     assert '<html lang="de">' in form
     assert '<label for="question">Ihre Frage</label>' in form
@@ -116,7 +116,7 @@ def test_in_german_all_around_the_answer_is_german(client: Client, site: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "says"),
+    ("form", "status", "says"),
     [
         ({"question": " "}, 400, "Es fehlt etwas"),
         ({"question": "a\x00b"}, 400, "Das lässt sich so nicht annehmen"),
@@ -124,22 +124,22 @@ def test_in_german_all_around_the_answer_is_german(client: Client, site: Any) ->
         ({"question": "x" * 2_200_000}, 413, "Das ist zu lang."),
     ],
 )
-def test_in_german_a_refusal_is_german(client: Client, site: Any, asked: Any, status: int, says: str) -> None:
-    refused = post(client, language="de", **asked)
+def test_the_german_page_refuses_in_german(client: Client, site: Any, form: Any, status: int, says: str) -> None:
+    refused = post(client, language="de", **form)
     html = refused.content.decode()
     assert refused.status_code == status
     assert '<html lang="de">' in html
     assert says in html
 
 
-def test_in_german_a_limit_says_how_long_it_holds(client: Client, site: Any, settings: Any) -> None:
+def test_the_german_page_says_how_long_a_limit_lasts(client: Client, site: Any, settings: Any) -> None:
     settings.ENV = settings.ENV.model_copy(update={"limit_assistant_org": "1/d"})
     assert post(client, language="de").status_code == 200
     html = post(client, language="de").content.decode()
     assert re.search(r"Versuchen Sie es in \d+ (Stunden?|Minuten?|Sekunden?) noch einmal\.", html)
 
 
-def test_in_german_german_pages_come_first(client: Client, site: Any) -> None:
+def test_the_german_page_prefers_german_sources(client: Client, site: Any) -> None:
     pages = {"/parcels": ("en", "in English"), "/de/parcels": ("de", "auf Deutsch")}
     text = "# Parcels {}\n\nParcels: `acme send`.\n"
     ingest(site.project, [Page(path, path, text.format(title), language=code) for path, (code, title) in pages.items()])
@@ -149,12 +149,12 @@ def test_in_german_german_pages_come_first(client: Client, site: Any) -> None:
     assert first[1] == "auf Deutsch"
 
 
-def test_a_language_that_is_none_is_the_first(client: Client, site: Any) -> None:
+def test_an_unknown_language_is_the_default_one(client: Client, site: Any) -> None:
     assert '<html lang="en">' in client.get("/ask", {"language": "tlh"}).content.decode()
     assert '<html lang="en">' in post(client, language="tlh").content.decode()
 
 
-def test_without_a_key_it_says_so(client: Client, site: Any, settings: Any) -> None:
+def test_without_a_key_the_page_says_so(client: Client, site: Any, settings: Any) -> None:
     settings.ENV = settings.ENV.model_copy(update={"site_assistant_key": ""})
     assert b"is not set up" in client.get("/ask").content
     settings.ENV = settings.ENV.model_copy(update={"site_assistant_key": "svc_dsc_wrong"})

@@ -26,19 +26,19 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_createproject_makes_a_project_and_two_keys(make_project):
+def test_createproject_creates_a_project_and_two_keys(make_project):
     domain, organization = f"{make_project().domain}-x", "A new one"
     arguments = ["createproject", domain, "--organization", organization, "--docs-url", "https://docs.example.com"]
-    made = json.loads(run(*arguments, "--origin", "https://App.example.com/x", "--json"))
+    created = json.loads(run(*arguments, "--origin", "https://App.example.com/x", "--json"))
     project = Project.objects.get(domain=domain)
-    assert made["project_id"] == project.project_id
+    assert created["project_id"] == project.project_id
     assert project.origins == {"https://docs.example.com", "https://app.example.com"}
-    assert ApiKey.objects.get(digest=digest(made["assistant_key"])).project == project
-    assert ApiKey.objects.get(digest=digest(made["admin_key"])).organization == project.organization
-    assert made["assistant_key"].startswith("svc_dsc_")
+    assert ApiKey.objects.get(digest=digest(created["assistant_key"])).project == project
+    assert ApiKey.objects.get(digest=digest(created["admin_key"])).organization == project.organization
+    assert created["assistant_key"].startswith("svc_dsc_")
 
 
-def test_an_organization_of_that_name_is_used_again(make_project):
+def test_an_existing_organization_is_used_again(make_project):
     first = make_project().project
     name = first.organization.name
     run("createproject", f"{first.domain}-2", "--organization", name, "--docs-url", "https://x.example")
@@ -58,22 +58,22 @@ def test_an_organization_of_that_name_is_used_again(make_project):
         ("good", "https://x.example", "x.example", "--origin: "),
     ],
 )
-def test_createproject_says_what_is_wrong(domain, url, origin, says):
+def test_createproject_explains_each_mistake(domain, url, origin, says):
     before = Organization.objects.count()
     with pytest.raises(CommandError, match=says):
         run("createproject", domain, "--organization", "Nobody", "--docs-url", url, "--origin", origin)
     assert Organization.objects.count() == before
 
 
-def test_a_domain_is_taken_once(project):
+def test_two_projects_cannot_have_one_domain(project):
     with pytest.raises(CommandError, match=r"domain: .*already exists"):
         run("createproject", project.domain, "--organization", "Other", "--docs-url", "https://x.example")
 
 
 def test_createkey_and_revokekey(project):
-    made = json.loads(run("createkey", project.domain, "--kind", "admin", "--expires-days", "7", "--json"))
-    key = ApiKey.objects.get(pk=made["id"])
-    assert key.digest == digest(made["key"])
+    created = json.loads(run("createkey", project.domain, "--kind", "admin", "--expires-days", "7", "--json"))
+    key = ApiKey.objects.get(pk=created["id"])
+    assert key.digest == digest(created["key"])
     assert (key.expires_at - key.created_at).days in (6, 7)
     assert "revoked" in run("revokekey", str(key.pk))
     key.refresh_from_db()
@@ -81,12 +81,12 @@ def test_createkey_and_revokekey(project):
 
 
 @pytest.mark.parametrize("days", ["0", "366"])
-def test_createkey_bounds_the_expiry(project, days):
+def test_createkey_limits_the_expiry(project, days):
     with pytest.raises(CommandError, match="1 to 365"):
         run("createkey", project.domain, "--kind", "assistant", "--expires-days", days)
 
 
-def test_a_database_without_tables_is_told_in_a_sentence(tmp_path):
+def test_a_database_without_tables_is_reported_in_a_sentence(tmp_path):
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
     for arguments in (["ingest", "x", "."], ["createkey", "x", "--kind", "admin"], ["serve"]):
         run = subprocess.run(
@@ -98,20 +98,20 @@ def test_a_database_without_tables_is_told_in_a_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [("createkey", "nobody", "--kind", "admin"), ("revokekey", "99999999")])
-def test_something_unknown_is_told_in_a_sentence(arguments):
+def test_an_unknown_project_or_key_is_reported_in_a_sentence(arguments):
     with pytest.raises(CommandError, match="There is no"):
         run(*arguments)
 
 
 def test_the_demo_keeps_a_password_that_its_owner_set(project):
     organization = project.project.organization
-    made = Demo._admin(organization, None)
+    created = Demo._admin(organization, None)
     user = get_user_model().objects.get(username="admin")
-    assert user.check_password(made)
-    assert Demo._admin(organization, made) == made
+    assert user.check_password(created)
+    assert Demo._admin(organization, created) == created
     user.set_password("my own")
     user.save()
-    told = Demo._admin(organization, made)
-    assert Demo._admin(organization, told) == told == ""
+    second = Demo._admin(organization, created)
+    assert Demo._admin(organization, second) == second == ""
     user.refresh_from_db()
     assert user.check_password("my own")

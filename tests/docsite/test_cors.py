@@ -1,7 +1,8 @@
-"""Which pages may call: exact origins of the project, and the service's own."""
+"""Which origins may call: exact origins of the project, and that of the service."""
 
 import pytest
 
+from docsite.core.access import cors
 from tests.conftest import assert_error, question
 
 
@@ -30,7 +31,7 @@ def test_an_allowed_origin_is_reflected(http, service, tenant, origin):
     assert "access-control-allow-credentials" not in response.headers
 
 
-def test_the_services_own_origin_counts(http, service, tenant):
+def test_the_services_own_origin_is_allowed(http, service, tenant):
     assert search(http, service, tenant, service.url).status_code == 200
 
 
@@ -45,13 +46,13 @@ def test_the_services_own_origin_counts(http, service, tenant):
         "https://app.acme.example",
     ],
 )
-def test_any_other_origin_is_403_without_cors_fields(http, service, tenant, origin):
+def test_any_other_origin_is_403_without_cors_headers(http, service, tenant, origin):
     response = search(http, service, tenant, origin)
     assert_error(response, 403)
     assert not [name for name in response.headers if name.startswith("access-control")]
 
 
-def test_errors_carry_cors_fields_too(http, service, tenant):
+def test_errors_have_cors_headers_too(http, service, tenant):
     response = search(http, service, tenant, "https://docs.acme.example", Authorization="Bearer svc_dsc_wrong")
     assert_error(response, 401)
     assert response.headers["access-control-allow-origin"] == "https://docs.acme.example"
@@ -98,7 +99,7 @@ def test_analytics_has_no_cors(http, service, tenant):
 
 
 @pytest.mark.parametrize("path", ["/v1/assistant/{}/message", "/discovery/v1/assistant/{}/message"])
-def test_clients_may_leave_discovery_out(http, service, tenant, path):
+def test_clients_may_omit_discovery(http, service, tenant, path):
     response = http.post(
         service.url + path.format(tenant.domain),
         json=question("Hello?"),
@@ -106,3 +107,30 @@ def test_clients_may_leave_discovery_out(http, service, tenant, path):
     )
     assert response.status_code == 200
     assert response.headers["access-control-allow-origin"] == "https://docs.acme.example"
+
+
+@pytest.mark.parametrize(
+    ("path", "domain"),
+    [
+        ("/discovery/v1/assistant/acme/message", "acme"),
+        ("/discovery/v2/assistant/acme/message", "acme"),
+        ("/discovery/v1/search/acme", "acme"),
+        ("/discovery/v1/page/acme", "acme"),
+        ("/discovery/v1/view/acme", "acme"),
+        ("/discovery/v1/feedback/acme", "acme"),
+        ("/discovery/v1/search/", None),
+        ("/discovery/v3/search/acme", None),
+        ("/discovery/v1/widget/acme", None),
+        ("/v1/analytics/prj_x/visitors", None),
+        ("/v1/collect/prj_x/views", None),
+        ("/health", None),
+    ],
+)
+def test_each_app_registers_what_pages_of_a_project_may_call(path, domain):
+    assert cors.domain_of(path) == domain
+
+
+def test_only_the_widgets_configuration_is_public():
+    assert cors.is_public("/discovery/v1/widget/acme")
+    for path in ("/discovery/v2/widget/acme", "/discovery/v1/search/acme", "/widget/x", "/discovery/v1/widget"):
+        assert not cors.is_public(path)

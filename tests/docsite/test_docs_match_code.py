@@ -1,4 +1,4 @@
-"""The documentation names everything that the code offers, and its examples are requests that the code takes."""
+"""The documentation names everything that the code offers, and its examples are requests that the code accepts."""
 
 import argparse
 import json
@@ -112,9 +112,9 @@ def test_every_rung_is_named() -> None:
 def test_the_sockets_messages_and_closes_are_named() -> None:
     described = section("streaming", "## Socket")
     source = (ROOT / "assistant" / "consumers.py").read_text()
-    taken = set(re.findall(r'"(\w+)": self\._', source))
-    assert taken == set(re.findall(r'\{"type":"(\w+)"', described))
-    assert taken
+    messages = set(re.findall(r'"(\w+)": self\._', source))
+    assert messages == set(re.findall(r'\{"type":"(\w+)"', described))
+    assert messages
     for code in (consumers.NO_MESSAGE, consumers.NOT_TEXT, consumers.TOO_LARGE, "status", "retryAfter", 409):
         assert str(code) in described
 
@@ -154,11 +154,11 @@ def test_every_option_of_the_widget_has_a_row_with_its_attributes() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*) \|$", section("embed", "## Look and behaviour"), re.MULTILINE)
     assert {name for name, _, _ in rows} == set(defaults())
     kebab = {name: "data-" + re.sub(r"[A-Z]", lambda letter: f"-{letter[0].lower()}", name) for name in defaults()}
-    told = {name: re.findall(r"`([\w-]+)`", attributes) for name, attributes, _ in rows}
+    documented = {name: re.findall(r"`([\w-]+)`", attributes) for name, attributes, _ in rows}
     nested = {name for name, default in defaults().items() if default[0] in "{["}
-    assert told.pop("filter") == ["data-version", "data-language", "data-tag"]
-    assert told.pop("nonce") == []  # that of the tag itself
-    assert told == {name: [] if name in nested else [kebab[name]] for name in told}
+    assert documented.pop("filter") == ["data-version", "data-language", "data-tag"]
+    assert documented.pop("nonce") == []  # that of the tag itself
+    assert documented == {name: [] if name in nested else [kebab[name]] for name in documented}
 
 
 def test_every_value_of_an_option_is_named() -> None:
@@ -218,7 +218,7 @@ def properties(schema: dict[str, Any]) -> list[str]:
 
 def curls() -> Iterator[Any]:
     """Every call of curl in the pages, as a command."""
-    for page in navigation.every_page():
+    for page in navigation.all_pages():
         for language, fenced in FENCE.findall(page.body):
             commands = fenced.replace("\\\n", " ") if language in ("sh", "bash") else ""
             for number, command in enumerate(re.findall(r"^curl (?:[^'\n]|'[^']*')+", commands, re.MULTILINE)):
@@ -226,7 +226,7 @@ def curls() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("page", "command"), list(curls()))
-def test_an_example_of_curl_is_a_request_that_the_api_takes(page: Page, command: str) -> None:
+def test_the_api_accepts_every_curl_example(page: Page, command: str) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("-d", "--data", "--data-raw", dest="data")
     parser.add_argument("-H", action="append", default=[], dest="headers")
@@ -235,27 +235,34 @@ def test_an_example_of_curl_is_a_request_that_the_api_takes(page: Page, command:
     for flag in ("-N", "-i", "-s", "-G", "-L", "-I", "-f"):
         parser.add_argument(flag, action="store_true")
     parser.add_argument("address")
-    given = parser.parse_args(shlex.split(command)[1:])
-    address = re.sub(r"^\$\{?\w+\}?", "https://docs.example.com", given.address)
+    curl = parser.parse_args(shlex.split(command)[1:])
+    address = re.sub(r"^\$\{?\w+\}?", "https://docs.example.com", curl.address)
     path = urlsplit(re.sub(r"\$\{?\w+\}?", "x", address)).path
-    method = (given.method or ("post" if given.data else "get")).lower()
+    method = (curl.method or ("post" if curl.data else "get")).lower()
     if not path.startswith(("/v1/", "/discovery/")):
         return  # a page, not the API
-    template = next((known for _, known in OPERATIONS if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), path)), None)
+    template = next(
+        (
+            template_path
+            for _, template_path in OPERATIONS
+            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template_path), path)
+        ),
+        None,
+    )
     assert template, path
     operation = DOCUMENT["paths"][template][method]
-    asked = {name for name, _ in parse_qsl(urlsplit(address).query)}
-    assert asked <= {parameter["name"] for parameter in operation.get("parameters", [])}
+    parameters = {name for name, _ in parse_qsl(urlsplit(address).query)}
+    assert parameters <= {parameter["name"] for parameter in operation.get("parameters", [])}
     if "security" in operation:
-        assert any(header.startswith("Authorization: Bearer ") for header in given.headers)
-    if given.data:
-        body, schema = json.loads(given.data), schema_of(operation)
-        assert "Content-Type: application/json" in given.headers
+        assert any(header.startswith("Authorization: Bearer ") for header in curl.headers)
+    if curl.data:
+        body, schema = json.loads(curl.data), schema_of(operation)
+        assert "Content-Type: application/json" in curl.headers
         assert set(body) <= set(properties(schema))
         assert set(schema.get("required", [])) <= set(body)
 
 
-def test_http_examples_name_endpoints_that_there_are() -> None:
+def test_http_examples_name_existing_endpoints() -> None:
     for body in CONTENT.values():
         for language, fenced in FENCE.findall(body):
             for method, path in re.findall(r"^([A-Z]+) (/\S+)$", fenced, re.MULTILINE) if language == "http" else ():

@@ -1,4 +1,4 @@
-"""One error shape on every API path, whoever made the error."""
+"""One error shape on every API path, wherever the error comes from."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def test_an_unknown_path_is_a_json_404(http, service, path):
     assert_error(http.get(service.url + path), 404)
 
 
-def test_a_wrong_method_says_which_is_right(http, service, project):
+def test_a_405_names_the_allowed_methods(http, service, project):
     response = http.get(f"{service.url}/discovery/v1/search/{project.domain}")
     assert_error(response, 405)
     assert response.headers["allow"] == "POST"
@@ -62,7 +62,7 @@ BAD_BODIES = {
 
 
 @pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
-def test_a_bad_body_is_a_400_that_says_why(http, service, project, body):
+def test_a_bad_body_is_a_400_with_the_reason(http, service, project, body):
     response = http.post(
         f"{service.url}/discovery/v1/search/{project.domain}",
         content=body,
@@ -71,7 +71,7 @@ def test_a_bad_body_is_a_400_that_says_why(http, service, project, body):
     assert assert_error(response, 400)["details"]
 
 
-def test_a_page_may_send_less(http, service, project):
+def test_pages_may_send_smaller_bodies_only(http, service, project):
     response = http.post(
         f"{service.url}/discovery/v1/view/{project.domain}",
         content=b" " * (128 * 1024 + 1),
@@ -81,13 +81,13 @@ def test_a_page_may_send_less(http, service, project):
 
 
 @pytest.mark.parametrize("path", ["/health", "/openapi.json"])
-def test_what_is_only_read_takes_only_get(http, service, path):
+def test_read_only_endpoints_accept_only_get(http, service, path):
     assert http.get(service.url + path).status_code == 200
     for method in ("PUT", "POST", "DELETE"):
         assert_error(http.request(method, service.url + path), 405)
 
 
-def test_a_database_that_is_away_is_a_503_also_for_pages(http, start, tmp_path):
+def test_an_unreachable_database_is_a_503_for_pages_too(http, start, tmp_path):
     """The database is a file of its own here, replaced by a folder."""
     environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
@@ -163,7 +163,7 @@ def test_a_socket_to_an_unknown_path_is_refused(service):
         (86_400, "24 hours"),
     ],
 )
-def test_how_long_to_wait_is_told_in_a_unit_that_fits(seconds, says):
+def test_the_time_to_wait_is_named_in_a_fitting_unit(seconds, says):
     refused = TooMany(seconds)
     assert refused.sentence == f"Too many requests. Try again in {says}."
     assert refused.headers["Retry-After"] == str(max(1, seconds))

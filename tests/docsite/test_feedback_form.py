@@ -1,4 +1,4 @@
-"""“Was this page helpful?” without JavaScript: what the form keeps, from whom, and what it says instead."""
+"""“Was this page helpful?” without JavaScript: what the form stores, whom it refuses, and how."""
 
 import re
 
@@ -20,24 +20,24 @@ def site(start, django_db_setup):
 def send(http, site):
     """Send the form as a browser does from a page of the site."""
 
-    def post(headers=None, **said):
-        return http.post(f"{site.url}/feedback", data=said, headers=headers or {"Origin": site.url})
+    def post(headers=None, **fields):
+        return http.post(f"{site.url}/feedback", data=fields, headers=headers or {"Origin": site.url})
 
     return post
 
 
-def test_a_thumb_is_kept_changed_and_limited(http, site, send):
-    shown = http.get(f"{site.url}/quickstart").text
-    assert '<form class="feedback" action="/feedback" method="post"' in shown
-    assert '<input type="hidden" name="path" value="/quickstart">' in shown
+def test_a_thumb_is_stored_changed_and_limited(http, site, send):
+    html = http.get(f"{site.url}/quickstart").text
+    assert '<form class="feedback" action="/feedback" method="post"' in html
+    assert '<input type="hidden" name="path" value="/quickstart">' in html
     answer = send(path="/quickstart", helpful="no")
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "no-store"
     assert "Hard to follow" in answer.text
     assert "Easy to follow" not in answer.text
-    said = {"path": "/quickstart", "id": re.search(r'name="id" value="(\w{32})"', answer.text)[1]}
+    fields = {"path": "/quickstart", "id": re.search(r'name="id" value="(\w{32})"', answer.text)[1]}
     hostile = "<script>alert(1)</script>"
-    assert send(**said, helpful="no", comment=hostile, contact="me@acme.example").status_code == 200
+    assert send(**fields, helpful="no", comment=hostile, contact="me@acme.example").status_code == 200
     (row,) = site.project.feedback.all()
     assert (row.source, row.path, row.helpful, row.comment) == ("contextual", "/quickstart", False, hostile)
     for headers in (
@@ -45,7 +45,7 @@ def test_a_thumb_is_kept_changed_and_limited(http, site, send):
         {"Origin": "null"},
         {"X": "y"},
     ):
-        refused = send(headers, **said)
+        refused = send(headers, **fields)
         assert refused.status_code == 403
         assert "This form is taken from the pages of this site only." in refused.text
     long = send(path="/quickstart", helpful="yes", comment="x" * 4001)
@@ -54,7 +54,7 @@ def test_a_thumb_is_kept_changed_and_limited(http, site, send):
     away = send(path="https://evil.example//evil.example/x", helpful="yes")
     assert '<a href="/">Back to the page</a>' in away.text, "only pages of ours are linked to"
     assert '<a href="/quickstart">Back to the page</a>' in answer.text
-    assert "Taken back" in send(**said).text
+    assert "Taken back" in send(**fields).text
     assert [row.path for row in site.project.feedback.all()] == ["/evil.example/x"]
     limited = [send(path="/quickstart", helpful="yes") for _ in range(5)][-1]
     assert limited.status_code == 429
@@ -64,18 +64,18 @@ def test_a_thumb_is_kept_changed_and_limited(http, site, send):
 
 
 @pytest.mark.parametrize(
-    ("headers", "said", "status", "says"),
+    ("headers", "fields", "status", "says"),
     [
         ({"Origin": "https://evil.example"}, {}, 403, "nur von den Seiten dieser Site"),
         (None, {"comment": "x" * 6000}, 400, "Es fehlt etwas, oder es ist zu lang."),
     ],
 )
-def test_on_german_pages_a_refusal_is_german(http, site, headers, said, status, says):
+def test_german_pages_refuse_in_german(http, site, headers, fields, status, says):
     page = http.get(f"{site.url}/de/quickstart").text
     assert '<form class="feedback" action="/feedback?language=de" method="post"' in page
     refused = http.post(
         f"{site.url}/feedback?language=de",
-        data={"path": "/de/quickstart", "helpful": "no", **said},
+        data={"path": "/de/quickstart", "helpful": "no", **fields},
         headers=headers or {"Origin": site.url},
     )
     assert refused.status_code == status

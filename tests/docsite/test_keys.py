@@ -1,4 +1,4 @@
-"""Who may ask: missing, wrong, expired, revoked, foreign and wrong-kind keys, on every keyed endpoint."""
+"""Authentication: missing, wrong, expired, revoked, foreign and wrong-kind keys, on every keyed endpoint."""
 
 from datetime import timedelta
 
@@ -32,7 +32,7 @@ def right_and_wrong(tenant: Tenant, endpoint: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_the_right_key_is_let_in(http, service, project, endpoint):
+def test_the_right_key_is_accepted(http, service, project, endpoint):
     key, _ = right_and_wrong(project, endpoint)
     assert call(http, service, endpoint, project, {"Authorization": f"bEaReR {key}"}).status_code == 200
 
@@ -71,7 +71,7 @@ def test_a_key_of_the_other_kind_is_403(http, service, project, endpoint):
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_a_foreign_project_and_none_are_the_same_404(http, service, make_project, endpoint):
+def test_the_project_of_another_organization_is_a_404_like_a_missing_one(http, service, make_project, endpoint):
     mine, theirs = make_project(), make_project()
     key, _ = right_and_wrong(mine, endpoint)
     headers = {"Authorization": f"Bearer {key}"}
@@ -81,7 +81,7 @@ def test_a_foreign_project_and_none_are_the_same_404(http, service, make_project
     assert assert_error(foreign, 404) == assert_error(unknown, 404)
 
 
-def test_a_key_is_read_from_nowhere_else(http, service, project):
+def test_a_key_is_read_only_from_its_header(http, service, project):
     url = f"{service.url}/v1/analytics/{project.project_id}/visitors"
     key = project.admin_key
     for answer in (

@@ -1,4 +1,4 @@
-"""Limits: exact, shared between processes, told in headers."""
+"""Limits: exact, shared between processes, announced in headers."""
 
 import concurrent.futures
 import re
@@ -44,7 +44,7 @@ def test_two_processes_count_together_and_exactly(http, strict, project):
     assert statuses.count(429) == 20
 
 
-def test_a_refused_caller_costs_the_organization_nothing_but_a_bad_body_does(http, strict, project):
+def test_a_refused_key_does_not_count_but_a_bad_body_does(http, strict, project):
     url = f"{strict[0].url}/discovery/v1/assistant/{project.domain}/message"
     http.post(url, json=question("x"), headers={"Authorization": "Bearer svc_dsc_wrong"})
     http.post(f"{strict[0].url}/discovery/v1/assistant/other/message", json=question("x"), headers=project.assistant)
@@ -75,21 +75,21 @@ def test_the_address_is_limited_before_the_organization(http, start, project, ma
 
 
 def test_behind_a_trusted_tls_proxy_pages_are_https(http, strict, start):
-    told = {"X-Forwarded-Proto": "https", "Host": "localhost"}
-    login = http.get(f"{strict[0].url}/admin/login/", headers=told)
+    forwarded = {"X-Forwarded-Proto": "https", "Host": "localhost"}
+    login = http.get(f"{strict[0].url}/admin/login/", headers=forwarded)
     assert "; secure" in login.headers["set-cookie"].lower()
     token = login.cookies["csrftoken"]
     page = {"Origin": "https://localhost", "Referer": "https://localhost/", "Cookie": f"csrftoken={token}"}
     answer = http.post(
         f"{strict[0].url}/admin/login/",
         data={"username": "x", "password": "y", "csrfmiddlewaretoken": token},
-        headers={**told, **page},
+        headers={**forwarded, **page},
     )
     assert answer.status_code == 200, "the form comes back; CSRF let it pass"
-    assert "secure" not in http.get(f"{start().url}/admin/login/", headers=told).headers["set-cookie"].lower()
+    assert "secure" not in http.get(f"{start().url}/admin/login/", headers=forwarded).headers["set-cookie"].lower()
 
 
-def test_a_forwarded_address_of_a_stranger_is_not_believed(http, start, project):
+def test_a_forwarded_address_counts_only_from_a_trusted_proxy(http, start, project):
     service = start(LIMIT_ASSISTANT_IP="1/d")
     url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"
     statuses = [

@@ -1,4 +1,4 @@
-"""Logging in to the admin: for people with a password, not for who tries a thousand."""
+"""The log-in of the admin, and its limits against password guessing."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def attempt(settings: Any) -> Any:
     return post
 
 
-def test_who_guesses_has_to_wait_even_with_the_right_password(attempt: Any, user: User) -> None:
+def test_after_many_attempts_even_the_right_password_has_to_wait(attempt: Any, user: User) -> None:
     here = f"2001:db8:1:{user.pk:x}::1"
     for _ in range(2):
         wrong = attempt(user.username, "guess", here)
@@ -43,7 +43,7 @@ def test_who_guesses_has_to_wait_even_with_the_right_password(attempt: Any, user
     assert attempt(user.username, PASSWORD, f"2001:db8:2:{user.pk:x}::1").status_code == 302, "from elsewhere it works"
 
 
-def test_an_account_is_not_guessed_at_from_many_addresses(attempt: Any, user: User) -> None:
+def test_attempts_from_many_addresses_count_against_the_account(attempt: Any, user: User) -> None:
     statuses = [
         attempt(name, "guess", f"2001:db8:3:{user.pk:x}{number}::1").status_code
         for number, name in enumerate([user.username, user.username.upper(), user.username, user.username])
@@ -53,7 +53,7 @@ def test_an_account_is_not_guessed_at_from_many_addresses(attempt: Any, user: Us
     assert other.status_code == 200, "other names are not held up"
 
 
-def test_who_has_logged_in_before_is_not_held_up_by_strangers(attempt: Any, user: User) -> None:
+def test_strangers_do_not_lock_out_a_known_browser(attempt: Any, user: User) -> None:
     mine = Client(REMOTE_ADDR=f"2001:db8:5:{user.pk:x}::1")
     entered = mine.post(LOGIN, {"username": user.username, "password": PASSWORD})
     assert (entered.status_code, entered["Location"]) == (302, "/admin/")
@@ -76,14 +76,14 @@ def test_who_has_logged_in_before_is_not_held_up_by_strangers(attempt: Any, user
 
 
 @pytest.mark.parametrize("sent", [{"password": ""}, {"username": ""}, {"username": "a\x00b"}])
-def test_what_guesses_nothing_costs_nothing(attempt: Any, user: User, sent: dict[str, str]) -> None:
+def test_requests_without_a_password_do_not_count(attempt: Any, user: User, sent: dict[str, str]) -> None:
     form = {"username": user.username, "password": "guess", **sent}
     here = f"2001:db8:a:{user.pk:x}::1"
     assert {attempt(form["username"], form["password"], here).status_code for _ in range(4)} == {200}
     assert attempt(user.username, PASSWORD, here).status_code == 302
 
 
-def test_a_name_that_is_nobodys_is_counted_like_any(attempt: Any, user: User) -> None:
+def test_an_unknown_name_counts_like_a_known_one(attempt: Any, user: User) -> None:
     statuses = [
         attempt(f"nobody-{user.username}", "guess", f"2001:db8:4:{user.pk:x}{number}::1").status_code
         for number in range(4)

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils.html import escape
 from pytest_django import Settings
 
-from docsite.core.env import Env
+from docsite.env import Env
 from docsite.site import interface_texts, navigation
 from docsite.site.markdown import render
 from docsite.site.navigation import Page
@@ -19,7 +19,7 @@ from search.sources.markdown.front_matter import front_matter
 from search.text import sections
 from tests.conftest import ROOT
 
-PAGES = [pytest.param(page, id=page.path) for page in navigation.every_page()]
+PAGES = [pytest.param(page, id=page.path) for page in navigation.all_pages()]
 ELSEWHERE = {"/openapi.json", "/widget.d.ts", "/admin/"}  # links that leave the pages
 
 
@@ -34,20 +34,20 @@ class Outline(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = dict(attributes)
-        if given.get("id"):
-            self.ids.append(str(given["id"]))
-        if tag == "a" and given.get("href"):
-            self.links.append(str(given["href"]))
-        if tag == "style" or "style" in given or any(name.startswith("on") for name in given):
+        by_name = dict(attributes)
+        if by_name.get("id"):
+            self.ids.append(str(by_name["id"]))
+        if tag == "a" and by_name.get("href"):
+            self.links.append(str(by_name["href"]))
+        if tag == "style" or "style" in by_name or any(name.startswith("on") for name in by_name):
             self.inline.append(tag)
-        if tag == "script" and not given.get("src") and given.get("type") != "application/json":
+        if tag == "script" and not by_name.get("src") and by_name.get("type") != "application/json":
             self.inline.append(tag)
 
 
 def test_every_content_file_is_in_the_navigation() -> None:
     files = {file.relative_to(navigation.CONTENT).as_posix() for file in navigation.CONTENT.rglob("*.md")}
-    assert files == {page.markdown_path.strip("/") for page in navigation.every_page()}
+    assert files == {page.markdown_path.strip("/") for page in navigation.all_pages()}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -67,14 +67,14 @@ def test_a_page_renders(client: Client, page: Page) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_is_markdown_too(client: Client, page: Page) -> None:
+def test_a_page_is_served_as_markdown_too(client: Client, page: Page) -> None:
     response = client.get(page.markdown_path)
     assert response.status_code == 200
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert response.content.decode().startswith(f"# {page.headline}\n")
-    asked = client.get(page.path, headers={"Accept": "text/markdown"})
-    assert (asked["Content-Type"], asked.content) == (response["Content-Type"], response.content)
-    assert "Accept" in asked["Vary"]
+    negotiated = client.get(page.path, headers={"Accept": "text/markdown"})
+    assert (negotiated["Content-Type"], negotiated.content) == (response["Content-Type"], response.content)
+    assert "Accept" in negotiated["Vary"]
     assert client.head(page.markdown_path).status_code == 200
 
 
@@ -96,12 +96,12 @@ def test_a_page_is_markdown_too(client: Client, page: Page) -> None:
         ("application/json", "text/html"),
     ],
 )
-def test_accept_decides(client: Client, accept: str, kind: str) -> None:
+def test_the_accept_header_chooses_the_format(client: Client, accept: str, kind: str) -> None:
     response = client.get("/quickstart", headers={"Accept": accept})
     assert response["Content-Type"].startswith(kind)
 
 
-def test_other_spellings_lead_to_the_page(client: Client) -> None:
+def test_other_spellings_redirect_to_the_page(client: Client) -> None:
     assert client.get("/quickstart/", follow=False)["Location"] == "/quickstart"
     assert client.get("/index")["Location"] == "/"
     assert client.get("/de/")["Location"] == client.get("/de/index")["Location"] == "/de"
@@ -136,11 +136,11 @@ def test_links_lead_to_pages_and_anchors(client: Client, page: Page, anchors: di
         assert not anchor or anchor in anchors[path], link
 
 
-TRANSLATED = [param for param in PAGES if param.values[0].language != navigation.FIRST]
+TRANSLATED = [param for param in PAGES if param.values[0].language != navigation.DEFAULT_LANGUAGE]
 
 
 @pytest.mark.parametrize("page", TRANSLATED)
-def test_a_translation_has_the_code_of_the_first_language(page: Page) -> None:
+def test_a_translation_has_the_same_code_as_the_original(page: Page) -> None:
     code = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
     first = navigation.pages()[page.slug]
     assert code.findall(page.body) == code.findall(first.body)
@@ -152,13 +152,13 @@ def test_a_translation_has_the_code_of_the_first_language(page: Page) -> None:
     )
 
 
-def test_the_navigation_of_a_language_leads_to_what_is_not_translated_yet(client: Client) -> None:
+def test_the_navigation_of_a_language_includes_untranslated_pages(client: Client) -> None:
     html = client.get("/de/quickstart").content.decode()
     assert '<a href="/de/your-docs">' in html
     assert '<a href="/streaming" lang="en" hreflang="en">' in html
 
 
-def test_all_languages_have_the_words_that_are_used() -> None:
+def test_all_languages_have_all_texts() -> None:
     templates = "".join(file.read_text() for file in (ROOT / "templates").rglob("*.html"))
     rendered = "".join(file.read_text() for file in (ROOT / "docsite" / "site").glob("*.py"))
     scripts = "".join(file.read_text() for file in (ROOT / "static" / "site" / "js").rglob("*.js"))
@@ -167,19 +167,19 @@ def test_all_languages_have_the_words_that_are_used() -> None:
         *re.findall(r'interface_texts\.PAGE\[.*?\]\["(\w+)"\]', rendered),
     }
     languages = navigation.LANGUAGES
-    assert {code: set(known) for code, known in interface_texts.PAGE.items()} == dict.fromkeys(languages, in_pages)
+    assert {code: set(texts) for code, texts in interface_texts.PAGE.items()} == dict.fromkeys(languages, in_pages)
     in_scripts = set(re.findall(r"\blabels\.(\w+)", scripts)) - {"py", "js", "widget"}
-    assert {code: set(known) for code, known in interface_texts.SCRIPT.items()} == dict.fromkeys(languages, in_scripts)
+    assert {code: set(texts) for code, texts in interface_texts.SCRIPT.items()} == dict.fromkeys(languages, in_scripts)
     blanks = re.compile(r"{\w*}")
     for of in (interface_texts.PAGE, interface_texts.SCRIPT):
         for name, sentence in of["de"].items():
             assert blanks.findall(sentence) == blanks.findall(of["en"][name]), name
 
 
-def test_the_widget_has_words_in_every_language() -> None:
+def test_the_widget_has_texts_in_every_language() -> None:
     sources = [ROOT / "static" / "widget" / "src" / "base" / f"{name}.js" for name in ("launcher-labels", "labels")]
     own = dict(re.findall(r'^  (\w+):\s+"(.+)",$', "".join(file.read_text() for file in sources), re.MULTILINE))
-    assert {navigation.FIRST, *interface_texts.WIDGET} == navigation.LANGUAGES.keys()
+    assert {navigation.DEFAULT_LANGUAGE, *interface_texts.WIDGET} == navigation.LANGUAGES.keys()
     blanks = re.compile(r"{\w+}")
     for language, options in interface_texts.WIDGET.items():
         labels: dict[str, str] = options["labels"]
@@ -198,7 +198,7 @@ def test_each_page_knows_its_languages(client: Client) -> None:
     assert client.get("/de").context["language"] == "de"
 
 
-def test_search_keeps_to_the_language_and_goes_on_in_the_first(
+def test_search_lists_pages_in_the_language_then_in_the_default_one(
     client: Client, settings: Settings, make_project: Any
 ) -> None:
     tenant = make_project()
@@ -226,7 +226,7 @@ def test_the_configuration_page_holds_every_setting() -> None:
     assert rows == expected
 
 
-def test_html_in_content_is_shown_not_used() -> None:
+def test_html_in_content_is_escaped() -> None:
     html = render("A <script>alert(1)</script> and [a link](javascript:alert(1)).\n\n```nosuch\n<b>\n```\n").html
     assert "<script>" not in html
     assert "href" not in html
@@ -278,14 +278,14 @@ def test_a_repeated_heading_gets_a_number() -> None:
         ("/" + "x" * 5000, []),
     ],
 )
-def test_an_unknown_page_is_404_with_what_is_near(client: Client, path: str, near: list[str]) -> None:
+def test_an_unknown_page_is_404_with_similar_pages(client: Client, path: str, near: list[str]) -> None:
     response = client.get(path)
     html = response.content.decode()
     assert (response.status_code, response["Content-Type"]) == (404, "text/html; charset=utf-8")
     assert "Accept" in response["Vary"]
-    shown = [page.path for page in response.context["near"]]
-    assert shown[:1] == near
-    assert all(f'<li><a href="{each}">' in html for each in shown or [response.context["home"]])
+    paths = [page.path for page in response.context["near"]]
+    assert paths[:1] == near
+    assert all(f'<li><a href="{each}">' in html for each in paths or [response.context["home"]])
     text = client.get(path.rstrip("/").removesuffix(".html") + ".md")
     assert (text.status_code, text["Content-Type"]) == (404, "text/markdown; charset=utf-8")
     assert "Accept" in text["Vary"]

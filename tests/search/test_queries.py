@@ -14,7 +14,7 @@ from search.models import SearchQuery
 from search.query_log import recording
 from search.query_log.recording import Searched
 from tests import scenarios
-from tests.conftest import PATIENCE, assert_error, wait_for
+from tests.conftest import PATIENCE, assert_error, visitor_secret, wait_for
 from tests.search import serving
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
@@ -341,15 +341,15 @@ def test_clicks_share_the_limit_of_their_address(http, start, project):
 
 def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http, service, project, make_project):
     from analytics.identity.visitor_hash import visitor
-    from docsite.core.http.client_address import parse
+    from docsite.core.http.client_address import parse_address
 
     search(http, service, project, "install")
     settled(project, "install")
     row = project.project.searches.get()
-    address = parse("127.0.0.1")
+    address = parse_address("127.0.0.1")
     assert row.caller == recording.caller_of(project.project, address, CHROME)
     assert row.caller != recording.caller_of(make_project().project, address, CHROME)
-    assert row.caller != visitor(project.project.visitor_secret, address, CHROME)
+    assert row.caller != visitor(visitor_secret(project.project), address, CHROME)
     project.project.searches.update(at=timezone.now() - timedelta(minutes=61))
     recording.sweep()
     assert project.project.searches.get().caller is None

@@ -13,6 +13,7 @@ from tests import scenarios
 from tests.analytics.counting import crashes
 from tests.analytics.counting.history import as_reported, brute, history
 from tests.conftest import PATIENCE, ROOT
+from tests.docsite.older_settings import a_database_of_the_state_before
 
 pytestmark = pytest.mark.services
 
@@ -100,3 +101,7 @@ def test_the_views_of_an_older_database_are_kept(postgres):
 
 def test_the_agents_of_an_older_database_are_summed_up(postgres):
     scenarios.run(crashes.agents_of_an_older_database, scenarios.migrate(new_database(postgres, "older_agents")))
+
+
+def test_settings_of_an_older_database_move_into_the_rows_of_the_apps(postgres):
+    scenarios.run(a_database_of_the_state_before, scenarios.migrate(new_database(postgres, "older_settings")))

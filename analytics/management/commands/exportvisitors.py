@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from analytics import dates
 from analytics.reports import exports, visitor_counts
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 
 
 class Command(ServiceCommand):
@@ -38,7 +38,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Count and write."""
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         start, end = _date("--from", options["start"]), _date("--to", options["end"])
         try:
             start, end = dates.window(start, end, timezone.now())

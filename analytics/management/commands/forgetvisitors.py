@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from analytics.identity import key_rotation
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 
 
 class Command(ServiceCommand):
@@ -24,7 +24,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Forget."""
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         if not options["yes"]:
             raise CommandError(f"This cannot be undone. Do it with: manage.py forgetvisitors {project.domain} --yes")
         key_rotation.forget(project)

@@ -14,7 +14,7 @@ from analytics.counting import background, sealer
 from analytics.logs.files import Damaged, Log
 from analytics.logs.importing import NotALog, Tally, first_instant, import_log, views_of
 from analytics.logs.lines import Skipped
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 
 SHOW_SECONDS = 3.0
@@ -49,7 +49,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import, seal, and say what to do next."""
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         self.people: bool = options["people"]
         self.again: bool = options["again"]
         self.tallies: list[Tally] = []

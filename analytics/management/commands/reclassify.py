@@ -8,7 +8,7 @@ from analytics import agents
 from analytics.counting import recount
 from analytics.management.progress import Showing
 from analytics.models import PageView
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 
 
@@ -27,7 +27,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Count anew, and say what has moved."""
-        projects = [project_named(options["domain"])] if options["domain"] else Project.objects.all()
+        projects = [find_project(options["domain"])] if options["domain"] else Project.objects.all()
         labels = dict(PageView.Class.choices)
         for project in projects:
             moved = recount.reclassify(project, Showing(self.stdout, f"  {project.domain}", "clients"))

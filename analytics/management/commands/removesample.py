@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from analytics.counting import recount
 from analytics.management.progress import Showing
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 
 
 class Command(ServiceCommand):
@@ -20,7 +20,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Remove, and say how many there were."""
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         removed = recount.remove_sample(project, Showing(self.stdout, "  removed", "visitors"))
         self.stdout.write(f"{removed:,} sample views removed." if removed else "There are no sample views.")
         self.stdout.write(f"What is left: /admin/analytics/pageview/visitors/{project.domain}")

@@ -14,7 +14,7 @@ from assistant import golden_questions
 from assistant.models import GoldenQuestion
 from docsite.core.http.body import parse_object
 from docsite.core.http.errors import BadRequest
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 
 
@@ -48,7 +48,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do it, and say what to do next."""
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         if options["add"]:
             text, *pages = options["add"]
             try:

@@ -1,1 +1,1 @@
-"""Who asks, and what they may do: keys, origins, limits, and the checks that each endpoint begins with."""
+"""Who may call an endpoint: keys, origins, limits, and the checks that run before each endpoint."""

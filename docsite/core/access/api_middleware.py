@@ -1,11 +1,10 @@
-"""The one middleware of API paths: hosts, origins, headers, and no error without its JSON.
+"""The only middleware of API paths: it checks host and origin, sets headers, and turns errors into JSON.
 
-It is short and async on purpose. Sessions, CSRF and the rest of Django's stock
-chain belong to pages, which take `settings.MIDDLEWARE` instead.
+It is short and async on purpose. Sessions, CSRF and the rest of Django's default
+chain belong to pages, which use `settings.MIDDLEWARE`.
 """
 
 import logging
-import re
 import secrets
 from collections.abc import Awaitable, Callable
 
@@ -17,7 +16,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.decorators import async_only_middleware
 
-from docsite.core.access import authentication
+from docsite.core.access import authentication, cors
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import (
     ApiError,
@@ -28,39 +27,36 @@ from docsite.core.http.errors import (
 
 logger = logging.getLogger(__name__)
 
-# The paths that browsers of other origins call; analytics and collecting are for servers.
-_BROWSER_PATH = re.compile(r"/discovery/v[12]/(?:assistant|search|page|view|feedback)/(?P<domain>[^/]+)")
-_PUBLIC_PATH = re.compile(r"/discovery/v1/widget/")  # answers any origin, since it says which are allowed
 _EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
 
 
 @async_only_middleware
-class Gate:
-    """Wraps every API answer; see the module's docstring."""
+class ApiMiddleware:
+    """Wraps every API request; see the docstring of the module."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, refusing unknown hosts and origins first."""
+        """Respond; refuse unknown hosts and origins first."""
         head = request.method == "HEAD"
         if head:
             request.method = "GET"  # the server drops the body, if it is one chunk
         request.urlconf = settings.API_URLCONF  # type: ignore[attr-defined]  # Django reads it when it resolves
-        cors: dict[str, str] = {}
+        cors_headers: dict[str, str] = {}
         try:
             request.get_host()
-            cors = await self._cors(request)
+            cors_headers = await self._cors_headers(request)
             response = self._preflight(request) or await self.get_response(request)
         except DisallowedHost:
             response = BadRequest("Host: not a host name this service answers to").response()
-        except Exception as failure:  # of ours: Django has already answered for the views
+        except Exception as failure:  # raised here: Django has already handled those of views
             response = as_api_error(failure).response()
-        response = _in_our_shape(response)
-        for name, value in {**cors, **ratelimit.headers(getattr(request, "uses", ()))}.items():
+        response = _as_json_error(response)
+        for name, value in {**cors_headers, **ratelimit.headers(getattr(request, "usages", ()))}.items():
             response.headers.setdefault(name, value)
-        if cors:
+        if cors_headers:
             patch_vary_headers(response, ["Origin"])
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Content-Type-Options"] = "nosniff"
@@ -73,24 +69,24 @@ class Gate:
         return response
 
     async def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse:
-        """What a view let out, as JSON."""
+        """Turn an exception of a view into JSON."""
         return as_api_error(exception).response()
 
-    async def _cors(self, request: HttpRequest) -> dict[str, str]:
-        """CORS fields for an allowed origin, and on public paths; none where there is no Origin; 403 for any other."""
-        if _PUBLIC_PATH.match(request.path_info):
+    async def _cors_headers(self, request: HttpRequest) -> dict[str, str]:
+        """The CORS headers of this request's origin; none without an Origin. Raises 403 for an origin not allowed."""
+        if cors.is_public(request.path_info):
             return {"Access-Control-Allow-Origin": "*"}
         origin = request.headers.get("Origin")
-        path = _BROWSER_PATH.match(request.path_info)
-        if origin is None or path is None:
+        domain = cors.domain_of(request.path_info)
+        if origin is None or domain is None:
             return {}
-        if origin != own_origin(request) and not await authentication.lists_origin(path["domain"], origin):
+        if origin != own_origin(request) and not await authentication.allows_origin(domain, origin):
             raise Forbidden("This origin is not on the project's list of allowed origins.")
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": _EXPOSED}
 
     @staticmethod
     def _preflight(request: HttpRequest) -> HttpResponse | None:
-        if request.method != "OPTIONS" or not _BROWSER_PATH.match(request.path_info):
+        if request.method != "OPTIONS" or cors.domain_of(request.path_info) is None:
             return None
         return HttpResponse(
             status=204,
@@ -103,7 +99,11 @@ class Gate:
 
 
 def as_api_error(failure: Exception) -> ApiError:
-    """The error that a caller may see: theirs as it is, a database that is away as 503, a bug under a reference."""
+    """The error that a caller may see.
+
+    An `ApiError` stays as it is. An unreachable database is a 503. Anything else is a
+    500 with a random reference, under which the traceback is logged.
+    """
     if isinstance(failure, ApiError):
         return failure
     if ratelimit.is_store_failure(failure):
@@ -119,13 +119,13 @@ def own_origin(request: HttpRequest) -> str:
     return f"{request.scheme}://{request.get_host()}".lower()
 
 
-def _in_our_shape(response: HttpResponseBase) -> HttpResponseBase:
-    """Replace an error that Django made itself (no route, wrong method) by ours."""
+def _as_json_error(response: HttpResponseBase) -> HttpResponseBase:
+    """Replace an error page of Django (no route, wrong method) with our JSON. Other responses stay as they are."""
     if response.status_code < 400 or response.headers.get("Content-Type", "").startswith("application/json"):
         return response
     if response.status_code == 405:
         allow = response.headers.get("Allow", "")
-        if "GET" in allow and "HEAD" not in allow:  # it is made of a GET, above
+        if "GET" in allow and "HEAD" not in allow:  # `__call__` turns HEAD into GET
             allow = allow.replace("GET", "GET, HEAD")
         return ApiError(405, f"This path takes {allow}.", headers={"Allow": allow}).response()
     return ApiError(response.status_code, "The request could not be handled.").response()

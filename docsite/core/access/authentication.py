@@ -1,4 +1,4 @@
-"""Who asks, and may they: bearer tokens, kinds, addresses, scopes and tenants."""
+"""Authenticate API keys: token, kind, expiry, address, scope and tenant."""
 
 import ipaddress
 import math
@@ -17,7 +17,7 @@ from docsite.core.http.client_address import Address
 from docsite.core.http.errors import Forbidden, NotFound, Unauthorized
 from docsite.core.tenants.models import ApiKey, Project, digest
 
-KEY_CACHE_SECONDS = 2.0
+CACHE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,20 @@ class Caller:
     address: Address
 
 
-class _Recent:
-    """Values read less than two seconds ago, so that a busy key or project costs one query per two seconds."""
+class _TtlCache:
+    """Values that were read less than two seconds ago: a busy key or project costs one query in two seconds."""
 
     def __init__(self) -> None:
         self._values: dict[Any, tuple[float, Any]] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: Any, read: Callable[[], Any]) -> Any:
+    def get(self, key: Any, load: Callable[[], Any]) -> Any:
+        """The cached value, else what `load` returns; None is not cached."""
         now = time.monotonic()
         value = self.peek(key)
         if value is not None:
             return value
-        value = read()
+        value = load()
         with self._lock:
             if len(self._values) > 10_000:
                 self._values.clear()
@@ -50,43 +51,50 @@ class _Recent:
         return value
 
     def peek(self, key: Any) -> Any:
-        """The value, if it was read lately; None otherwise."""
-        read_at, value = self._values.get(key, (-math.inf, None))
-        return value if time.monotonic() - read_at < KEY_CACHE_SECONDS else None
+        """The cached value; None when there is none."""
+        loaded_at, value = self._values.get(key, (-math.inf, None))
+        return value if time.monotonic() - loaded_at < CACHE_SECONDS else None
 
     def clear(self) -> None:
+        """Forget all values."""
         self._values.clear()
 
 
-recent = _Recent()
+ttl_cache = _TtlCache()
+_related = ["organization"]
+
+
+def load_with_project(relation: str) -> None:
+    """Let the look-ups below read one more row of a project in the same query, by the name of its relation."""
+    _related.append(relation)
 
 
 def project_by_domain(domain: str) -> Project | None:
     """The project of a domain, at most two seconds old."""
-    project: Project | None = recent.get(
+    project: Project | None = ttl_cache.get(
         ("domain", domain),
-        lambda: Project.objects.select_related("organization").filter(domain=domain).first(),
+        lambda: Project.objects.select_related(*_related).filter(domain=domain).first(),
     )
     return project
 
 
 def project_by_id(project_id: str) -> Project | None:
     """The project of a projectId, at most two seconds old."""
-    project: Project | None = recent.get(
+    project: Project | None = ttl_cache.get(
         ("id", project_id),
-        lambda: Project.objects.select_related("organization").filter(project_id=project_id).first(),
+        lambda: Project.objects.select_related(*_related).filter(project_id=project_id).first(),
     )
     return project
 
 
-async def lists_origin(domain: str, origin: str) -> bool:
-    """Whether pages of that origin may speak to the domain's project; of no project, none may."""
-    project = recent.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
+async def allows_origin(domain: str, origin: str) -> bool:
+    """Whether pages on that origin may call the project of the domain. False when there is no such project."""
+    project = ttl_cache.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
     return project is not None and origin in project.origins
 
 
-def bearer(request: HttpRequest) -> str:
-    """The token of the Authorization header, the only place where one is read."""
+def bearer_token(request: HttpRequest) -> str:
+    """The token of the Authorization header; nothing else is read. Raises 401."""
     header = str(request.META.get("HTTP_AUTHORIZATION", ""))
     if not header.strip():
         raise Unauthorized(sent=False)
@@ -97,11 +105,11 @@ def bearer(request: HttpRequest) -> str:
 
 
 def authenticate(token: str, address: Address, kind: ApiKey.Kind) -> ApiKey:
-    """The live key of a token. Raises 401, or 403 when it is of the other kind or used from elsewhere."""
+    """The active key of a token. Raises 401, or 403 for a key of the other kind or from an address not allowed."""
     if not token.startswith("svc_") or not ids.is_token(token):
         raise Unauthorized(sent=True)
     hashed = digest(token)
-    key: ApiKey | None = recent.get(
+    key: ApiKey | None = ttl_cache.get(
         ("key", hashed),
         lambda: ApiKey.objects.select_related("organization", "project").filter(digest=hashed).first(),
     )
@@ -116,7 +124,7 @@ def authenticate(token: str, address: Address, kind: ApiKey.Kind) -> ApiKey:
 
 
 def assistant_caller(token: str, domain: str, address: Address) -> Caller:
-    """The caller of an assistant key on its own domain; every other domain is 404, existing or not."""
+    """The caller of an assistant key on its own domain. Raises 404 for every other domain, existing or not."""
     key = authenticate(token, address, ApiKey.Kind.ASSISTANT)
     project = project_by_domain(domain)
     if project is None or key.project_id != project.pk:
@@ -125,7 +133,7 @@ def assistant_caller(token: str, domain: str, address: Address) -> Caller:
 
 
 def admin_caller(token: str, project_id: str, address: Address, *, write: bool) -> Caller:
-    """The caller of an admin key on a project of its organization; every other project is 404."""
+    """The caller of an admin key on a project of its organization. Raises 404 for every other project."""
     key = authenticate(token, address, ApiKey.Kind.ADMIN)
     if key.scopes and not ("write" in key.scopes or (not write and "read" in key.scopes)):
         raise Forbidden(f"This API key lacks the scope {'write' if write else 'read'}.")

@@ -1,8 +1,8 @@
-"""The first step of every endpoint, in one fixed order.
+"""The checks before every endpoint, in one fixed order.
 
 Key (401); kind, address, scope and origin (403); tenant (404); limits (429);
-only then is the body read (400, 413, 415). A guard is Ninja's `auth=`: what it
-returns is `request.auth`.
+body (400, 413, 415). A check is given to Ninja as `auth=`; its return value
+becomes `request.auth`.
 """
 
 from abc import abstractmethod
@@ -18,51 +18,30 @@ from docsite.core.db import in_db
 from docsite.core.http import body, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
 from docsite.core.http.errors import Forbidden, NotFound
+from docsite.core.http.ratelimit import Charge, Limit
 from docsite.core.tenants.models import Project
 
-Charge = tuple[ratelimit.Limit, str]
+# What pages report without a key, and what the widget asks for, count against one limit.
+BROWSER_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 
 
-class GuardedRequest(HttpRequest):
-    """A request behind a guard: the JSON body, and the limits it was counted against."""
+class CheckedRequest(HttpRequest):
+    """A request that passed a check: its JSON body, and the limits it was counted against."""
 
     json: dict[str, Any]
-    uses: list[ratelimit.Use]
+    usages: list[ratelimit.Usage]
 
 
-class CallerRequest(GuardedRequest):
+class CallerRequest(CheckedRequest):
     """A request with an API key."""
 
     auth: Caller
 
 
-class BrowserRequest(GuardedRequest):
-    """A keyless request from a page."""
+class BrowserRequest(CheckedRequest):
+    """A request from a page, without a key."""
 
     auth: Project
-
-
-def assistant_charges(caller: Caller) -> list[Charge]:
-    """A question counts against its address first, so that one address cannot drain the organization."""
-    return [
-        (ratelimit.ASSISTANT_IP, network_of(caller.address)),
-        (ratelimit.ASSISTANT_ORG, str(caller.project.organization_id)),
-    ]
-
-
-def search_charges(caller: Caller) -> list[Charge]:
-    """Search and page content share one limit."""
-    return [(ratelimit.SEARCH_ORG, str(caller.project.organization_id))]
-
-
-def analytics_charges(caller: Caller) -> list[Charge]:
-    """All reading of analytics shares one limit."""
-    return [(ratelimit.ANALYTICS_ORG, str(caller.project.organization_id))]
-
-
-def collect_charges(caller: Caller) -> list[Charge]:
-    """Batches of views have a limit of their own."""
-    return [(ratelimit.COLLECT_ORG, str(caller.project.organization_id))]
 
 
 def _path_argument(request: HttpRequest, name: str) -> str:
@@ -70,92 +49,92 @@ def _path_argument(request: HttpRequest, name: str) -> str:
     return str(request.resolver_match.kwargs[name])
 
 
-class _KeyGuard(AuthBase):
-    """The order that both kinds of key share."""
+class _KeyCheck(AuthBase):
+    """What the checks of both kinds of key share."""
 
     openapi_type = "http"
     openapi_scheme = "bearer"
-    argument: ClassVar[str]  # the part of the path that names the project
+    argument: ClassVar[str]  # name of the path parameter that identifies the project
 
     def __init__(self, charges: Callable[[Caller], list[Charge]], *, counted: bool = True) -> None:
         super().__init__()
         self.is_async = True
         self.charges = charges
-        self.use = ratelimit.spend if counted else ratelimit.look
+        self.charge = ratelimit.spend if counted else ratelimit.peek
 
     @abstractmethod
-    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
-        """The caller of a token on the project so named; 401, 403 or 404."""
+    def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
+        """The caller of a token on the project of that id or domain. Raises 401, 403 or 404."""
 
     async def __call__(self, request: HttpRequest) -> Caller:
         """Return the caller, with `request.json` read on a POST, or raise an `ApiError`."""
-        request = cast(GuardedRequest, request)
-        named, address, token = (
+        request = cast(CheckedRequest, request)
+        project, address, token = (
             _path_argument(request, self.argument),
             client_ip(request),
-            authentication.bearer(request),
+            authentication.bearer_token(request),
         )
         post = request.method == "POST"
 
         def admit() -> Caller:
-            caller = self.caller(token, named, address, write=post)
-            request.uses = self.use(*self.charges(caller))
+            caller = self.caller(token, project, address, write=post)
+            request.usages = self.charge(*self.charges(caller))
             if post:
-                request.json = body.read_json(request)  # here, since two megabytes would hold up all streams
+                request.json = body.read_json(request)  # in this thread: 2 MB would block the event loop
             return caller
 
         return await in_db(admit)()
 
 
-class AssistantKey(_KeyGuard):
-    """Lets an assistant key into its own project."""
+class AssistantKey(_KeyCheck):
+    """Admits an assistant key to its own project."""
 
     openapi_description = "Public key of one project, `svc_dsc_…`; safe in a browser."
     argument = "domain"
 
-    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
-        """The caller of an assistant key; asking and searching are POSTs that write nothing of the owner's."""
-        return authentication.assistant_caller(token, named, address)
+    def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
+        """The caller of an assistant key. `write` does not matter: its POSTs change nothing that the owner set."""
+        return authentication.assistant_caller(token, project, address)
 
 
-class AdminKey(_KeyGuard):
-    """Lets an admin key into the projects of its organization. A POST needs the scope `write`."""
+class AdminKey(_KeyCheck):
+    """Admits an admin key to the projects of its organization. A POST needs the scope `write`."""
 
     openapi_description = "Secret key of an organization, `svc_…`; for servers only."
     argument = "projectId"
 
-    def caller(self, token: str, named: str, address: Address, *, write: bool) -> Caller:
+    def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
         """The caller of an admin key."""
-        return authentication.admin_caller(token, named, address, write=write)
+        return authentication.admin_caller(token, project, address, write=write)
 
 
 class AnyOrigin:
-    """Lets every page in without a key."""
+    """Admits pages on every origin, without a key."""
 
     is_async = True
 
-    async def __call__(self, request: GuardedRequest) -> Project:
+    async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project, or raise an `ApiError`."""
         return await in_db(self._admit)(request, _path_argument(request, "domain"), client_ip(request))
 
-    def _admit(self, request: GuardedRequest, domain: str, address: Address) -> Project:
+    def _admit(self, request: CheckedRequest, domain: str, address: Address) -> Project:
         project = authentication.project_by_domain(domain)
         if project is None:
             raise NotFound("No such domain.")
-        request.uses = ratelimit.spend((ratelimit.COLLECT_IP, network_of(address)))
+        request.usages = ratelimit.spend((BROWSER_IP, network_of(address)))
         return project
 
 
 class AllowedOrigin(AnyOrigin):
-    """Lets pages of a project's origins in without a key. The gate has already refused foreign origins."""
+    """Admits pages on the origins of a project, without a key. The middleware has refused other origins before."""
 
-    async def __call__(self, request: GuardedRequest) -> Project:
+    async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project with `request.json` read, or raise an `ApiError`."""
         if not request.headers.get("Origin"):
             raise Forbidden("This endpoint is for browsers: a request without Origin is refused.")
         return await super().__call__(request)
 
-    def _admit(self, request: GuardedRequest, domain: str, address: Address) -> Project:
+    def _admit(self, request: CheckedRequest, domain: str, address: Address) -> Project:
         project = super()._admit(request, domain, address)
-        request.json = body.read_json(request, from_page=True)
+        request.json = body.read_json(request, from_browser=True)
         return project

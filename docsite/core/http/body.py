@@ -1,4 +1,4 @@
-"""A request body read strictly: size, type, encoding, depth, then JSON."""
+"""Read a request body strictly: size, type, encoding, depth, then JSON."""
 
 import json
 import math
@@ -11,27 +11,27 @@ from django.http import HttpRequest
 from docsite.core.http.errors import BadRequest, TooLarge, WrongType
 
 MAX_DEPTH = 64
-BROWSER_LIMIT = 128 * 1024  # of what pages send without a key
+BROWSER_LIMIT = 128 * 1024  # bytes that a page may send without a key
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{}"')
 
 
-def read_json(request: HttpRequest, *, from_page: bool = False) -> dict[str, Any]:
-    """Return the body as an object, or raise the `ApiError` that names what is wrong with it.
+def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, Any]:
+    """Return the body as an object. Raises the `ApiError` that names the mistake.
 
-    `from_page` is for keyless requests of browsers: a smaller body, and also as
-    `text/plain`, which they may send to another origin without asking first.
+    `from_browser` is for requests of browsers without a key. Their body must be smaller,
+    and may be `text/plain`, which browsers send to another origin without a preflight.
     """
-    limit = BROWSER_LIMIT if from_page else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    limit = BROWSER_LIMIT if from_browser else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     try:
         raw = request.body
     except RequestDataTooBig:
         raise TooLarge(limit) from None
-    if len(raw) > limit:  # a chunked body has no length to judge it by beforehand
+    if len(raw) > limit:  # a chunked body announces no length
         raise TooLarge(limit)
     if request.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
         raise WrongType("Send the body without Content-Encoding.")
-    allowed = {"application/json", "text/plain"} if from_page else {"application/json"}
+    allowed = {"application/json", "text/plain"} if from_browser else {"application/json"}
     charset = (request.content_params or {}).get("charset", "utf-8").lower()
     if request.content_type not in allowed or charset not in ("utf-8", "utf8"):
         raise WrongType("Send the body as application/json in UTF-8.")
@@ -69,16 +69,16 @@ def _finite(digits: str) -> float:
 
 
 def _too_deep(raw: bytes) -> bool:
-    """Whether brackets nest too far; judged before the parser, which recurses.
+    """Whether brackets nest too deeply. It is checked first, since the JSON parser recurses.
 
-    Innermost pairs are taken away level by level, whole levels at a time: a loop
-    over two million brackets would hold up every other request.
+    It removes the innermost pairs, a whole level at a time: a loop over two million
+    brackets would block every other request.
     """
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return False
     unescaped = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
-    structure = unescaped.translate(_ONE_KIND, _NOT_STRUCTURE).replace(b'""', b"")  # strings without brackets go
-    skeleton = b"".join(structure.split(b'"')[::2])  # and the others
+    structure = unescaped.translate(_ONE_KIND, _NOT_STRUCTURE).replace(b'""', b"")  # remove strings without brackets
+    skeleton = b"".join(structure.split(b'"')[::2])  # then the other strings
     for _ in range(MAX_DEPTH):
         shorter = skeleton.replace(b"[]", b"")
         if len(shorter) == len(skeleton):
@@ -88,7 +88,7 @@ def _too_deep(raw: bytes) -> bool:
 
 
 def _check_text(value: Any, where: str = "body") -> None:
-    """Refuse text that a database or UTF-8 cannot hold; it can only come from `\\u` escapes."""
+    """Refuse text that a database or UTF-8 cannot hold. It can only come from `\\u` escapes."""
     if isinstance(value, str):
         if "\x00" in value:
             raise BadRequest(f"{where}: contains a NUL character")

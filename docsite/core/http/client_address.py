@@ -1,4 +1,4 @@
-"""Whose request it is: the client's address, believed from proxies only where settings say so."""
+"""The address of a client. Headers of proxies count only from the proxies that the settings trust."""
 
 import functools
 import ipaddress
@@ -17,10 +17,10 @@ def _trusted(proxies: tuple[str, ...]) -> tuple[ipaddress.IPv4Network | ipaddres
     return tuple(ipaddress.ip_network(proxy, strict=False) for proxy in proxies)
 
 
-def parse(text: str) -> Address | None:
-    """An address, with IPv4 inside IPv6 unwrapped; None when the text is none."""
+def parse_address(text: str) -> Address | None:
+    """The address that a text spells, IPv4 inside IPv6 unwrapped; None when it spells none."""
     text = text.strip().strip("[]")
-    try:  # the system's functions take a fifth of the time that those of `ipaddress` take
+    try:  # five times as fast as the parser of `ipaddress`
         if ":" not in text:
             return ipaddress.IPv4Address(socket.inet_pton(socket.AF_INET, text))
         address = ipaddress.IPv6Address(socket.inet_pton(socket.AF_INET6, text.partition("%")[0]))  # no zone
@@ -30,20 +30,20 @@ def parse(text: str) -> Address | None:
 
 
 def is_trusted(peer: Address | None) -> bool:
-    """Whether the peer is a proxy of ours."""
+    """Whether the peer is a trusted proxy."""
     return peer is not None and any(peer in network for network in _trusted(settings.ENV.trusted_proxies))
 
 
 def resolve(peer: str, forwarded_for: str) -> Address:
-    """The client's address: the peer's, or behind trusted proxies the last hop that is not one of them.
+    """The address of the client: the peer, or behind trusted proxies the last hop that is not one of them.
 
     `forwarded_for` is the value of `X-Forwarded-For`, read from the right.
     """
-    address = parse(peer)
+    address = parse_address(peer)
     if not is_trusted(address):
         return address or ipaddress.IPv4Address(0)
     for hop in reversed(forwarded_for.split(",")):
-        client = parse(hop)
+        client = parse_address(hop)
         if client is None:
             break
         address = client
@@ -53,11 +53,11 @@ def resolve(peer: str, forwarded_for: str) -> Address:
 
 
 def scheme(scope: Mapping[str, Any]) -> str:
-    """`http` or `https` as the reader sees it: what a trusted proxy says, else the connection's own."""
+    """`http` or `https` as the reader sees it: from a trusted proxy's header, else from the connection."""
     peer = (scope.get("client") or ("",))[0]
-    told = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-proto"), "")
+    forwarded = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-proto"), "")
     own: str = scope.get("scheme", "http")
-    return told if told in ("http", "https") and is_trusted(parse(peer)) else own
+    return forwarded if forwarded in ("http", "https") and is_trusted(parse_address(peer)) else own
 
 
 def client_ip(request: HttpRequest) -> Address:
@@ -66,7 +66,7 @@ def client_ip(request: HttpRequest) -> Address:
 
 
 def network_of(address: Address) -> str:
-    """The unit that limits and visitor hashes use: an IPv4 address, or the /64 that one IPv6 client owns."""
+    """The unit of limits and of visitor hashes: an IPv4 address, or the /64 network that one IPv6 client owns."""
     if isinstance(address, ipaddress.IPv6Address):
         return socket.inet_ntop(socket.AF_INET6, address.packed[:8] + bytes(8))
     return socket.inet_ntop(socket.AF_INET, address.packed)

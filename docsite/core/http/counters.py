@@ -22,7 +22,7 @@ class CounterCache(BaseCache):
         """Set the counter unless one is running. Returns whether it was set."""
         now = time.time()
         if self.get(key, version=version) is not None:
-            return False  # the common case, without a write
+            return False  # the usual case needs no write
         until = now + (timeout if isinstance(timeout, int | float) else float(self.default_timeout or 300))
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(
@@ -32,7 +32,7 @@ class CounterCache(BaseCache):
                 [self.make_key(key, version), int(value), until, now],
             )
             added = bool(cursor.rowcount == 1)
-            if added:  # a new window is rare: the moment to sweep the old ones
+            if added:  # a new window is rare, so this is the moment to delete old ones
                 cursor.execute(f"DELETE FROM {self.table} WHERE expires_at < %s", [now])
         return added
 

@@ -1,4 +1,4 @@
-"""Where a list goes on. Opaque to clients, and signed: what we did not write is refused."""
+"""Where the next page of a list begins. A cursor is opaque to clients and signed, so that nobody can forge one."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ _SIGNER = signing.Signer(salt="docsite.http.cursor", sep=".")
 
 
 class Moment(NamedTuple):
-    """A row of a list by time: when it came, and its key among those of that time."""
+    """The position of a row in a list by time: its time, and its primary key among rows of the same time."""
 
     at: datetime
     pk: int
@@ -18,7 +18,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True)
 class Cursor:
-    """The place after which a list of a range goes on. `place` is what that list makes of it, in types of JSON."""
+    """The position after which a list of a date range continues. `place` holds JSON values that the list defines."""
 
     of: str  # which list
     start: datetime
@@ -26,13 +26,13 @@ class Cursor:
     place: list[Any]
 
     def __str__(self) -> str:
-        """The cursor as it is given out: letters, digits, `-`, `_` and `.`."""
+        """The cursor as clients see it: letters, digits, `-`, `_` and `.`."""
         state = [self.of, self.start.isoformat(), self.end.isoformat(), self.place]
         return _SIGNER.sign_object(state, compress=True)
 
 
 def parse(text: str) -> Cursor:
-    """Read a cursor that was given out. Raises ValueError."""
+    """Read a cursor that a client sends. Raises ValueError when this service did not issue it."""
     try:
         of, start, end, place = _SIGNER.unsign_object(text)
     except signing.BadSignature:

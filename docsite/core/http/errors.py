@@ -45,7 +45,7 @@ class BadRequest(ApiError):
 
 
 class Unauthorized(ApiError):
-    """401. `sent` says whether a key came at all."""
+    """401. `sent`: whether the request had a key."""
 
     def __init__(self, *, sent: bool) -> None:
         sentence = "Unknown, revoked or expired API key." if sent else "Missing API key."
@@ -61,7 +61,7 @@ class Forbidden(ApiError):
 
 
 class NotFound(ApiError):
-    """404. The same words whether the thing does not exist or belongs to somebody else."""
+    """404. The sentence is the same for what does not exist and for what belongs to somebody else."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(404, sentence)
@@ -86,18 +86,19 @@ class TooMany(ApiError):
 
     def __init__(self, retry_after: int) -> None:
         wait = max(1, retry_after)
-        super().__init__(429, f"Too many requests. Try again in {_time(wait)}.", headers={"Retry-After": str(wait)})
+        sentence = f"Too many requests. Try again in {_format_duration(wait)}."
+        super().__init__(429, sentence, headers={"Retry-After": str(wait)})
 
 
-def in_a_unit(seconds: int) -> tuple[int, str]:
-    """A time in the unit that people would name it in, rounded up: 2405 seconds are `(41, "minute")`."""
+def in_largest_unit(seconds: int) -> tuple[int, str]:
+    """A duration in the unit that people would use, rounded up: 2405 seconds are `(41, "minute")`."""
     length, unit = (3600, "hour") if seconds > 5400 else (60, "minute") if seconds > 90 else (1, "second")
     return -(-seconds // length), unit
 
 
-def _time(seconds: int) -> str:
-    """A time as a sentence has it: `1 second`, `41 minutes`, `15 hours`."""
-    number, unit = in_a_unit(seconds)
+def _format_duration(seconds: int) -> str:
+    """A duration in words: `1 second`, `41 minutes`, `15 hours`."""
+    number, unit = in_largest_unit(seconds)
     return f"{number} {unit}{'' if number == 1 else 's'}"
 
 

@@ -1,4 +1,4 @@
-"""Limits: who may ask how often, counted exactly by django-ratelimit over a shared store."""
+"""Rate limits, counted exactly by django-ratelimit in a shared store. Each app defines its own."""
 
 import time
 from collections import Counter
@@ -14,76 +14,73 @@ from redis.exceptions import RedisError
 
 from docsite.core.http.errors import TooMany, Unavailable
 
-_ANY_REQUEST = HttpRequest()  # get_usage wants one; our keys and rates do not come from it
+_ANY_REQUEST = HttpRequest()  # get_usage needs one; our keys and rates do not depend on it
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A named limit. `rate` names the setting that holds number and window."""
+    """A named limit. `rate` is the name of its setting, such as "100/h".
+
+    `fail_open`: while the store is down, each process counts for itself. Other limits
+    refuse requests then, since they guard money.
+    """
 
     name: str
     rate: str
     fail_open: bool = False
 
     def window(self) -> tuple[int, int]:
-        """Number of requests, and seconds they are counted over."""
+        """How many requests are allowed, and in how many seconds."""
         count, seconds = _split_rate(getattr(settings.ENV, self.rate))
         return count, seconds
 
 
-ANALYTICS_ORG = Limit("analytics", "limit_analytics_org", fail_open=True)
-ASSISTANT_IP = Limit("assistant-ip", "limit_assistant_ip")
-ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org")
-SEARCH_ORG = Limit("search-org", "limit_search_org", fail_open=True)
-COLLECT_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
-COLLECT_ORG = Limit("collect-org", "limit_collect_org", fail_open=True)
-LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
-LOGIN_ACCOUNT = Limit("login-account", "limit_login_account", fail_open=True)
+Charge = tuple[Limit, str]  # a limit, and the key that a request counts against it under
 
 
 @dataclass(frozen=True)
-class Use:
-    """What is left of a limit after this request."""
+class Usage:
+    """The state of a limit after a request: requests left, seconds until the window ends."""
 
     limit: Limit
     remaining: int
     reset: int
 
 
-def spend(*charges: tuple[Limit, str]) -> list[Use]:
-    """Count one request against each (limit, key) in order; blocking, so call it in a worker thread.
+def spend(*charges: Charge) -> list[Usage]:
+    """Count one request against each charge, in order. It blocks: call it in a worker thread.
 
-    Raises `TooMany` at the first limit that is used up, before the next one is
-    charged, and `Unavailable` when the store is down and the limit guards money.
+    Raises `TooMany` at the first limit that is used up, before it counts against the
+    next one. Raises `Unavailable` when the store is down and the limit does not fail open.
     """
-    uses = []
+    usages = []
     for limit, key in charges:
         count, _ = limit.window()
         usage = _usage(limit, key, increment=True)
         if usage is None:
             if not limit.fail_open:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
-            usage = _count_here(limit, key)
-        uses.append(Use(limit, max(0, count - usage["count"]), max(1, usage["time_left"])))
+            usage = _count_locally(limit, key)
+        usages.append(Usage(limit, max(0, count - usage["count"]), max(1, usage["time_left"])))
         if usage["should_limit"]:
             refusal = TooMany(usage["time_left"])
-            refusal.headers = {**refusal.headers, **headers(uses)}
+            refusal.headers = {**refusal.headers, **headers(usages)}
             raise refusal
-    return uses
+    return usages
 
 
-def look(*charges: tuple[Limit, str]) -> list[Use]:
-    """What is left of each limit, counting nothing and refusing nobody; blocking, like `spend`."""
+def peek(*charges: Charge) -> list[Usage]:
+    """The state of each limit, without counting or refusing. It blocks, as `spend` does."""
     usages = [(limit, _usage(limit, key, increment=False)) for limit, key in charges]
     return [
-        Use(limit, max(0, limit.window()[0] - usage["count"]), max(1, usage["time_left"]))
+        Usage(limit, max(0, limit.window()[0] - usage["count"]), max(1, usage["time_left"]))
         for limit, usage in usages
         if usage is not None
     ]
 
 
 def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:
-    """django-ratelimit's count of a key; None when the store is down."""
+    """The count of a key as django-ratelimit returns it; None when the store is down."""
     try:
         usage: dict[str, Any] = get_usage(
             _ANY_REQUEST, group=limit.name, key=lambda *_: key, rate=limit.window(), increment=increment
@@ -95,17 +92,17 @@ def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:
     return usage if usage["limit"] else None
 
 
-_here: Counter[tuple[str, str, int]] = Counter()
+_local_counts: Counter[tuple[str, str, int]] = Counter()
 
 
-def _count_here(limit: Limit, key: str) -> dict[str, Any]:
-    """Usage as this process alone knows it, for limits that let requests through while the store is down."""
+def _count_locally(limit: Limit, key: str) -> dict[str, Any]:
+    """The count of this process alone, for limits that fail open."""
     count, seconds = limit.window()
     window = int(time.time()) // seconds
-    if len(_here) > 10_000:
-        _here.clear()
-    _here[limit.name, key, window] += 1
-    used = _here[limit.name, key, window]
+    if len(_local_counts) > 10_000:
+        _local_counts.clear()
+    _local_counts[limit.name, key, window] += 1
+    used = _local_counts[limit.name, key, window]
     return {"count": used, "should_limit": used > count, "time_left": (window + 1) * seconds - int(time.time())}
 
 
@@ -114,14 +111,14 @@ def is_store_failure(failure: Exception) -> bool:
     return isinstance(failure, (OperationalError, InterfaceError, RedisError, OSError))
 
 
-def headers(uses: Sequence[Use]) -> dict[str, str]:
+def headers(usages: Sequence[Usage]) -> dict[str, str]:
     """`RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for the limits that applied."""
-    if not uses:
+    if not usages:
         return {}
     policies = []
     states = []
-    for use in uses:
-        count, seconds = use.limit.window()
-        policies.append(f'"{use.limit.name}";q={count};w={seconds}')
-        states.append(f'"{use.limit.name}";r={use.remaining};t={use.reset}')
+    for usage in usages:
+        count, seconds = usage.limit.window()
+        policies.append(f'"{usage.limit.name}";q={count};w={seconds}')
+        states.append(f'"{usage.limit.name}";r={usage.remaining};t={usage.reset}')
     return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(states)}

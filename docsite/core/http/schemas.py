@@ -32,16 +32,16 @@ class ErrorDetail(Schema):
 
 
 class AnalyticsErrorResponse(Schema):
-    """What went wrong, in a sentence."""
+    """An error: a sentence for people, and one detail for each wrong field."""
 
     error: str
     details: list[ErrorDetail] | None = None
 
 
-def detail(item: Mapping[str, Any], where: Sequence[Any]) -> str:
-    """One of pydantic's errors as `field: what is wrong`, without the input itself, which pydantic would repeat."""
+def describe_error(item: Mapping[str, Any], where: Sequence[Any]) -> str:
+    """A validation error of pydantic as `field: what is wrong`, without the input, which pydantic would repeat."""
     path = [str(part) for part in where]
-    if path and path[0] in ("payload", "params"):  # the names of our functions' arguments
+    if path and path[0] in ("payload", "params"):  # names of view arguments
         path = path[1:]
     message = str(item["msg"]).removeprefix("Value error, ")
     if item["type"] in ("model_type", "model_attributes_type", "dict_type"):
@@ -53,6 +53,6 @@ _STATUSES = (400, 401, 403, 404, 413, 415, 429, 500, 503)
 
 
 def responses(success: Any, *, status: int = 200, bodyless: bool = False) -> dict[int, Any]:
-    """Success with the given schema, and every error an endpoint may answer."""
-    without = {413, 415} if bodyless else set()
-    return {status: success} | {status: AnalyticsErrorResponse for status in _STATUSES if status not in without}
+    """The responses of an endpoint for OpenAPI: success with this schema, and every error. `bodyless`: of a GET."""
+    impossible = {413, 415} if bodyless else set()
+    return {status: success} | {status: AnalyticsErrorResponse for status in _STATUSES if status not in impossible}

@@ -1,4 +1,4 @@
-"""Built scripts that pages of any origin load, and how they are answered."""
+"""Serve the built scripts, which pages on every origin load."""
 
 import functools
 import gzip
@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.response import HttpResponseBase
-from django.views.decorators.http import require_GET
 
 from docsite.core.http.errors import NotFound
 
-SHORTLY = "public, max-age=300"
-FOREVER = "public, max-age=31536000, immutable"
+SHORT_CACHE = "public, max-age=300"
+IMMUTABLE_CACHE = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True)
 class Script:
-    """The bytes of a script, which are what its addresses and tags name."""
+    """The bytes of a script. Its digest appears in URLs and ETags."""
 
     content: bytes
 
@@ -29,23 +28,23 @@ class Script:
 
     @functools.cached_property
     def compressed(self) -> bytes:
-        """The same as gzip, a third as large."""
+        """The bytes as gzip, about a third of the size."""
         return gzip.compress(self.content, 9, mtime=0)
 
 
 @functools.cache
-def built(name: str) -> Script:
-    """A script of the build that this process serves. Raises `NotFound`."""
+def load_script(name: str) -> Script:
+    """A script of the build. Raises `NotFound`."""
     try:
         return Script((settings.WIDGET_DIST / name).read_bytes())
     except FileNotFoundError:
         raise NotFound("This script has not been built. Run `make widget`.") from None
 
 
-def answer(request: HttpRequest, script: Script, cache_control: str) -> HttpResponseBase:
-    """A script, for pages of any origin; revalidated by ETag."""
-    zipped = _takes_gzip(request)
-    etag = f'"{script.digest[:32]}{"-gzip" if zipped else ""}"'
+def script_response(request: HttpRequest, script: Script, cache_control: str) -> HttpResponseBase:
+    """The response with a script, for pages on every origin; browsers revalidate it by ETag."""
+    compress = _accepts_gzip(request)
+    etag = f'"{script.digest[:32]}{"-gzip" if compress else ""}"'
     headers = {
         "ETag": etag,
         "Cache-Control": cache_control,
@@ -53,20 +52,14 @@ def answer(request: HttpRequest, script: Script, cache_control: str) -> HttpResp
         "Access-Control-Allow-Origin": "*",
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
-    if etag in request.headers.get("If-None-Match", ""):  # a proxy that compresses makes it a weak one
+    if etag in request.headers.get("If-None-Match", ""):  # a proxy that compresses turns it into a weak ETag
         return HttpResponseNotModified(headers=headers)
-    if zipped:
+    if compress:
         headers["Content-Encoding"] = "gzip"
-    content = script.compressed if zipped else script.content
+    content = script.compressed if compress else script.content
     return HttpResponse(content, content_type="text/javascript; charset=utf-8", headers=headers)
 
 
-def _takes_gzip(request: HttpRequest) -> bool:
+def _accepts_gzip(request: HttpRequest) -> bool:
     accepted = request.headers.get("Accept-Encoding", "").lower().replace(" ", "").split(",")
     return "gzip" in (one.partition(";")[0] for one in accepted if not one.endswith((";q=0", ";q=0.0")))
-
-
-@require_GET
-async def view_script(request: HttpRequest) -> HttpResponseBase:
-    """The script that counts page views."""
-    return answer(request, built("views.js"), SHORTLY)

@@ -1,12 +1,12 @@
-"""Streamed answers that no proxy holds back."""
+"""Streamed responses that no proxy buffers."""
 
 from collections.abc import AsyncIterator, Mapping
 
 from django.http import StreamingHttpResponse
 
 
-def streamed(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingHttpResponse:
-    """A response that sends each chunk as it comes. The iterator must not raise: the reader would hang."""
+def streaming_response(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingHttpResponse:
+    """A response that sends each chunk at once. The iterator must not raise: the reader would wait for ever."""
     return StreamingHttpResponse(
         chunks,
         headers={

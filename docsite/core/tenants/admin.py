@@ -1,4 +1,4 @@
-"""Organizations, projects and keys in the admin. Staff see only their organizations."""
+"""Organizations, projects and keys in the admin. Staff users see only their own organizations."""
 
 import re
 from collections.abc import Iterable
@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import Model, QuerySet, URLField
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html_join
 
+from docsite.core.tenants import project_pages
 from docsite.core.tenants.login import LoginForm
 from docsite.core.tenants.models import (
     NEW_KEYS_PER_HOUR,
@@ -42,13 +43,13 @@ class ProjectFilter(admin.SimpleListFilter):
         return [(project.domain, project.name) for project in mine[:50]]
 
     def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
-        """The rows of the chosen one."""
+        """The rows of the chosen project."""
         domain = self.value()
         return queryset.filter(project__domain=domain.replace("\0", "")) if domain else queryset
 
 
 class ScopedAdmin(admin.ModelAdmin):
-    """Rows of the user's own organizations; `organization` is the look-up that leads there."""
+    """Shows only rows of the user's organizations. `organization` is the look-up from a row to its organization."""
 
     organization = "organization"
     addable: ClassVar[bool] = False
@@ -56,18 +57,18 @@ class ScopedAdmin(admin.ModelAdmin):
     deletable: ClassVar[bool] = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """All rows for superusers, those of one's organizations for staff."""
+        """All rows for superusers; for staff, those of their organizations."""
         rows = super().get_queryset(request)
         if request.user.is_superuser:
             return rows
-        mine = list(organizations_of(request).values_list("pk", flat=True))  # no join, which would double rows
+        mine = list(organizations_of(request).values_list("pk", flat=True))  # a join would duplicate rows
         return rows.filter(**{f"{self.organization}__in": mine})
 
     def _owns(self, request: HttpRequest, obj: Model | None) -> bool:
         return is_staff(request) and (obj is None or self.get_queryset(request).filter(pk=obj.pk).exists())
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Every staff user finds the app; what they see in it is their own."""
+        """Every staff user sees the app, and their own rows in it."""
         return is_staff(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
@@ -75,26 +76,26 @@ class ScopedAdmin(admin.ModelAdmin):
         return self._owns(request, obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Where the model allows it."""
+        """If the model allows it."""
         return self.addable and is_staff(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Own rows, where the model allows it."""
+        """Own rows, if the model allows it."""
         return self.changeable and self._owns(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Own rows, where the model allows it."""
+        """Own rows, if the model allows it."""
         return self.deletable and self._owns(request, obj)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only one's own organizations."""
+        """Offer only the user's organizations."""
         if db_field.name == "organization":
             kwargs["queryset"] = organizations_of(request)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
 
 def is_staff(request: HttpRequest) -> bool:
-    """Whether an active staff user asks."""
+    """Whether the request is from an active staff user."""
     return bool(request.user.is_active and request.user.is_staff)
 
 
@@ -105,7 +106,7 @@ def organizations_of(request: HttpRequest) -> "QuerySet[Organization]":
 
 
 def project_of(request: HttpRequest, domain: str) -> Project:
-    """The project of that domain if the user may see it; 404 otherwise, existing or not."""
+    """The project of a domain if the user may see it. Raises 404 otherwise, whether it exists or not."""
     if not is_staff(request):
         raise PermissionDenied
     project = Project.objects.filter(domain=domain, organization__in=organizations_of(request)).first()
@@ -115,21 +116,21 @@ def project_of(request: HttpRequest, domain: str) -> Project:
 
 
 class ReadOnlyRows:
-    """Mix into an inline: whoever sees the parent sees its rows, and nobody writes them here."""
+    """Mix into an inline: users who see the parent see its rows, and nobody edits them here."""
 
     extra = 0
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """They come from elsewhere."""
+        """Never: the service creates the rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """They are a record."""
+        """Never: the rows are a record."""
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Whoever sees the parent."""
+        """Always: users who see this page may see the parent."""
         return True
 
 
@@ -142,14 +143,14 @@ class MembershipInline(admin.TabularInline):
 
 @admin.register(Organization)
 class OrganizationAdmin(ScopedAdmin):
-    """Superusers make organizations and decide who belongs to them."""
+    """Superusers create organizations and choose their members."""
 
     organization = "pk__in"
     list_display = ("name", "created_at")
     inlines = (MembershipInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """One's own."""
+        """The user's organizations."""
         return organizations_of(request)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -166,7 +167,7 @@ class OrganizationAdmin(ScopedAdmin):
 
 
 class NewKeyForm(forms.Form):
-    """A key to be made."""
+    """A new key."""
 
     kind = forms.ChoiceField(choices=ApiKey.Kind.choices, initial=ApiKey.Kind.ASSISTANT)
     name = forms.CharField(max_length=100, required=False, help_text="So that you know it again.")
@@ -208,28 +209,85 @@ class NewKeyForm(forms.Form):
         return None if chosen == "none" else int(chosen)
 
 
+class ProjectForm(forms.ModelForm):
+    """A project with the settings of the apps, whose fields `ProjectAdmin` declares in a subclass."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for section in project_pages.settings():
+            row = section.stored(self.instance) or section.model()
+            for name in section.names:
+                self.initial.setdefault(name, getattr(row, name))
+
+    def clean(self) -> dict[str, Any]:
+        """Check the settings as their models would."""
+        cleaned = super().clean() or self.cleaned_data
+        for section in project_pages.settings():
+            for field in section.fields:
+                if field.name in cleaned:
+                    try:
+                        field.run_validators(cleaned[field.name])
+                    except ValidationError as error:
+                        self.add_error(field.name, error)
+        return cleaned
+
+    def save_settings(self) -> None:
+        """Store what was changed, each app's in its own row."""
+        for section in project_pages.settings():
+            if changed := {name: self.cleaned_data[name] for name in section.names if name in self.changed_data}:
+                section.save(self.instance, changed)
+
+
+def _facts() -> list[Any]:
+    return [fact.show for fact in project_pages.facts()]
+
+
 @admin.register(Project)
 class ProjectAdmin(ScopedAdmin):
-    """Projects, each with its API keys page."""
+    """Projects, each with its API keys page, and with what the apps add to it (`project_pages`)."""
 
     addable = changeable = True
-    list_display = ("domain", "name", "organization", "indexed_at", "pages")
     search_fields = ("domain", "name")
-    readonly_fields = ("project_id", "indexed_at")
-    fields = (
-        *("organization", "domain", "name", "project_id", "docs_url", "allowed_origins"),
-        *("support_url", "ai_scope", "secret_rotation", "first_party_ids", "indexed_at"),
-    )
+    readonly_fields = ("project_id",)
+    fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins")
     view_on_site = False
 
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
+        """The project, the facts of the apps, the links."""
+        return ("domain", "name", "organization", *_facts(), "pages")
+
+    def get_list_select_related(self, request: HttpRequest) -> list[str]:
+        """What a row shows, read in one query."""
+        return ["organization", *(fact.relation for fact in project_pages.facts())]
+
+    def get_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
+        """The project's own fields, the settings of the apps, their facts."""
+        settings = (name for section in project_pages.settings() for name in section.names)
+        return (*self.fields, *settings, *_facts())
+
+    def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """A form that holds the settings of the apps, too."""
+        declared = {
+            field.name: self.formfield_for_dbfield(field, request)
+            for section in project_pages.settings()
+            for field in section.fields
+        }
+        form = type("ProjectForm", (ProjectForm,), declared)
+        return super().get_form(request, obj, change, **{"form": form, **kwargs})
+
+    def save_model(self, request: HttpRequest, obj: Project, form: ProjectForm, change: bool) -> None:
+        """Store the project and the settings of the apps."""
+        super().save_model(request, obj, form, change)
+        form.save_settings()
+
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Superusers: everything of the project goes with it."""
+        """Superusers: everything of the project is deleted with it."""
         return request.user.is_superuser
 
     def get_deleted_objects(
         self, objs: Iterable[Project], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """What goes with projects, counted in SQL: Django would read every view, and hold up all who collect."""
+        """What is deleted with projects, counted in SQL: Django would read every row, and block writers meanwhile."""
         projects = list(objs)
         counted = {
             str(relation.field.model._meta.verbose_name_plural): relation.field.model._base_manager.filter(
@@ -237,41 +295,37 @@ class ProjectAdmin(ScopedAdmin):
             ).count()
             for relation in Project._meta.related_objects
         }
-        told = [f"{number:,} {name}" for name, number in counted.items() if number]
-        return [*map(str, projects), *told], {"projects": len(projects), **counted}, set(), []
+        counts = [f"{number:,} {name}" for name, number in counted.items() if number]
+        return [*map(str, projects), *counts], {"projects": len(projects), **counted}, set(), []
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
-        """A project stays in its organization, since its keys do."""
-        return (*self.readonly_fields, "organization") if obj else self.readonly_fields
+    def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
+        """A project cannot move to another organization, since its keys cannot."""
+        readonly = (*self.readonly_fields, *_facts())
+        return (*readonly, "organization") if obj else readonly
 
     formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
 
     @admin.display(description="Pages")
     def pages(self, project: Project) -> str:
-        """Links to what can be done with a project."""
-        return format_html(
-            '<a href="{}">API keys</a> · <a href="{}">Sources</a> · '
-            '<a href="{}">Visitors</a> · <a href="{}">Assistant</a>',
-            project.get_absolute_url(),
-            f"{reverse('admin:search_source_changelist')}?project={project.domain}",
-            reverse("admin:analytics_visitors", args=[project.domain]),
-            reverse("admin:assistant_settings", args=[project.domain]),
-        )
+        """Links to the pages of a project."""
+        links = [(project.get_absolute_url(), "API keys")]
+        links += [(link.url(project), link.label) for link in project_pages.links()]
+        return format_html_join(" · ", '<a href="{}">{}</a>', links)
 
     def get_urls(self) -> list[Any]:
-        """The project's page, whose last segment is its domain."""
+        """The API keys page; its last segment is the domain."""
         page = self.admin_site.admin_view(self.keys_page)
         return [path("of/<slug:domain>", page, name="projects_keys"), *super().get_urls()]
 
     def keys_page(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """Project ID, domain and keys; makes and revokes keys. A new key's secret is in this one answer only."""
+        """Project ID, domain and keys; creates and revokes keys. Only the response to the creation holds the secret."""
         project = project_of(request, domain)
         keys = ApiKey.objects.filter(organization=project.organization).exclude(
             kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
         )
         if request.method == "POST" and "revoke" in request.POST:
-            asked = request.POST["revoke"]
-            key = keys.filter(pk=asked).first() if re.fullmatch(r"[0-9]{1,18}", asked) else None
+            key_id = request.POST["revoke"]
+            key = keys.filter(pk=key_id).first() if re.fullmatch(r"[0-9]{1,18}", key_id) else None
             if key and not key.revoked_at:
                 key.revoke()
                 messages.success(request, f"Key {key} is revoked.")
@@ -281,10 +335,10 @@ class ProjectAdmin(ScopedAdmin):
         ).count()
         left = max(0, NEW_KEYS_PER_HOUR - recent)
         form = NewKeyForm(request.POST or None)
-        secret, made = "", None
+        secret, created = "", None
         if request.method == "POST" and form.is_valid():
             if left:
-                made, secret = ApiKey.issue(
+                created, secret = ApiKey.issue(
                     ApiKey.Kind(form.cleaned_data["kind"]),
                     project.organization,
                     project,
@@ -293,7 +347,7 @@ class ProjectAdmin(ScopedAdmin):
                     scopes=form.cleaned_data["scopes"] if form.cleaned_data["kind"] == ApiKey.Kind.ADMIN else [],
                     networks=form.cleaned_data["networks"],
                 )
-                self.log_addition(request, project, [{"added": {"name": "API key", "object": str(made)}}])
+                self.log_addition(request, project, [{"added": {"name": "API key", "object": str(created)}}])
                 form, left = NewKeyForm(), left - 1
             else:
                 form.add_error(None, f"At most {NEW_KEYS_PER_HOUR} new keys an hour. Try again later.")
@@ -307,7 +361,7 @@ class ProjectAdmin(ScopedAdmin):
             "form": form,
             "left": left,
             "secret": secret,
-            "embed_key": secret if made and made.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
+            "embed_key": secret if created and created.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
             "base_url": f"{request.scheme}://{request.get_host()}",
         }
         response = TemplateResponse(request, "admin/projects/keys.html", context)

@@ -1,4 +1,4 @@
-"""Registers the app."""
+"""The configuration of the app."""
 
 from django.apps import AppConfig
 

@@ -1,7 +1,7 @@
-"""The admin's log-in, in which passwords are not guessed: attempts are counted by address and by account.
+"""The log-in of the admin, with limits against password guessing: by client address and by account.
 
-Whoever fails often enough under a name holds that name up for everyone but the browsers
-that have logged in with it before: they keep a signed "device cookie"
+Many failures block an account, except for browsers that have logged in to it before:
+they keep a signed "device cookie"
 (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies).
 """
 
@@ -18,9 +18,12 @@ from django.http.response import HttpResponseBase
 from docsite.core.http import ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
+from docsite.core.http.ratelimit import Limit
 
-DEVICE = "device"
-KNOWN_FOR = timedelta(days=180)
+LOGIN_IP = Limit("login-ip", "limit_login_ip", fail_open=True)
+LOGIN_ACCOUNT = Limit("login-account", "limit_login_account", fail_open=True)
+DEVICE_COOKIE = "device"
+DEVICE_LIFETIME = timedelta(days=180)
 
 
 class LoginForm(AdminAuthenticationForm):
@@ -29,14 +32,14 @@ class LoginForm(AdminAuthenticationForm):
     refusal: TooMany | None = None
 
     def clean(self) -> dict[str, Any]:
-        """Refuse before the password is looked at, so that a refusal tells nothing about it."""
-        if self.errors:  # no name or no password: nothing is guessed
+        """Refuse before the password is checked, so that a refusal says nothing about it."""
+        if self.errors:  # no name or no password: this is no guess
             return self.cleaned_data
-        assert self.request is not None  # the view gives it
+        assert self.request is not None  # the view passes it
         account = _account(self.cleaned_data["username"])
-        charges = [(ratelimit.LOGIN_IP, network_of(client_ip(self.request)))]
-        if self.request.get_signed_cookie(DEVICE, "", max_age=KNOWN_FOR) != account:
-            charges.append((ratelimit.LOGIN_ACCOUNT, account))
+        charges = [(LOGIN_IP, network_of(client_ip(self.request)))]
+        if self.request.get_signed_cookie(DEVICE_COOKIE, "", max_age=DEVICE_LIFETIME) != account:
+            charges.append((LOGIN_ACCOUNT, account))
         try:
             ratelimit.spend(*charges)
         except TooMany as refusal:
@@ -46,7 +49,7 @@ class LoginForm(AdminAuthenticationForm):
 
 
 def login(request: HttpRequest) -> HttpResponseBase:
-    """The admin's own page; 429 with `Retry-After` when there were too many attempts."""
+    """The log-in page of the admin; 429 with `Retry-After` after too many attempts."""
     response = admin.site.login(request)
     form = getattr(response, "context_data", {}).get("form")
     if isinstance(form, LoginForm) and form.refusal:
@@ -55,10 +58,12 @@ def login(request: HttpRequest) -> HttpResponseBase:
             response.headers[name] = value
     elif request.method == "POST" and request.user.is_authenticated:
         account = _account(request.user.get_username())
-        response.set_signed_cookie(DEVICE, account, max_age=KNOWN_FOR, path=request.path, httponly=True, samesite="Lax")
+        response.set_signed_cookie(
+            DEVICE_COOKIE, account, max_age=DEVICE_LIFETIME, path=request.path, httponly=True, samesite="Lax"
+        )
     return response
 
 
 def _account(name: str) -> str:
-    """What stands for a user name, of one length and fit for a cookie."""
+    """A hash of a user name: of fixed length, and safe in a cookie."""
     return hashlib.sha256(name.casefold().encode()).hexdigest()

@@ -4,14 +4,13 @@ import functools
 import hashlib
 import ipaddress
 import re
-import secrets
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator, validate_email
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
@@ -26,7 +25,7 @@ _IN_FRAGMENT = "-._~!$&'*+,;=:@/?"  # no brackets: addresses stand inside Markdo
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of a web address, as browsers write an Origin. Raises ValueError when it is none."""
+    """The origin of a web address, as browsers write it: scheme, host and port. Raises ValueError for anything else."""
     parts = urlsplit(url.strip().lower())
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be an address such as https://docs.example.com")
@@ -37,7 +36,7 @@ def origin_of(url: str) -> str:
 
 
 def validate_docs_url(url: str) -> None:
-    """Refuse an address that pages cannot have: another scheme, a user, a query or a fragment."""
+    """Refuse an address with another scheme, a user, a query or a fragment."""
     try:
         origin_of(url)
     except ValueError as wrong:
@@ -48,7 +47,7 @@ def validate_docs_url(url: str) -> None:
 
 
 def validate_origins(origins: Any) -> None:
-    """Refuse anything but a list of origins in their canonical spelling."""
+    """Refuse anything but a list of origins, each in its canonical spelling."""
     if not isinstance(origins, list):
         raise ValidationError("Must be a list.")
     for origin in origins:
@@ -60,23 +59,8 @@ def validate_origins(origins: Any) -> None:
             raise ValidationError(f"{str(origin)[:100]}: write it as {canonical}.")
 
 
-def validate_support_url(text: str) -> None:
-    """Refuse anything but a web address, a mailto link or a mail address, since it becomes a link in an answer."""
-    try:
-        if text.startswith("mailto:") or "://" not in text:
-            validate_email(text.removeprefix("mailto:").partition("?")[0])
-        else:
-            origin_of(text)
-    except (ValueError, ValidationError):
-        raise ValidationError(
-            "Write a link that begins with https://, http:// or mailto:, or an e-mail address."
-        ) from None
-    if re.search(r"[\s\x00-\x1f\x7f()<>\[\]\"\\`]", text):  # would end the link
-        raise ValidationError("Must hold no spaces, quotes or brackets; in an address write %20, %28 and so on.")
-
-
 def validate_networks(networks: Any) -> None:
-    """Refuse anything but a list of CIDR ranges, and ranges that would let everybody in."""
+    """Refuse anything but a list of CIDR ranges, and ranges that together allow every address."""
     if not isinstance(networks, list):
         raise ValidationError("Must be a list.")
     ranges: dict[int, list[Any]] = {4: [], 6: []}
@@ -88,7 +72,11 @@ def validate_networks(networks: Any) -> None:
         if isinstance(network, ipaddress.IPv6Network) and network.network_address.ipv4_mapped:
             raise ValidationError(f"{text}: write it as an IPv4 range.")
         ranges[network.version].append(network)
-    if any(network.prefixlen == 0 for known in ranges.values() for network in ipaddress.collapse_addresses(known)):
+    if any(
+        network.prefixlen == 0
+        for same_version in ranges.values()
+        for network in ipaddress.collapse_addresses(same_version)
+    ):
         raise ValidationError("Together these ranges allow every address; leave the list empty instead.")
 
 
@@ -118,27 +106,8 @@ class Membership(models.Model):
         return f"{self.user} in {self.organization}"
 
 
-def visitor_secret() -> str:
-    """A new key for a project's visitor hashes. Deleting the old one unlinks the past."""
-    return secrets.token_hex(32)
-
-
 class Project(models.Model):
     """One documentation site of an organization."""
-
-    class AiScope(models.TextChoices):
-        """Which AI-operated clients count as `ai`."""
-
-        ALL = "all", "Assistants, agents, AI search and training crawlers, Markdown fetches"
-        READERS = "readers", "Assistants, agents and Markdown fetches only"
-
-    class Rotation(models.TextChoices):
-        """How long a visitor is the same one."""
-
-        NEVER = "never", "Never: a visitor counts once over any range"
-        QUARTER = "90d", "Every 90 days"
-        MONTH = "month", "Every month"
-        DAY = "day", "Every day: nobody is followed from one day to the next"
 
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="projects")
     project_id = models.CharField("project ID", max_length=40, unique=True, default=ids.project_id, editable=False)
@@ -158,29 +127,6 @@ class Project(models.Model):
         validators=[validate_origins],
         help_text="Other origins whose pages may use the widget and the browser endpoints.",
     )
-    support_url = models.CharField(
-        max_length=300,
-        blank=True,
-        validators=[validate_support_url],
-        help_text="Link or mail address offered when the documentation has no answer.",
-    )
-    ai_scope = models.CharField(max_length=10, choices=AiScope.choices, default=AiScope.ALL)
-    secret_rotation = models.CharField(
-        "visitor secret changes",
-        max_length=5,
-        choices=Rotation.choices,
-        default=Rotation.NEVER,
-        help_text="With each new secret every visitor counts as a new one.",
-    )
-    first_party_ids = models.BooleanField(
-        "first-party visitor ids",
-        default=False,
-        help_text="Take the random id that the view script keeps in a reader's browser instead of address and user "
-        "agent. It sets storage, for which you may need consent.",
-    )
-    visitor_secret = models.CharField(max_length=64, default=visitor_secret, editable=False)
-    index_generation = models.PositiveIntegerField(default=0, editable=False)
-    indexed_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -190,19 +136,19 @@ class Project(models.Model):
         return self.domain
 
     def get_absolute_url(self) -> str:
-        """The project's page in the admin; its last segment is the domain."""
+        """The API keys page of the project in the admin. Its last segment is the domain."""
         return f"/admin/projects/project/of/{self.domain}"
 
     @property
     def origins(self) -> frozenset[str]:
-        """Every origin whose pages may speak to this project: the documentation's own and the listed ones."""
+        """Every origin whose pages may call this project: that of the docs URL, and the allowed ones."""
         return frozenset([origin_of(self.docs_url), *self.allowed_origins])
 
     def url_of(self, path: str, anchor: str = "", address: str = "") -> str:
-        """The public address of a page of this project, with the section's anchor.
+        """The public address of a page, or of a section of it.
 
-        `address` is where the site shows the page if that is not its path: absolute, or from the docs URL on. One that
-        has a fragment already, as on a site that is a single page, keeps it.
+        `address`: where the site shows the page if that differs from its path; absolute, or relative to the docs URL.
+        An address that already has a fragment, as on a single-page site, keeps it.
         """
         is_absolute = address.startswith(("https://", "http://"))
         place = address if is_absolute else f"/{address.lstrip('/')}" if address else path
@@ -212,12 +158,12 @@ class Project(models.Model):
         return f"{page}#{quote(anchor, safe=_IN_FRAGMENT)}" if anchor and "#" not in page else page
 
     def link_of(self, path: str, anchor: str = "", address: str = "") -> str:
-        """The same as links on the site have it, from the docs URL on; absolute where the page is elsewhere."""
+        """The same relative to the docs URL, as links on the site are; absolute for a page outside of it."""
         url, base = self.url_of(path, anchor, address), self.docs_url.rstrip("/")
         return url[len(base) :] if url.startswith(f"{base}/") else url
 
     def path_of(self, raw: str) -> str:
-        """The path of the page at an address: normalized, and below the folder of the docs URL as seen from there."""
+        """The path of the page at an address, normalized, and relative to the folder of the docs URL if it is below."""
         return _path_of(raw, self.docs_url)
 
 
@@ -229,12 +175,12 @@ def _path_of(raw: str, docs_url: str) -> str:
 class ApiKey(models.Model):
     """A credential: an organization's (admin) or one project's (assistant). Only its SHA-256 digest is stored.
 
-    A fast hash is enough: the secret carries 166 random bits, so there is no
-    dictionary to search, and the look-up stays one indexed read.
+    A fast hash is enough: the secret has 166 random bits, so no dictionary attack
+    works, and the look-up is one indexed read.
     """
 
     class Kind(models.TextChoices):
-        """What a key opens."""
+        """What a key gives access to."""
 
         ADMIN = "admin", "Admin: analytics of the organization. Secret, for servers only."
         ASSISTANT = "assistant", "Assistant: questions and searches of one project. Public, for browsers."
@@ -299,7 +245,7 @@ class ApiKey(models.Model):
         return key, token
 
     def revoke(self) -> None:
-        """Close the key for good. Every process follows within seconds."""
+        """Revoke the key for ever. Every process stops accepting it within seconds."""
         self.revoked_at = timezone.now()
         self.save(update_fields=["revoked_at"])
 
@@ -314,7 +260,7 @@ def digest(token: str) -> str:
 
 
 class Counter(models.Model):
-    """A running rate-limit window. Written by `docsite.core.http.counters` in plain SQL."""
+    """The count of one rate-limit window. `docsite.core.http.counters` writes it in plain SQL."""
 
     key = models.CharField(max_length=250, primary_key=True)
     value = models.BigIntegerField()

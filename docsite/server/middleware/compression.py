@@ -1,4 +1,4 @@
-"""Pages and their files as gzip, for clients that take it."""
+"""Send pages and their files as gzip, to clients that accept it."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from django.middleware.gzip import GZipMiddleware
 
 
 class Compression(GZipMiddleware):
-    """Django's own middleware, without its way through another thread: a page takes about a millisecond.
+    """Django's own middleware, but in the event loop: to compress a page takes about a millisecond.
 
-    What is streamed goes out as it comes.
+    Streamed responses are not compressed.
     """
 
     async def __acall__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, compressed where that helps."""
+        """Respond, compressed if that helps."""
         answer: Any = self.get_response(request)
         response: HttpResponseBase = await answer
         return response if response.streaming else self.process_response(request, response)

@@ -1,4 +1,4 @@
-"""Headers that guard the reader of a page or of the admin."""
+"""Security headers of pages and of the admin."""
 
 from collections.abc import Awaitable, Callable
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
-# The widget adopts its style sheet and loads its panel from here, so nothing inline is needed.
+# The widget needs nothing inline: it adopts its style sheet and loads its panel from this origin.
 _POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
@@ -16,14 +16,14 @@ _POLICY = (
 
 @async_only_middleware
 class PageHeaders:
-    """Adds the Content-Security-Policy to pages."""
+    """Adds the Content-Security-Policy to pages, and `secure` to cookies over HTTPS."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer with the policy set."""
+        """Respond with the headers set."""
         response = await self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", _POLICY)
         if request.is_secure():

@@ -1,4 +1,4 @@
-"""Static files through WhiteNoise's table, answered without leaving the event loop."""
+"""Serve static files from WhiteNoise's table, without leaving the event loop."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -10,7 +10,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 
 class StaticFiles(WhiteNoiseMiddleware):
-    """WhiteNoise's own middleware is synchronous, and would push every page through two thread switches."""
+    """WhiteNoise, but asynchronous: its own middleware would cost every page two thread switches."""
 
     sync_capable = False
     async_capable = True
@@ -20,21 +20,21 @@ class StaticFiles(WhiteNoiseMiddleware):
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the file of this path, or go on."""
+        """Serve the file at this path, or call the next middleware."""
         file = self.find_file(request.path_info) if self.autorefresh else self.files.get(request.path_info)
         if file is None:
             response: HttpResponseBase = await self.get_response(request)
             return response
-        tag = request.META.get("HTTP_IF_NONE_MATCH", "")  # weak where the answer was compressed
+        tag = request.META.get("HTTP_IF_NONE_MATCH", "")  # weak if the response was compressed
         found: Any = file.get_response(request.method, {**request.META, "HTTP_IF_NONE_MATCH": tag.removeprefix("W/")})
         content = b""
         if found.file is not None:
             with found.file:
-                content = found.file.read()  # a few kB, in the page cache of the system
+                content = found.file.read()  # a few kB, in the page cache of the operating system
         answer = HttpResponse(content, status=int(found.status))
         del answer["Content-Type"]
         for name, value in found.headers:
             answer[name] = value
         if found.file is not None:
-            answer["Content-Length"] = str(len(content))  # the file may have changed since the service began
+            answer["Content-Length"] = str(len(content))  # the file may have changed since the service started
         return answer

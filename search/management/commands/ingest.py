@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 from search.indexing import storable
 from search.indexing.ingest import Refused, Summary, ingest
@@ -56,7 +56,7 @@ class Command(ServiceCommand):
         """Ingest, and say what was done."""
         self.quiet: bool = options["json"]
         self.strict: bool = options["strict"]
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         given = {name: options[name] for name in OPTIONS if options[name] is not None}
         location = _place(options["source"])
         if (manifest := options["manifest"]) and (options["name"] or not Path(location).is_dir()):

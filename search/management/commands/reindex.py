@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 from search.indexing.ingest import Superseded, reindex
 
@@ -21,7 +21,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Index anew."""
-        projects = [project_named(options["domain"])] if options["domain"] else list(Project.objects.all())
+        projects = [find_project(options["domain"])] if options["domain"] else list(Project.objects.all())
         for project in projects:
             if not project.documents.exists():
                 self.stdout.write(f"{project.domain}: nothing was ingested yet")

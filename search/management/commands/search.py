@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
 from docsite.core.paths import normalize
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 from search.hits import Filters
 from search.retrieval.explain import explain
 
@@ -38,7 +38,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Search."""
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         if not 1 <= options["limit"] <= MOST:
             raise CommandError(f"--limit must be 1 to {MOST}.")
         told = explain(

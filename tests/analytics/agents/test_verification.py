@@ -11,7 +11,7 @@ from analytics.collecting import verification
 from analytics.collecting.recording import Observation, record
 from analytics.counting import agent_views, sealer
 from analytics.models import AgentAddresses, PageView
-from docsite.core.http.client_address import parse
+from docsite.core.http.client_address import parse_address
 from tests.analytics.conftest import CHROME, GPTBOT
 from tests.docsite.test_commands import run
 
@@ -39,7 +39,7 @@ def file(tmp_path):
 def marks(project, *visits):
     """How views by (address, user agent) are marked."""
     for address, user_agent in visits:
-        record(project, [Observation(uuid.uuid4().hex, "/", datetime.now(UTC), parse(address), user_agent)])
+        record(project, [Observation(uuid.uuid4().hex, "/", datetime.now(UTC), parse_address(address), user_agent)])
     return list(PageView.objects.filter(project=project).order_by("pk").values_list("verified", flat=True))
 
 

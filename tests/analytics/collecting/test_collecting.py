@@ -12,13 +12,14 @@ from analytics.collecting.writer import Receipt
 from analytics.identity.visitor_hash import keyed, visitor
 from analytics.models import Page
 from docsite.core.db import insert
-from docsite.core.http.client_address import parse
+from docsite.core.http.client_address import parse_address
 from tests.analytics.conftest import CHROME, CURL, NOON, view
 from tests.conftest import assert_error
 
 
 def observations(count, agent=CHROME):
-    return [Observation(uuid.uuid4().hex, f"/{n % 7}", NOON, parse("198.51.100.1"), agent) for n in range(count)]
+    address = parse_address("198.51.100.1")
+    return [Observation(uuid.uuid4().hex, f"/{n % 7}", NOON, address, agent) for n in range(count)]
 
 
 def test_a_receipt_is_exact_however_many_rows_go_into_a_statement(make_project):
@@ -44,8 +45,8 @@ def test_rows_are_inserted_all_or_none(make_project):
 
 def test_a_visitor_stays_the_same_from_release_to_release():
     secret = "ab" * 32
-    assert visitor(secret, parse("198.51.100.1"), "x") == -7192441861986992673
-    assert visitor(secret, parse("2001:db8:1:2::9"), "x") == 7865485429385226556
+    assert visitor(secret, parse_address("198.51.100.1"), "x") == -7192441861986992673
+    assert visitor(secret, parse_address("2001:db8:1:2::9"), "x") == 7865485429385226556
     assert keyed(secret, "one", b"view") == -7683461721490173556
 
 

@@ -12,10 +12,11 @@ from analytics.counting import sweeper
 from analytics.identity import key_rotation
 from analytics.models import PageView, VisitorSecret
 from analytics.reports import visitor_counts
-from docsite.core.access.authentication import recent
-from docsite.core.http.client_address import parse
+from docsite.core.access.authentication import ttl_cache
+from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.models import Project
 from tests.analytics.conftest import CHROME
+from tests.conftest import set_analytics, visitor_secret
 from tests.docsite.test_commands import run
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -24,7 +25,7 @@ DAY = timedelta(days=1)
 
 def read(project, at, ip="198.51.100.1", **more):
     """One view by a person."""
-    seen = Observation(uuid.uuid4().hex, "/a", at, parse(ip), CHROME, **more)
+    seen = Observation(uuid.uuid4().hex, "/a", at, parse_address(ip), CHROME, **more)
     record(project, [seen])
     return seen
 
@@ -37,9 +38,9 @@ def humans(project, start, end):
 def clock_at(noon):
     """The clock stands."""
     with time_machine.travel(noon, tick=False):
-        recent.clear()
+        ttl_cache.clear()
         yield noon
-    recent.clear()
+    ttl_cache.clear()
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def today():
 )
 def test_a_visitor_is_the_same_one_for_as_long_as_the_owner_chose(make_project, now, rotation, same, new):
     project = make_project().project
-    project.secret_rotation = rotation
+    set_analytics(project, secret_rotation=rotation)
     read(project, now)
     read(project, now - same)
     assert humans(project, now - 399 * DAY, now + DAY) == 1
@@ -90,7 +91,7 @@ def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_proje
         key_rotation.secret_of(which, today - day * DAY, private=True) for which in (project, other) for day in range(3)
     }
     assert len(made) == 6
-    assert project.visitor_secret not in made
+    assert visitor_secret(project) not in made
     assert VisitorSecret.objects.filter(project=project).count() == 3
     with time_machine.travel(today + timedelta(days=2, hours=11), tick=False):
         sweeper.sweep(force=True)
@@ -98,7 +99,7 @@ def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_proje
     with time_machine.travel(today + timedelta(days=2, hours=12), tick=False):
         sweeper.sweep(force=True)
         assert not VisitorSecret.objects.filter(project=project).exists()
-        recent.clear()
+        ttl_cache.clear()
         assert key_rotation.secret_of(project, today, private=True) not in made, (
             "what comes later still has one made anew"
         )
@@ -107,10 +108,10 @@ def test_secrets_of_periods_are_random_and_go_when_the_period_is_over(make_proje
 def test_a_secret_that_is_over_is_not_used_though_it_is_still_there(make_project, today):
     project = make_project().project
     before = key_rotation.secret_of(project, today, private=True)
-    recent.clear()
+    ttl_cache.clear()
     assert key_rotation.secret_of(project, today, private=True) == before, "every process finds the same one"
     VisitorSecret.objects.filter(project=project).update(expires_at=today)
-    recent.clear()
+    ttl_cache.clear()
     assert key_rotation.secret_of(project, today, private=True) != before
 
 
@@ -122,7 +123,7 @@ def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project
     assert run("forgetvisitors", project.domain, "--yes").startswith(f"{project.domain}: the keys are gone.")
     project = Project.objects.get(pk=project.pk)
     assert humans(project, now - DAY, now + DAY) == 2
-    recent.clear()
+    ttl_cache.clear()
     read(project, now)
     read(project, now, private=True, ip="198.51.100.2")
     after = set(PageView.objects.filter(project=project).values_list("visitor", flat=True))
@@ -134,21 +135,32 @@ def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project
 
 def test_ids_are_forgotten_with_visitors(make_project, now):
     project = make_project().project
-    project.secret_rotation = "day"
+    set_analytics(project, secret_rotation="day")
     seen = read(project, now)
     assert record(project, [seen]).duplicates == 1
     VisitorSecret.objects.filter(project=project).delete()
-    recent.clear()
+    ttl_cache.clear()
     assert record(project, [seen]).accepted == 1, "who has the database and the id can no longer tell"
 
 
 def test_a_view_waits_for_the_database_only_where_it_must(make_project, now):
     project = make_project().project
     open_, private = (
-        Observation("x", "/", now, parse("198.51.100.1"), CHROME, private=private) for private in (False, True)
+        Observation("x", "/", now, parse_address("198.51.100.1"), CHROME, private=private) for private in (False, True)
     )
     record(project, [open_])
     assert at_hand(project, open_)
     assert not at_hand(project, private)
     record(project, [private])
     assert at_hand(project, private)
+
+
+def test_forgetting_visitors_unlinks_their_searches_and_keeps_them(make_project):
+    from search.models import SearchQuery
+
+    project, other = make_project().project, make_project().project
+    for which in (project, other):
+        SearchQuery.objects.create(project=which, at=datetime.now(UTC), text="install", result_count=1, caller=7)
+    run("forgetvisitors", project.domain, "--yes")
+    assert [(row.text, row.caller) for row in project.searches.all()] == [("install", None)]
+    assert other.searches.get().caller == 7

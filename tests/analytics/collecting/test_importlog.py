@@ -28,7 +28,7 @@ from tests.analytics.conftest import CHATGPT, CHROME
 from tests.analytics.counting.crashes import Crash
 from tests.analytics.counting.history import Seen, history
 from tests.analytics.counting.test_counting import check
-from tests.conftest import PATIENCE, ROOT, wait_for
+from tests.conftest import PATIENCE, ROOT, set_analytics, visitor_secret, wait_for
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DOCS = "https://docs.acme.example"
@@ -314,7 +314,7 @@ def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_pr
     log = tmp_path / "log"
     log.write_bytes(gzip.compress(text) if packed else text)
     spared, crashing = make_project().project, make_project().project
-    crashing.visitor_secret = spared.visitor_secret
+    set_analytics(crashing, visitor_secret=visitor_secret(spared))
     imported(spared, log)
     resumed = set()
     for attempt in range(100):
@@ -496,7 +496,7 @@ def test_a_log_whose_views_were_swept_is_not_counted_again(make_project, tmp_pat
     sealer.seal()
     PageView.objects.filter(project=project).update(received=0)
     sweeper.sweep(force=True)
-    project.visitor_secret = "ab" * 32  # and the project forgot its visitors
+    set_analytics(project, visitor_secret="ab" * 32)  # and the project forgot its visitors
     assert imported(project, log) == (0, 0)
     with log.open("a") as more:
         more.write(combined(at=datetime.now(UTC) - timedelta(days=1)))

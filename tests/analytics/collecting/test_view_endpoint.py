@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from tests.analytics.conftest import CHATGPT, CHROME, NOTHING
-from tests.conftest import NO_TLS, assert_error
+from tests.conftest import NO_TLS, assert_error, set_analytics, visitor_secret
 
 HERE, THERE = "127.0.0.2", "127.0.0.3"
 DOCS = "https://docs.acme.example"
@@ -40,8 +40,7 @@ def people(visitors):
 @pytest.fixture
 def first_party(collect):
     """Switch the project's setting on."""
-    collect.tenant.project.first_party_ids = True
-    collect.tenant.project.save(update_fields=["first_party_ids"])
+    set_analytics(collect.tenant.project, first_party_ids=True)
 
 
 @pytest.mark.usefixtures("first_party")
@@ -88,7 +87,7 @@ def test_an_id_is_kept_as_a_hash_that_two_projects_do_not_share(beacon, collect,
     assert beacon(visitor="a-random-id").status_code == 204
     (row,) = PageView.objects.filter(project=collect.tenant.project).values()
     assert "a-random-id" not in " ".join(str(value) for value in row.values())
-    assert row["visitor"] != keyed(make_project().project.visitor_secret, "a-random-id", b"reader")
+    assert row["visitor"] != keyed(visitor_secret(make_project().project), "a-random-id", b"reader")
 
 
 @pytest.mark.parametrize("wrong", ["", "x" * 65, 5, ["one"], "a\x00b"])

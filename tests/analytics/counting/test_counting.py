@@ -9,12 +9,13 @@ from analytics.collecting import recording
 from analytics.counting import sealer
 from analytics.reports import visitor_counts
 from tests.analytics.counting.history import brute, history, windows
+from tests.conftest import set_analytics
 
 
 def check(project, views, ranges):
     """The reports of a project agree with brute force on every range, for both meanings of AI."""
     for scope in ("all", "readers"):
-        project.ai_scope = scope
+        set_analytics(project, ai_scope=scope)
         for start, end in ranges:
             for report, distinct in ((visitor_counts.visitors, True), (visitor_counts.views, False)):
                 counts = report(project, start, end)

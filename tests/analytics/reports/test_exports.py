@@ -26,7 +26,7 @@ from docsite.core.tenants.models import ApiKey, Project
 from tests.analytics.conftest import CHATGPT, CURL, GPTBOT, NOON, NOTHING, view
 from tests.analytics.counting.history import brute, history, tomorrow
 from tests.analytics.counting.history import view as seen
-from tests.conftest import PATIENCE, ROOT, assert_error
+from tests.conftest import PATIENCE, ROOT, assert_error, set_analytics
 
 NAMES = ("human", "ai", "total")
 MARCH = ("--from", "2026-03-01", "--to", "2026-04-01")
@@ -65,7 +65,7 @@ def test_views_are_events_and_their_total_is_the_sum(collect, views):
 
 
 def test_views_of_a_narrowed_project_leave_crawlers_out(collect, views):
-    Project.objects.filter(pk=collect.tenant.project.pk).update(ai_scope="readers")
+    set_analytics(collect.tenant.project, ai_scope="readers")
     collect(view(agent=CHATGPT), view(agent=GPTBOT), view("/b", agent=GPTBOT), view("/c.md", agent=CURL))
     assert views().json()["totals"] == {"human": 0, "ai": 2, "total": 2}
     assert [row["path"] for row in views().json()["views"]] == ["/", "/c"]
@@ -152,7 +152,7 @@ def test_a_snapshot_is_of_one_key_and_range_for_ten_minutes(collect, read, repor
     assert totals_of(read(report, offset=1, dateFrom="2026-03-02"))["total"] == 3
     _, token = ApiKey.issue(ApiKey.Kind.ADMIN, project.organization)
     assert totals_of(read(report, offset=1, headers={"Authorization": f"Bearer {token}"}))["total"] == 3
-    Project.objects.filter(pk=project.pk).update(ai_scope="readers")
+    set_analytics(project, ai_scope="readers")
     pinned = {"human": 1, "ai": 1, "total": 2}
     assert totals_of(read(report, offset=1, of=other)) == pinned, "another scope of AI changes no row of the next page"
     Snapshot.objects.filter(project=project).update(taken_at=datetime.now(UTC) - timedelta(minutes=9, seconds=50))

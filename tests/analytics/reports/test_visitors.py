@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON, view
-from tests.conftest import assert_error
+from tests.conftest import assert_error, set_analytics, visitor_secret
 
 
 def test_each_client_counts_as_what_it_is(collect, visitors):
@@ -52,8 +52,7 @@ def test_ipv6_neighbours_of_one_64_are_one_visitor(collect, visitors):
 
 def test_a_narrowed_project_counts_no_crawlers(collect, visitors):
     tenant = collect.tenant
-    tenant.project.ai_scope = "readers"
-    tenant.project.save()
+    set_analytics(tenant.project, ai_scope="readers")
     collect(view(agent=CHATGPT), view(agent=GPTBOT), view("/b", agent=GPTBOT), view("/c.md", agent=CURL))
     assert visitors().json()["totals"] == {"human": 0, "ai": 2, "total": 2}
 
@@ -173,7 +172,7 @@ def test_a_page_of_another_origin_or_none_is_403(http, service, collect):
 def test_a_reader_who_asked_not_to_be_followed_is_counted_by_the_day(make_project):
     from analytics.collecting.recording import Observation, record
     from analytics.models import PageView
-    from docsite.core.http.client_address import parse
+    from docsite.core.http.client_address import parse_address
 
     tenant = make_project()
     for private in (False, True):
@@ -181,7 +180,7 @@ def test_a_reader_who_asked_not_to_be_followed_is_counted_by_the_day(make_projec
             at = NOON + timedelta(days=day)
             record(
                 tenant.project,
-                [Observation(uuid.uuid4().hex, "/", at, parse("198.51.100.1"), CHROME, private=private)],
+                [Observation(uuid.uuid4().hex, "/", at, parse_address("198.51.100.1"), CHROME, private=private)],
             )
     hashes = list(PageView.objects.filter(project=tenant.project).order_by("pk").values_list("visitor", flat=True))
     assert hashes[0] == hashes[1] == hashes[2]
@@ -202,8 +201,8 @@ def test_nothing_that_could_be_turned_back_is_stored(collect):
 
 def test_hashes_of_two_projects_cannot_be_joined(make_project):
     from analytics.identity.visitor_hash import visitor
-    from docsite.core.http.client_address import parse
+    from docsite.core.http.client_address import parse_address
 
     one, two = make_project().project, make_project().project
-    address = parse("198.51.100.1")
-    assert visitor(one.visitor_secret, address, CHROME) != visitor(two.visitor_secret, address, CHROME)
+    address = parse_address("198.51.100.1")
+    assert visitor(visitor_secret(one), address, CHROME) != visitor(visitor_secret(two), address, CHROME)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 
 import pytest
 
@@ -43,9 +42,7 @@ def pages(*texts: tuple[str, str], **more) -> list[Page]:
 @pytest.fixture
 def helped(project):
     """A project with a link for help."""
-    project.project.support_url = "https://acme.example/help?from=docs#form"
-    project.project.save()
-    time.sleep(2.1)  # projects are cached for two seconds
+    AssistantSettings.objects.create(project=project.project, support_url="https://acme.example/help?from=docs#form")
     return project
 
 

@@ -251,7 +251,7 @@ def ingest_folder(project, docs, **options: Any):
 
 def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
     domain = project.domain
-    before = Project.objects.get(pk=project.project.pk)
+    before = Project.objects.select_related("generation").get(pk=project.project.pk)
     assert index.find(before, "install acme")[0].path == "/install"
     rename(docs, "install", "setup")
     err = io.StringIO()
@@ -260,7 +260,10 @@ def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
     assert failure.value.returncode == 1
     assert FAILING in err.getvalue()
     after = Project.objects.get(pk=project.project.pk)
-    assert (after.index_generation, after.indexed_at) == (before.index_generation, before.indexed_at)
+    assert (after.generation.number, after.generation.indexed_at) == (
+        before.generation.number,
+        before.generation.indexed_at,
+    )
     assert not Document.every.filter(project=after).exclude(build="").exists()
     assert index.find(after, "install acme")[0].path == "/install"
     with pytest.raises(Refused):
@@ -269,7 +272,7 @@ def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
     rename(docs, "setup", "install")
     (docs / "index.md").write_text("# Acme\n\nAn aardvark keeps the parcels.\n")
     assert ingested(domain, docs, "--strict")[1] == ""
-    assert Project.objects.get(pk=after.pk).index_generation == before.index_generation + 1
+    assert Project.objects.get(pk=after.pk).generation.number == before.generation.number + 1
     assert [hit.path for hit in index.find(after, "aardvark")] == ["/"]
     assert index.find(after, "install acme")[0].path == "/install"
 

@@ -12,7 +12,6 @@ from django.test import Client
 
 from assistant.conversations import transcript
 from assistant.models import AssistantSettings, Message, Thread, TokenUse
-from docsite.core.tenants.models import Project
 from search.indexing.ingest import ingest
 from search.retrieval.answerability import GROUNDED
 from search.sources.markdown.folder import read_folder
@@ -87,7 +86,7 @@ def test_what_is_told_is_kept_and_shown(owner, project):
     assert told.instructions == "Be kind.\nBe brief."
     assert told.starter_questions == ["How do I begin?", "What does it cost?"]
     assert (told.deflection, told.temperature, told.threshold) == ("No idea, sorry.", 0.3, 0.5)
-    assert Project.objects.get(pk=project.project.pk).support_url == "help@acme.example"
+    assert told.support_url == "help@acme.example"
     shown = owner.get(page(project)).content.decode()
     for words in ("Be kind.", "What does it cost?", "No idea, sorry.", "help@acme.example", "0.3", "0.5"):
         assert words in shown
@@ -132,7 +131,6 @@ def test_a_value_that_cannot_be_is_named_and_nothing_is_done(owner, project, fie
     assert f"Nothing was {'tried' if button else 'saved'}. Please correct" in shown
     assert 'id="trial"' not in shown
     assert not AssistantSettings.objects.filter(project=project.project).exists()
-    assert Project.objects.get(pk=project.project.pk).support_url == ""
 
 
 @pytest.mark.parametrize(

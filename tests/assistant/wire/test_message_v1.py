@@ -6,7 +6,7 @@ import time
 import httpx
 import pytest
 
-from assistant.models import Message, Thread
+from assistant.models import AssistantSettings, Message, Thread
 from tests.conftest import assert_error, fake, question, wait_for
 
 INSTALL = "How do I install acme with pip?"
@@ -121,9 +121,7 @@ def test_the_page_size_bounds_the_passages(http, service, project, page_size):
 
 
 def test_a_question_about_something_else_is_refused_honestly(http, service, project):
-    project.project.support_url = "https://acme.example/help"
-    project.project.save()
-    time.sleep(2.1)  # projects are cached for two seconds
+    AssistantSettings.objects.create(project=project.project, support_url="https://acme.example/help")
     stream = parts(ask(http, service, project, "What is the airspeed velocity of an unladen swallow?"))
     assert values(stream, "a")[0]["result"] == []
     assert values(stream, "h") == []

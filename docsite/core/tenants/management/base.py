@@ -1,4 +1,4 @@
-"""What every command of the service shares: errors in a sentence."""
+"""The base of every command of the service: errors are one sentence, not a traceback."""
 
 import argparse
 import os
@@ -10,11 +10,11 @@ from django.db.utils import OperationalError, ProgrammingError
 
 from docsite.core.tenants.models import Project
 
-MOST_NAMED = 10  # projects, where there is none of a name
+MAX_LISTED = 10  # projects in the error for an unexisting domain
 
 
 class ServiceCommand(BaseCommand):
-    """A command whose database errors are told like any other mistake."""
+    """A command that reports database errors as a sentence."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command."""
@@ -22,7 +22,7 @@ class ServiceCommand(BaseCommand):
             return super().execute(*args, **options)
         except KeyboardInterrupt:
             raise CommandError("Stopped. It can be started again.", returncode=130) from None
-        except BrokenPipeError:  # whoever read what it says has gone
+        except BrokenPipeError:  # the reader of the output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(1) from None
         except ProgrammingError:
@@ -34,20 +34,20 @@ class ServiceCommand(BaseCommand):
             raise CommandError(f"The database cannot be used ({reason}).") from None
 
 
-def project_named(domain: str) -> Project:
-    """The project of a domain, or a sentence that says which there are, or how to make one."""
+def find_project(domain: str) -> Project:
+    """The project of a domain. Raises CommandError, which names the existing projects, or says how to create one."""
     project = Project.objects.select_related("organization").filter(domain=domain).first()
     if project is None:
-        known = list(Project.objects.order_by("domain").values_list("domain", flat=True))
-        if not known:
+        existing = list(Project.objects.order_by("domain").values_list("domain", flat=True))
+        if not existing:
             raise CommandError(f"There is no project {domain}. Make it with: manage.py createproject")
-        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-        raise CommandError(f"There is no project {domain}. There are: {', '.join(known[:MOST_NAMED])}{more}.")
+        more = f" and {len(existing) - MAX_LISTED} more" if len(existing) > MAX_LISTED else ""
+        raise CommandError(f"There is no project {domain}. There are: {', '.join(existing[:MAX_LISTED])}{more}.")
     return project
 
 
 def port(text: str) -> int:
-    """A port as an argument."""
+    """Parse a port number, as a type of argparse."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
         raise argparse.ArgumentTypeError("must be 1 to 65535")
     return int(text)

@@ -1,4 +1,4 @@
-"""The user's projects, for the admin's first page."""
+"""The projects of the user, for the start page of the admin."""
 
 from django import template
 from django.http import HttpRequest

@@ -1,11 +1,11 @@
-"""`manage.py createkey DOMAIN --kind KIND`: one more API key."""
+"""`manage.py createkey DOMAIN --kind KIND`: create an API key."""
 
 import json
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from docsite.core.tenants.management.base import ServiceCommand, project_named
+from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import ApiKey
 
 
@@ -15,7 +15,7 @@ class Command(ServiceCommand):
     help = "Create an API key: assistant keys open one project, admin keys its whole organization."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whose key, of which kind, for how long."""
+        """The project, the kind, the expiry."""
         parser.add_argument("domain", help="domain of the project")
         parser.add_argument("--kind", required=True, choices=ApiKey.Kind.values)
         parser.add_argument("--name", default="", metavar="TEXT")
@@ -26,7 +26,7 @@ class Command(ServiceCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the key."""
-        project = project_named(options["domain"])
+        project = find_project(options["domain"])
         days = options["expires_days"]
         if days is not None and not 1 <= days <= 365:
             raise CommandError("--expires-days: must be 1 to 365.")

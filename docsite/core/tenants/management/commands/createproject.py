@@ -1,4 +1,4 @@
-"""`manage.py createproject DOMAIN`: a project with its first two keys."""
+"""`manage.py createproject DOMAIN`: create a project and its first two keys."""
 
 import json
 from typing import Any
@@ -19,9 +19,9 @@ from docsite.core.tenants.models import (
 def create_project(
     domain: str, organization: str, docs_url: str, origins: list[str], name: str = ""
 ) -> tuple[Project, str, str]:
-    """Create a project, in the organization of that name if there is one; return it with both keys' tokens.
+    """Create a project; return it, the token of its assistant key, and that of an admin key.
 
-    Raises ValidationError.
+    The organization of that name is created if it is missing. Raises ValidationError.
     """
     with transaction.atomic():
         owner = Organization.objects.filter(name=organization).first() or Organization(name=organization)
@@ -43,7 +43,7 @@ class Command(ServiceCommand):
     help = "Create a documentation project with an assistant key and an admin key. The keys are shown once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """What the project is called and where its documentation lives."""
+        """The domain, the organization, the addresses."""
         parser.add_argument("domain", help="name in API paths: lower-case letters, digits, inner hyphens")
         parser.add_argument("--organization", required=True, metavar="NAME", help="used again if it exists")
         parser.add_argument("--docs-url", required=True, metavar="URL", help="where the documentation is published")
@@ -51,7 +51,7 @@ class Command(ServiceCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Create, and say what to do next."""
+        """Create the project; print its id and keys, and the next step."""
         try:
             origins = [origin_of(origin) for origin in options["origin"]]
         except ValueError as wrong:
@@ -61,17 +61,17 @@ class Command(ServiceCommand):
                 options["domain"], options["organization"], options["docs_url"], origins
             )
         except ValidationError as wrong:
-            told = (f"{name}: {' '.join(lines)}" for name, lines in wrong.message_dict.items())
-            raise CommandError(" ".join(told)) from None
-        made = {
+            sentences = (f"{name}: {' '.join(lines)}" for name, lines in wrong.message_dict.items())
+            raise CommandError(" ".join(sentences)) from None
+        result = {
             "project_id": project.project_id,
             "domain": project.domain,
             "assistant_key": assistant_key,
             "admin_key": admin_key,
         }
         if options["json"]:
-            self.stdout.write(json.dumps(made))
+            self.stdout.write(json.dumps(result))
             return
-        for label, value in made.items():
+        for label, value in result.items():
             self.stdout.write(f"{label:14} {value}")
         self.stdout.write("The keys are not shown again. Next: manage.py ingest " + f"{project.domain} FOLDER")

@@ -7,11 +7,13 @@ import sys
 
 import pytest
 
+from assistant.limits import ASSISTANT_ORG
 from docsite.core import ids
 from docsite.core.http import body, client_address, ratelimit
 from docsite.core.http.errors import BadRequest, TooMany, Unavailable
 from docsite.core.paths import normalize
 from docsite.core.tenants.models import Project, origin_of
+from search.limits import SEARCH_ORG
 from tests.conftest import ROOT
 
 
@@ -57,7 +59,7 @@ def test_a_path_has_one_spelling(raw, path):
         ("https://acme.example/d%C3%B6cs", "/d%C3%B6cs/a", "/a"),
     ],
 )
-def test_a_page_has_the_path_that_its_address_was_made_of(docs_url, raw, path):
+def test_path_of_reverses_url_of(docs_url, raw, path):
     assert Project(docs_url=docs_url).path_of(raw) == path
     project = Project(docs_url=docs_url)
     assert project.path_of(project.url_of(path)) == path
@@ -72,9 +74,9 @@ def test_a_token_ends_in_its_checksum():
 
 
 def test_a_thread_id_has_26_characters_of_base32():
-    made = {ids.thread_id() for _ in range(100)}
-    assert len(made) == 100
-    assert all(len(one) == 30 and set(one[4:]) <= set("abcdefghijklmnopqrstuvwxyz234567") for one in made)
+    thread_ids = {ids.thread_id() for _ in range(100)}
+    assert len(thread_ids) == 100
+    assert all(len(one) == 30 and set(one[4:]) <= set("abcdefghijklmnopqrstuvwxyz234567") for one in thread_ids)
 
 
 @pytest.mark.parametrize(
@@ -102,12 +104,12 @@ def test_an_origin_is_scheme_host_and_port(url, origin):
         ("not an address", "", "0.0.0.0"),
     ],
 )
-def test_the_client_is_the_last_hop_that_is_not_ours(settings, peer, forwarded, address):
+def test_the_client_is_the_last_hop_that_is_no_trusted_proxy(settings, peer, forwarded, address):
     settings.ENV = settings.ENV.model_copy(update={"trusted_proxies": ("10.0.0.0/8",)})
     assert str(client_address.resolve(peer, forwarded)) == address
 
 
-def test_ipv6_clients_count_by_their_64():
+def test_ipv6_clients_are_one_by_their_64_network():
     one, two = ipaddress.ip_address("2001:db8:1:2::1"), ipaddress.ip_address("2001:db8:1:2:ffff::9")
     assert client_address.network_of(one) == client_address.network_of(two) == "2001:db8:1:2::"
 
@@ -132,8 +134,8 @@ def test_ipv6_clients_count_by_their_64():
         ),
     ],
 )
-def test_an_address_is_one_and_has_one_spelling(text, network):
-    address = client_address.parse(text)
+def test_an_address_is_parsed_to_one_spelling(text, network):
+    address = client_address.parse_address(text)
     assert (address and client_address.network_of(address)) == network
 
 
@@ -150,7 +152,7 @@ def test_a_body_nests_64_levels_and_no_more(siblings):
         body.parse_object(nested(64))
 
 
-def test_data_may_lie_anywhere(tmp_path):
+def test_the_data_folder_may_be_anywhere(tmp_path):
     folder = tmp_path / "a#b?c%20d"
     environment = {**os.environ, "DATA_DIR": str(folder), "DATABASE_URL": ""}
     command = [sys.executable, "manage.py", "migrate", "contenttypes", "-v0"]
@@ -158,7 +160,7 @@ def test_data_may_lie_anywhere(tmp_path):
     assert (folder / "db.sqlite3").stat().st_size > 0
 
 
-def test_limits_hold_in_each_process_while_the_store_is_down(settings, monkeypatch):
+def test_each_process_counts_for_itself_while_the_store_is_down(settings, monkeypatch):
     def away(*args, **kwargs):
         raise ConnectionError("store away")
 
@@ -166,11 +168,11 @@ def test_limits_hold_in_each_process_while_the_store_is_down(settings, monkeypat
     monkeypatch.setattr(ratelimit, "get_usage", away)
     key = ids.project_id()
     for _ in range(3):
-        ratelimit.spend((ratelimit.SEARCH_ORG, key))
+        ratelimit.spend((SEARCH_ORG, key))
     with pytest.raises(TooMany):
-        ratelimit.spend((ratelimit.SEARCH_ORG, key))
+        ratelimit.spend((SEARCH_ORG, key))
     with pytest.raises(Unavailable):  # an answer costs money
-        ratelimit.spend((ratelimit.ASSISTANT_ORG, key))
+        ratelimit.spend((ASSISTANT_ORG, key))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_limits_hold_in_each_process_while_the_store_is_down(settings, monkeypat
         ("DATA_DIR", "/proc/nowhere", "cannot be made"),
     ],
 )
-def test_a_wrong_setting_stops_the_start_with_its_name(monkeypatch, name, value, says):
+def test_a_wrong_setting_stops_the_start_and_is_named(monkeypatch, name, value, says):
     monkeypatch.setenv(name, value)
     run = subprocess.run([sys.executable, "manage.py", "check"], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 1

@@ -1,4 +1,4 @@
-"""What every page of the site has around it."""
+"""The context that every page of the site shares: navigation, languages, texts."""
 
 import functools
 import tomllib
@@ -11,31 +11,31 @@ from docsite.core.access.authentication import project_by_domain
 from docsite.core.tenants.models import Project
 from docsite.site import interface_texts
 from docsite.site.navigation import (
-    FIRST,
+    DEFAULT_LANGUAGE,
     LANGUAGES,
     Page,
     groups,
-    home,
-    known_language,
+    home_page,
+    language_or_default,
     pages,
 )
 
 SITE_NAME = "Docs Service"
 
 
-def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
-    """The context that `base.html` needs.
+def page_context(language: str = DEFAULT_LANGUAGE, page: Page | None = None) -> dict[str, Any]:
+    """The context of `base.html`.
 
-    `in_language` is the query of addresses that serve every language, `in_language_and`
-    the same where more follows. `words` is what templates say in the language,
-    `script_words` what scripts say (with the widget's options), and `home` where the
-    language's first page is. `groups` is the navigation, and `widget` has domain and key
-    where the site's project has a key for it. `languages` (code, name, href, current)
-    lead to the page in that language, or else to that language's first page;
-    `versions` have name, href, current.
+    - `in_language`: the query of URLs that serve every language; `in_language_and`: the same, before more parameters
+    - `words`: the texts of templates in the language; `script_words`: those of scripts, with the options of the widget
+    - `home`: the path of the first page in the language
+    - `groups`: the navigation
+    - `widget`: domain and key, if the project of the site has a key
+    - `languages` (code, name, href, current): links to this page in each language, or to the first page of it
+    - `versions`: name, href, current
     """
     key = settings.ENV.site_assistant_key
-    query = "" if language == FIRST else f"?language={language}"
+    query = "" if language == DEFAULT_LANGUAGE else f"?language={language}"
     return {
         "site_name": SITE_NAME,
         "language": language,
@@ -43,7 +43,7 @@ def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
         "in_language_and": f"{query}&" if query else "?",
         "words": interface_texts.PAGE[language],
         "script_words": interface_texts.SCRIPT[language] | {"widget": interface_texts.WIDGET.get(language)},
-        "home": home(language).path,
+        "home": home_page(language).path,
         "languages": [
             {"code": code, "name": name, "href": _in_language(page, code).path, "current": code == language}
             for code, name in LANGUAGES.items()
@@ -55,22 +55,22 @@ def frame(language: str = FIRST, page: Page | None = None) -> dict[str, Any]:
 
 
 def language_of(path: str) -> str:
-    """The language in which the pages around a path are."""
-    return known_language(path.strip("/").partition("/")[0])
+    """The language of the pages near a path."""
+    return language_or_default(path.strip("/").partition("/")[0])
 
 
 def _in_language(page: Page | None, code: str) -> Page:
-    known = pages(code)
-    return known[page.slug if page and page.slug in known else "index"]
+    translated = pages(code)
+    return translated[page.slug if page and page.slug in translated else "index"]
 
 
 def site_project() -> Project | None:
-    """The project whose documentation these pages are."""
+    """The project of these pages, if it exists."""
     return project_by_domain(settings.ENV.site_domain)
 
 
 @functools.cache
 def version() -> str:
-    """The version that these pages describe, which is the one that serves them."""
+    """The version of this service, which the pages describe."""
     project = tomllib.loads((Path(settings.BASE_DIR) / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return str(project["version"])

@@ -1,4 +1,4 @@
-"""What programs read of the site: lists of its pages, and links from page to page."""
+"""What the site offers to programs: lists of its pages, and links between them."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from search.sources.markdown.front_matter import front_matter
 from search.sources.reading import Reading
 
 HOST = "http://testserver"
-PAGES = navigation.every_page()
+PAGES = navigation.all_pages()
 SITEMAP = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9", "x": "http://www.w3.org/1999/xhtml"}
 
 
@@ -43,7 +43,7 @@ def test_llms_full_txt_holds_every_page_under_its_title_and_address(client: Clie
     assert all(page.body in text for page in PAGES)
 
 
-def test_llms_full_txt_comes_in_again_as_the_pages_it_was_made_of(client: Client, tmp_path: Path) -> None:
+def test_llms_full_txt_is_ingested_as_the_same_pages(client: Client, tmp_path: Path) -> None:
     file = tmp_path / "llms-full.txt"
     file.write_text(read(client, "/llms-full.txt", "text/markdown; charset=utf-8"))
     items = opening.read(Reading(str(file), HOST))
@@ -78,7 +78,7 @@ def test_the_sitemap_has_every_page_with_its_translations(client: Client) -> Non
         ("/admin/", False),
     ],
 )
-def test_robots_may_read_all_but_what_is_made_for_one_reader(client: Client, path: str, may: bool) -> None:
+def test_robots_may_read_all_but_questions_and_searches(client: Client, path: str, may: bool) -> None:
     text = read(client, "/robots.txt", "text/plain; charset=utf-8")
     rules = Protego.parse(text)
     assert rules.can_fetch(HOST + path, "any") is may
@@ -98,11 +98,11 @@ def test_a_page_links_to_its_other_forms(client: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/llms.txt", "/llms-full.txt", "/de", "/de/index.md"])
-def test_what_agents_read_counts_as_a_view(client: Client, path: str) -> None:
+def test_a_file_that_an_agent_reads_counts_as_a_view(client: Client, path: str) -> None:
     assert client.get(path).resolver_match.view_name == "pages:page"
 
 
-def test_every_page_says_what_it_is_about() -> None:
+def test_every_page_has_a_description() -> None:
     for page in PAGES:
         front, _ = front_matter((navigation.CONTENT / page.markdown_path.strip("/")).read_text())
         assert set(front) <= {"title", "headline", "description", "keywords", "language"}, page.path

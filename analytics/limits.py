@@ -1,0 +1,17 @@
+"""How often an organization may read its analytics, and send batches of views."""
+
+from docsite.core.access.authentication import Caller
+from docsite.core.http.ratelimit import Charge, Limit
+
+ANALYTICS_ORG = Limit("analytics", "limit_analytics_org", fail_open=True)
+COLLECT_ORG = Limit("collect-org", "limit_collect_org", fail_open=True)
+
+
+def analytics_charges(caller: Caller) -> list[Charge]:
+    """What a report costs: all of them count against one limit."""
+    return [(ANALYTICS_ORG, str(caller.project.organization_id))]
+
+
+def collect_charges(caller: Caller) -> list[Charge]:
+    """What a batch of views costs, whatever its size."""
+    return [(COLLECT_ORG, str(caller.project.organization_id))]

@@ -1,0 +1,16 @@
+"""How often readers may ask the assistant: by address, then by organization."""
+
+from docsite.core.access.authentication import Caller
+from docsite.core.http.client_address import network_of
+from docsite.core.http.ratelimit import Charge, Limit
+
+ASSISTANT_IP = Limit("assistant-ip", "limit_assistant_ip")
+ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org")
+
+
+def assistant_charges(caller: Caller) -> list[Charge]:
+    """What a question costs. The address comes first, so that one address cannot use up the organization's limit."""
+    return [
+        (ASSISTANT_IP, network_of(caller.address)),
+        (ASSISTANT_ORG, str(caller.project.organization_id)),
+    ]

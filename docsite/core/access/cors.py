@@ -1,0 +1,34 @@
+"""Which API paths browsers on other origins may call (CORS).
+
+Apps register the names of their resources when they start. A resource stands
+below `/discovery/v1/` or `/discovery/v2/`, and the project's domain follows it:
+`/discovery/v1/NAME/DOMAIN/...`.
+"""
+
+import re
+
+_PATH = re.compile(r"/discovery/v(?P<version>[12])/(?P<name>[^/]+)/(?P<domain>[^/]*)")
+_project_resources: set[str] = set()
+_public_resources: set[str] = set()
+
+
+def allow_project_origins(*names: str) -> None:
+    """Let pages on the allowed origins of a project call these resources of it."""
+    _project_resources.update(names)
+
+
+def allow_every_origin(*names: str) -> None:
+    """Let every page call these resources, in their version 1."""
+    _public_resources.update(names)
+
+
+def is_public(path: str) -> bool:
+    """Whether pages on every origin may call a path."""
+    match = _PATH.match(path)
+    return match is not None and match["version"] == "1" and match["name"] in _public_resources
+
+
+def domain_of(path: str) -> str | None:
+    """The domain of the project whose allowed origins may call a path; None when no other origin may."""
+    match = _PATH.match(path)
+    return match["domain"] or None if match and match["name"] in _project_resources else None

@@ -1,0 +1,85 @@
+"""What the apps add to a project's pages in the admin: links, settings of their own, facts.
+
+An app registers them in its `admin` module.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Field, Model
+
+from docsite.core.tenants.models import Project
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link from the list of projects to an app's page about one of them."""
+
+    label: str
+    url: Callable[[Project], str]
+    position: int
+
+
+@dataclass(frozen=True)
+class SettingsFields:
+    """Fields of an app's settings row, edited on the page of its project. The model has a `project` field."""
+
+    model: type[Model]
+    names: tuple[str, ...]
+
+    @property
+    def fields(self) -> "list[Field[Any, Any]]":
+        """The model's fields."""
+        return [self.model._meta.get_field(name) for name in self.names]  # type: ignore[misc]  # no relations
+
+    def stored(self, project: Project) -> Model | None:
+        """The row of a project, if there is one."""
+        return self.model._default_manager.filter(project=project.pk).first()
+
+    def save(self, project: Project, values: dict[str, Any]) -> None:
+        """Store the values in the row of the project, which is created if it is missing."""
+        self.model._default_manager.update_or_create(project_id=project.pk, defaults=values)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A read-only value of a project. `show` carries what `django.contrib.admin.display` sets."""
+
+    show: Callable[[Project], str]
+    relation: str  # of the row that it comes from
+
+
+_links: list[Link] = []
+_settings: list[SettingsFields] = []
+_facts: list[Fact] = []
+
+
+def add_link(label: str, url: Callable[[Project], str], *, position: int) -> None:
+    """Show a link in the list of projects. Positions start at 1; the API keys come before them."""
+    _links.append(Link(label, url, position))
+
+
+def add_settings(model: type[Model], *names: str) -> None:
+    """Let owners edit fields of an app's settings row on the page of a project."""
+    _settings.append(SettingsFields(model, names))
+
+
+def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
+    """Show a read-only value in the list of projects and on the page of each."""
+    _facts.append(Fact(show, relation))
+
+
+def links() -> list[Link]:
+    """All links, in order."""
+    return sorted(_links, key=lambda link: link.position)
+
+
+def settings() -> list[SettingsFields]:
+    """The settings of all apps."""
+    return list(_settings)
+
+
+def facts() -> list[Fact]:
+    """The facts of all apps."""
+    return list(_facts)

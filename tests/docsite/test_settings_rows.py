@@ -1,0 +1,166 @@
+"""Each app keeps its settings of a project in a row of its own: how migrations move them, and when they are created."""
+
+import re
+import threading
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from docsite.core.tenants.models import Project
+from tests import scenarios
+from tests.conftest import logged_in
+from tests.docsite.older_settings import a_database_of_the_state_before
+
+
+def test_a_migration_moves_every_value_into_the_apps_row_and_back(tmp_path):
+    scenarios.run(a_database_of_the_state_before, scenarios.migrate({"DATA_DIR": str(tmp_path)}))
+
+
+# Created when they are needed
+
+
+def test_a_project_without_a_row_has_the_defaults(make_project):
+    from analytics.models import AnalyticsSettings
+
+    project = make_project().project
+    settings = AnalyticsSettings.for_project(project)
+    assert (settings.ai_scope, settings.secret_rotation, settings.first_party_ids) == ("all", "never", False)
+    assert not AnalyticsSettings.objects.filter(project=project).exists(), "reading creates nothing"
+
+
+def test_a_visitor_secret_is_created_once_whoever_needs_it_first(make_project):
+    from analytics.models import AnalyticsSettings
+
+    pk = make_project().project.pk
+    secrets: list[str] = []
+    together = threading.Barrier(8)
+
+    def first_view() -> None:
+        try:
+            project = Project.objects.select_related("analytics_settings").get(pk=pk)  # none of them has found a row
+            together.wait(60)
+            row = AnalyticsSettings.stored_for(project)
+            secrets.append(row.visitor_secret)
+            secrets.append(project.analytics_settings.visitor_secret)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=first_view) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert secrets == [AnalyticsSettings.objects.get(pk=pk).visitor_secret] * 16
+    assert len(bytes.fromhex(secrets[0])) == 32
+
+
+def test_the_settings_come_with_the_project_in_one_query(make_project, django_assert_num_queries):
+    from analytics.collecting import recording
+    from analytics.identity import key_rotation
+    from analytics.models import AnalyticsSettings
+    from docsite.core.access import authentication
+    from tests.analytics.counting.history import view
+
+    tenant = make_project()
+    AnalyticsSettings.stored_for(tenant.project)
+    for look_up, key in (
+        (authentication.project_by_domain, tenant.domain),
+        (authentication.project_by_id, tenant.project_id),
+    ):
+        authentication.ttl_cache.clear()
+        with django_assert_num_queries(1):
+            project = look_up(key)
+            seen = view(project.created_at, "/a", 1, "human").observation
+            assert recording.at_hand(project, seen), "the event loop need not ask the database"
+            assert key_rotation.secret_of(project, project.created_at, private=False)
+            assert AnalyticsSettings.for_project(project).ai_scope == "all"
+
+
+# The admin edits them on the project's page
+
+
+@pytest.fixture
+def owner(make_project):
+    tenant = make_project()
+    return tenant.project, logged_in(f"settings-{tenant.project.pk}", tenant.project.organization)
+
+
+def form_of(project, **changes):
+    own = {"domain": project.domain, "name": project.name, "docs_url": project.docs_url, "allowed_origins": "[]"}
+    return {**own, "support_url": "", "ai_scope": "all", "secret_rotation": "never", **changes}
+
+
+def test_the_owner_edits_the_settings_of_every_app_on_the_projects_page(owner):
+    from analytics.models import AnalyticsSettings
+    from assistant.models import AssistantSettings
+
+    project, client = owner
+    page = f"/admin/projects/project/{project.pk}/change/"
+    fields = ["domain", "name", "docs_url", "allowed_origins", "support_url", "ai_scope", "secret_rotation"]
+    html = client.get(page).content.decode()
+    places = [html.index(f'name="{name}"') for name in [*fields, "first_party_ids"]]
+    assert places == sorted(places)
+    assert places[-1] < html.index("Indexed at:")
+    assert client.post(page, form_of(project)).status_code == 302
+    assert not AnalyticsSettings.objects.filter(project=project).exists(), "nothing was changed"
+    changes = {"support_url": "help@acme.example", "ai_scope": "readers", "first_party_ids": "on"}
+    assert client.post(page, form_of(project, **changes)).status_code == 302
+    settings = AnalyticsSettings.objects.get(project=project)
+    assert (settings.ai_scope, settings.secret_rotation, settings.first_party_ids) == ("readers", "never", True)
+    assert len(bytes.fromhex(settings.visitor_secret)) == 32
+    assert AssistantSettings.objects.get(project=project).support_url == "help@acme.example"
+    html = client.get(page).content.decode()
+    assert 'value="readers" selected' in html
+    assert 'value="help@acme.example"' in html
+    assert client.post(page, form_of(project, secret_rotation="day")).status_code == 302
+    settings.refresh_from_db()
+    assert (settings.ai_scope, settings.secret_rotation, settings.first_party_ids) == ("all", "day", False)
+    assert settings.visitor_secret == AnalyticsSettings.objects.get(project=project).visitor_secret
+
+
+def test_a_new_project_is_added_with_its_settings(owner):
+    from analytics.models import AnalyticsSettings
+
+    project, client = owner
+    domain = f"{project.domain}-added"
+    fields = form_of(project, domain=domain, organization=project.organization_id, secret_rotation="month")
+    assert client.post("/admin/projects/project/add/", fields).status_code == 302
+    assert AnalyticsSettings.objects.get(project__domain=domain).secret_rotation == "month"
+
+
+def test_an_invalid_setting_is_named_and_nothing_is_stored(owner):
+    from assistant.models import AssistantSettings
+
+    project, client = owner
+    page = f"/admin/projects/project/{project.pk}/change/"
+    html = client.post(page, form_of(project, name="Other", support_url="javascript:alert(1)")).content.decode()
+    assert "Write a link that begins with https://" in html
+    project.refresh_from_db()
+    assert project.name != "Other"
+    assert not AssistantSettings.objects.filter(project=project).exists()
+
+
+def test_the_list_of_projects_links_to_every_app(owner):
+    project, client = owner
+    with CaptureQueriesContext(connection) as queries:
+        html = client.get("/admin/projects/project/").content.decode()
+    row = html[html.index('class="field-pages"') :].split("</tr>")[0]
+    assert re.findall(r'<a href="([^"]+)">([^<]+)</a>', row) == [
+        (f"/admin/projects/project/of/{project.domain}", "API keys"),
+        (f"/admin/search/source/?project={project.domain}", "Sources"),
+        (reverse("admin:analytics_visitors", args=[project.domain]), "Visitors"),
+        (reverse("admin:assistant_settings", args=[project.domain]), "Assistant"),
+    ]
+    for number in range(3):
+        Project.objects.create(
+            organization=project.organization,
+            domain=f"{project.domain}-x{number}",
+            name="More",
+            docs_url=project.docs_url,
+        )
+    with CaptureQueriesContext(connection) as more:
+        html = client.get("/admin/projects/project/").content.decode()
+    assert html.count('class="field-pages"') == 4
+    assert len(more) == len(queries), "as many queries for every number of projects"
