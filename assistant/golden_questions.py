@@ -64,7 +64,7 @@ def check(project: Project) -> list[Warned]:
 
 def _ask(project: Project, question: GoldenQuestion) -> None:
     """Note what the answer cites, and whether that will do."""
-    outcome = answered(project, Question(question.text, voice=AssistantSettings.of(project).voice()))
+    outcome = answered(project, Question(question.text, voice=AssistantSettings.for_project(project).voice()))
     question.cited = [project.path_of(source.url) for source in outcome.sources]
     question.passed = set(question.paths) <= set(question.cited) if question.paths else not question.cited
 

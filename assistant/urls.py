@@ -4,7 +4,7 @@ import re
 
 from django.urls import path, re_path
 
-from assistant.models import VERSION_LENGTH
+from assistant.models.widget import VERSION_LENGTH
 from assistant.widget import files
 
 _NAMES = "|".join(map(re.escape, files.BUILD))

@@ -143,7 +143,7 @@ async def forget(project: Project, fp: str, thread_id: str) -> None:
 
 
 def _open(project: Project, asked: Asked) -> tuple[StoredConversation, Voice, Ladder]:
-    told = AssistantSettings.of(project)
+    told = AssistantSettings.for_project(project)
     return open_conversation(project, asked), told.voice(), configuration.ladder(project, told)
 
 

@@ -63,14 +63,14 @@ async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -
 
 
 def _configuration(project: Project) -> WidgetOn | WidgetOff:
-    widget = WidgetSettings.of(project)
+    widget = WidgetSettings.for_project(project)
     if not widget.enabled:
         return WidgetOff(enabled=False, reason=f"The widget of the project {project.domain} is switched off.")
     return WidgetOn(
         enabled=True,
         appearance=Appearance.model_validate(widget.appearance()),
         labels=widget.labels,
-        starterQuestions=AssistantSettings.of(project).starter_questions,
+        starterQuestions=AssistantSettings.for_project(project).starter_questions,
     )
 
 

@@ -18,7 +18,8 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_GET
 
-from assistant.models import VERSION_LENGTH, WidgetFile
+from assistant.models import WidgetFile
+from assistant.models.widget import VERSION_LENGTH
 from docsite.core.db import in_db
 from docsite.core.http import scripts
 from docsite.core.http.errors import NotFound
