@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from assistant.answering.prompts import NO_ANSWER
 from assistant.citations.checker import Citations
-from assistant.citations.evidence import says_unknown
+from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 
 LONGEST_START = 40  # characters of marks and blanks that may stand around the word
@@ -44,7 +44,7 @@ class Said:
         yield from self._told(self._citations.end())
         first = _FIRST_SENTENCE.match(self._text)
         if not self._citations.sources:
-            self.refused = self.refused or says_unknown(first[0] if first else self._text)
+            self.refused = self.refused or is_refusal(first[0] if first else self._text)
 
     def _begin(self) -> Iterator[Source | Text]:
         start, self._start = self._start or "", None

@@ -6,7 +6,7 @@ from typing import Any
 
 from assistant.citations import addresses
 from assistant.citations.addresses import Addresses
-from assistant.citations.evidence import Passage, last_sentence
+from assistant.citations.evidence import Passage, extract_claim
 from assistant.citations.sanitizer import Escaping
 from assistant.citations.stream_rewriter import LONGEST_LINK, RUN
 from assistant.events import Source
@@ -70,7 +70,7 @@ class Citations(Escaping):
             number = self._pages[passage.path] = len(self._pages) + 1
             new = [Source(number, passage.url.partition("#")[0], passage.title)]
             self.sources += new
-        found = self._passage(index).find(sentence) if sentence else ""
+        found = self._passage(index).find_sentence(sentence) if sentence else ""
         return f"[{number}]({self._url(index, found)})", new
 
     def _angle(self) -> bool:
@@ -199,12 +199,12 @@ class Citations(Escaping):
         if self.refused:
             self._record(written, dropped="the model says that it has no answer")
             return ""
-        claim = last_sentence(self._said) or self._cells.strip()
+        claim = extract_claim(self._said) or self._cells.strip()
         passage = self._passage(index)
-        if reason := passage.contradicts(claim):
+        if reason := passage.find_objection(claim):
             self._record(written, dropped=reason)
             return ""
-        sentence = passage.best(claim, self.question)
+        sentence = passage.best_sentence(claim, self.question)
         link, new = self.cite(index, sentence)
         self._events += new
         self._record(written, url=self._url(index, sentence), sentence=sentence)
@@ -261,7 +261,7 @@ class Citations(Escaping):
 
     def _url(self, index: int, sentence: str) -> str:
         url = addresses.safe(self.passages[index].url)
-        fragment = self._passage(index).page.fragment(sentence) if sentence else ""
+        fragment = self._passage(index).page.build_fragment(sentence) if sentence else ""
         return url + ("#" if fragment and "#" not in url else "") + fragment
 
     def _record(self, written: str, **what: str) -> None:

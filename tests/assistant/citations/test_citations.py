@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from assistant.citations.checker import MOST_CHECKS, Citations
-from assistant.citations.evidence import says_unknown
+from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 from search.hits import Hit
 
@@ -299,7 +299,7 @@ def test_what_cannot_be_checked_is_dropped_with_a_reason(text: str, reason: str)
     ],
 )
 def test_an_answer_that_knows_nothing_is_told_from_one_that_does(text: str, unknown: bool) -> None:
-    assert says_unknown(text) is unknown
+    assert is_refusal(text) is unknown
 
 
 def fragment(sentence: str, text: str, above: str = "", body: str = "") -> str:
