@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from assistant.answering.phrases import sentences
-from assistant.citations.checker import Citations
+from assistant.citations.checker import CitationChecker
 from assistant.events import Source, Text
 from assistant.question import Voice
 from search.hits import Hit
@@ -33,7 +33,7 @@ _SIGN = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=[#\w])|(?<=\w):(?=//)|^
 _POINT = re.compile(r"(?m)^[-*+] ")
 
 
-def answer(wanted: str, citations: Citations) -> Iterator[Source | Text]:
+def answer(wanted: str, citations: CitationChecker) -> Iterator[Source | Text]:
     """Quote the passages that answer what is wanted, best first, each with its citation; then name further pages."""
     passages = citations.passages
     near: dict[str, int] = {}  # by section: the parts of a long one are one
@@ -53,7 +53,7 @@ def answer(wanted: str, citations: Citations) -> Iterator[Source | Text]:
     yield from _see_also(wanted, citations, quoted)
 
 
-def _see_also(wanted: str, citations: Citations, quoted: Sequence[int]) -> Iterator[Source | Text]:
+def _see_also(wanted: str, citations: CitationChecker, quoted: Sequence[int]) -> Iterator[Source | Text]:
     """The further pages that were found, each by its best passage."""
     passages = citations.passages
     pages = {passages[index].path for index in quoted}

@@ -19,7 +19,7 @@ from assistant.answering import (
     suggestions,
 )
 from assistant.answering.refusals import Said
-from assistant.citations.checker import Citations
+from assistant.citations.checker import CitationChecker
 from assistant.events import Event, Failed, Finish, FinishReason, Found, Rung, Searching, Source, Start, Status, Text
 from assistant.question import Question, Turn, Voice
 from assistant.upstream import Ended, Model, Piece, Usage, relay
@@ -220,7 +220,7 @@ async def _story(
     outcome.hits = passages = retrieved.passages(question.voice)
     yield Found(call_id, passages)
 
-    citations = Citations(passages, query, prompts.addresses(question.voice))
+    citations = CitationChecker(passages, query, prompts.addresses(question.voice))
     outcome.sources, outcome.checks = citations.sources, citations.checks
     reason = ladder.reason
     if passages:
@@ -274,7 +274,7 @@ async def _relayed(
     model: Model,
     messages: list[dict[str, str]],
     bounds: Bounds,
-    citations: Citations,
+    citations: CitationChecker,
     outcome: Outcome,
     record: _Record,
 ) -> AsyncGenerator[Source | Text, None]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from assistant.answering.prompts import NO_ANSWER
-from assistant.citations.checker import Citations
+from assistant.citations.checker import CitationChecker
 from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 
@@ -20,7 +20,7 @@ _FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
 class Said:
     """One model's answer. `refused` tells at its end whether it says that it has none."""
 
-    def __init__(self, citations: Citations) -> None:
+    def __init__(self, citations: CitationChecker) -> None:
         self.refused = False
         self._citations = citations
         self._start: str | None = ""  # what came so far, while it may still begin with the word
