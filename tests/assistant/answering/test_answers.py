@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assistant.answering.extractive import support_link
+from assistant.answering.extractive import build_support_link
 from assistant.models import AssistantSettings, Message
 from search.indexing.ingest import ingest
 from search.sources import Page
@@ -153,7 +153,7 @@ def test_the_owners_word_and_threshold_count(http, service, project):
     ],
 )
 def test_a_link_for_help_tells_the_conversation(support, link):
-    assert support_link(support, "thr_1") == link
+    assert build_support_link(support, "thr_1") == link
 
 
 # ---- What a model may not do, whoever tells it to
