@@ -8,7 +8,7 @@ import pytest
 
 from assistant.answering.pipeline import Outcome
 from assistant.conversations import threads
-from assistant.conversations.threads import Asked, StoredConversation, open_conversation
+from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import Message, Thread, TokenUse
 from tests.assistant.wire.test_message_v1 import (
     ask,
@@ -235,7 +235,7 @@ async def test_asking_and_forgetting_at_once_fails_for_nobody(service, project):
 
 def test_an_answer_that_cannot_be_stored_does_not_keep_others_from_it(project, monkeypatch):
     def conversation(text: str) -> StoredConversation:
-        return open_conversation(project.project, Asked("reader-1", text, Message.Caller.API))
+        return open_conversation(project.project, NewQuestion("reader-1", text, Message.Caller.API))
 
     def store(self: StoredConversation, outcome: Outcome) -> None:
         if outcome.rung == "poison":
