@@ -1,4 +1,4 @@
-"""Addresses of the widget's files."""
+"""The addresses of the widget's files."""
 
 import re
 

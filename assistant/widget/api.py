@@ -1,4 +1,4 @@
-"""`/discovery/v1/widget`: what the widget needs to know of its project before anybody asks."""
+"""`/discovery/v1/widget`: the configuration that the widget loads before the first question."""
 
 from typing import Literal
 
@@ -55,14 +55,14 @@ class WidgetOff(Schema):
 )
 async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -> WidgetOn | WidgetOff:
     """How the widget looks and what it says; the reason where it is switched off, or the origin is not allowed."""
-    response.headers["Cache-Control"] = "public, max-age=60"  # one for each origin, since the gate adds Vary
-    origin = _origin(request)
+    response.headers["Cache-Control"] = "public, max-age=60"  # for each origin: the API middleware adds Vary
+    origin = _find_origin(request)
     if origin != own_origin(request) and origin not in request.auth.origins:
-        return WidgetOff(enabled=False, reason=_refusal(request.auth, origin))
-    return await in_db(_configuration)(request.auth)
+        return WidgetOff(enabled=False, reason=_explain_refusal(request.auth, origin))
+    return await in_db(_load_configuration)(request.auth)
 
 
-def _configuration(project: Project) -> WidgetOn | WidgetOff:
+def _load_configuration(project: Project) -> WidgetOn | WidgetOff:
     widget = WidgetSettings.for_project(project)
     if not widget.enabled:
         return WidgetOff(enabled=False, reason=f"The widget of the project {project.domain} is switched off.")
@@ -74,12 +74,12 @@ def _configuration(project: Project) -> WidgetOn | WidgetOff:
     )
 
 
-def _origin(request: HttpRequest) -> str:
-    """The page's origin; browsers name none where it is the service's own."""
+def _find_origin(request: HttpRequest) -> str:
+    """The origin of the page. Browsers send none when it is the origin of the service."""
     return request.headers.get("Origin") or own_origin(request)
 
 
-def _refusal(project: Project, origin: str) -> str:
+def _explain_refusal(project: Project, origin: str) -> str:
     if origin == "null":
         return "The origin of this page is null, as of files and sandboxed frames: serve the page from a host."
     return (

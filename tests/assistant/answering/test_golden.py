@@ -341,7 +341,7 @@ def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
 
 
 def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
-    monkeypatch.setattr(golden_questions, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(golden_questions, "MAX_SECONDS", 0.05)
     rank = index.rank
     monkeypatch.setattr(index, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")

@@ -133,7 +133,7 @@ def test_the_declarations_are_text_for_every_origin(http, service):
 
 def test_the_keys_page_shows_both_tags_and_what_it_shows_is_kept(http, service, build, make_project):
     WidgetFile.objects.all().delete()
-    for known in (scripts.built, files._keep):  # as in a process that has just begun
+    for known in (scripts.built, files._store_build):  # as in a process that has just begun
         known.cache_clear()
     tenant = make_project()
     client = logged_in(f"owner-{tenant.project.pk}", tenant.project.organization)
