@@ -17,13 +17,13 @@ router = Router()
 
 
 class Appearance(Schema):
-    """What is set of the look; the rest is left out, and is as the widget has it."""
+    """The look that is set for the project. The widget has a default for each field that is left out."""
 
     variant: Literal["widget", "panel", "modal"] | None = None
     theme: Literal["system", "light", "dark"] | None = None
-    accent: str | None = Field(None, description="A colour of CSS.")
-    radius: int | None = Field(None, ge=0, le=32, description="Of corners, pixels.")
-    font: str | None = Field(None, description="A `font-family` of CSS.")
+    accent: str | None = Field(None, description="A CSS colour.")
+    radius: int | None = Field(None, ge=0, le=32, description="Radius of corners in pixels.")
+    font: str | None = Field(None, description="A CSS `font-family`.")
     side: Literal["start", "end", "left", "right"] | None = None
     align: Literal["bottom", "top"] | None = None
     logo: str | None = Field(None, description="Address of an image, or its path on the page's site.")
@@ -31,16 +31,16 @@ class Appearance(Schema):
 
 
 class WidgetOn(Schema):
-    """To a page that may use the widget."""
+    """The answer to a page that may use the widget."""
 
     enabled: Literal[True] = True
     appearance: Appearance
-    labels: dict[str, str] = Field(description="Words instead of the widget's, by their names.")
+    labels: dict[str, str] = Field(description="Texts in place of the widget's own, by label name.")
     starterQuestions: list[str]
 
 
 class WidgetOff(Schema):
-    """To any other page: why it may not, for who builds it."""
+    """The answer to any other page: why it may not use the widget, for its developer."""
 
     enabled: Literal[False] = False
     reason: str
@@ -54,7 +54,7 @@ class WidgetOff(Schema):
     exclude_none=True,
 )
 async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -> WidgetOn | WidgetOff:
-    """How the widget looks and what it says; the reason where it is switched off, or the origin is not allowed."""
+    """The look and labels of the widget; or a reason, if it is switched off or the page's origin is not allowed."""
     response.headers["Cache-Control"] = "public, max-age=60"  # for each origin: the API middleware adds Vary
     origin = _find_origin(request)
     if origin != own_origin(request) and origin not in request.auth.origins:

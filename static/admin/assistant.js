@@ -1,7 +1,7 @@
-// After an error one begins where it is to be corrected.
+// After an error, start at the field to correct.
 document.querySelector("[aria-invalid=true]")?.focus();
 
-// Enter in a field of the question tries it, where the browser would take the form's first button: Save.
+// Enter in a field of the question presses Try. Browsers would press the form's first button: Save.
 const button = document.querySelector("[name=try]");
 document.querySelector("#try").addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !event.target.matches("input")) return;
@@ -9,7 +9,7 @@ document.querySelector("#try").addEventListener("keydown", (event) => {
   button.click();
 });
 
-// An answer takes a while, and each costs: one at a time, and the button says so.
+// An answer takes a while and costs tokens: allow one at a time, and say so on the button.
 button.form.addEventListener("submit", (event) => {
   if (button.getAttribute("aria-disabled")) event.preventDefault();
   else if (event.submitter === button) {
