@@ -1,4 +1,4 @@
-"""What a square bracket begins, from whole texts and from their beginnings."""
+"""Parsing of square brackets, from whole texts and from the beginnings of streams."""
 
 import pytest
 

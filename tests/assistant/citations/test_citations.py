@@ -1,4 +1,4 @@
-"""What a model writes reaches the reader without a link, an image or HTML that was not checked, however it is cut."""
+"""No link, image or HTML of a model reaches the reader unchecked, however the stream is cut."""
 
 import random
 import re
@@ -105,7 +105,7 @@ LINK = {number: f"[{number}]({DOCS}/{page}#part)" for number, page in ((1, "a"),
         ("Windows\r\nlines\rtoo [1]", f"Windows\nlines\ntoo [1]({DOCS}/a#part)", "A"),
     ],
 )  # fmt: skip
-def test_an_answer_reads_on_with_its_links_checked(text: str, rewritten: str, pages: str) -> None:
+def test_citations_and_links_are_checked_and_the_text_stays_readable(text: str, rewritten: str, pages: str) -> None:
     for size in (0, 1, 2, 3, 7):
         found, citations, sources = rewrite(text, size)
         assert found == rewritten, size
@@ -275,7 +275,7 @@ def test_a_marker_leads_to_the_sentence_that_supports_its_claim(text: str, sente
         ("https://evil.example", "not in the passages"),
     ],
 )
-def test_what_cannot_be_checked_is_dropped_with_a_reason(text: str, reason: str) -> None:
+def test_a_failed_check_removes_the_citation_and_records_the_reason(text: str, reason: str) -> None:
     (check,) = checks(text)
     assert check["dropped"] == reason
     assert set(check) == {"written", "dropped"}
@@ -298,7 +298,7 @@ def test_what_cannot_be_checked_is_dropped_with_a_reason(text: str, reason: str)
         ("Do not run it twice.", False),
     ],
 )
-def test_an_answer_that_knows_nothing_is_told_from_one_that_does(text: str, unknown: bool) -> None:
+def test_refusals_are_distinguished_from_statements_about_the_product(text: str, unknown: bool) -> None:
     assert is_refusal(text) is unknown
 
 
@@ -329,7 +329,7 @@ def test_a_fragment_names_words_as_every_browser_shows_them(sentence: str, text:
     assert fragment(sentence.strip(), text, above, body) == wanted
 
 
-def test_a_fragment_of_code_reaches_over_no_wide_gap() -> None:
+def test_a_fragment_of_code_ends_at_a_wide_gap() -> None:
     """A browser compares code as it is written, with every blank."""
     body = "```\nkey  svc one more word\n```"
     assert fragment("key svc one more word", "key svc one more word", body=body) == ":~:text=svc%20one%20more%20word"

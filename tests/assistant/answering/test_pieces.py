@@ -1,4 +1,4 @@
-"""The parts of an answer that need no server: citations, quoting, the prompt's budget, the story itself."""
+"""The parts of an answer that need no server: quotes, prompts, the pipeline, model server events, the event log."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -277,7 +277,7 @@ async def test_server_sent_events_however_they_are_written_and_cut(body, size):
         b"data: " + b"x" * (openai.LONGEST_EVENT + 1),
     ],
 )
-async def test_what_is_no_event_is_a_failure(body):
+async def test_malformed_events_are_a_failure(body):
     with pytest.raises(UpstreamError):
         [event async for event in openai._events(Answer(body))]
 
