@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from assistant.answering.pipeline import Ladder, Retrieve, Retrieved
-from assistant.conversations.threads import tokens_used
+from assistant.conversations.token_usage import count_tokens_of_today
 from assistant.models import AssistantSettings
 from assistant.question import Question
 from assistant.upstream import Model
@@ -25,7 +25,7 @@ def ladder(project: Project, told: AssistantSettings) -> Ladder:
             key = env.openai_fallback_api_key or ("" if elsewhere else env.openai_api_key)
             base = env.openai_fallback_base_url or env.openai_base_url
             models.append(Model(base, env.openai_fallback_model, key, told.temperature))
-    if models and tokens_used(project) >= env.daily_tokens_per_project:
+    if models and count_tokens_of_today(project) >= env.daily_tokens_per_project:
         return Ladder(reason="the project's daily token limit is reached")
     return Ladder(models, _bounds())
 

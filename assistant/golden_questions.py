@@ -1,7 +1,8 @@
-"""Golden questions: whether the answers still cite the pages that they must.
+"""Runs golden questions: checks that answers still cite the pages that they must cite.
 
-They are asked without a model: that costs nothing, takes milliseconds, and gives
-the same answer each time. So what changes is the documentation, or the search.
+They are answered without a model, which costs nothing, takes milliseconds, and
+gives the same answer each time. A change in a result comes from the
+documentation or from the search.
 """
 
 import time
@@ -19,11 +20,11 @@ from assistant.question import Question
 from docsite.core.tenants.models import Project
 from search.signals import Warned
 
-MOST_SECONDS = 5.0  # of a swap: on SQLite nobody else can write meanwhile
+MAX_SECONDS = 5.0  # of `check`, which runs in the transaction of a swap: on SQLite nobody else can write then
 
 
-class Unanswered(RuntimeError):
-    """An answer failed, so nobody can say what it would have cited."""
+class AnswerFailed(RuntimeError):
+    """An answer failed, so its citations are unknown."""
 
 
 def run(
@@ -31,46 +32,48 @@ def run(
     questions: Iterable[GoldenQuestion],
     progress: Callable[[GoldenQuestion], None] = lambda question: None,
 ) -> list[GoldenQuestion]:
-    """Ask some of a project's questions and store how it went. `progress` is told of each. Raises Unanswered."""
-    asked = []
+    """Answer some of a project's questions and store the results. Calls `progress` after each. Raises AnswerFailed."""
+    done = []
     for question in questions:
-        before = question.passed
-        _ask(project, question)
-        question.changed = before is not None and question.passed != before
-        question.passed_before = question.passed_before or before is True
+        last_result = question.passed
+        _update_result(project, question)
+        question.changed = last_result is not None and question.passed != last_result
+        question.passed_before = question.passed_before or last_result is True
         question.ran_at = timezone.now()
-        asked.append(question)
+        done.append(question)
         progress(question)
-    GoldenQuestion.objects.bulk_update(asked, ["passed", "changed", "passed_before", "cited", "ran_at"])
-    return asked
+    GoldenQuestion.objects.bulk_update(done, ["passed", "changed", "passed_before", "cited", "ran_at"])
+    return done
 
 
 def check(project: Project) -> list[Warned]:
-    """What fails with the index as this transaction has it, failures that are new first. Stores nothing."""
-    until = time.monotonic() + MOST_SECONDS
+    """Warn of the questions that fail with the index of this transaction, new failures first. Stores nothing."""
+    deadline = time.monotonic() + MAX_SECONDS
     warnings: list[Warned] = []
     questions = sorted(project.golden_questions.all(), key=lambda question: question.passed is False)
     for number, question in enumerate(questions):
-        if time.monotonic() > until:
-            told = f"Only {number} of {len(questions)} golden questions were asked, in {MOST_SECONDS:g} seconds."
-            return [*warnings, Warned(told, stops=False)]
-        known = question.passed is False
-        _ask(project, question)
+        if time.monotonic() > deadline:
+            message = f"Only {number} of {len(questions)} golden questions were asked, in {MAX_SECONDS:g} seconds."
+            return [*warnings, Warned(message, stops=False)]
+        failed_before = question.passed is False
+        _update_result(project, question)
         if not question.passed:
-            which = "failing as before" if known else "failing"
-            warnings.append(Warned(f"Golden question {which}: {question}: {difference(question)}", stops=not known))
+            result = "failing as before" if failed_before else "failing"
+            message = f"Golden question {result}: {question}: {describe_failure(question)}"
+            warnings.append(Warned(message, stops=not failed_before))
     return warnings
 
 
-def _ask(project: Project, question: GoldenQuestion) -> None:
-    """Note what the answer cites, and whether that will do."""
-    outcome = answered(project, Question(question.text, voice=AssistantSettings.of(project).voice()))
+def _update_result(project: Project, question: GoldenQuestion) -> None:
+    """Set the pages that the answer cites, and whether the question passes."""
+    voice = AssistantSettings.for_project(project).voice()
+    outcome = answer_without_model(project, Question(question.text, voice=voice))
     question.cited = [project.path_of(source.url) for source in outcome.sources]
     question.passed = set(question.paths) <= set(question.cited) if question.paths else not question.cited
 
 
-def answered(project: Project, question: Question) -> Outcome:
-    """The answer without a model, which nobody stores. Raises Unanswered."""
+def answer_without_model(project: Project, question: Question) -> Outcome:
+    """Answer a question by quotes from the documentation, and store nothing. Raises AnswerFailed."""
 
     async def answer() -> Outcome:
         outcome = Outcome()
@@ -78,23 +81,23 @@ def answered(project: Project, question: Question) -> Outcome:
             pass
         return outcome
 
-    async def retrieve(asked: Question) -> Retrieved:
-        # In the thread that waits here, with its transaction: before a swap nobody else sees the new index.
-        return await sync_to_async(configuration.retrieve)(project, asked)
+    async def retrieve(question: Question) -> Retrieved:
+        # In the calling thread, with its transaction: before the swap nobody else sees the new index.
+        return await sync_to_async(configuration.retrieve)(project, question)
 
     outcome = async_to_sync(answer)()
     if outcome.state != "done":
-        raise Unanswered(f"“{question.text}” could not be answered ({outcome.reason}); the log says why")
+        raise AnswerFailed(f"“{question.text}” could not be answered ({outcome.reason}); the log says why")
     return outcome
 
 
-def difference(question: GoldenQuestion) -> str:
-    """What a failing one should have cited, and what it did."""
+def describe_failure(question: GoldenQuestion) -> str:
+    """Describe the pages that a failing question should cite, and those that it cites."""
     return f"expected {', '.join(question.paths) or 'no answer'}, cited {', '.join(question.cited) or 'nothing'}"
 
 
-def news(question: GoldenQuestion) -> str:
-    """How its last run differs from the one before; nothing where it does not."""
+def describe_change(question: GoldenQuestion) -> str:
+    """Describe how the last result differs from the one before; empty if it does not."""
     if not question.changed:
         return ""
     if not question.passed:
@@ -103,12 +106,12 @@ def news(question: GoldenQuestion) -> str:
 
 
 def reset(question: GoldenQuestion) -> None:
-    """Forget its runs, which were of another question or of other pages."""
+    """Clear the results, after the question or its pages have changed."""
     question.passed, question.changed, question.passed_before = None, False, False
     question.cited, question.ran_at = [], None
 
 
-def missing(project: Project, paths: Sequence[str]) -> list[str]:
-    """Those of the pages that are not in the index."""
-    known = set(project.documents.filter(path__in=paths).values_list("path", flat=True))
-    return [path for path in paths if path not in known]
+def find_missing_pages(project: Project, paths: Sequence[str]) -> list[str]:
+    """Return the pages that are not in the index."""
+    indexed = set(project.documents.filter(path__in=paths).values_list("path", flat=True))
+    return [path for path in paths if path not in indexed]

@@ -1,10 +1,10 @@
-"""Addresses of the widget's files."""
+"""The addresses of the widget's files."""
 
 import re
 
 from django.urls import path, re_path
 
-from assistant.models import VERSION_LENGTH
+from assistant.models.widget import VERSION_LENGTH
 from assistant.widget import files
 
 _NAMES = "|".join(map(re.escape, files.BUILD))

@@ -82,7 +82,7 @@ async def conversations(request: CallerRequest, projectId: str, params: Query[Co
 
 def _conversations(project: Project, params: ConversationsQuery) -> HttpResponse:
     begin = paging.begin(params, f"assistant {project.project_id}")
-    found = assistant_report.exchanges(project, begin.start, begin.end, params.limit + 1, paging.moment(begin))
+    found = assistant_report.list_exchanges(project, begin.start, begin.end, params.limit + 1, paging.moment(begin))
     shown, more = found[: params.limit], len(found) > params.limit
     following = paging.after(begin, shown[-1].place) if more else None
     urls = urls_of(project, {exchange.question.page_path for exchange in shown})
@@ -115,7 +115,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
 async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
     """How many questions came from browsers, from the API, and from elsewhere."""
     start, end = paging.range_of(params)
-    counts = await in_db(assistant_report.callers)(request.auth.project, start, end)
+    counts = await in_db(assistant_report.count_by_caller)(request.auth.project, start, end)
     web, api, other = (counts[caller] for caller in (Message.Caller.WEB, Message.Caller.API, Message.Caller.OTHER))
     return CallerStatsResponse(web=web, api=api, other=other, total=counts.total())
 
@@ -132,7 +132,7 @@ async def thread(request: CallerRequest, projectId: str, threadId: Path[ThreadId
 
 
 def _thread(project: Project, thread_id: str) -> HttpResponse:
-    found = assistant_report.conversation(project, thread_id)
+    found = assistant_report.load_conversation(project, thread_id)
     if found is None:
         raise NotFound("No such conversation.")
     thread, messages = found

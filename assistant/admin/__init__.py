@@ -1,5 +1,10 @@
-"""The assistant in the admin: conversations, settings with a preview, the widget, golden questions."""
+"""The assistant in the admin.
 
-from assistant.admin import conversations, golden_questions
+`threads`: conversations, to read and to delete. `settings`: the page of a project's
+assistant, with a form to try a question (`preview`). `widget`: the page of its
+widget. `golden_questions`: their list, and a button that runs them.
+"""
 
-__all__ = ["conversations", "golden_questions"]
+from assistant.admin import golden_questions, settings, threads
+
+__all__ = ["golden_questions", "settings", "threads"]

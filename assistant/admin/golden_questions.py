@@ -1,4 +1,4 @@
-"""Golden questions in the admin: kept, and run."""
+"""Golden questions in the admin: edited, and run."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -15,26 +15,26 @@ from assistant.models import GoldenQuestion
 from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
 from docsite.core.tenants.models import Project
 
-MOST_BUTTONS = 20  # projects that can be run without choosing one first
-MOST_TOLD = 20  # questions whose result changed, after a run
+MAX_RUN_BUTTONS = 20  # projects that can be run from the list of all
+MAX_CHANGE_MESSAGES = 20  # changed results that are shown after a run
 
 
 class LinesField(forms.Field):
-    """A list, one item a line."""
+    """A list as text, one item on each line."""
 
     widget = forms.Textarea(attrs={"rows": 4, "cols": 60})
 
     def prepare_value(self, value: Any) -> Any:
-        """As it is edited."""
+        """Join the items to lines; keep what a user has typed."""
         return "\n".join(value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> list[str]:
-        """As it is stored."""
+        """Split the lines to items."""
         return [line.strip() for line in str(value or "").splitlines() if line.strip()]
 
 
 class GoldenQuestionForm(forms.ModelForm):
-    """A question and its pages."""
+    """A question and the pages that its answer must cite."""
 
     paths = LinesField(
         label="Pages",
@@ -48,18 +48,18 @@ class GoldenQuestionForm(forms.ModelForm):
         fields = ("project", "text", "paths")
 
     def clean_text(self) -> str:
-        """With single spaces, as the command keeps it."""
+        """Replace blanks by single spaces, as `manage.py golden` does."""
         return " ".join(str(self.cleaned_data["text"]).split())
 
     def clean_paths(self) -> list[str]:
-        """Each page in its one spelling."""
+        """Turn each page into its path in the project."""
         project = self.cleaned_data.get("project")
         return list(dict.fromkeys(project.path_of(page) for page in self.cleaned_data["paths"])) if project else []
 
 
 @admin.register(GoldenQuestion)
 class GoldenQuestionAdmin(ScopedAdmin):
-    """The sets of one's own projects, with how each question went last."""
+    """The golden questions of the user's projects, with their last results."""
 
     organization = "project__organization"
     addable = changeable = deletable = True
@@ -74,82 +74,82 @@ class GoldenQuestionAdmin(ScopedAdmin):
 
     @admin.display(description="Pages")
     def pages(self, question: GoldenQuestion) -> str:
-        """Those that it must cite."""
+        """The pages that the answer must cite."""
         return ", ".join(question.paths) or "none: no answer"
 
     @admin.display(description="Result", ordering="passed")
     def result(self, question: GoldenQuestion) -> str:
-        """Of the last run, in words too: not everybody sees or hears the sign."""
+        """The last result, as a sign and a word: not everybody sees or hears the sign."""
         if question.passed is None:
             return "not run"
         return "✓ passes" if question.passed else "✗ fails"
 
     @admin.display(description="Changed", ordering="changed")
     def change(self, question: GoldenQuestion) -> str:
-        """Against the run before."""
-        return golden_questions.news(question) or "–"
+        """How the last result differs from the one before."""
+        return golden_questions.describe_change(question) or "–"
 
     @admin.display(description="Cited")
     def cited_pages(self, question: GoldenQuestion) -> str:
-        """What the last run's answer cited."""
+        """The pages that the answer of the last run cited."""
         return ", ".join(question.cited) or "–"
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only one's own projects."""
+        """Offer only the user's projects."""
         kwargs["queryset"] = Project.objects.filter(organization__in=organizations_of(request))
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: GoldenQuestion, form: Any, change: bool) -> None:
-        """Store it; another question, or other pages, wait to be run. Pages may be written before they are ingested."""
+        """Save the question, and clear its results if it changed. Pages may be missing: they may be ingested later."""
         if form.changed_data:
             golden_questions.reset(obj)
         super().save_model(request, obj, form, change)
-        if missing := golden_questions.missing(obj.project, obj.paths):
+        if missing := golden_questions.find_missing_pages(obj.project, obj.paths):
             messages.warning(request, f"Not in the index of {obj.project}: {', '.join(missing)}")
 
     def get_urls(self) -> list[Any]:
-        """Where the buttons lead."""
+        """Add the address of the buttons."""
         run = self.admin_site.admin_view(self.run_all)
         return [path("run/<slug:domain>", run, name="assistant_golden_run"), *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, with a button for each project, or for the one that is chosen."""
-        sets = Project.objects.filter(organization__in=organizations_of(request), golden_questions__isnull=False)
+        """Show the list, with a button for each project, or for the chosen one."""
+        projects = Project.objects.filter(organization__in=organizations_of(request), golden_questions__isnull=False)
         chosen = request.GET.get("project__id__exact", "")
         if chosen.isdecimal():
-            sets = sets.filter(pk=chosen)
-        sets = sets.annotate(asked=Count("golden_questions"))[:MOST_BUTTONS]
-        return super().changelist_view(request, {**(extra_context or {}), "sets": sets})
+            projects = projects.filter(pk=chosen)
+        projects = projects.annotate(question_count=Count("golden_questions"))[:MAX_RUN_BUTTONS]
+        return super().changelist_view(request, {**(extra_context or {}), "golden_projects": projects})
 
     def run_all(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """Run a project's questions, and go back to their list."""
+        """Run a project's questions, and redirect to their list."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         project = project_of(request, domain)
         self._run(request, project, project.golden_questions.all())
-        shown = reverse("admin:assistant_goldenquestion_changelist", query={"project__id__exact": project.pk})
-        return HttpResponseRedirect(shown)
+        changelist = reverse("admin:assistant_goldenquestion_changelist", query={"project__id__exact": project.pk})
+        return HttpResponseRedirect(changelist)
 
     @admin.action(description="Run the selected golden questions", permissions=["change"])
     def run_chosen(self, request: HttpRequest, queryset: "QuerySet[GoldenQuestion]") -> None:
-        """Run those that were ticked, project by project."""
+        """Run the selected questions, project by project."""
         chosen = queryset.select_related("project").order_by("project", "pk")
         for project, questions in groupby(chosen, key=lambda question: question.project):
             self._run(request, project, questions)
 
     def _run(self, request: HttpRequest, project: Project, questions: Iterable[GoldenQuestion]) -> None:
-        """Run them, and tell what changed."""
+        """Run questions, and show which results changed."""
         try:
-            asked = golden_questions.run(project, questions)
-        except golden_questions.Unanswered as failure:
+            done = golden_questions.run(project, questions)
+        except golden_questions.AnswerFailed as failure:
             messages.error(request, f"{failure}.")
             return
-        changed = [question for question in asked if question.changed]
-        for question in changed[:MOST_TOLD]:
+        changed = [question for question in done if question.changed]
+        for question in changed[:MAX_CHANGE_MESSAGES]:
             if question.passed:
-                messages.success(request, f"{golden_questions.news(question).capitalize()}: {question}")
+                messages.success(request, f"{golden_questions.describe_change(question).capitalize()}: {question}")
             else:
-                messages.warning(request, f"Newly failing: {question}: {golden_questions.difference(question)}")
-        failing = sum(not question.passed for question in asked)
-        told = f"Asked {len(asked)} of {project}: {len(asked) - failing} pass, {failing} fail, {len(changed)} changed."
-        (messages.warning if failing else messages.success)(request, told)
+                messages.warning(request, f"Newly failing: {question}: {golden_questions.describe_failure(question)}")
+        failing = sum(not question.passed for question in done)
+        summary = f"Asked {len(done)} of {project}: {len(done) - failing} pass, {failing} fail, {len(changed)} changed."
+        (messages.warning if failing else messages.success)(request, summary)

@@ -1,7 +1,8 @@
-"""An owner asks their own assistant, with settings that need not be saved: it answers as to a reader, and tells why.
+"""The preview: a site's owner asks their own assistant, with settings that may be unsaved.
 
-Nothing of it is stored. Its tokens count for the project's day, and while it runs
-it takes one of the places that answers have.
+It answers as it would answer a reader, and shows why. No question or answer is
+stored. Its tokens count for the project's day, and while it runs it takes one
+of the slots for running answers.
 """
 
 import time
@@ -10,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django import forms
 from django.utils.safestring import SafeString
 
 from assistant import configuration
@@ -19,23 +21,66 @@ from assistant.conversations import threads, transcript
 from assistant.events import Text
 from assistant.models import AssistantSettings
 from assistant.question import Question
+from assistant.schemas import LONGEST_TEXT
 from assistant.sessions import start
 from assistant.sessions.running import Asker, answers
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
-from search.hits import Hit
+from search.hits import Filters, Hit
+from search.models import Document
 from search.retrieval.answerability import GROUNDED
 
-_OF_MODELS = ("model", "second_model")  # rungs
+_MODEL_RUNGS = ("model", "second_model")
+
+
+class MultilineField(forms.CharField):
+    """Text of several lines. Browsers send CRLF; the value has LF, so that an unchanged text counts as unchanged."""
+
+    def to_python(self, value: Any) -> str:
+        """Replace CRLF by LF."""
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class PreviewForm(forms.Form):
+    """A question, with what a reader's page would send: its path, version and language."""
+
+    use_required_attribute = False  # the fields share an HTML form with the settings, which are saved without them
+
+    question = MultilineField(max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
+    page = forms.CharField(
+        required=False, max_length=200, label="Asked on page", help_text="Path or address. Empty: on none."
+    )
+    version = forms.ChoiceField(required=False)
+    language = forms.ChoiceField(required=False)
+
+    def __init__(self, project: Project, data: Any = None) -> None:
+        super().__init__(data, prefix="try")
+        self.project = project
+        documents = Document.objects.filter(project=project)
+        for facet in ("version", "language"):
+            values = documents.exclude(**{facet: ""}).order_by(facet).values_list(facet, flat=True).distinct()
+            if choices := [(value, value) for value in values]:
+                self.fields[facet].choices = [("", "As the reader’s page has it"), *choices]  # type: ignore[attr-defined]
+            else:
+                del self.fields[facet]
+
+    def to_question(self) -> Question:
+        """Build the question for the answering pipeline."""
+        data = self.cleaned_data
+        return Question(
+            text=data["question"],
+            current_path=self.project.path_of(data["page"]) if data["page"] else "",
+            filters=Filters(data.get("version") or None, data.get("language") or None),
+        )
 
 
 @dataclass(frozen=True)
-class Passage:
-    """What the search found, and whether the answer was made from it."""
+class PreviewPassage:
+    """A passage that the search found. `is_used` says whether the answer was made from it."""
 
     number: int
     hit: Hit
-    given: bool
+    is_used: bool
 
     @property
     def percent(self) -> str:
@@ -44,78 +89,79 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What became of a question. Times in seconds; `messages` are what a model was sent, if one was asked.
+class Preview:
+    """An answer and how it was made. Times in seconds.
 
-    The documentation answers if the chance that the passages do is not below the threshold.
+    `chance` (0..1) is the estimated chance that the passages answer the question; below `threshold` the assistant
+    refuses. `messages` are the request to the model, empty if no model was asked.
     """
 
     question: Question
     outcome: Outcome
-    passages: Sequence[Passage]
+    passages: Sequence[PreviewPassage]
     chance: float
     models: Sequence[str]
     messages: Sequence[dict[str, str]]
     threshold: float
-    first_words: float | None
-    whole: float
+    first_text_seconds: float | None
+    total_seconds: float
 
     @property
     def is_grounded(self) -> bool:
-        """Whether the pages were found to answer."""
+        """Whether the passages were good enough to answer from."""
         return bool(self.outcome.hits)
 
     @property
     def answer(self) -> SafeString:
-        """Its HTML."""
+        """The answer as HTML."""
         return transcript.render(self.outcome.text)
 
     @property
     def steps(self) -> list[dict[str, Any]]:
-        """Who was asked for the answer, in order, and why each but the first."""
+        """Each way to answer that was tried, in order: its name, and the reason why the one before did not do."""
         names = {
-            **dict(zip(_OF_MODELS, (f"The model {name}" for name in self.models), strict=False)),
+            **dict(zip(_MODEL_RUNGS, (f"The model {name}" for name in self.models), strict=False)),
             "extractive": "Quotes from the documentation",
             "nearest_pages": "A refusal, with the nearest pages",
         }
         return [{"name": names[step["rung"]], "reason": step.get("reason", "")} for step in self.outcome.steps]
 
 
-async def try_out(project: Project, told: AssistantSettings, question: Question, network: str) -> Trial:
+async def run_preview(project: Project, assistant: AssistantSettings, question: Question, network: str) -> Preview:
     """Answer with these settings. Raises `assistant.sessions.running.Full` when too many answers are running."""
-    places = answers.reserve(Asker(project.pk, project.organization_id, "", network), start.most())
+    slots = answers.reserve(Asker(project.pk, project.organization_id, "", network), start.most())
     try:
-        return await _try_out(project, told, replace(question, voice=told.voice()))
+        return await _answer(project, assistant, replace(question, voice=assistant.voice()))
     finally:
-        answers.release(places)
+        answers.release(slots)
 
 
-async def _try_out(project: Project, told: AssistantSettings, question: Question) -> Trial:
-    found = Retrieved([], 0.0, {})
+async def _answer(project: Project, assistant: AssistantSettings, question: Question) -> Preview:
+    retrieved = Retrieved([], 0.0, {})
     retrieve = configuration.retrieval(project)
 
-    async def noted(question: Question) -> Retrieved:
-        nonlocal found
-        found = await retrieve(question)
-        return found
+    async def retrieve_and_keep(question: Question) -> Retrieved:
+        nonlocal retrieved
+        retrieved = await retrieve(question)
+        return retrieved
 
-    ladder = await in_db(configuration.ladder)(project, told)
+    ladder = await in_db(configuration.ladder)(project, assistant)
     outcome, conversation = Outcome(), threads.UnstoredConversation(project)
-    began, first_words = time.monotonic(), None
-    async with aclosing(pipeline.answer(question, conversation, noted, ladder, outcome)) as events:
+    started_at, first_text_seconds = time.monotonic(), None
+    async with aclosing(pipeline.answer(question, conversation, retrieve_and_keep, ladder, outcome)) as events:
         async for event in events:
-            if isinstance(event, Text) and first_words is None:
-                first_words = time.monotonic() - began
-    whole = time.monotonic() - began
-    asked = any(step["rung"] in _OF_MODELS for step in outcome.steps)
-    return Trial(
+            if isinstance(event, Text) and first_text_seconds is None:
+                first_text_seconds = time.monotonic() - started_at
+    total_seconds = time.monotonic() - started_at
+    used_model = any(step["rung"] in _MODEL_RUNGS for step in outcome.steps)
+    return Preview(
         question,
         outcome,
-        [Passage(number, hit, hit in outcome.hits) for number, hit in enumerate(found.hits, 1)],
-        found.chance,
+        [PreviewPassage(number, hit, hit in outcome.hits) for number, hit in enumerate(retrieved.hits, 1)],
+        retrieved.chance,
         [model.name for model in ladder.models],
-        prompts.build(question, outcome.hits, conversation.history) if asked else (),
-        GROUNDED if told.threshold is None else told.threshold,
-        first_words,
-        whole,
+        prompts.build(question, outcome.hits, conversation.history) if used_model else (),
+        GROUNDED if assistant.threshold is None else assistant.threshold,
+        first_text_seconds,
+        total_seconds,
     )

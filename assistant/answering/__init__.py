@@ -1,5 +1,6 @@
-"""One answer from the question to its last event. Free of Django.
+"""One answer from the question to its last event, without Django.
 
-Others import `pipeline` (the whole story), `prompts` (what a model is given),
-`extractive` (answers without a model) and `phrases` (sentences of the service).
+Others import `pipeline` (the whole course of an answer), `prompts` (the messages
+to a model), `extractive` (answers without a model) and `phrases` (sentences of
+the service).
 """

@@ -1,4 +1,8 @@
-"""“Continue”, after an answer that broke off: it asks for the rest, so it is searched for like the question before."""
+"""Resolves “Continue” after an answer that broke off: it searches for the earlier question again.
+
+history: "How do I install acme?", an answer that the reader stopped
+question: "go on"   ->   "How do I install acme?"
+"""
 
 import re
 from collections.abc import Sequence
@@ -6,18 +10,18 @@ from dataclasses import replace
 
 from assistant.question import Question, Turn
 
-_GO_ON = re.compile(r"\W*(?:continue|go\s+on)\W*", re.IGNORECASE)
+_CONTINUE = re.compile(r"\W*(?:continue|go\s+on)\W*", re.IGNORECASE)
 
 
-def meant(question: Question, history: Sequence[Turn]) -> tuple[Question, Sequence[Turn]]:
-    """What to search for, with what was said before it: the question that a bare “Continue” goes on with, or this one.
+def resolve(question: Question, history: Sequence[Turn]) -> tuple[Question, Sequence[Turn]]:
+    """Return the question to search for, and the turns before it.
 
-    An answer that was stopped before its first word is not in the history, which then ends with its question.
+    A history that ends with a question has an answer that was stopped before its first word.
     """
-    broken_off = history and (history[-1].role == "user" or history[-1].broken_off)
-    if broken_off and _GO_ON.fullmatch(question.text):
-        for place in range(len(history) - 1, -1, -1):
-            turn = history[place]
-            if turn.role == "user" and not _GO_ON.fullmatch(turn.text):
-                return replace(question, text=turn.text), history[:place]
+    is_broken_off = history and (history[-1].role == "user" or history[-1].broken_off)
+    if is_broken_off and _CONTINUE.fullmatch(question.text):
+        for index in range(len(history) - 1, -1, -1):
+            turn = history[index]
+            if turn.role == "user" and not _CONTINUE.fullmatch(turn.text):
+                return replace(question, text=turn.text), history[:index]
     return question, history

@@ -1,4 +1,4 @@
-"""What the service itself says in an answer, in the language of the pages that were found."""
+"""The sentences that the service itself writes into answers, in the language of the pages that were found."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,53 +6,53 @@ from typing import NamedTuple
 from search.hits import Hit
 
 
-class Sentences(NamedTuple):
-    """The sentences of one language; `help` has a place for the `{link}`."""
+class Phrases(NamedTuple):
+    """The sentences of one language. `support` has a placeholder `{link}`."""
 
-    unknown: str
-    nearest: str
-    help: str
-    also: str
+    no_answer: str
+    nearest_pages: str
+    support: str
+    see_also: str
 
 
-ENGLISH = Sentences(
+ENGLISH = Phrases(
     "I couldn't find this in the documentation.",
     "The nearest pages:",
     "You can also [ask for help]({link}).",
     "See also:",
 )
-OTHERS = {
-    "de": Sentences(
+OTHER_LANGUAGES = {
+    "de": Phrases(
         "Das habe ich in der Dokumentation nicht gefunden.",
         "Die nächstliegenden Seiten:",
         "Sie können auch [um Hilfe bitten]({link}).",
         "Siehe auch:",
     ),
-    "es": Sentences(
+    "es": Phrases(
         "No he encontrado esto en la documentación.",
         "Las páginas más cercanas:",
         "También puede [pedir ayuda]({link}).",
         "Véase también:",
     ),
-    "fr": Sentences(
+    "fr": Phrases(
         "Je n’ai pas trouvé cela dans la documentation.",
         "Les pages les plus proches :",
         "Vous pouvez aussi [demander de l’aide]({link}).",
         "Voir aussi :",
     ),
-    "it": Sentences(
+    "it": Phrases(
         "Non ho trovato questo nella documentazione.",
         "Le pagine più vicine:",
         "Può anche [chiedere aiuto]({link}).",
         "Vedi anche:",
     ),
-    "nl": Sentences(
+    "nl": Phrases(
         "Dit heb ik niet in de documentatie gevonden.",
         "De dichtstbijzijnde pagina’s:",
         "U kunt ook [om hulp vragen]({link}).",
         "Zie ook:",
     ),
-    "pt": Sentences(
+    "pt": Phrases(
         "Não encontrei isto na documentação.",
         "As páginas mais próximas:",
         "Também pode [pedir ajuda]({link}).",
@@ -61,7 +61,7 @@ OTHERS = {
 }
 
 
-def sentences(hits: Sequence[Hit]) -> Sentences:
-    """Those of the best page's language; English where it names none, or one that is not here."""
+def choose_phrases(hits: Sequence[Hit]) -> Phrases:
+    """The sentences in the language of the best hit; in English if its language is not set or not listed here."""
     language = (hits[0].language or "") if hits else ""
-    return OTHERS.get(language[:2].lower(), ENGLISH)
+    return OTHER_LANGUAGES.get(language[:2].lower(), ENGLISH)

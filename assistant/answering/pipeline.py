@@ -18,8 +18,8 @@ from assistant.answering import (
     prompts,
     suggestions,
 )
-from assistant.answering.refusals import Said
-from assistant.citations.checker import Citations
+from assistant.answering.refusals import RefusalDetector
+from assistant.citations.checker import CitationChecker
 from assistant.events import Event, Failed, Finish, FinishReason, Found, Rung, Searching, Source, Start, Status, Text
 from assistant.question import Question, Turn, Voice
 from assistant.upstream import Ended, Model, Piece, Usage, relay
@@ -211,7 +211,7 @@ async def _story(
 ) -> AsyncGenerator[Event, None]:
     yield Start(conversation.message_id, conversation.thread_id)
 
-    sought, before = follow_ups.meant(question, conversation.history)
+    sought, before = follow_ups.resolve(question, conversation.history)
     sought = replace(sought, lead=lead_of(sought, before))
     query = f"{sought.lead} {sought.text}".strip()
     call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
@@ -220,7 +220,7 @@ async def _story(
     outcome.hits = passages = retrieved.passages(question.voice)
     yield Found(call_id, passages)
 
-    citations = Citations(passages, query, prompts.addresses(question.voice))
+    citations = CitationChecker(passages, query, prompts.find_addresses(question.voice))
     outcome.sources, outcome.checks = citations.sources, citations.checks
     reason = ladder.reason
     if passages:
@@ -246,11 +246,11 @@ async def _story(
     elif not told and passages:
         closing = extractive.answer(_wanted(sought), citations)
     elif not told:
-        closing = extractive.refusal(retrieved.hits, question.voice, conversation.thread_id)
+        closing = extractive.refuse(retrieved.hits, question.voice, conversation.thread_id)
     for piece in closing:
         yield outcome.add(piece)
     if question.suggestions and outcome.sources:
-        for text in suggestions.block(passages, outcome.sources):
+        for text in suggestions.build_block(passages, outcome.sources):
             yield text  # for the reader only: no part of the answer
     outcome.state = "done"
     await record.end()  # before the reader is told that it is complete
@@ -263,18 +263,18 @@ async def _story(
 def _not_cited(outcome: Outcome, hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Source | Text]:
     """What follows a model's answer that cites nothing: it refused, or nobody can check what it said."""
     if not outcome.size:
-        yield from extractive.refusal(hits, voice, thread_id)
+        yield from extractive.refuse(hits, voice, thread_id)
         return
     if not outcome.refused:
         yield Text(f"\n\n{UNCHECKED}")
-    yield from extractive.instead(hits, voice, thread_id)
+    yield from extractive.suggest_alternatives(hits, voice, thread_id)
 
 
 async def _relayed(
     model: Model,
     messages: list[dict[str, str]],
     bounds: Bounds,
-    citations: Citations,
+    citations: CitationChecker,
     outcome: Outcome,
     record: _Record,
 ) -> AsyncGenerator[Source | Text, None]:
@@ -282,15 +282,15 @@ async def _relayed(
 
     Before any text it is only a reason to try the next rung; after some, an error.
     """
-    before, asked = outcome.spent, prompts.size(messages)
+    before, asked = outcome.spent, prompts.estimate_request_tokens(messages)
     outcome.spent = before + asked  # a reader who leaves before the first word has been paid for, too
     usage: Usage | None = None
     broken = ""
-    said = Said(citations)
+    detector = RefusalDetector(citations)
     async with aclosing(relay.stream(model, messages, bounds)) as pieces:
         async for piece in pieces:
             if isinstance(piece, Piece):
-                for event in said.feed(piece.text):
+                for event in detector.feed(piece.text):
                     yield outcome.add(event)
                 outcome.spent = before + asked + outcome.size // 4
                 record.checkpoint()
@@ -300,9 +300,9 @@ async def _relayed(
                 outcome.ended = piece.reason
             else:
                 broken = piece.reason
-    for event in said.end():
+    for event in detector.end():
         yield outcome.add(event)
-    outcome.refused = said.refused
+    outcome.refused = detector.refused
     if usage and usage.prompt_tokens:  # as the server counts, as long as that can be true
         prompt, completion = min(usage.prompt_tokens, 10 * asked), min(usage.completion_tokens, bounds.most_tokens)
         outcome.spent = before + prompt + completion

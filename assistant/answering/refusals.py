@@ -1,61 +1,68 @@
-"""What a model says, on its way to the reader: its citations checked, its word for a refusal taken off."""
+"""Detects that a model refuses: its answer begins with `NO_ANSWER`, or its first sentence says so.
+
+The marker is removed, the rest goes through the citation checker:
+
+    "NO_ANSWER: The passages do not cover this."   ->   "The passages do not cover this.", refused
+    "No answer is sent when the queue is full."    ->   unchanged, not refused
+"""
 
 import re
 from collections.abc import Iterator
 
 from assistant.answering.prompts import NO_ANSWER
-from assistant.citations.checker import Citations
-from assistant.citations.evidence import says_unknown
+from assistant.citations.checker import CitationChecker
+from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 
-LONGEST_START = 40  # characters of marks and blanks that may stand around the word
-# As it was told, or nearly so. "No answer is sent when" begins a sentence.
-_WORD = re.compile(
+MAX_START = 40  # characters that wait until they cannot be the marker any more
+_MAX_KEPT = 1000  # characters; the first sentence is judged at the end
+# The marker as the prompt has it, or nearly so, with Markdown around it.
+_MARKER = re.compile(
     r"[\s*_`\"'#>\[({.-]{0,12}(?:(?i:NO[_\\-]{1,3}ANSWER)\b|NO ANSWER\b|(?i:no answer)(?=[.:;!]))"
     r"[*_`\"'\])}]{0,6}[ \t]{0,3}[.:,;!-]?\s{0,9}"
 )
+_MARKER_LETTERS = NO_ANSWER.replace("_", "").lower()
 _FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|\Z)", re.DOTALL)
 
 
-class Said:
-    """One model's answer. `refused` tells at its end whether it says that it has none."""
+class RefusalDetector:
+    """Passes one model's answer through the citation checker. After `end`, `refused` says whether it is a refusal."""
 
-    def __init__(self, citations: Citations) -> None:
+    def __init__(self, citations: CitationChecker) -> None:
         self.refused = False
         self._citations = citations
-        self._start: str | None = ""  # what came so far, while it may still begin with the word
-        self._text = ""
+        self._start: str | None = ""  # what waits, since it may begin with the marker; None once that is decided
+        self._text = ""  # the beginning of the answer, as readers see it
 
     def feed(self, delta: str) -> Iterator[Source | Text]:
-        """The next piece; a beginning that may be the word for a refusal waits for what follows."""
+        """Check the next piece of the answer. The beginning waits while it may be the marker."""
         if self._start is None:
-            yield from self._told(self._citations.feed(delta))
-        else:
-            self._start = (self._start + delta).lstrip()
-            letters = "".join(filter(str.isalnum, self._start[:LONGEST_START])).lower()
-            word = NO_ANSWER.replace("_", "").lower()
-            if len(self._start) > LONGEST_START or not word.startswith(letters):
-                yield from self._begin()
+            yield from self._keep_text(self._citations.feed(delta))
+            return
+        self._start = (self._start + delta).lstrip()
+        letters = "".join(filter(str.isalnum, self._start[:MAX_START])).lower()
+        if len(self._start) > MAX_START or not _MARKER_LETTERS.startswith(letters):
+            yield from self._decide_start()
 
     def end(self) -> Iterator[Source | Text]:
-        """What still waited."""
+        """Check the rest. An answer without citations is a refusal if its first sentence says so."""
         if self._start is not None:
-            yield from self._begin()
-        yield from self._told(self._citations.end())
-        first = _FIRST_SENTENCE.match(self._text)
+            yield from self._decide_start()
+        yield from self._keep_text(self._citations.end())
         if not self._citations.sources:
-            self.refused = self.refused or says_unknown(first[0] if first else self._text)
+            first = _FIRST_SENTENCE.match(self._text)
+            self.refused = self.refused or is_refusal(first[0] if first else self._text)
 
-    def _begin(self) -> Iterator[Source | Text]:
+    def _decide_start(self) -> Iterator[Source | Text]:
         start, self._start = self._start or "", None
-        if found := _WORD.match(start):
+        if marker := _MARKER.match(start):
             self.refused = self._citations.refused = True
-            start = start[found.end() :]
+            start = start[marker.end() :]
         if start:
-            yield from self._told(self._citations.feed(start))
+            yield from self._keep_text(self._citations.feed(start))
 
-    def _told(self, events: Iterator[Source | Text]) -> Iterator[Source | Text]:
+    def _keep_text(self, events: Iterator[Source | Text]) -> Iterator[Source | Text]:
         for event in events:
-            if isinstance(event, Text) and len(self._text) < 1000:
+            if isinstance(event, Text) and len(self._text) < _MAX_KEPT:
                 self._text += event.delta
             yield event

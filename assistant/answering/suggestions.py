@@ -1,12 +1,20 @@
-"""Where to read on: the `suggestions` block that clients of such services show as buttons below an answer."""
+"""Builds the `suggestions` block below an answer: sections to read next, which clients show as buttons.
+
+```suggestions
+(Install with pip)[/install#with-pip]
+(Upgrade)[/upgrade]
+```
+"""
 
 from collections.abc import Sequence
 
 from assistant.events import Source, Text
 from search.hits import Hit, Place
 
-MOST = 3
-_NO_PLACE = {
+MAX_SUGGESTIONS = 3
+# Headings of link lists, which say nothing about where they lead.
+_MEANINGLESS_LABELS = {
+    "",
     "next",
     "see also",
     "related",
@@ -19,20 +27,20 @@ _NO_PLACE = {
 _BRACKETS = str.maketrans("()[]", "    ")
 
 
-def block(passages: Sequence[Hit], sources: Sequence[Source]) -> list[Text]:
-    """Up to three sections beside those of the cited pages, then others that were found.
+def build_block(passages: Sequence[Hit], sources: Sequence[Source]) -> list[Text]:
+    """Build the block: sections that follow on the cited pages first, then other passages that were found.
 
-    A fenced block of lines `(Label)[/path#anchor]`, paths as the site has them;
-    nothing where there is no such section.
+    Paths are as the site has them. The list is empty when there is no such section.
     """
-    urls = {source.url for source in sources}
-    cited = {hit.path for hit in passages if hit.url.partition("#")[0] in urls}
-    read = {hit.link for hit in passages if hit.path in cited}
-    places: dict[str, str] = {}
-    for hit in sorted(passages, key=lambda hit: hit.path not in cited):
-        itself = [Place(hit.title if hit.section == hit.title else f"{hit.title}: {hit.section}", hit.link)]
-        for place in hit.following if hit.path in cited else itself:
-            if place.link not in read:
-                places.setdefault(place.link, " ".join(place.label.translate(_BRACKETS).split()))
-    lines = [f"({label})[{link}]" for link, label in places.items() if label.lower() not in {*_NO_PLACE, ""}]
-    return [Text("\n\n```suggestions\n" + "\n".join(lines[:MOST]) + "\n```")] if lines else []
+    cited_urls = {source.url for source in sources}
+    cited_paths = {hit.path for hit in passages if hit.url.partition("#")[0] in cited_urls}
+    cited_links = {hit.link for hit in passages if hit.path in cited_paths}
+    labels: dict[str, str] = {}
+    for hit in sorted(passages, key=lambda hit: hit.path not in cited_paths):
+        hit_label = hit.title if hit.section == hit.title else f"{hit.title}: {hit.section}"
+        places = hit.following if hit.path in cited_paths else [Place(hit_label, hit.link)]
+        for place in places:
+            if place.link not in cited_links:
+                labels.setdefault(place.link, " ".join(place.label.translate(_BRACKETS).split()))
+    lines = [f"({label})[{link}]" for link, label in labels.items() if label.lower() not in _MEANINGLESS_LABELS]
+    return [Text("\n\n```suggestions\n" + "\n".join(lines[:MAX_SUGGESTIONS]) + "\n```")] if lines else []

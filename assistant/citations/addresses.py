@@ -1,4 +1,12 @@
-"""Addresses in a model's answer: where they stand, and whose they are."""
+"""Which addresses an answer may link to: those of its passages, of the passages' text, and of the owner's settings.
+
+With a passage of https://docs.example/install whose text names https://pypi.example/acme,
+`AllowedAddresses.look_up` gives:
+
+    https://docs.example/install#pip   the passages of that page, to be cited
+    https://pypi.example/acme          the address itself, which may stay
+    https://evil.example               neither
+"""
 
 import html
 import re
@@ -8,90 +16,92 @@ from urllib.parse import urlsplit
 
 from search.hits import Hit
 
-# What a renderer may take for an address where it stands in plain text, by its beginning.
-BEGINNINGS = ("https://", "http://", "ftp://", "www.", "mailto:", "xmpp:")
-BEGINNING = re.compile("|".join(map(re.escape, BEGINNINGS)), re.IGNORECASE)
-RUN = re.compile(r"[^\s<>|`\"\[\]【】]*")  # how far one goes at most
+# A renderer may make a link of plain text that begins with one of these.
+PREFIXES = ("https://", "http://", "ftp://", "www.", "mailto:", "xmpp:")
+PREFIX = re.compile("|".join(map(re.escape, PREFIXES)), re.IGNORECASE)
+CHARACTERS = re.compile(r"[^\s<>|`\"\[\]【】]*")  # the longest stretch that can belong to one address
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_WRITTEN = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`|\\]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
+_IN_TEXT = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`|\\]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
 _UNSAFE = re.compile(r"[^\w\-.~:/?#@!$&'*+,;=%]", re.ASCII)
-_TAIL = "?!.,:;*_~'"
+_TRAILING = "?!.,:;*_~'"
 
 
-class Owner(NamedTuple):
-    """Whose an address is: that of the page of some passages, or one that may be kept as `url`, or neither."""
+class AddressMatch(NamedTuple):
+    """What an address leads to: a page, as the indexes of its `passages`; or `url`, which may stay; or neither."""
 
     passages: Sequence[int] = ()
     url: str = ""
 
 
-class Addresses:
-    """The addresses that an answer may lead to."""
+class AllowedAddresses:
+    """The addresses that one answer may link to."""
 
     def __init__(self, passages: Sequence[Hit], allowed: Collection[str]) -> None:
         self._pages: dict[str, list[int]] = {}
         for index, hit in enumerate(passages):
-            self._pages.setdefault(_page(hit.url), []).append(index)
-        self._kept: dict[str, str] = {}
+            self._pages.setdefault(_page_key(hit.url), []).append(index)
+        self._urls: dict[str, str] = {}
         for address in allowed:
-            self._keep(address if ":" in address or "@" not in address else f"mailto:{address}")
+            self._allow(address if ":" in address or "@" not in address else f"mailto:{address}")
         for hit in passages:
-            for found in _WRITTEN.finditer(hit.body):
-                for address in _ends(found[0]):
-                    self._keep(address if ":" in address else f"mailto:{address}")
+            for found in _IN_TEXT.finditer(hit.body):
+                for address in _possible_ends(found[0]):
+                    self._allow(address if ":" in address else f"mailto:{address}")
 
-    def _keep(self, address: str) -> None:
-        if key := _key(_unescaped(address)):
-            self._kept.setdefault(key, _unescaped(address))
-
-    def owner(self, written: str) -> Owner:
-        """Whose an address is, as a model wrote it in a link or in the text."""
-        address = _unescaped(written)
+    def look_up(self, written: str) -> AddressMatch:
+        """Find an address as a model wrote it, in a link or in plain text."""
+        address = _unescape(written)
         if address.lower().startswith("www."):
             address = f"https://{address}"
         if "@" in address and ":" not in address:
             address = f"mailto:{address}"
-        key = _key(address)
+        key = _normalize(address)
         if not key:
-            return Owner()
-        if found := self._pages.get(_page(address)):
-            return Owner(found)
-        return Owner(url=self._kept.get(key, ""))
+            return AddressMatch()
+        if passages := self._pages.get(_page_key(address)):
+            return AddressMatch(passages)
+        return AddressMatch(url=self._urls.get(key, ""))
+
+    def _allow(self, address: str) -> None:
+        address = _unescape(address)
+        if key := _normalize(address):
+            self._urls.setdefault(key, address)
 
 
-def safe(url: str) -> str:
-    """An address as it can stand in a Markdown link and lead where it says."""
+def escape_for_link(url: str) -> str:
+    """Escape an address for a Markdown link, so that it leads to the same place."""
     quoted = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url)
     return quoted.replace("&", "&amp;") if _ENTITY.search(quoted) else quoted
 
 
-def trimmed(run: str) -> str:
-    """An address without what ends the sentence around it, as GitHub's autolinks have it."""
-    while run:
-        if run[-1] in _TAIL:
-            run = run.rstrip(_TAIL)
-        elif run[-1] == ")" and run.count(")") > run.count("("):
-            run = run[:-1]
+def trim(text: str) -> str:
+    """Remove the punctuation of the sentence around an address from its end, as GitHub's autolinks do."""
+    while text:
+        if text[-1] in _TRAILING:
+            text = text.rstrip(_TRAILING)
+        elif text[-1] == ")" and text.count(")") > text.count("("):
+            text = text[:-1]
         else:
             break
-    return run
+    return text
 
 
-def _ends(found: str) -> Iterable[str]:
-    """An address as it may be meant: with all that follows, and without the ends of sentences and brackets."""
+def _possible_ends(found: str) -> Iterable[str]:
+    """The address as it was found, then without each character at its end that may belong to the sentence."""
     yield found
     while found and not (found[-1].isalnum() or found[-1] in "/#=&%+-"):
         found = found[:-1]
         yield found
 
 
-def _unescaped(address: str) -> str:
+def _unescape(address: str) -> str:
+    """Undo the escapes and entities of Markdown."""
     return _ENTITY.sub(lambda found: html.unescape(found[0]), _ESCAPE.sub(r"\1", address.strip()))
 
 
-def _key(address: str) -> str:
-    """What equal addresses have in common; empty for what is no address of the web or of mail."""
+def _normalize(address: str) -> str:
+    """The same text for equal addresses; empty for anything but http, https and mailto."""
     if any(character.isspace() or not character.isprintable() or character == "\\" for character in address):
         return ""
     try:
@@ -103,5 +113,5 @@ def _key(address: str) -> str:
     return address if parts.scheme == "mailto" and parts.path else ""
 
 
-def _page(address: str) -> str:
-    return _key(address.partition("#")[0]).rstrip("/")
+def _page_key(address: str) -> str:
+    return _normalize(address.partition("#")[0]).rstrip("/")

@@ -1,50 +1,48 @@
-"""Citations: markers become links to the sentence that supports them, and no link that was not checked is made."""
+"""Checks the citations and links of a streamed answer, and turns citation markers into links.
+
+A model cites a passage as `[2]`. If the passage can support the claim before the
+marker, the marker becomes a link to the sentence that supports it best. A marker
+that fails the check, and any link to an address that is not allowed, is removed:
+
+    It takes a minute [2].        ->   It takes a minute [1](https://docs.example/install#:~:text=It%20takes).
+    Bananas grow in Ecuador [2].  ->   Bananas grow in Ecuador.
+    See [this](https://evil.example).   ->   See this.
+
+Pages are numbered in the order in which the answer cites them.
+"""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from assistant.citations import addresses
-from assistant.citations.addresses import Addresses
-from assistant.citations.evidence import Passage, last_sentence
-from assistant.citations.sanitizer import Escaping
-from assistant.citations.stream_rewriter import LONGEST_LINK, RUN
+from assistant.citations import addresses, brackets
+from assistant.citations.addresses import AllowedAddresses
+from assistant.citations.brackets import Definition, Link, Literal, Marker, Reference
+from assistant.citations.evidence import Passage, extract_claim
+from assistant.citations.sanitizer import Sanitizer
+from assistant.citations.stream_rewriter import MAX_LINK
 from assistant.events import Source
 from search.hits import Hit
 
-MOST_CHECKS = 200  # markers and links; what comes after so many is no answer, and is dropped unrecorded
-_DEEPEST = 8  # brackets within brackets
-_WRITTEN = 100  # characters of what the model wrote, in the record
-_NUMBERS = r"\d{1,3}(?:\s{0,3}(?:[,;&–-]|and)\s{0,3}(?:(?:passages?|sources?)\s{1,3})?\d{1,3}){0,20}"
-_MARKER = re.compile(
-    rf"\[\s{{0,3}}(?:[\^#]|(?:passages?|sources?):?\s{{1,3}})?({_NUMBERS})\.?\s{{0,3}}\]|【({_NUMBERS})(?::\d{{1,3}})?(?:†[^】\n]{{0,100}})?】",
-    re.IGNORECASE,
-)
-_TARGET = re.compile(r"\(((?:[^()\\\n]|\\.|\((?:[^()\\\n]|\\.)*\))*)\)")
-_LINK_TARGET = re.compile(
-    r"""\([ \t]*(?:<([^<>\n]*)>|([^\s<]\S*?)?)(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*\)$"""
-)
-_REFERENCE = re.compile(r"\[([^\[\]\n]{0,100})\]")
-_DEFINITION = re.compile(
-    r"\[[^\[\]\n]{1,100}\]:[ \t]*(<[^<>\n]*>|\S+)(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$"
-)
-_NO_DEFINITION = re.compile(r"\[[^\[\]]*\]:[ \t]*\S+[ \t]+[^\s\"'(]")
-_ADDRESS = re.compile(r"(?:[a-z][a-z\d+.-]*:|//|www\.|[/.]|.*[/.])", re.IGNORECASE)
-_PIECE = re.compile(r"\\.|`+|\[|\]|[^\\`\[\]\n]+|\\", re.DOTALL)
+MAX_CHECKS = 200  # markers and links; an answer has fewer, so later ones are removed without a record
+_MAX_WRITTEN = 100  # characters of the model's text in a record
+_NOT_ALLOWED = "not in the passages"
+_NO_IMAGES = "images are not shown"
+_NO_DEFINITIONS = "links of the model's own are not defined"
 _ANGLED = re.compile(r"<([a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>", re.IGNORECASE)
-_MAIL = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
-_MAIL_SO_FAR = re.compile(r"@[\w.-]*")
+_MAIL_HOST = re.compile(r"@[\w-]+(?:\.[\w-]+)+")
+_MAIL_HOST_START = re.compile(r"@[\w.-]*")
 _MAIL_NAME = re.compile(r"[\w.+-]{1,64}$")
-_ENDS = re.compile(r"[?!.,:;*_~')]*(?=\s|$)")  # an address that ends here ends so for every renderer
-_MAY_END = re.compile(r"[?!.,:;*_~')]*")
+_ADDRESS_END = re.compile(r"[?!.,:;*_~')]*(?=\s|$)")  # every renderer sees the end of an address here
+_PERHAPS_ADDRESS_END = re.compile(r"[?!.,:;*_~')]*")
 
 
-class Citations(Escaping):
-    """Checks an answer's citations and links, and numbers the cited pages by first use.
+class CitationChecker(Sanitizer):
+    """Checks one answer.
 
-    `sources` are the cited pages. `checks` tells of each marker, link, image and
-    address that the model wrote: `written`, then `url` and `sentence` (the support
-    found for it) where it was kept, or `dropped`, the reason why not.
+    `sources` has the cited pages. `checks` has a record for each marker, link, image and address that the model
+    wrote: `written`, then `url` and perhaps `sentence` (the evidence) if it was kept, or `dropped`, the reason.
+    Set `refused` when the model says that it has no answer: then nothing is cited.
     """
 
     def __init__(self, passages: Sequence[Hit], question: str = "", allowed: Collection[str] = ()) -> None:
@@ -53,268 +51,199 @@ class Citations(Escaping):
         self.question = question
         self.sources: list[Source] = []
         self.checks: list[dict[str, Any]] = []
-        self.refused = False  # whether the model said that it has no answer: then nothing is cited
-        self._addresses = Addresses(passages, allowed)
-        self._ready: dict[int, Passage] = {}
-        self._pages: dict[str, int] = {}
+        self.refused = False
+        self._addresses = AllowedAddresses(passages, allowed)
+        self._evidence: dict[int, Passage] = {}
+        self._page_numbers: dict[str, int] = {}
+
+    # ---- Citing. ----
 
     def cite(self, index: int, sentence: str = "") -> tuple[str, list[Source]]:
-        """The link to a sentence of passage `index` (from 0), and its page as a source when it is first cited.
+        """Build the Markdown link to a sentence of passage `index` (from 0), and the new source if there is one.
 
-        Without a sentence the link goes to the section.
+        Without a sentence the link leads to the section.
         """
         passage = self.passages[index]
-        number = self._pages.get(passage.path)
+        number = self._page_numbers.get(passage.path)
         new = []
         if number is None:
-            number = self._pages[passage.path] = len(self._pages) + 1
+            number = self._page_numbers[passage.path] = len(self._page_numbers) + 1
             new = [Source(number, passage.url.partition("#")[0], passage.title)]
             self.sources += new
-        found = self._passage(index).find(sentence) if sentence else ""
-        return f"[{number}]({self._url(index, found)})", new
+        found = self._passage(index).find_sentence(sentence) if sentence else ""
+        return f"[{number}]({self._link_address(index, found)})", new
 
-    def _angle(self) -> bool:
-        follower = self._held[1:2]
-        if not follower:
-            return self._take("<") if self._final else False
-        if follower in " \t\n=-" or follower.isdigit():
-            return self._take("<")
-        inside = self._held[: LONGEST_LINK + 1]
-        if found := _ANGLED.match(inside):
-            return self._lead("", found[1], found.end())
-        if not self._final and len(inside) <= LONGEST_LINK and not re.search(r"[\s<>]", inside[1:]):
-            return False
-        return self._take("<", "\\<")
-
-    def _bang(self) -> bool:
-        follower = self._held[1:2]
-        if not follower:
-            return self._take("!") if self._final else False
-        if follower != "[":
-            return self._take("!")
-        return self._bracket(image=True)
-
-    def _square(self) -> bool:
-        return self._bracket(image=False)
-
-    def _bracket(self, image: bool) -> bool:
-        """A marker, a link or an image, or just a bracket."""
-        held = self._held[int(image) : LONGEST_LINK]
-        known = self._final or len(self._held) >= LONGEST_LINK or "\n" in held
-        held = held.partition("\n")[0]
-        literal = ("!", "\\!") if image else ("[", "[")
-        close = _closing(held)
-        if close is None:
-            return self._take(*literal) if known else False
-        if close < 0:
-            return self._take(*literal)
-        follower = held[close : close + 1]
-        if not follower and not known:
-            return False
-        marker = _MARKER.fullmatch(held, 0, close)
-        if follower == ":" and not self._begun and not image and self._line and not self._line.continues:
-            if not known and not _NO_DEFINITION.match(held):
-                return False
-            if (definition := _DEFINITION.match(held)) and _ADDRESS.match(definition[1]):
-                self._record(held, dropped="links of the model's own are not defined")
-                return self._vanish(len(held))
-        if follower == "(":
-            target = _TARGET.match(held, close)
-            if target is None and not known:
-                return False
-            if marker and not (image and target):
-                if image:
-                    return self._take("!", "\\!")
-                return self._mark(marker, target.end() if target else close)
-            if target and (inside := _LINK_TARGET.fullmatch(target[0])):
-                label = held[1 : close - 1]
-                address = inside[1] if inside[1] is not None else inside[2] or ""
-                if image:
-                    self._record("!" + held[: target.end()], dropped="images are not shown")
-                    return self._unwrap(label, 1 + target.end())
-                return self._lead(label, address, target.end())
-            return self._take(*literal)
-        if marker:
-            return self._take("!", "\\!") if image else self._mark(marker, close)
-        if follower == "[" and not self._past[-1:].isalnum():
-            reference = _REFERENCE.match(held, close)
-            if reference is None and not known and len(held) - close <= 100:
-                return False
-            if reference:
-                end = close if _MARKER.fullmatch(reference[0]) else reference.end()
-                written = "!" * image + held[: reference.end()]
-                self._record(
-                    written, dropped="images are not shown" if image else "links of the model's own are not defined"
-                )
-                return self._unwrap(held[1 : close - 1], int(image) + end)
-        return self._take(*literal)
-
-    def _lenticular(self) -> bool:
-        marker = _MARKER.match(self._held)
-        if marker:
-            return self._mark(marker, marker.end())
-        if not self._final and len(self._held) < 150 and not re.search("[】\n]", self._held):
-            return False
-        return self._take("【")
-
-    def _at(self) -> bool:
-        so_far = _MAIL_SO_FAR.match(self._held)
-        assert so_far
-        if so_far.end() == len(self._held) <= LONGEST_LINK and not self._final:
-            return False
-        found = _MAIL.match(self._held)
-        name = _MAIL_NAME.search(self._past)
-        if not found or not name:
-            return self._take("@")
-        written = name[0] + found[0]
-        if self._addresses.owner(written).url:
-            ends = _ENDS.match(self._held, found.end())
-            if not self._final and _MAY_END.fullmatch(self._held, found.end()):
-                return False
-            if ends:
-                self._record(written, url=f"mailto:{written}")
-                return self._take_address(found[0])
-        self._record(written, dropped="not in the passages")
-        return self._vanish(found.end())
-
-    def _mark(self, marker: re.Match[str], size: int) -> bool:
-        """A marker becomes links to what it names and what supports its claim; else it vanishes."""
-        written = self._held[:size]
-        links = []
-        for number in dict.fromkeys(_numbers(marker[1] or marker[2])):
-            if not 1 <= number <= len(self.passages):
-                self._record(written, dropped="no such passage")
-            elif link := self._cited(number - 1, written):
-                links.append(link)
-        if not links:
-            return self._vanish(size)
-        self._held = self._held[size:]
-        self._link(" ".join(dict.fromkeys(links)))
-        return True
-
-    def _cited(self, index: int, written: str) -> str:
-        """The link to a passage for what was said last; empty when the passage cannot support it."""
-        if len(self.checks) >= MOST_CHECKS:
+    def _cite_for_claim(self, index: int, written: str) -> str:
+        """Build the link for the text just before. Empty, with a record, if the passage cannot support that text."""
+        if len(self.checks) >= MAX_CHECKS:
             return ""
         if self.refused:
             self._record(written, dropped="the model says that it has no answer")
             return ""
-        claim = last_sentence(self._said) or self._cells.strip()
+        claim = extract_claim(self._claim) or self._claim_cells.strip()
         passage = self._passage(index)
-        if reason := passage.contradicts(claim):
-            self._record(written, dropped=reason)
+        if objection := passage.find_objection(claim):
+            self._record(written, dropped=objection)
             return ""
-        sentence = passage.best(claim, self.question)
+        sentence = passage.best_sentence(claim, self.question)
         link, new = self.cite(index, sentence)
         self._events += new
-        self._record(written, url=self._url(index, sentence), sentence=sentence)
+        self._record(written, url=self._link_address(index, sentence), sentence=sentence)
         return link
 
-    def _lead(self, label: str, address: str, size: int) -> bool:
-        """A link, or an address without a label: a citation, one that may stay, or nothing but its label."""
-        written = self._held[:size]
-        owner = self._addresses.owner(address)
-        if owner.passages:
-            index = next((i for i in owner.passages if self.passages[i].url == address), owner.passages[0])
-            if label:
-                self._held = f"{label} [{index + 1}]{self._held[size:]}"
-                return self._again()
-            if link := self._cited(index, written):
-                self._held = self._held[size:]
-                self._link(link)
-                return True
-            return self._vanish(size)
-        if owner.url and len(self.checks) < MOST_CHECKS:
-            self._record(written, url=owner.url)
-            self._held = self._held[size:]
-            url = addresses.safe(owner.url)
-            self._link(f"[{plain}]({url})" if (plain := _plain(label)) else f"<{url}>")
-            return True
-        self._record(written, dropped="not in the passages")
-        return self._unwrap(label, size)
-
-    def _address(self, beginning: str) -> bool:
-        """A bare address, or what would make one of what was written already (then without a beginning)."""
-        run = addresses.RUN.match(self._held)
-        assert run
-        if run.end() == len(self._held) <= LONGEST_LINK and not self._final:
-            return False
-        if run.end() > LONGEST_LINK:
-            self._record(run[0], dropped="not in the passages")
-            self._endless = "address"
-            return self._vanish(run.end())
-        ascii_part = re.match(r"[!-~]*", run[0])
-        address = addresses.trimmed(ascii_part[0] if ascii_part else "")
-        if not beginning or len(address) <= len(beginning):
-            self._record(run[0], dropped="not in the passages")
-            return self._vanish(len(address) or 1)
-        ends = _ENDS.match(self._held, len(address))
-        if ends and self._addresses.owner(address).url == address and len(self.checks) < MOST_CHECKS:
-            self._record(address, url=address)
-            return self._take_address(address)
-        return self._lead("", address, len(address))
-
     def _passage(self, index: int) -> Passage:
-        if index not in self._ready:
-            self._ready[index] = Passage(self.passages[index])
-        return self._ready[index]
+        if index not in self._evidence:
+            self._evidence[index] = Passage(self.passages[index])
+        return self._evidence[index]
 
-    def _url(self, index: int, sentence: str) -> str:
-        url = addresses.safe(self.passages[index].url)
-        fragment = self._passage(index).page.fragment(sentence) if sentence else ""
+    def _link_address(self, index: int, sentence: str) -> str:
+        url = addresses.escape_for_link(self.passages[index].url)
+        fragment = self._passage(index).page.build_fragment(sentence) if sentence else ""
         return url + ("#" if fragment and "#" not in url else "") + fragment
 
-    def _record(self, written: str, **what: str) -> None:
-        if len(self.checks) < MOST_CHECKS:
-            self.checks.append({"written": written[:_WRITTEN], **what})
+    def _record(self, written: str, **result: str) -> None:
+        if len(self.checks) < MAX_CHECKS:
+            self.checks.append({"written": written[:_MAX_WRITTEN], **result})
 
+    # ---- Markers, links and images. ----
 
-def _closing(held: str) -> int | None:
-    """Behind the bracket that closes the one at the beginning: -1 if there is none, None if that is not known yet.
+    def _square(self) -> bool:
+        return self._decide_bracket(is_image=False)
 
-    Code binds tighter than brackets; where code would begin that does not end in sight there is no label.
-    """
-    depth = at = 0
-    while at < len(held):
-        piece = _PIECE.match(held, at)
-        if not piece:
-            return None
-        at = piece.end()
-        if piece[0][0] == "`":
-            size = len(piece[0])
-            end = next((run.end() for run in RUN.finditer(held, at) if run[0] == "`" * size), 0)
-            if not end or end == len(held):
-                return None
-            at = end
-        elif piece[0] == "[":
-            depth += 1
-            if depth > _DEEPEST:
-                return -1
-        elif piece[0] == "]":
-            depth -= 1
-            if not depth:
-                return at
-    return None
+    def _bang(self) -> bool:
+        follower = self._pending[1:2]
+        if not follower:
+            return self._accept("!") if self._is_final else False
+        if follower != "[":
+            return self._accept("!")
+        return self._decide_bracket(is_image=True)
 
+    def _decide_bracket(self, is_image: bool) -> bool:
+        text, newline, _ = self._pending[int(is_image) : MAX_LINK].partition("\n")
+        bracket = brackets.parse(
+            text,
+            is_complete=self._is_final or len(self._pending) >= MAX_LINK or bool(newline),
+            is_image=is_image,
+            may_define=not is_image and not self._is_line_begun and bool(self._line and not self._line.continues),
+            may_refer=not self._preceding[-1:].isalnum(),
+        )
+        if bracket is None:
+            return False
+        if isinstance(bracket, Literal) or (is_image and isinstance(bracket, Marker)):
+            return self._accept("!", "\\!") if is_image else self._accept("[", "[")
+        if isinstance(bracket, Marker):
+            return self._decide_marker(bracket)
+        if isinstance(bracket, Definition):
+            self._record(text, dropped=_NO_DEFINITIONS)
+            return self._remove(bracket.size)
+        bang = "!" * is_image
+        if isinstance(bracket, Reference):
+            self._record(bang + text[: bracket.written_size], dropped=_NO_IMAGES if is_image else _NO_DEFINITIONS)
+            return self._replace_by_label(bracket.label, len(bang) + bracket.size)
+        if is_image:
+            self._record(bang + text[: bracket.size], dropped=_NO_IMAGES)
+            return self._replace_by_label(bracket.label, len(bang) + bracket.size)
+        return self._decide_link(bracket)
 
-def _plain(label: str) -> str:
-    """The label of a link that stays, with nothing in it that could be another; empty where nothing is left to show.
+    def _lenticular(self) -> bool:
+        bracket = brackets.parse_lenticular(self._pending, self._is_final)
+        if bracket is None:
+            return False
+        return self._accept("【") if isinstance(bracket, Literal) else self._decide_marker(bracket)
 
-    Numbers alone are for citations.
-    """
-    if re.fullmatch(r"`[^`|\n]+`", label):
-        return label
-    label = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\))?", r"\1", label)
-    label = " ".join(re.sub(r"[\[\]<>()\\`|&!~]", "", label).split())
-    if "/" in label or "@" in label or "www." in label.lower() or label.isdigit():
-        return ""
-    return label
+    def _decide_marker(self, marker: Marker) -> bool:
+        """Replace a marker by links to the passages that can support the claim before it; remove it without any."""
+        written = self._pending[: marker.size]
+        links = list(self._cite_numbers(marker.numbers, written))
+        if not links:
+            return self._remove(marker.size)
+        self._pending = self._pending[marker.size :]
+        self._insert_link(" ".join(dict.fromkeys(links)))
+        return True
 
+    def _cite_numbers(self, numbers: Iterable[int], written: str) -> Iterable[str]:
+        for number in dict.fromkeys(numbers):
+            if not 1 <= number <= len(self.passages):
+                self._record(written, dropped="no such passage")
+            elif link := self._cite_for_claim(number - 1, written):
+                yield link
 
-def _numbers(written: str) -> list[int]:
-    """The numbers of a marker; `1-3` stands for three of them."""
-    numbers: list[int] = []
-    for number in re.finditer(r"(?:(\d+)\s*[–-]\s*)?(\d+)", written):
-        first = int(number[1] or number[2])
-        numbers += range(first, min(int(number[2]), first + 20) + 1)
-    return numbers
+    def _decide_link(self, link: Link) -> bool:
+        """Decide about a link, or an address without a label: cite its page, keep it, or keep only the label."""
+        written = self._pending[: link.size]
+        match = self._addresses.look_up(link.address)
+        if match.passages:
+            index = next((i for i in match.passages if self.passages[i].url == link.address), match.passages[0])
+            if link.label:  # read again as the label and a marker
+                self._pending = f"{link.label} [{index + 1}]{self._pending[link.size :]}"
+                return self._rescan_line()
+            if citation := self._cite_for_claim(index, written):
+                self._pending = self._pending[link.size :]
+                self._insert_link(citation)
+                return True
+            return self._remove(link.size)
+        if match.url and len(self.checks) < MAX_CHECKS:
+            self._record(written, url=match.url)
+            self._pending = self._pending[link.size :]
+            url = addresses.escape_for_link(match.url)
+            label = brackets.plain_label(link.label)
+            self._insert_link(f"[{label}]({url})" if label else f"<{url}>")
+            return True
+        self._record(written, dropped=_NOT_ALLOWED)
+        return self._replace_by_label(link.label, link.size)
+
+    # ---- Addresses without brackets. ----
+
+    def _angle(self) -> bool:
+        """Decide about `<https://…>` and `<me@…>`; any other `<` is escaped where it could begin a tag."""
+        follower = self._pending[1:2]
+        if not follower:
+            return self._accept("<") if self._is_final else False
+        if follower in " \t\n=-" or follower.isdigit():
+            return self._accept("<")
+        text = self._pending[: MAX_LINK + 1]
+        if found := _ANGLED.match(text):
+            return self._decide_link(Link("", found[1], found.end()))
+        if not self._is_final and len(text) <= MAX_LINK and not re.search(r"[\s<>]", text[1:]):
+            return False
+        return self._accept("<", "\\<")
+
+    def _at(self) -> bool:
+        """Decide about the mail address whose name is already written."""
+        start = _MAIL_HOST_START.match(self._pending)
+        assert start
+        if start.end() == len(self._pending) <= MAX_LINK and not self._is_final:
+            return False
+        host = _MAIL_HOST.match(self._pending)
+        name = _MAIL_NAME.search(self._preceding)
+        if not host or not name:
+            return self._accept("@")
+        written = name[0] + host[0]
+        if self._addresses.look_up(written).url:
+            if not self._is_final and _PERHAPS_ADDRESS_END.fullmatch(self._pending, host.end()):
+                return False
+            if _ADDRESS_END.match(self._pending, host.end()):
+                self._record(written, url=f"mailto:{written}")
+                return self._accept_address(host[0])
+        self._record(written, dropped=_NOT_ALLOWED)
+        return self._remove(host.end())
+
+    def _address(self, prefix: str) -> bool:
+        characters = addresses.CHARACTERS.match(self._pending)
+        assert characters
+        if characters.end() == len(self._pending) <= MAX_LINK and not self._is_final:
+            return False
+        if characters.end() > MAX_LINK:
+            self._record(characters[0], dropped=_NOT_ALLOWED)
+            self._overlong = "address"
+            return self._remove(characters.end())
+        ascii_start = re.match(r"[!-~]*", characters[0])
+        address = addresses.trim(ascii_start[0] if ascii_start else "")
+        if not prefix or len(address) <= len(prefix):
+            self._record(characters[0], dropped=_NOT_ALLOWED)
+            return self._remove(len(address) or 1)
+        is_whole = _ADDRESS_END.match(self._pending, len(address))
+        if is_whole and self._addresses.look_up(address).url == address and len(self.checks) < MAX_CHECKS:
+            self._record(address, url=address)
+            return self._accept_address(address)
+        return self._decide_link(Link("", address, len(address)))

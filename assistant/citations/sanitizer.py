@@ -1,201 +1,230 @@
-"""What a model writes is hostile: of its Markdown nothing passes that could be a link, an image or HTML.
+"""Escapes everything in a model's Markdown that could begin a link, an image or HTML. Its text is hostile.
 
-What looks like the beginning of one is escaped, in a way that no reader sees,
-unless a subclass lets it through. Only code passes as it is, and only where every
-renderer sees code: a fence as `assistant.citations.block_scanner` finds it, or a span within one
-paragraph; any other fence or backtick is escaped too.
+Readers see the same text, since Markdown shows an escaped sign as the sign:
+
+    <img src=x> and `code`   ->   \\<img src=x> and `code`
+    an open ` backtick       ->   an open \\` backtick
+
+A subclass may let checked links through. Code passes as it is, but only where every
+renderer sees code: in a fence that `block_scanner` finds, or in a span that ends
+within its paragraph.
 """
 
 import html
 import re
 from abc import abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
 
 from assistant.citations import block_scanner
-from assistant.citations.stream_rewriter import LONGEST_LINK, RUN, Rewriter
+from assistant.citations.block_scanner import Line
+from assistant.citations.stream_rewriter import FENCE_MARK, MAX_LINK, StreamRewriter
 
-LONGEST_CODE = 2_000  # characters of a code span
+MAX_CODE_SPAN = 2_000  # characters
+_MAX_TICKS = 300
 _CODE_END = re.compile(r"`+|\\*\|")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
-_ENTITY_SO_FAR = re.compile(r"&#?\w{0,32}$")
-_JOINS = re.compile(r"[A-Za-z\d:/.@]")  # what an address could be pieced together from
-_MAIL_TAIL = re.compile(r"[\w.+-]@[\w.-]+$")
+_ENTITY_START = re.compile(r"&#?\w{0,32}$")
+_ADDRESS_CHARACTER = re.compile(r"[A-Za-z\d:/.@]")
+_MAIL_END = re.compile(r"[\w.+-]@[\w.-]+$")
 _HOST = re.compile(r"//[\w-]+(?:\.[\w-]+)+")
-# What takes the pieces that begin with a sign: the name of a method.
-STEPS = {
-    "\\": "_backslash",
-    "`": "_ticks",
-    "~": "_tildes",
-    "<": "_angle",
-    "!": "_bang",
-    "[": "_square",
-    "【": "_lenticular",
-    "(": "_round",
-    ":": "_colon",
-    ";": "_semicolon",
-    "/": "_slash",
-    ".": "_dot",
-    "@": "_at",
-    "&": "_ampersand",
-    "|": "_pipe",
-}
 
 
-class Escaping(Rewriter):
-    """Takes the signs that could begin something. Brackets, angles, `!` and `@` are a subclass's."""
+class Sanitizer(StreamRewriter):
+    """Decides about each sign that could begin something. A subclass decides about brackets, `<`, `!` and `@`."""
 
-    steps = STEPS
+    steps: ClassVar[Mapping[str, str]] = {
+        "\\": "_backslash",
+        "`": "_ticks",
+        "~": "_tildes",
+        "<": "_angle",
+        "!": "_bang",
+        "[": "_square",
+        "【": "_lenticular",
+        "(": "_round",
+        ":": "_colon",
+        ";": "_semicolon",
+        "/": "_slash",
+        ".": "_dot",
+        "@": "_at",
+        "&": "_ampersand",
+        "|": "_pipe",
+    }
+
+    # ---- Escapes and entities. ----
 
     def _backslash(self) -> bool:
-        follower = self._held[1:2]
-        if not follower and not self._final:
+        """Keep an escape; drop the backslash before a sign that has a step of its own for addresses."""
+        follower = self._pending[1:2]
+        if not follower and not self._is_final:
             return False
         if follower == "\n":
-            return self._take("\\")
+            return self._accept("\\")
         if follower and follower in ":/@":
-            self._held = self._held[1:]
+            self._pending = self._pending[1:]
             return True
         if follower == ".":
-            if len(self._held) < 3 and not self._final:
+            if len(self._pending) < 3 and not self._is_final:
                 return False
-            if self._held[2:3].isalnum():
-                self._held = self._held[1:]
+            if self._pending[2:3].isalnum():
+                self._pending = self._pending[1:]
                 return True
         if follower and follower.isascii() and follower.isprintable() and not (follower.isalnum() or follower == " "):
-            return self._take("\\" + follower)
-        return self._take("\\", "\\\\")
+            return self._accept("\\" + follower)
+        return self._accept("\\", "\\\\")
+
+    def _ampersand(self) -> bool:
+        """Escape an entity that stands for a character of addresses."""
+        if entity := _ENTITY.match(self._pending):
+            return self._accept("&", "\\&") if _is_address_entity(entity[0]) else self._accept(entity[0])
+        if not self._is_final and _ENTITY_START.fullmatch(self._pending):
+            return False
+        return self._accept("&")
+
+    def _semicolon(self) -> bool:
+        """Escape a semicolon that would end such an entity, pieced together after a removal."""
+        begun = _ENTITY_START.search(self._preceding)
+        return self._accept(";", "\\;" if begun and _is_address_entity(f"{begun[0]};") else ";")
+
+    # ---- Code and tables. ----
 
     def _ticks(self) -> bool:
-        run = RUN.match(self._held)
+        """Keep a code span that ends in sight; escape any other backticks."""
+        run = FENCE_MARK.match(self._pending)
         assert run
         size = run.end()
-        if size == len(self._held) and size < 300 and not self._final:
+        if size == len(self._pending) and size < _MAX_TICKS and not self._is_final:
             return False
-        end: int | None = -1
-        if size < 300:
-            end = self._code_end(size)
-            if end is None:
-                return False
-        else:
-            self._endless = "`"
-        if end == -1:
-            return self._take("`" * size, "\\`" * size)
-        code = self._held[:end]
-        self._breaks = self._breaks or "|" in code or "\n" in code
-        return self._take(code)
+        if size >= _MAX_TICKS:
+            self._overlong = "`"
+            return self._accept(run[0], "\\`" * size)
+        end = self._find_code_end(size)
+        if end is None:
+            return False
+        if end < 0:
+            return self._accept(run[0], "\\`" * size)
+        code = self._pending[:end]
+        self._has_code_across_cells = self._has_code_across_cells or "|" in code or "\n" in code
+        return self._accept(code)
 
-    def _code_end(self, size: int) -> int | None:
-        """Where the code span ends that begins with `size` backticks: -1 if nowhere, None if that is not known yet."""
+    def _find_code_end(self, size: int) -> int | None:
+        """Find where the code span ends that begins with `size` backticks: -1 if nowhere, None if more text decides."""
         assert self._line
-        text = self._held[:LONGEST_CODE]
-        whole = self._final and len(self._held) <= LONGEST_CODE
-        known = self._final or len(self._held) >= LONGEST_CODE
-        at, state, kind = size, self._line.after, self._line.kind
+        text = self._pending[:MAX_CODE_SPAN]
+        has_all = self._is_final and len(self._pending) <= MAX_CODE_SPAN  # no character will follow `text`
+        is_decidable = self._is_final or len(self._pending) >= MAX_CODE_SPAN
+        at, line = size, self._line
         while True:
-            stop = text.find("\n", at)
-            end = len(text) if stop < 0 else stop
-            for run in _CODE_END.finditer(text, at, end):
-                if "|" in run[0]:
-                    if kind == "row" and len(run[0]) != 2:
-                        return -1
-                elif len(run[0]) == size and (run.end() < len(text) or whole):
-                    return run.end()
-            if stop < 0:
-                return -1 if known else None
-            if kind != "text":
+            newline = text.find("\n", at)
+            line_end = len(text) if newline < 0 else newline
+            for found in _CODE_END.finditer(text, at, line_end):
+                if "|" in found[0]:
+                    if self._line.kind == "row" and len(found[0]) != 2:
+                        return -1  # the cell ends here, unless one backslash escapes the bar
+                elif len(found[0]) == size and (found.end() < len(text) or has_all):
+                    return found.end()
+            if newline < 0:
+                return -1 if is_decidable else None
+            if self._line.kind != "text":
                 return -1
-            start, newline, _ = text[stop + 1 :].partition("\n")
-            line = block_scanner.read(state, block_scanner.expanded(start), bool(newline) or whole)
-            if line is None and not known:
+            next_text, next_newline, _ = text[newline + 1 :].partition("\n")
+            next_text = block_scanner.expand_tabs(next_text)
+            next_line = block_scanner.scan_line(line.after, next_text, bool(next_newline) or has_all)
+            if next_line is None and not is_decidable:
                 return None
-            if line is None or not line.continues or block_scanner.expanded(start)[line.prefix :].startswith("<"):
-                return -1  # HTML would end the paragraph
-            at, state = stop + 1, line.after
+            if next_line is None or not _continues_paragraph(next_line, next_text):
+                return -1
+            at, line = newline + 1, next_line
 
     def _tildes(self) -> bool:
-        run = RUN.match(self._held)
+        """Escape what would begin a fence elsewhere."""
+        run = FENCE_MARK.match(self._pending)
         assert run
         size = run.end()
         if size < 3:
-            return self._take(run[0]) if size < len(self._held) or self._final else False
-        self._endless = "~"
-        return self._take(run[0], "\\~" * size)
-
-    def _round(self) -> bool:
-        return self._take("(", "\\(" if self._past.endswith("]") else "(")
-
-    def _semicolon(self) -> bool:
-        begun = _ENTITY_SO_FAR.search(self._past)
-        return self._take(";", "\\;" if begun and _joins(f"{begun[0]};") else ";")
-
-    def _colon(self) -> bool:
-        if self._past.endswith("]"):
-            return self._take(":", "\\:")
-        if self._past.lower().endswith(("mailto", "xmpp")):
-            return self._cut_off(":")
-        return self._take(":")
-
-    def _slash(self) -> bool:
-        if self._past.endswith(":/"):
-            return self._cut_off("/")
-        if self._held == "/" and not self._final:
-            return False
-        doubled = "/" * self._past.endswith("/") + self._held[: LONGEST_LINK + 1]
-        if doubled.startswith("//"):
-            if not self._final and len(doubled) <= LONGEST_LINK and re.fullmatch(r"[\w./-]*", doubled):
-                return False
-            if self._past.endswith(":") or _HOST.match(doubled):
-                return self._address("")
-        return self._take("/")
-
-    def _dot(self) -> bool:
-        if self._past.lower().endswith("www") or _MAIL_TAIL.search(self._past):
-            return self._cut_off(".")
-        return self._take(".")
-
-    def _cut_off(self, sign: str) -> bool:
-        """Take the sign that would make an address of what was written, and of what follows it at once."""
-        if len(self._held) == 1 and not self._final:
-            return False
-        if self._held[1:2].strip() and (sign != "." or self._held[1].isalnum()):
-            return self._address("")
-        return self._take(sign)
-
-    def _ampersand(self) -> bool:
-        if entity := _ENTITY.match(self._held):
-            return self._take("&", "\\&") if _joins(entity[0]) else self._take(entity[0])
-        if not self._final and _ENTITY_SO_FAR.fullmatch(self._held):
-            return False
-        return self._take("&")
+            return self._accept(run[0]) if size < len(self._pending) or self._is_final else False
+        self._overlong = "~"
+        return self._accept(run[0], "\\~" * size)
 
     def _pipe(self) -> bool:
-        self._take("|")
+        """Begin the next cell of a table's row."""
+        self._accept("|")
         if self._line and self._line.kind == "row":
-            self._cells += self._said
-            self._said = ""
+            self._claim_cells += self._claim
+            self._claim = ""
         return True
+
+    # ---- Signs inside links and addresses. ----
+
+    def _round(self) -> bool:
+        """Escape `(` behind `]`, where it would begin the target of a link."""
+        return self._accept("(", "\\(" if self._preceding.endswith("]") else "(")
+
+    def _colon(self) -> bool:
+        """Escape `:` behind `]`, where it would define a link; cut off the address behind `mailto:`."""
+        if self._preceding.endswith("]"):
+            return self._accept(":", "\\:")
+        if self._preceding.lower().endswith(("mailto", "xmpp")):
+            return self._cut_address_off(":")
+        return self._accept(":")
+
+    def _slash(self) -> bool:
+        """Cut off the address behind `://`, and behind `//` where a host follows."""
+        if self._preceding.endswith(":/"):
+            return self._cut_address_off("/")
+        if self._pending == "/" and not self._is_final:
+            return False
+        slashes = "/" * self._preceding.endswith("/") + self._pending[: MAX_LINK + 1]
+        if slashes.startswith("//"):
+            if not self._is_final and len(slashes) <= MAX_LINK and re.fullmatch(r"[\w./-]*", slashes):
+                return False
+            if self._preceding.endswith(":") or _HOST.match(slashes):
+                return self._address("")
+        return self._accept("/")
+
+    def _dot(self) -> bool:
+        """Cut off the address behind `www.`, and the rest of a mail address."""
+        if self._preceding.lower().endswith("www") or _MAIL_END.search(self._preceding):
+            return self._cut_address_off(".")
+        return self._accept(".")
+
+    def _cut_address_off(self, sign: str) -> bool:
+        """Take the sign, and remove what follows it at once: both would make an address of what is written."""
+        if len(self._pending) == 1 and not self._is_final:
+            return False
+        if self._pending[1:2].strip() and (sign != "." or self._pending[1].isalnum()):
+            return self._address("")
+        return self._accept(sign)
+
+    # ---- For a subclass. ----
 
     @abstractmethod
     def _angle(self) -> bool:
-        """Take what begins with `<`."""
+        """Decide what begins with `<`."""
 
     @abstractmethod
     def _bang(self) -> bool:
-        """Take what begins with `!`."""
+        """Decide what begins with `!`."""
 
     @abstractmethod
     def _square(self) -> bool:
-        """Take what begins with `[`."""
+        """Decide what begins with `[`."""
 
     @abstractmethod
     def _lenticular(self) -> bool:
-        """Take what begins with `【`."""
+        """Decide what begins with `【`."""
 
     @abstractmethod
     def _at(self) -> bool:
-        """Take what begins with `@`."""
+        """Decide what begins with `@`."""
 
 
-def _joins(entity: str) -> bool:
-    """Whether an entity stands for something that addresses are made of."""
-    meant = html.unescape(entity)
-    return meant != entity and bool(_JOINS.search(meant))
+def _continues_paragraph(line: Line, text: str) -> bool:
+    """Whether a line goes on with the paragraph above. A tag at its beginning would end it for some renderers."""
+    return line.continues and not text[line.prefix :].startswith("<")
+
+
+def _is_address_entity(entity: str) -> bool:
+    """Whether an entity stands for a character that addresses are made of."""
+    character = html.unescape(entity)
+    return character != entity and bool(_ADDRESS_CHARACTER.search(character))

@@ -1,9 +1,14 @@
-"""Rewriting a model's Markdown while it streams: what is held back, and where it stands. `sanitizer` decides.
+"""Rewrites Markdown while it streams. A subclass decides what each piece becomes; this class waits and writes.
 
-The text is read piece by piece. Each piece is decided once and for good, when
-enough has arrived; until then it is held back. Decisions look at what was
-written last (`_past`), not at what was read, since what vanishes between two
-harmless pieces may join them to a harmful one.
+`feed` gets the text in arbitrary cuts. It takes piece after piece (a word, a sign, a
+link) off the pending text. It decides a piece once and for good, as soon as enough
+text has arrived. With a subclass that replaces `[2]` by a link:
+
+    feed("See [")  ->  "See"
+    feed("2].")    ->  " [1](https://docs.example/b)."
+
+Decisions look at the text that was written before (`_preceding`), not at what was
+read: when a piece is removed, its neighbours must not join to something harmful.
 """
 
 import re
@@ -12,284 +17,318 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
 from assistant.citations import addresses, block_scanner
+from assistant.citations.block_scanner import BlockState, Line
 from assistant.events import Source, Text
 
-LONGEST_LINK = 600  # characters of a link or an address that are held back
-LONGEST_START = 400  # characters of a line of which nothing is known yet
-LONGEST_CLAIM = 600
-_CHUNK = 4_096  # what is looked at in one go, so that a long delta costs no more than many short ones
-# What most of a stream is: words. But one at the end may be the beginning of an address.
-_PLAIN = re.compile(r" {0,5}(?:[^\W_]|[,.?'\"*_’–—-])(?:[^\W_]|[ ,.?'\"*_’–—-])*")
-_PERHAPS = re.compile(
-    r"(?<![^\W_])(?:" + "|".join({text[:end] for text in addresses.BEGINNINGS for end in range(1, len(text))}) + r")\Z",
+MAX_LINK = 600  # characters of a link or an address that wait for their end
+MAX_LINE_START = 400  # characters of a line that wait until its kind is known
+MAX_CLAIM = 600
+_CHUNK = 4_096  # a long delta is processed in chunks, so that it costs no more than many short ones
+_WRITTEN_TAIL = 80
+# Most of a stream: words inside a line. But the last one may be the beginning of an address.
+_PLAIN_TEXT = re.compile(r" {0,5}(?:[^\W_]|[,.?'\"*_’–—-])(?:[^\W_]|[ ,.?'\"*_’–—-])*")
+_ADDRESS_START = re.compile(
+    r"(?<![^\W_])(?:" + "|".join({text[:end] for text in addresses.PREFIXES for end in range(1, len(text))}) + r")\Z",
     re.IGNORECASE,
 )
-_WORDS = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
-_SUGGESTIONS = re.compile(r"([`~]{3,}[ \t]*)suggestions\b", re.IGNORECASE)  # a block of our own: nobody else makes one
+_WORD = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
+_SUGGESTIONS_FENCE = re.compile(
+    r"([`~]{3,}[ \t]*)suggestions\b", re.IGNORECASE
+)  # only the service may write this block
 _BLANKS = re.compile(r"[ \t]+")
-RUN = re.compile(r"`+|~+")
-_OPEN = re.compile(r"(?:www|[\w.+-]@[\w.-]*)\.$", re.IGNORECASE)  # what a word must not follow
+FENCE_MARK = re.compile(r"`+|~+")
+_UNFINISHED_HOST = re.compile(r"(?:www|[\w.+-]@[\w.-]*)\.$", re.IGNORECASE)  # a word behind it would make an address
 _CLOSING = ".,;:!?)…。，、；：！？"
 
 
-class Rewriter(ABC):
+class StreamRewriter(ABC):
     """Rewrites a streamed answer.
 
-    Each step takes the next piece off what is held (`_held`) and writes what it
-    becomes; it returns False, and does nothing, when it takes more to decide.
-    A piece that begins with a sign of `steps` is taken by the method named there.
+    A step takes the next piece off `_pending` and writes what it becomes. It
+    returns False, and changes nothing, when it needs more text to decide.
+    `steps` names the method for each sign that needs a decision of its own.
     """
 
     steps: ClassVar[Mapping[str, str]]
 
     def __init__(self) -> None:
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
-        self._held = ""
-        self._final = False
-        self._events: list[Source | Text] = []
-        self._tail = ""  # the end of what was written
-        self._before = block_scanner.State()  # what is open above the line
-        self._line: block_scanner.Line | None = None  # the line that is being read; None at its beginning
-        self._prefix = ""  # its marks and indentation, not yet written
-        self._blanks = ""  # blanks not yet written
-        self._begun = False  # whether anything was written of the line
-        self._shown = ""  # the line as it is written, for the head of a table
-        self._breaks = False  # whether code of the line would break at a table's column
-        self._said = ""  # the paragraph, item or cell, for the claim of a marker
-        self._cells = ""  # the cells before it
-        self._gap = False  # whether something vanished just here
-        self._bare = False  # whether an address was written last, as it is
-        self._endless = ""  # the character of a run of them, or "address", that is too long and still goes on
+    def _reset(self) -> None:
+        # What was read.
+        self._pending = ""  # not decided yet
+        self._is_final = False  # no more text will come
+        self._overlong = ""  # "`", "~" or "address": what is too long to wait for its end, and still goes on
+        # What was written.
+        self._events: list[Source | Text] = []  # since the last call
+        self._written_tail = ""
+        self._blanks = ""  # blanks that wait for the piece behind them
+        self._after_removal = False  # a piece was removed just here
+        self._after_address = False  # an address was written last
+        # The line.
+        self._state_above = BlockState()
+        self._line: Line | None = None  # None at the beginning of a line, until its kind is known
+        self._line_prefix = ""  # its markers and indentation, not written yet
+        self._line_written = ""  # its beginning as it was written; it may be the header of a table
+        self._is_line_begun = False  # something of it was written
+        self._has_code_across_cells = False  # a table would cut code of the line in two
+        # The claim that a marker may follow.
+        self._claim = ""  # the text of the paragraph, list item or cell so far
+        self._claim_cells = ""  # the cells before it in a row
 
     def feed(self, delta: str) -> Iterator[Source | Text]:
-        """Rewrite the next piece of a model's answer; an undecided end waits for the piece after it."""
-        if self._is_plain(delta):
-            yield Text(self._plain(delta))
+        """Rewrite the next piece of a stream. What cannot be decided yet waits for the next call."""
+        if self._is_plain_text(delta):
+            yield Text(self._write_plain_text(delta))
             return
         for start in range(0, len(delta), _CHUNK):
-            self._held += delta[start : start + _CHUNK]
-            yield from self._work()
+            self._pending += delta[start : start + _CHUNK]
+            yield from self._process()
 
     def end(self) -> Iterator[Source | Text]:
-        """Rewrite what still waited."""
-        self._final = True
-        yield from self._work()
-        if (after := self._line.after if self._line else self._before).fence:  # so that what follows is no code
-            inside = "".join(" " * columns if columns else "> " for columns in after.containers)
-            fence = RUN.search(after.fence)
-            yield Text(f"{'' if self._line is None else chr(10)}{inside}{fence[0] if fence else ''}")
-        self._begin()
+        """Rewrite the rest. Closes fenced code that is still open, so that text after the answer is not code."""
+        self._is_final = True
+        yield from self._process()
+        state = self._line.after if self._line else self._state_above
+        if state.fence:
+            indent = "".join(" " * columns if columns else "> " for columns in state.containers)
+            fence = FENCE_MARK.search(state.fence)
+            yield Text(f"{'' if self._line is None else chr(10)}{indent}{fence[0] if fence else ''}")
+        self._reset()
 
-    def _is_plain(self, delta: str) -> bool:
-        """Whether a piece is what nearly all are: words inside a line, of which nothing can come."""
-        if self._held or self._gap or self._bare or self._endless or not self._line or len(delta) > _CHUNK:
+    # ---- The fast path. ----
+
+    def _is_plain_text(self, delta: str) -> bool:
+        """Whether a delta is only words inside a line, or code, that need no decision."""
+        if self._pending or self._after_removal or self._after_address or self._overlong or not self._line:
+            return False
+        if len(delta) > _CHUNK:
             return False
         if self._line.kind == "code":
             return bool(delta) and "\n" not in delta and "\r" not in delta
-        if not _PLAIN.fullmatch(delta) or _PERHAPS.search(delta):
+        if not _PLAIN_TEXT.fullmatch(delta) or _ADDRESS_START.search(delta):
             return False
-        return "." not in delta or not ("@" in self._tail or "www" in f"{self._tail[-3:]}{delta}".lower())
+        return "." not in delta or not (
+            "@" in self._written_tail or "www" in f"{self._written_tail[-3:]}{delta}".lower()
+        )
 
-    def _plain(self, delta: str) -> str:
-        """Write such a piece; blanks at its end wait."""
+    def _write_plain_text(self, delta: str) -> str:
+        """Return a delta of plain text as it is written. Blanks at its end wait."""
         words = delta if self._line and self._line.kind == "code" else delta.rstrip(" ")
-        written = f"{self._prefix}{self._blanks}{words}"
-        self._prefix, self._blanks = "", delta[len(words) :]
-        self._said = (self._said + (written if self._said else words))[-LONGEST_CLAIM:]
-        self._tail = (self._tail + written)[-80:]
-        if len(self._shown) < LONGEST_START:
-            self._shown = (self._shown + written)[:LONGEST_START]
-        self._begun = True
+        written = f"{self._line_prefix}{self._blanks}{words}"
+        self._line_prefix, self._blanks = "", delta[len(words) :]
+        self._claim = (self._claim + (written if self._claim else words))[-MAX_CLAIM:]
+        self._written_tail = (self._written_tail + written)[-_WRITTEN_TAIL:]
+        if len(self._line_written) < MAX_LINE_START:
+            self._line_written = (self._line_written + written)[:MAX_LINE_START]
+        self._is_line_begun = True
         return written
 
-    def _work(self) -> Iterator[Source | Text]:
-        held = self._held
-        if "\r" in held:
-            keep = "\r" if held.endswith("\r") and not self._final else ""
-            self._held = held.removesuffix(keep).replace("\r\n", "\n").replace("\r", "\n")
-        else:
-            keep = ""
-        while self._held and self._step():
+    # ---- Piece by piece. ----
+
+    def _process(self) -> Iterator[Source | Text]:
+        """Take as many steps as the pending text allows. Yields sources first, then all the text in one event."""
+        carriage_return = ""
+        if "\r" in self._pending:
+            if self._pending.endswith("\r") and not self._is_final:
+                carriage_return = "\r"  # a line feed may follow
+            pending = self._pending.removesuffix(carriage_return)
+            self._pending = pending.replace("\r\n", "\n").replace("\r", "\n")
+        while self._pending and self._step():
             pass
-        self._held += keep
-        if self._final:
-            self._blanks = "" if self._gap else self._blanks
-            self._flush()
+        self._pending += carriage_return
+        if self._is_final:
+            self._blanks = "" if self._after_removal else self._blanks
+            self._flush_blanks()
         events, self._events = self._events, []
-        text: list[str] = []
-        for event in events:
-            if isinstance(event, Text):
-                text.append(event.delta)
-            else:
-                yield event
-        if text:
-            yield Text("".join(text))
+        yield from (event for event in events if not isinstance(event, Text))
+        if text := "".join(event.delta for event in events if isinstance(event, Text)):
+            yield Text(text)
 
     def _step(self) -> bool:
         if self._line is None:
             return self._start_line()
-        first = self._held[0]
-        if self._endless and self._go_on(first):
+        first = self._pending[0]
+        if self._overlong and self._continue_overlong(first):
             return True
-        if self._gap:
-            return self._close_gap(first)
+        if self._after_removal:
+            return self._continue_after_removal(first)
         if first == "\n":
             return self._end_line()
         if self._line.kind == "code":
-            return self._take(self._held.partition("\n")[0])
+            return self._accept(self._pending.partition("\n")[0])
         if first in " \t":
-            blanks = _BLANKS.match(self._held)
-            assert blanks
-            if len(self._blanks) > LONGEST_LINK:
-                self._flush()
-            self._blanks += blanks[0]
-            self._held = self._held[blanks.end() :]
-            return True
+            return self._hold_blanks()
         if first in self.steps:
             step: Callable[[], bool] = getattr(self, self.steps[first])
             return step()
-        if not first.isalnum() or self._past[-1:].isalnum():
-            pass
-        elif found := addresses.BEGINNING.match(self._held):
-            return self._address(found[0])
-        elif not self._final and any(text.startswith(self._held.lower()) for text in addresses.BEGINNINGS):
-            return False
-        words = _WORDS.match(self._held)
-        piece = words[0] if words else first
-        return self._take(piece, f" {piece}" if _OPEN.search(self._past) else piece)
+        return self._take_word(first)
+
+    def _hold_blanks(self) -> bool:
+        blanks = _BLANKS.match(self._pending)
+        assert blanks
+        if len(self._blanks) > MAX_LINK:
+            self._flush_blanks()
+        self._blanks += blanks[0]
+        self._pending = self._pending[blanks.end() :]
+        return True
+
+    def _take_word(self, first: str) -> bool:
+        """Take a word, or the address that begins with it."""
+        if first.isalnum() and not self._preceding[-1:].isalnum():
+            if prefix := addresses.PREFIX.match(self._pending):
+                return self._address(prefix[0])
+            if not self._is_final and any(text.startswith(self._pending.lower()) for text in addresses.PREFIXES):
+                return False
+        word = _WORD.match(self._pending)
+        piece = word[0] if word else first
+        return self._accept(piece, f" {piece}" if _UNFINISHED_HOST.search(self._preceding) else piece)
+
+    # ---- Lines. ----
 
     def _start_line(self) -> bool:
-        if not self._before.fence:
-            self._held = block_scanner.expanded(self._held)
-        start, newline, _ = self._held[: LONGEST_START + 1].partition("\n")
-        line = block_scanner.read(self._before, block_scanner.expanded(start), bool(newline) or self._final)
+        """Find the kind of the line, and take its prefix; a line without words is taken whole."""
+        if not self._state_above.fence:
+            self._pending = block_scanner.expand_tabs(self._pending)
+        start, newline, _ = self._pending[: MAX_LINE_START + 1].partition("\n")
+        is_complete = bool(newline) or self._is_final
+        line = block_scanner.scan_line(self._state_above, block_scanner.expand_tabs(start), is_complete)
         if line is None:
-            if len(self._held) <= LONGEST_START:
+            if len(self._pending) <= MAX_LINE_START:
                 return False
-            self._held = f"{self._held[:LONGEST_START]}\n{self._held[LONGEST_START:]}"
+            self._pending = f"{self._pending[:MAX_LINE_START]}\n{self._pending[MAX_LINE_START:]}"
             return True
-        above = self._shown
-        self._shown = ""
-        if line.kind in ("blank", "rule", "fence", "delimiter"):
-            if line.kind == "delimiter" and (
-                self._breaks
-                or "\\" in above
-                or block_scanner.cells(above) != block_scanner.cells(start[line.prefix :])
-                or start[line.prefix :].startswith("- ")
-            ):
-                # Not a table everywhere, or one that would cut code in two: then it shall be none anywhere.
-                line = line._replace(kind="text", continues=True, after=self._before)
-                self._prefix = f"{start[: line.prefix]}\\"
-                self._held = self._held[line.prefix :]
-            else:
-                self._line, self._said, self._cells = line, "", ""
-                return self._take(start, _SUGGESTIONS.sub(r"\1text", start) if line.kind == "fence" else start)
+        header, self._line_written = self._line_written, ""
+        if line.kind == "delimiter" and not self._is_table_everywhere(header, start[line.prefix :]):
+            line = line._replace(kind="text", continues=True, after=self._state_above)
+            self._line_prefix = f"{start[: line.prefix]}\\"  # escaped: a table for no renderer
+            self._pending = self._pending[line.prefix :]
+        elif line.kind in ("blank", "rule", "fence", "delimiter"):
+            self._line, self._claim, self._claim_cells = line, "", ""
+            return self._accept(start, _SUGGESTIONS_FENCE.sub(r"\1text", start) if line.kind == "fence" else start)
         elif line.kind != "code":
-            self._prefix = self._held[: line.prefix]
-            self._held = self._held[line.prefix :]
+            self._line_prefix = self._pending[: line.prefix]
+            self._pending = self._pending[line.prefix :]
         if not line.continues:
-            self._said, self._cells = "", ""
-        self._breaks = False
+            self._claim, self._claim_cells = "", ""
+        self._has_code_across_cells = False
         self._line = line
         return True
 
+    def _is_table_everywhere(self, header: str, delimiter: str) -> bool:
+        """Whether each renderer sees a table in these two rows, and the same cells in the header."""
+        return not (
+            self._has_code_across_cells
+            or "\\" in header
+            or block_scanner.count_columns(header) != block_scanner.count_columns(delimiter)
+            or delimiter.startswith("- ")
+        )
+
     def _end_line(self) -> bool:
         assert self._line
-        self._flush()
-        self._put("\n")
-        self._said += " "
-        self._before, self._line, self._begun = self._line.after, None, False
-        self._held = self._held[1:]
+        self._flush_blanks()
+        self._write("\n")
+        self._claim += " "
+        self._state_above, self._line, self._is_line_begun = self._line.after, None, False
+        self._pending = self._pending[1:]
         return True
 
-    def _go_on(self, first: str) -> bool:
-        """Take more of what is too long to be held back: False when it is over."""
-        if self._endless == "address":
-            size = addresses.RUN.match(self._held).end()  # type: ignore[union-attr]  # it matches anything
-            self._held = self._held[size:]
-        elif first == self._endless:
-            size = 1
-            self._take(first, "\\" + first)
-        else:
-            size = 0
-        if not size:
-            self._endless = ""
-        return bool(size)
-
-    def _unwrap(self, label: str, size: int) -> bool:
-        """Go on with a label alone."""
-        if not label.strip():
-            return self._vanish(size)
-        self._held = label + self._held[size:]
-        return self._again()
-
-    def _vanish(self, size: int) -> bool:
-        """Leave something out, with the blank before it if a blank or the end of something follows."""
-        self._held = self._held[size:]
-        self._gap = True
-        return True
-
-    def _close_gap(self, first: str) -> bool:
-        """Go on behind what vanished; `_work` waits here for the character that follows."""
-        if not self._begun:
-            self._held = self._held.lstrip(" \t")
-            if not self._held:
-                return True
-            self._gap = False
-            return self._again()
-        if first in " \t\n" or (first in _CLOSING and not self._bare):
-            self._blanks = ""
-        self._gap = False
-        return True
-
-    def _again(self) -> bool:
-        """Read a line anew that begins with something else than it seemed to."""
-        if not self._begun and self._line and self._line.kind != "code":
-            self._held = self._prefix + self._held
-            self._prefix = self._blanks = ""
+    def _rescan_line(self) -> bool:
+        """Scan a line again if nothing of it was written: after a change it may be another kind of line."""
+        if not self._is_line_begun and self._line and self._line.kind != "code":
+            self._pending = self._line_prefix + self._pending
+            self._line_prefix = self._blanks = ""
             self._line = None
         return True
 
-    def _take(self, read: str, written: str | None = None) -> bool:
-        """Write a piece of what is held, as it is or in another way."""
-        self._held = self._held[len(read) :]
-        self._flush()
-        self._put(read if written is None else written)
-        self._said = (self._said + read)[-LONGEST_CLAIM:]
+    # ---- What a step does with its piece. ----
+
+    def _accept(self, read: str, written: str | None = None) -> bool:
+        """Take `read` off the pending text and write it, or `written` in its place."""
+        self._pending = self._pending[len(read) :]
+        self._flush_blanks()
+        self._write(read if written is None else written)
+        self._claim = (self._claim + read)[-MAX_CLAIM:]
         return True
 
-    def _take_address(self, address: str) -> bool:
-        """Write an address that stays as it is; what follows must not become part of it."""
-        self._take(address)
-        self._bare = True
+    def _accept_address(self, address: str) -> bool:
+        """Write an address as it is. What follows must not become part of it."""
+        self._accept(address)
+        self._after_address = True
         return True
 
-    def _link(self, link: str) -> None:
-        self._flush()
-        self._put(f" {link}" if re.search(r"(?<!\\)!$", self._tail) else link)  # `!` would make an image of it
+    def _insert_link(self, link: str) -> None:
+        """Write a link of ours, which is no part of the claim."""
+        self._flush_blanks()
+        is_after_bang = re.search(r"(?<!\\)!$", self._written_tail)  # `!` would make an image of the link
+        self._write(f" {link}" if is_after_bang else link)
 
-    def _flush(self) -> None:
-        """Write what waited for the next piece."""
-        waiting, self._prefix, self._blanks = self._prefix + self._blanks, "", ""
+    def _replace_by_label(self, label: str, size: int) -> bool:
+        """Replace a link of `size` characters by its label, which is then read like other text."""
+        if not label.strip():
+            return self._remove(size)
+        self._pending = label + self._pending[size:]
+        return self._rescan_line()
+
+    def _remove(self, size: int) -> bool:
+        """Leave out the next characters. `_continue_after_removal` cares for the blank before them."""
+        self._pending = self._pending[size:]
+        self._after_removal = True
+        return True
+
+    def _continue_after_removal(self, first: str) -> bool:
+        """Leave out the blank before a removed piece as well, if a blank or closing punctuation follows."""
+        if not self._is_line_begun:
+            self._pending = self._pending.lstrip(" \t")
+            if not self._pending:
+                return True
+            self._after_removal = False
+            return self._rescan_line()
+        if first in " \t\n" or (first in _CLOSING and not self._after_address):
+            self._blanks = ""
+        self._after_removal = False
+        return True
+
+    def _continue_overlong(self, first: str) -> bool:
+        """Take more of what is too long to wait for its end. False when it is over."""
+        if self._overlong == "address":
+            characters = addresses.CHARACTERS.match(self._pending)
+            assert characters
+            self._pending = self._pending[characters.end() :]
+            goes_on = characters.end() > 0
+        else:
+            goes_on = first == self._overlong
+            if goes_on:
+                self._accept(first, "\\" + first)
+        if not goes_on:
+            self._overlong = ""
+        return goes_on
+
+    # ---- Writing. ----
+
+    def _flush_blanks(self) -> None:
+        """Write the prefix of the line and the blanks that waited."""
+        waiting, self._line_prefix, self._blanks = self._line_prefix + self._blanks, "", ""
         if waiting:
-            self._put(waiting)
-            self._said += " "
+            self._write(waiting)
+            self._claim += " "
 
-    def _put(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         if text:
-            self._bare = False
+            self._after_address = False
             self._events.append(Text(text))
-            self._tail = (self._tail + text)[-80:]
-            self._shown = (self._shown + text)[:LONGEST_START]
-            self._begun = True
+            self._written_tail = (self._written_tail + text)[-_WRITTEN_TAIL:]
+            self._line_written = (self._line_written + text)[:MAX_LINE_START]
+            self._is_line_begun = True
 
     @property
-    def _past(self) -> str:
-        """What the next piece will stand behind."""
-        return self._tail + self._prefix + self._blanks
+    def _preceding(self) -> str:
+        """The end of the text that the next piece will follow."""
+        return self._written_tail + self._line_prefix + self._blanks
 
     @abstractmethod
-    def _address(self, beginning: str) -> bool:
-        """Take an address with this beginning; without one, what would make an address of what was written."""
+    def _address(self, prefix: str) -> bool:
+        """Take an address that begins with `prefix`.
+
+        Without a prefix: take the text that would make an address of what is already written.
+        """

@@ -1,1 +1,6 @@
-"""Conversations in the database: threads and their messages, the report over them, a transcript as HTML."""
+"""Conversations in the database.
+
+Others import `threads` (open, save and delete conversations), `token_usage`
+(tokens of a project's day), `chat_ids` (ids that clients choose), `report` (what
+readers ask) and `transcript` (an answer as HTML).
+"""

@@ -1,4 +1,4 @@
-"""What readers asked, and what became of it. Never who they were: no `fp` leaves here."""
+"""The questions of readers with their answers, for the API and the admin. It never returns a fingerprint (`fp`)."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from docsite.core.db import snapshot
 from docsite.core.http.cursor import Moment
 from docsite.core.tenants.models import Project
 
-_SHOWN = ("message_id", "content", "page_path", "created_at", "thread__thread_id")
+_QUESTION_FIELDS = ("message_id", "content", "page_path", "created_at", "thread__thread_id")
 _FINAL = (Message.State.DONE, Message.State.ABORTED)
 
 
@@ -24,44 +24,43 @@ class Exchange:
 
     @property
     def is_answered(self) -> bool:
-        """Whether the documentation had an answer: it cites a page, and did not break off by a failure.
+        """Whether the documentation had an answer: the answer cites a page and did not fail.
 
-        A reader who left or pressed stop takes nothing from that; an answer that
-        is still being written is none yet.
+        It counts if the reader left or pressed stop, but not while it is still being written.
         """
         return self.answer is not None and self.answer.state in _FINAL and bool(self.answer.sources)
 
     @property
     def place(self) -> Moment:
-        """Where it stands among the questions."""
+        """The position of the question, for the cursor."""
         return Moment(self.question.created_at, self.question.pk)
 
 
-def exchanges(
+def list_exchanges(
     project: Project, start: datetime, end: datetime, limit: int, after: Moment | None = None
 ) -> list[Exchange]:
-    """Questions of the half-open range, newest first, with their answers; those after a place, if one is given."""
-    asked = _questions(project, start, end)
+    """List the questions of a half-open range with their answers, newest first, from behind `after` if it is given."""
+    matching = _questions(project, start, end)
     if after:
-        asked = asked.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
+        matching = matching.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
     following = Message.objects.filter(thread=OuterRef("thread"), pk__gt=OuterRef("pk")).order_by("pk")
-    asked = asked.annotate(following=Subquery(following.values("pk")[:1])).order_by("-created_at", "-pk")
+    matching = matching.annotate(following=Subquery(following.values("pk")[:1])).order_by("-created_at", "-pk")
     with snapshot():
-        questions = list(asked.select_related("thread").only(*_SHOWN)[:limit])
+        questions = list(matching.select_related("thread").only(*_QUESTION_FIELDS)[:limit])
         turns = Message.objects.only("role", "content", "state", "sources")
         found = turns.in_bulk([question.following for question in questions if question.following])
     answers = {pk: turn for pk, turn in found.items() if turn.role == Message.Role.ASSISTANT}
     return [Exchange(question, answers.get(question.following)) for question in questions]
 
 
-def callers(project: Project, start: datetime, end: datetime) -> Counter[str]:
-    """How many questions of the half-open range came from where, by `Message.Caller`."""
+def count_by_caller(project: Project, start: datetime, end: datetime) -> Counter[str]:
+    """Count the questions of a half-open range by `Message.Caller`."""
     counted = _questions(project, start, end).order_by().values_list("caller").annotate(Count("pk"))
     return Counter(dict(counted))
 
 
-def conversation(project: Project, thread_id: str) -> tuple[Thread, list[Message]] | None:
-    """A thread of the project with its messages, oldest first."""
+def load_conversation(project: Project, thread_id: str) -> tuple[Thread, list[Message]] | None:
+    """Load a thread of the project with its messages, oldest first. None if there is no such thread."""
     with snapshot():
         thread = Thread.objects.filter(project=project, thread_id=thread_id).first()
         if thread is None:
@@ -71,5 +70,5 @@ def conversation(project: Project, thread_id: str) -> tuple[Thread, list[Message
 
 def _questions(project: Project, start: datetime, end: datetime) -> QuerySet[Message]:
     # EXISTS rather than a join: SQLite would begin with all threads of the project, where the index knows the newest.
-    ours = Exists(Thread.objects.filter(pk=OuterRef("thread"), project=project))
-    return Message.objects.filter(ours, role=Message.Role.USER, created_at__gte=start, created_at__lt=end)
+    is_of_project = Exists(Thread.objects.filter(pk=OuterRef("thread"), project=project))
+    return Message.objects.filter(is_of_project, role=Message.Role.USER, created_at__gte=start, created_at__lt=end)

@@ -1,32 +1,32 @@
-"""Conversations in the database: opened for a question, saved while the answer streams, forgotten on demand."""
+"""Opens the thread of a question, saves its answer while it streams, and deletes threads."""
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from hashlib import sha256
 from typing import Any, Literal, cast
 from weakref import WeakKeyDictionary
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from assistant.answering.pipeline import Outcome
-from assistant.models import ChatId, Message, Thread, TokenUse
+from assistant.conversations.chat_ids import record_chat_id
+from assistant.conversations.token_usage import charge
+from assistant.models import Message, Thread
 from assistant.question import Turn
 from docsite.core import ids
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 
 _BROKEN_OFF = (Message.State.ABORTED, Message.State.ERROR, Message.State.INTERRUPTED)
-MOST_TURNS = 40
-LONGEST_TITLE = 80
+MAX_TURNS = 40  # of a history
+MAX_TITLE = 80  # characters
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question to be stored. `replaces` asks for the last answer anew, or for the one of `message_id`."""
+class NewQuestion:
+    """A question to store. With `replaces` it asks for a new answer: to the question of `message_id`, else the last."""
 
     fp: str
     text: str
@@ -40,7 +40,10 @@ class Asked:
 
 @dataclass
 class StoredConversation:
-    """A thread with its running answer. See `assistant.answering.pipeline.Conversation`."""
+    """A thread with its running answer, as `assistant.answering.pipeline.Conversation` describes it.
+
+    `charged` are the tokens of the answer that the project's day has already.
+    """
 
     project: Project
     thread_id: str
@@ -49,12 +52,12 @@ class StoredConversation:
     charged: int = 0
 
     async def save(self, outcome: Outcome) -> None:
-        """Store the answer as it stands, and charge its tokens to the project's day."""
+        """Save the answer so far, and charge its tokens to the project's day."""
         await _writer().write(self, outcome)
 
     def store(self, outcome: Outcome) -> None:
-        """What `save` does in the database."""
-        # An answer that was deleted meanwhile stays deleted.
+        """Write the answer and its tokens to the database, for `save`."""
+        # An update: an answer that was deleted meanwhile stays deleted.
         Message.objects.filter(message_id=self.message_id).update(
             content=outcome.text,
             state=outcome.state,
@@ -76,7 +79,7 @@ class StoredConversation:
 
 @dataclass
 class UnstoredConversation:
-    """One that leaves nothing but its costs, for tries. See `assistant.answering.pipeline.Conversation`."""
+    """A conversation without rows, for previews and golden questions. Only its tokens are charged."""
 
     project: Project
     thread_id: str = field(default_factory=ids.thread_id)
@@ -93,7 +96,7 @@ class UnstoredConversation:
 
 
 class _Writer:
-    """Stores the answers that wait in one transaction, while the next ones gather: hundreds may stream at once."""
+    """Saves all waiting answers in one transaction, while the next ones queue up. Hundreds may stream at once."""
 
     def __init__(self) -> None:
         self.waiting: dict[str, tuple[StoredConversation, Outcome]] = {}
@@ -101,7 +104,7 @@ class _Writer:
         self.turn = asyncio.Lock()
 
     async def write(self, conversation: StoredConversation, outcome: Outcome) -> None:
-        """Return when the answer is committed, as it was then or later."""
+        """Return when the answer is committed, in its state at the call or later."""
         self.waiting[conversation.message_id] = (conversation, outcome)
         if self.next is None:
             self.next = asyncio.create_task(self._flush())
@@ -114,7 +117,7 @@ class _Writer:
 
 
 def _store(batch: list[tuple[StoredConversation, Outcome]]) -> None:
-    """Store all in one transaction; where that fails, each by itself, so that none suffers for another."""
+    """Store all answers in one transaction. If that fails, store each by itself, so that one cannot harm the others."""
     charged = [conversation.charged for conversation, _ in batch]
     try:
         with transaction.atomic():
@@ -127,10 +130,10 @@ def _store(batch: list[tuple[StoredConversation, Outcome]]) -> None:
         if len(batch) == 1:
             raise
     failures = []
-    for one in batch:
+    for answer in batch:
         try:
-            _store([one])
-        except Exception as failure:  # told when the others are stored
+            _store([answer])
+        except Exception as failure:  # raised when the others are stored
             failures.append(failure)
     if failures:
         raise failures[0]
@@ -143,117 +146,84 @@ def _writer() -> _Writer:
     return _writers.setdefault(asyncio.get_running_loop(), _Writer())
 
 
-def open_conversation(project: Project, asked: Asked) -> StoredConversation:
-    """Store the question and a running answer, in the thread of that id if it is the reader's own.
+def open_conversation(project: Project, new: NewQuestion) -> StoredConversation:
+    """Store the question and a running answer, in the named thread if it is the reader's own.
 
-    An id that is unknown, of another project or of another fp starts a new
-    thread, without saying so.
+    An id that is unknown, or of another project or fingerprint, starts a new thread without an error.
     """
     with transaction.atomic():
-        thread = _own(project, asked.fp, asked.thread_id).first() if asked.thread_id else None
-        known = thread is not None
-        thread = thread or Thread.objects.create(project=project, fp=asked.fp, title=_title(asked.text))
-        if asked.chat_id:
-            _note_chat(project, asked.chat_id, asked.fp)
-        question = _question_again(thread, asked) if asked.replaces and known else None
-        history = _history(thread, question) if known else []
-        common: dict[str, Any] = {"thread": thread, "caller": asked.caller, "page_path": asked.page_path}
+        thread = _lock_own_thread(project, new.fp, new.thread_id).first() if new.thread_id else None
+        is_known = thread is not None
+        thread = thread or Thread.objects.create(project=project, fp=new.fp, title=_make_title(new.text))
+        if new.chat_id:
+            record_chat_id(project, new.chat_id, new.fp)
+        question = _reopen_question(thread, new) if new.replaces and is_known else None
+        history = _load_history(thread, question) if is_known else []
+        common: dict[str, Any] = {"thread": thread, "caller": new.caller, "page_path": new.page_path}
         answer = Message(role=Message.Role.ASSISTANT, state=Message.State.RUNNING, **common)
-        messages = [] if question else [Message(role=Message.Role.USER, content=asked.text, **common)]
+        messages = [] if question else [Message(role=Message.Role.USER, content=new.text, **common)]
         Message.objects.bulk_create([*messages, answer])
     return StoredConversation(project, thread.thread_id, answer.message_id, history)
 
 
-def _own(project: Project, fp: str, thread_id: str) -> QuerySet[Thread]:
-    """A reader's thread, locked: one who asks and forgets at once does one after the other."""
+def _lock_own_thread(project: Project, fp: str, thread_id: str) -> QuerySet[Thread]:
+    """Lock a reader's thread, so that asking and deleting at once happen one after the other."""
     return Thread.objects.select_for_update().filter(project=project, fp=fp, thread_id=thread_id)
 
 
-def _title(question: str) -> str:
-    """The question's beginning in one line, cut between words where it has any."""
+def _make_title(question: str) -> str:
+    """Cut the beginning of a question to one line, between words if it has any."""
     line = " ".join(question.split())
-    if len(line) <= LONGEST_TITLE:
+    if len(line) <= MAX_TITLE:
         return line
-    cut = line[: LONGEST_TITLE - 1]
+    cut = line[: MAX_TITLE - 1]
     words = cut.rpartition(" ")[0]
-    return (words if len(words) > LONGEST_TITLE // 2 else cut) + "…"
+    return (words if len(words) > MAX_TITLE // 2 else cut) + "…"
 
 
-def _question_again(thread: Thread, asked: Asked) -> Message | None:
-    """The stored question that is asked again, with nothing after it; None when the thread has none."""
+def _reopen_question(thread: Thread, new: NewQuestion) -> Message | None:
+    """Find the stored question that is asked again, and delete what follows it. None when the thread has none."""
     questions = thread.messages.filter(role=Message.Role.USER).order_by("-pk")
-    named = thread.messages.filter(message_id=asked.message_id).first() if asked.message_id else None
+    named = thread.messages.filter(message_id=new.message_id).first() if new.message_id else None
     if named is not None:
         question = questions.filter(pk__lte=named.pk).first()
     else:  # clients name their questions themselves; a question is known by its words
-        question = questions.filter(content=asked.text).first() or questions.first()
+        question = questions.filter(content=new.text).first() or questions.first()
     if question is None:
         return None
     thread.messages.filter(pk__gt=question.pk).delete()
-    if question.content != asked.text:
-        question.content = asked.text
+    if question.content != new.text:
+        question.content = new.text
         question.save(update_fields=["content", "updated_at"])
     return question
 
 
-def _history(thread: Thread, until: Message | None) -> list[Turn]:
+def _load_history(thread: Thread, until: Message | None) -> list[Turn]:
     turns = thread.messages.exclude(content="").order_by("-pk")
     if until is not None:
         turns = turns.filter(pk__lt=until.pk)
-    latest = turns.values_list("role", "content", "state")[:MOST_TURNS]
+    latest = turns.values_list("role", "content", "state")[:MAX_TURNS]
     return [
         Turn(cast(Literal["user", "assistant"], role), content, state in _BROKEN_OFF)
         for role, content, state in reversed(latest)
     ]
 
 
-def charge(project: Project, tokens: int) -> None:
-    """Add to the tokens that the project used today; less than nothing gives some back."""
-    use, _ = TokenUse.objects.get_or_create(project=project, day=_today())
-    TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + tokens)
-
-
-def tokens_used(project: Project) -> int:
-    """Tokens that the project used today."""
-    return TokenUse.objects.filter(project=project, day=_today()).values_list("tokens", flat=True).first() or 0
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
-def forget(project: Project, fp: str, thread_id: str) -> list[str]:
-    """Delete a reader's conversation, if there is one. Returns the ids of its latest answers."""
+def delete_thread(project: Project, fp: str, thread_id: str) -> list[str]:
+    """Delete a reader's conversation if it exists. Returns the ids of its latest answers."""
     with transaction.atomic():
-        thread = _own(project, fp, thread_id).first()
+        thread = _lock_own_thread(project, fp, thread_id).first()
         if thread is None:
             return []
         latest = thread.messages.filter(role=Message.Role.ASSISTANT).order_by("-pk")
-        message_ids = list(latest.values_list("message_id", flat=True)[:MOST_TURNS])
+        message_ids = list(latest.values_list("message_id", flat=True)[:MAX_TURNS])
         thread.delete()
     return message_ids
 
 
-def _note_chat(project: Project, chat_id: str, fp: str) -> None:
-    mine = ChatId(
-        project=project,
-        digest=sha256(chat_id.encode()).hexdigest(),
-        fp_digest=sha256(f"{chat_id}\0{fp}".encode()).hexdigest(),
-    )
-    ChatId.objects.bulk_create([mine], ignore_conflicts=True)
-    first = ChatId.objects.filter(project=project, digest=mine.digest)
-    first.exclude(fp_digest=mine.fp_digest).update(is_shared=True)
-
-
-def shares_chat(project_id: int, chat_id: str) -> bool:
-    """Whether more than one fp used that chat id. Then nobody can tell whose it is."""
-    digest = sha256(chat_id.encode()).hexdigest()
-    return ChatId.objects.filter(project=project_id, digest=digest, is_shared=True).exists()
-
-
 def mark_orphans() -> int:
-    """Call answers interrupted that a former process left running. Returns how many; for start-up.
+    """Mark the answers that an earlier process left running as interrupted, at start-up. Returns their number.
 
-    An answer that another process is still writing says so again with its next save.
+    An answer that another process is still writing becomes `running` again with its next save.
     """
     return Message.objects.filter(state=Message.State.RUNNING).update(state=Message.State.INTERRUPTED)

@@ -1,7 +1,8 @@
-"""Answers as HTML for the admin. They are not to be trusted: their words come from pages, readers and models.
+"""Renders an answer as HTML, for the admin and for pages without JavaScript.
 
-HTML in them is shown as text, images are not loaded, and links lead only to the
-web or to a mail program, in a tab of their own.
+Its text comes from pages, readers and models, so it is not trusted: HTML is shown
+as text, images are not loaded, and links lead only to http, https and mailto, in
+a new tab.
 """
 
 from collections.abc import Sequence
@@ -12,36 +13,36 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-_LINKS = ("https://", "http://", "mailto:")
+_LINK_SCHEMES = ("https://", "http://", "mailto:")
 
 
 class _Markdown(MarkdownIt):
     def validateLink(self, url: str) -> bool:
-        """Other schemes, and addresses within the admin, stay text."""
-        return url.lower().startswith(_LINKS)
+        """Leave other schemes, and addresses within the admin, as text."""
+        return url.lower().startswith(_LINK_SCHEMES)
 
 
 def render(answer: str) -> SafeString:
-    """The answer's HTML."""
-    return SafeString(_MARKDOWN.render(answer))  # with `html` off, all but its own tags is escaped
+    """Render the Markdown of an answer."""
+    return SafeString(_MARKDOWN.render(answer))  # safe: with `html` off, the renderer escapes all other tags
 
 
-def _link_open(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+def _render_link(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
     tokens[index].attrs |= {"rel": "noopener noreferrer nofollow", "target": "_blank"}
     return self.renderToken(tokens, index, options, env)
 
 
-def _heading(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-    tokens[index].tag = "h4"  # below those of the page
+def _render_heading(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
+    tokens[index].tag = "h4"  # below the headings of the page
     return self.renderToken(tokens, index, options, env)
 
 
-def _build() -> MarkdownIt:
+def _build_parser() -> MarkdownIt:
     parser = _Markdown("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
-    parser.add_render_rule("link_open", _link_open)
-    parser.add_render_rule("heading_open", _heading)
-    parser.add_render_rule("heading_close", _heading)
+    parser.add_render_rule("link_open", _render_link)
+    parser.add_render_rule("heading_open", _render_heading)
+    parser.add_render_rule("heading_close", _render_heading)
     return parser
 
 
-_MARKDOWN = _build()
+_MARKDOWN = _build_parser()

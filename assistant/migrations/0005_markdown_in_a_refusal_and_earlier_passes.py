@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='goldenquestion',
             name='passed_before',
-            field=models.BooleanField(default=False, editable=False, help_text='In any run before the last one.'),
+            field=models.BooleanField(default=False, editable=False, help_text='Whether it passed in any run before the last one.'),
         ),
         migrations.AlterField(
             model_name='assistantsettings',

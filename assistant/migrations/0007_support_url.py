@@ -1,4 +1,4 @@
-import assistant.models
+import assistant.models.settings
 from django.db import migrations, models
 
 
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='assistantsettings',
             name='support_url',
-            field=models.CharField(blank=True, default='', help_text='Link or mail address offered when the documentation has no answer.', max_length=300, validators=[assistant.models.validate_support_url]),
+            field=models.CharField(blank=True, default='', help_text='Link or mail address offered when the documentation has no answer.', max_length=300, validators=[assistant.models.settings.validate_support_url]),
             preserve_default=False,
         ),
         migrations.RunPython(copy_from_projects, copy_to_projects),

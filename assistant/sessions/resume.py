@@ -30,7 +30,7 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from assistant.answering.pipeline import SORRY
-from assistant.conversations.threads import shares_chat
+from assistant.conversations.chat_ids import is_chat_id_shared
 from assistant.sessions.running import (
     Asker,
     Live,
@@ -127,7 +127,7 @@ async def find_chat(asker: Asker) -> Live | Remote | None:
 
     None also when another fp used the same chat id: nobody could tell whose answer it is.
     """
-    if not asker.chat_id or await in_db(shares_chat)(asker.project, asker.chat_id):
+    if not asker.chat_id or await in_db(is_chat_id_shared)(asker.project, asker.chat_id):
         return None
     return answers.of_chat(asker) or await _remote_chat(asker)
 

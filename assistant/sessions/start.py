@@ -10,7 +10,7 @@ from assistant import configuration
 from assistant.answering import pipeline
 from assistant.answering.pipeline import Ladder, Outcome
 from assistant.conversations import threads
-from assistant.conversations.threads import Asked, StoredConversation, open_conversation
+from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import AssistantSettings, Message
 from assistant.question import Question, Voice
 from assistant.schemas import Ask, AskV2
@@ -76,7 +76,7 @@ def asker_of(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
 async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: Places) -> Live:
     try:
         question = body.question(project)
-        asked = Asked(
+        asked = NewQuestion(
             fp=body.fp,
             text=question.text,
             caller=door.caller,
@@ -108,7 +108,9 @@ async def _begun(asker: Asker) -> str | None:
 _one_by_one: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
 
 
-async def _run(project: Project, asker: Asker, question: Question, asked: Asked, door: Door, places: Places) -> Live:
+async def _run(
+    project: Project, asker: Asker, question: Question, asked: NewQuestion, door: Door, places: Places
+) -> Live:
     conversation, voice, ladder = await in_db(_open)(project, asked)
     question, retrieve = replace(question, voice=voice), configuration.retrieval(project)
     outcome = Outcome()
@@ -137,13 +139,13 @@ async def drain() -> None:
 async def forget(project: Project, fp: str, thread_id: str) -> None:
     """Delete a reader's conversation, with whatever of it is still running or could be resumed."""
     await resume.drop(project.pk, fp, thread_id)
-    message_ids = await in_db(threads.forget)(project, fp, thread_id)
+    message_ids = await in_db(threads.delete_thread)(project, fp, thread_id)
     await resume.drop(project.pk, fp, thread_id)  # what began meanwhile
     await resume.erase(message_ids)
 
 
-def _open(project: Project, asked: Asked) -> tuple[StoredConversation, Voice, Ladder]:
-    told = AssistantSettings.of(project)
+def _open(project: Project, asked: NewQuestion) -> tuple[StoredConversation, Voice, Ladder]:
+    told = AssistantSettings.for_project(project)
     return open_conversation(project, asked), told.voice(), configuration.ladder(project, told)
 
 

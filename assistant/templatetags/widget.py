@@ -1,4 +1,4 @@
-"""The widget's build, for templates that show a tag of it."""
+"""The current build of the widget, for templates that show a script tag."""
 
 from django import template
 
@@ -10,8 +10,8 @@ register = template.Library()
 
 @register.simple_tag
 def widget_build() -> files.Embed | None:
-    """Version and integrity of the loader; None where nothing is built."""
+    """The version and integrity of the loader; None if the widget is not built."""
     try:
-        return files.embed()
+        return files.get_embed()
     except NotFound:
         return None

@@ -1,1 +1,1 @@
-"""The widget's side of the service: its configuration, and its files at addresses that never change."""
+"""What the service offers to the widget: its configuration (`api`), and its files (`files`)."""

@@ -1,4 +1,4 @@
-"""`/discovery/v1/widget`: what the widget needs to know of its project before anybody asks."""
+"""`/discovery/v1/widget`: the configuration that the widget loads before the first question."""
 
 from typing import Literal
 
@@ -17,13 +17,13 @@ router = Router()
 
 
 class Appearance(Schema):
-    """What is set of the look; the rest is left out, and is as the widget has it."""
+    """The look that is set for the project. The widget has a default for each field that is left out."""
 
     variant: Literal["widget", "panel", "modal"] | None = None
     theme: Literal["system", "light", "dark"] | None = None
-    accent: str | None = Field(None, description="A colour of CSS.")
-    radius: int | None = Field(None, ge=0, le=32, description="Of corners, pixels.")
-    font: str | None = Field(None, description="A `font-family` of CSS.")
+    accent: str | None = Field(None, description="A CSS colour.")
+    radius: int | None = Field(None, ge=0, le=32, description="Radius of corners in pixels.")
+    font: str | None = Field(None, description="A CSS `font-family`.")
     side: Literal["start", "end", "left", "right"] | None = None
     align: Literal["bottom", "top"] | None = None
     logo: str | None = Field(None, description="Address of an image, or its path on the page's site.")
@@ -31,16 +31,16 @@ class Appearance(Schema):
 
 
 class WidgetOn(Schema):
-    """To a page that may use the widget."""
+    """The answer to a page that may use the widget."""
 
     enabled: Literal[True] = True
     appearance: Appearance
-    labels: dict[str, str] = Field(description="Words instead of the widget's, by their names.")
+    labels: dict[str, str] = Field(description="Texts in place of the widget's own, by label name.")
     starterQuestions: list[str]
 
 
 class WidgetOff(Schema):
-    """To any other page: why it may not, for who builds it."""
+    """The answer to any other page: why it may not use the widget, for its developer."""
 
     enabled: Literal[False] = False
     reason: str
@@ -54,32 +54,32 @@ class WidgetOff(Schema):
     exclude_none=True,
 )
 async def widget(request: BrowserRequest, response: HttpResponse, domain: str) -> WidgetOn | WidgetOff:
-    """How the widget looks and what it says; the reason where it is switched off, or the origin is not allowed."""
-    response.headers["Cache-Control"] = "public, max-age=60"  # one for each origin, since the gate adds Vary
-    origin = _origin(request)
+    """The look and labels of the widget; or a reason, if it is switched off or the page's origin is not allowed."""
+    response.headers["Cache-Control"] = "public, max-age=60"  # for each origin: the API middleware adds Vary
+    origin = _find_origin(request)
     if origin != own_origin(request) and origin not in request.auth.origins:
-        return WidgetOff(enabled=False, reason=_refusal(request.auth, origin))
-    return await in_db(_configuration)(request.auth)
+        return WidgetOff(enabled=False, reason=_explain_refusal(request.auth, origin))
+    return await in_db(_load_configuration)(request.auth)
 
 
-def _configuration(project: Project) -> WidgetOn | WidgetOff:
-    widget = WidgetSettings.of(project)
+def _load_configuration(project: Project) -> WidgetOn | WidgetOff:
+    widget = WidgetSettings.for_project(project)
     if not widget.enabled:
         return WidgetOff(enabled=False, reason=f"The widget of the project {project.domain} is switched off.")
     return WidgetOn(
         enabled=True,
         appearance=Appearance.model_validate(widget.appearance()),
         labels=widget.labels,
-        starterQuestions=AssistantSettings.of(project).starter_questions,
+        starterQuestions=AssistantSettings.for_project(project).starter_questions,
     )
 
 
-def _origin(request: HttpRequest) -> str:
-    """The page's origin; browsers name none where it is the service's own."""
+def _find_origin(request: HttpRequest) -> str:
+    """The origin of the page. Browsers send none when it is the origin of the service."""
     return request.headers.get("Origin") or own_origin(request)
 
 
-def _refusal(project: Project, origin: str) -> str:
+def _explain_refusal(project: Project, origin: str) -> str:
     if origin == "null":
         return "The origin of this page is null, as of files and sandboxed frames: serve the page from a host."
     return (

@@ -1,9 +1,12 @@
-"""The widget's files: an alias of the loader that follows each build, and addresses that never change.
+"""Serves the files of the widget: the loader of the current build, and each file at an address that never changes.
 
-`/widget/VERSION/NAME` is the file of that name whose SHA-256 begins with VERSION.
-Pages pin the loader by such an address, with an integrity hash, and the loader
-its panel. So a build is stored before anybody hears of it, and is answered from
-then on: after an upgrade, and by hosts that have another build.
+    /widget.js                       the loader of the current build
+    /widget/3f2a9c01b7de/widget.js   the loader whose SHA-256 begins with 3f2a9c01b7de, of any build
+
+Pages pin the loader by the second address, with an integrity hash, and the loader
+pins its panel. So a build is stored in the database before its addresses are
+given out. It is served from then on: after an upgrade, and by hosts that run
+another build.
 """
 
 import base64
@@ -18,7 +21,8 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_GET
 
-from assistant.models import VERSION_LENGTH, WidgetFile
+from assistant.models import WidgetFile
+from assistant.models.widget import VERSION_LENGTH
 from docsite.core.db import in_db
 from docsite.core.http import scripts
 from docsite.core.http.errors import NotFound
@@ -31,54 +35,54 @@ BUILD = (LOADER, PANEL, "highlight.js", "citation-card.js")
 
 
 class Embed(NamedTuple):
-    """What a tag needs that pins the loader: the version in its address, and its `integrity`."""
+    """The values of a script tag that pins the loader: the version in its address, and its `integrity`."""
 
     version: str
     integrity: str
 
 
-def embed() -> Embed:
-    """The loader of this build, whose address is answered from now on. Raises `NotFound` where nothing is built."""
-    _keep()
+def get_embed() -> Embed:
+    """Store this build and return the embed values of its loader. Raises NotFound if the widget is not built."""
+    _store_build()
     loader = scripts.load_script(LOADER)
     return Embed(_version(loader), f"sha384-{base64.b64encode(hashlib.sha384(loader.content).digest()).decode()}")
 
 
-def panel_path() -> str:
-    """Where the panel of this build is. Raises `NotFound` where nothing is built."""
-    _keep()
+def get_panel_path() -> str:
+    """Store this build and return the path of its panel. Raises NotFound if the widget is not built."""
+    _store_build()
     return f"/widget/{_version(scripts.load_script(PANEL))}/{PANEL}"
 
 
 @require_GET
 async def loader(request: HttpRequest) -> HttpResponseBase:
-    """The loader of this build, kept five minutes."""
-    await _kept()
+    """Serve the loader of this build; caches keep it for five minutes."""
+    await _ensure_stored()
     return scripts.script_response(request, scripts.load_script(LOADER), scripts.SHORT_CACHE)
 
 
 @require_GET
 async def pinned(request: HttpRequest, version: str, name: str) -> HttpResponseBase:
-    """A file of this build or of an earlier one, kept for good."""
-    await _kept()
+    """Serve a file of this build or an earlier one; caches keep it forever."""
+    await _ensure_stored()
     current = scripts.load_script(name)
-    script = current if version == _version(current) else await in_db(_older)(version, name)
+    script = current if version == _version(current) else await in_db(_load_stored)(version, name)
     return scripts.script_response(request, script, scripts.IMMUTABLE_CACHE)
 
 
 @require_GET
 async def declarations(request: HttpRequest) -> HttpResponse:
-    """What the widget offers to a page, as TypeScript declares it."""
-    return _text((settings.WIDGET_DIST.parent / "widget.d.ts").read_bytes())
+    """Serve the TypeScript declarations of the widget's interface for pages."""
+    return _serve_text((settings.WIDGET_DIST.parent / "widget.d.ts").read_bytes())
 
 
 @require_GET
 async def licences(request: HttpRequest) -> HttpResponse:
-    """The licence of what the panel holds of others."""
-    return _text(scripts.load_script("licences.txt").content)
+    """Serve the licences of the libraries in the panel."""
+    return _serve_text(scripts.load_script("licences.txt").content)
 
 
-def _text(content: bytes) -> HttpResponse:
+def _serve_text(content: bytes) -> HttpResponse:
     headers = {"Cache-Control": scripts.SHORT_CACHE, "Access-Control-Allow-Origin": "*"}
     return HttpResponse(content, content_type="text/plain; charset=utf-8", headers=headers)
 
@@ -87,25 +91,25 @@ def _version(script: Script) -> str:
     return script.digest[:VERSION_LENGTH]
 
 
-async def _kept() -> None:
-    """Return when the build is stored. A database that is away does not keep the widget off the pages."""
-    if _keep.cache_info().currsize:
+async def _ensure_stored() -> None:
+    """Store this build once. The widget is served even if the database is down."""
+    if _store_build.cache_info().currsize:
         return
     try:
-        await in_db(_keep)()
+        await in_db(_store_build)()
     except DatabaseError:
         logger.warning("The widget's files could not be stored; the next request tries again.", exc_info=True)
 
 
 @functools.cache
-def _keep() -> None:
+def _store_build() -> None:
     build = [(name, scripts.load_script(name)) for name in BUILD]
     rows = [WidgetFile(version=_version(script), name=name, content=script.content) for name, script in build]
     WidgetFile.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 @functools.lru_cache(maxsize=16)
-def _older(version: str, name: str) -> Script:
+def _load_stored(version: str, name: str) -> Script:
     content = WidgetFile.objects.filter(version=version, name=name).values_list("content", flat=True).first()
     if content is None:
         raise NotFound("No such version of the widget.")

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from analytics import agents
 from analytics.collecting.requests import not_a_reader
-from assistant.widget.files import panel_path
+from assistant.widget.files import get_panel_path
 from docsite.core.http.client_address import client_ip
 from docsite.core.tenants.models import Project
 from docsite.site.agent_files import link_header, markdown_response, wants_markdown
@@ -135,7 +135,7 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
     }
     template = "page"
     if found.slug == "gallery":
-        template, context["panel"] = "gallery", panel_path()
+        template, context["panel"] = "gallery", get_panel_path()
     elif found.slug == "playground":
         template = "playground"
     return render(request, f"pages/{template}.html", page_context(found.language, found) | context)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from assistant.citations.checker import Citations
+from assistant.citations.checker import CitationChecker
 from search.hits import Hit
 from search.text.sections import blocks, plain, split
 from tests.conftest import ROOT, Service, Tenant, question, wait_for
@@ -71,7 +71,7 @@ def test_code_cells_items_and_sentences_are_found(site: tuple[Service, Tenant], 
     for path, hit in far_down():
         quoted = next((line for line in of_kind(kind, hit.body) if line in hit.text.split("\n")), "")
         if quoted and path not in [link.partition("#")[0] for link in links]:
-            link = Citations([hit]).cite(0, quoted)[0]
+            link = CitationChecker([hit]).cite(0, quoted)[0]
             if ":~:text=" in link:  # the same line may stand on a page so often that no few words lead to it
                 links.append(link.partition("(")[2].removesuffix(")"))
     assert len(links) >= 3

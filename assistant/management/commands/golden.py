@@ -1,4 +1,4 @@
-"""`manage.py golden DOMAIN`: do the answers still cite the pages that they must?"""
+"""`manage.py golden DOMAIN`: check that answers still cite the pages that they must cite."""
 
 import json
 import shlex
@@ -19,7 +19,7 @@ from docsite.core.tenants.models import Project
 
 
 class Command(ServiceCommand):
-    """Runs a project's golden questions, and keeps them."""
+    """Runs a project's golden questions, and adds, removes and lists them."""
 
     help = (
         "Ask a project's golden questions, without a model, and say which answers cite the pages that they must, and "
@@ -27,42 +27,42 @@ class Command(ServiceCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The project, and what to do instead of a run."""
+        """Add the project, and the actions that replace a run."""
         parser.add_argument("domain", help="domain of the project")
-        instead = parser.add_mutually_exclusive_group()
-        instead.add_argument(
+        action = parser.add_mutually_exclusive_group()
+        action.add_argument(
             "--add",
             nargs="+",
             metavar=("QUESTION", "PAGE"),
             help="add a question with the pages that its answer must cite, or change its pages; without pages the "
             "assistant must say that the documentation has no answer",
         )
-        instead.add_argument("--remove", metavar="QUESTION", help="remove a question")
-        instead.add_argument(
+        action.add_argument("--remove", metavar="QUESTION", help="remove a question")
+        action.add_argument(
             "--load",
             type=Path,
             metavar="FILE",
             help='add or change those of a file of JSON lines: {"question": "...", "pages": ["/page"]}',
         )
-        instead.add_argument("--list", action="store_true", help="print them as --load takes them")
+        action.add_argument("--list", action="store_true", help="print them as --load takes them")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it, and say what to do next."""
+        """Do the action, or run the questions."""
         project = find_project(options["domain"])
         if options["add"]:
             text, *pages = options["add"]
             try:
-                self.store(project, [_made(project, text, pages)])
-            except ValueError as wrong:
-                raise CommandError(f"{wrong}.") from None
+                self.store(project, [_build_question(project, text, pages)])
+            except ValueError as error:
+                raise CommandError(f"{error}.") from None
         elif options["remove"] is not None:
-            if not project.golden_questions.filter(text=_spaced(options["remove"])).delete()[0]:
+            if not project.golden_questions.filter(text=_normalize_spaces(options["remove"])).delete()[0]:
                 raise CommandError(
                     f"{project.domain} has no such question. See: manage.py golden {project.domain} --list"
                 )
             self.stdout.write("Removed.")
         elif options["load"]:
-            self.store(project, _read(project, options["load"]))
+            self.store(project, _load_file(project, options["load"]))
         elif options["list"]:
             for question in project.golden_questions.all():
                 line = {"question": question.text, "pages": question.paths}
@@ -71,29 +71,28 @@ class Command(ServiceCommand):
             self.run(project)
 
     def store(self, project: Project, questions: Sequence[GoldenQuestion]) -> None:
-        """Add questions; those that are there get their pages, and lose the result of others."""
+        """Add questions. A stored question gets the new pages, and its results are cleared if the pages changed."""
         added = changed = 0
         with transaction.atomic():
             for question in questions:
-                known = project.golden_questions.filter(text=question.text).first()
-                if known is None:
+                stored = project.golden_questions.filter(text=question.text).first()
+                if stored is None:
                     question.save()
                     added += 1
-                elif known.paths != question.paths:
-                    known.paths = question.paths
-                    golden_questions.reset(known)
-                    known.save()
+                elif stored.paths != question.paths:
+                    stored.paths = question.paths
+                    golden_questions.reset(stored)
+                    stored.save()
                     changed += 1
-        for path in golden_questions.missing(
-            project, list(dict.fromkeys(path for one in questions for path in one.paths))
-        ):
+        paths = list(dict.fromkeys(path for question in questions for path in question.paths))
+        for path in golden_questions.find_missing_pages(project, paths):
             self.stderr.write(self.style.WARNING(f"  {path} is not in the index"))
         counts = {"added": added, "changed": changed, "as before": len(questions) - added - changed}
-        self.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items() if count) or "Nothing to add")
+        self.stdout.write(", ".join(f"{count} {label}" for label, count in counts.items() if count) or "Nothing to add")
         self.stdout.write(f"Run them: manage.py golden {project.domain}")
 
     def run(self, project: Project) -> None:
-        """Ask them all. Raises CommandError when one fails."""
+        """Run all questions of the project. Raises CommandError when one fails."""
         questions = list(project.golden_questions.all())
         if not questions:
             self.stdout.write(
@@ -104,8 +103,8 @@ class Command(ServiceCommand):
         if not project.documents.exists():
             raise CommandError(f"Nothing was ingested yet. First: manage.py ingest {project.domain} FOLDER")
         try:
-            golden_questions.run(project, questions, self.show)
-        except golden_questions.Unanswered as failure:
+            golden_questions.run(project, questions, self.show_result)
+        except golden_questions.AnswerFailed as failure:
             raise CommandError(f"{failure}.") from None
         failing = [question for question in questions if not question.passed]
         if failing:
@@ -113,18 +112,18 @@ class Command(ServiceCommand):
             raise CommandError(f"{project.domain}: {len(failing)} of {len(questions)} golden questions fail.")
         self.stdout.write(f"{project.domain}: all {len(questions)} golden questions pass")
 
-    def show(self, question: GoldenQuestion) -> None:
-        """How it went, at once: a long set takes its time."""
-        told = golden_questions.news(question) or ("" if question.passed else "fails")
-        note = f" ({told})" if told else ""
+    def show_result(self, question: GoldenQuestion) -> None:
+        """Print the result of a question at once, since a long set takes a while."""
+        change = golden_questions.describe_change(question) or ("" if question.passed else "fails")
+        note = f" ({change})" if change else ""
         self.stdout.write(f"{'✓' if question.passed else '✗'} {question}{note}")
         if not question.passed:
-            self.stdout.write(f"    {golden_questions.difference(question)}")
+            self.stdout.write(f"    {golden_questions.describe_failure(question)}")
         self.stdout.flush()
 
 
-def _read(project: Project, file: Path) -> list[GoldenQuestion]:
-    """The questions of a file. Raises CommandError that names the line and the field."""
+def _load_file(project: Project, file: Path) -> list[GoldenQuestion]:
+    """Load the questions of a file. Raises CommandError with the line and the field."""
     try:
         lines = file.read_bytes().split(b"\n")
     except OSError as failure:
@@ -134,37 +133,37 @@ def _read(project: Project, file: Path) -> list[GoldenQuestion]:
         if not line.strip():
             continue
         try:
-            given = parse_object(line)
-            if unknown := given.keys() - {"question", "pages"}:
+            fields = parse_object(line)
+            if unknown := fields.keys() - {"question", "pages"}:
                 raise ValueError(f"{min(unknown)}: is neither question nor pages")
-            if "pages" not in given:
+            if "pages" not in fields:
                 raise ValueError("pages: is missing; [] stands for a question that must find no answer")
-            question = _made(project, given.get("question"), given["pages"])
+            question = _build_question(project, fields.get("question"), fields["pages"])
             if question.text in questions:
                 raise ValueError("question: is in the file already")
-        except BadRequest as wrong:
-            raise CommandError(f"{file} line {number}: {wrong.details[0].removeprefix('body: ')}.") from None
-        except ValueError as wrong:
-            raise CommandError(f"{file} line {number}: {wrong}.") from None
+        except BadRequest as error:
+            raise CommandError(f"{file} line {number}: {error.details[0].removeprefix('body: ')}.") from None
+        except ValueError as error:
+            raise CommandError(f"{file} line {number}: {error}.") from None
         questions[question.text] = question
     return list(questions.values())
 
 
-def _made(project: Project, text: Any, pages: Any) -> GoldenQuestion:
-    """A question that can be stored. Raises ValueError that names the field."""
+def _build_question(project: Project, text: Any, pages: Any) -> GoldenQuestion:
+    """Build a question that can be saved. Raises ValueError with the field."""
     if not isinstance(text, str) or not text.strip():
         raise ValueError("question: must be text")
     if not isinstance(pages, list) or not all(isinstance(page, str) and page.strip() for page in pages):
         raise ValueError("pages: must be a list of paths or addresses")
     paths = list(dict.fromkeys(project.path_of(page) for page in pages))
-    question = GoldenQuestion(project=project, text=_spaced(text), paths=paths)
+    question = GoldenQuestion(project=project, text=_normalize_spaces(text), paths=paths)
     try:
         question.clean_fields()
-    except ValidationError as wrong:
-        told = "; ".join(f"{name}: {' '.join(lines)}" for name, lines in wrong.message_dict.items())
-        raise ValueError(told.replace("text: ", "question: ").rstrip(".")) from None
+    except ValidationError as error:
+        reasons = "; ".join(f"{name}: {' '.join(lines)}" for name, lines in error.message_dict.items())
+        raise ValueError(reasons.replace("text: ", "question: ").rstrip(".")) from None
     return question
 
 
-def _spaced(text: str) -> str:
+def _normalize_spaces(text: str) -> str:
     return " ".join(text.split())

@@ -337,11 +337,11 @@ def test_a_page_of_conversations_takes_two_queries_and_a_thread_too(make_project
     tenant = make_project()
     fill(tenant, "assistant", 9)
     with CaptureQueriesContext(connection) as made:
-        rows = assistant_report.exchanges(tenant.project, *MARCH, 9)
+        rows = assistant_report.list_exchanges(tenant.project, *MARCH, 9)
         assert [row.question.thread.thread_id for row in rows if row.answer.content and row.is_answered]
     assert len([query for query in made if query["sql"].startswith("SELECT")]) == 2
     with CaptureQueriesContext(connection) as made:
-        assistant_report.conversation(tenant.project, rows[0].question.thread.thread_id)
+        assistant_report.load_conversation(tenant.project, rows[0].question.thread.thread_id)
     assert len([query for query in made if query["sql"].startswith("SELECT")]) == 2
 
 

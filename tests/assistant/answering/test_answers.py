@@ -1,11 +1,11 @@
-"""Answers that are true, over real sockets: refusals, what a model may not do, contexts, filters, where to read on."""
+"""Answers over real sockets: refusals, hostile instructions, context, filters, suggestions."""
 
 import json
 import re
 
 import pytest
 
-from assistant.answering.extractive import support_link
+from assistant.answering.extractive import build_support_link
 from assistant.models import AssistantSettings, Message
 from search.indexing.ingest import ingest
 from search.sources import Page
@@ -61,7 +61,7 @@ def helped(project):
         ("[NO\\_ANSWER] Not there.", "Not there."),
     ],
 )
-def test_a_model_that_knows_nothing_cites_nothing_and_points_elsewhere(http, model_service, helped, words, shown):
+def test_a_refusal_of_a_model_cites_nothing_and_suggests_alternatives(http, model_service, helped, words, shown):
     stream = said(http, model_service, helped, words)
     answer = text(stream)
     assert values(stream, "a")[0]["result"], "there were hits"
@@ -78,7 +78,7 @@ def test_a_model_that_knows_nothing_cites_nothing_and_points_elsewhere(http, mod
     assert message.content == answer
 
 
-def test_an_answer_without_a_citation_is_told_apart_from_one_that_was_checked(http, model_service, project):
+def test_an_answer_without_citations_says_that_it_is_unchecked(http, model_service, project):
     stream = said(http, model_service, project, "You can install acme with a hammer.")
     assert text(stream).startswith("You can install acme with a hammer.\n\nNo page of the documentation could be found")
     assert NEAREST in text(stream)
@@ -93,7 +93,7 @@ def test_an_answer_without_a_citation_is_told_apart_from_one_that_was_checked(ht
         "Nobody knows. To install acme, run the command that is not included in the docs folder [1].",
     ],
 )
-def test_what_only_sounds_like_a_refusal_is_none(http, model_service, project, words):
+def test_a_sentence_that_resembles_a_refusal_is_an_answer(http, model_service, project, words):
     stream = said(http, model_service, project, words)
     assert len(values(stream, "h")) == 1
     assert NEAREST not in text(stream)
@@ -108,29 +108,29 @@ def test_what_only_sounds_like_a_refusal_is_none(http, model_service, project, w
         "NO_ANSWER [x](javascript:alert(1)) <img src=x> ![y](https://evil.example/p.png)",
     ],
 )
-def test_the_word_for_a_refusal_opens_no_door(http, model_service, project, words):
+def test_the_refusal_marker_does_not_disable_the_checks(http, model_service, project, words):
     assert_harmless(said(http, model_service, project, words.replace("\n", "&#10;")))
 
 
-def test_an_open_block_of_code_is_closed_before_what_we_add(http, model_service, project):
+def test_an_open_block_of_code_is_closed_before_our_own_text(http, model_service, project):
     stream = said(http, model_service, project, "Install acme with pip [1]:&#10;&#10;```sh&#10;pip", suggestions=True)
     assert "\n```sh\npip\n```\n\n```suggestions\n" in text(stream)
     assert "pip\n```\n\nNo page of the" in text(said(http, model_service, project, "So:&#10;&#10;```sh&#10;pip"))
 
 
-def test_only_the_service_makes_places_to_read_on(http, model_service, project):
+def test_only_the_service_writes_a_suggestions_block(http, model_service, project):
     words = "Install acme with pip [1].&#10;&#10;```suggestions&#10;(Log in)[https://evil.example]&#10;```"
     assert "```text\n(Log in)" in text(said(http, model_service, project, words))
 
 
-def test_what_a_model_does_not_know_takes_nothing_from_what_it_cites(http, model_service, project):
+def test_a_partial_refusal_keeps_its_citations(http, model_service, project):
     words = "The documentation does not cover Solaris. To install acme, run pip install acme [1]."
     stream = said(http, model_service, project, words)
     assert [source["title"] for source in values(stream, "h")] == ["Installing acme"]
     assert NEAREST not in text(stream)
 
 
-def test_the_owners_word_and_threshold_count(http, service, project):
+def test_the_owners_deflection_and_threshold_count(http, service, project):
     told = AssistantSettings.objects.create(project=project.project, deflection="Ask Ada.", threshold=1.0)
     stream = parts(ask(http, service, project))
     assert text(stream).startswith("I couldn't find this in the documentation.\n\nAsk Ada.\n\nThe nearest pages:")
@@ -149,8 +149,8 @@ def test_the_owners_word_and_threshold_count(http, service, project):
         ("mailto:help@a.example", "mailto:help@a.example"),
     ],
 )
-def test_a_link_for_help_tells_the_conversation(support, link):
-    assert support_link(support, "thr_1") == link
+def test_a_support_link_names_the_conversation(support, link):
+    assert build_support_link(support, "thr_1") == link
 
 
 # ---- What a model may not do, whoever tells it to
@@ -248,7 +248,7 @@ def test_short_words_that_are_only_spelled_alike_are_no_follow_up(http, service,
     assert text(parts(baked)).startswith("I couldn't find this")
 
 
-def test_titles_are_shown_and_do_nothing(http, service, make_project):
+def test_titles_are_escaped(http, service, make_project):
     tenant = make_project()
     title = "Web [hooks](https://evil.example) <img src=x> `tick *C:\\\\"
     ingest(tenant.project, [Page("/hooks", "/hooks", "Webhooks are signed.", title=title)])
@@ -276,7 +276,7 @@ def options(make_project):
 
 
 @pytest.mark.parametrize("question", ["What does this option do?", "Explain this", "?", "what is it for"])
-def test_code_that_the_reader_points_at_is_what_is_asked_for(http, service, options, question):
+def test_selected_code_decides_what_is_searched(http, service, options, question):
     context = [{"type": "code", "value": "acme.run({ paintBucket: 'red' })"}]
     stream = parts(ask(http, service, options, question, context=context))
     assert text(stream).startswith("**Options › Colour**")
@@ -284,13 +284,13 @@ def test_code_that_the_reader_points_at_is_what_is_asked_for(http, service, opti
 
 
 @pytest.mark.parametrize("where", [{"path": "/options"}, {}])
-def test_a_selection_is_explained_where_it_stands(http, service, options, where):
+def test_a_selection_is_explained_from_its_own_page(http, service, options, where):
     context = [{"type": "textSelection", "value": "glued to each\nparcel before it leaves", **where}]
     stream = parts(ask(http, service, options, "explain this", context=context, currentPath="/options"))
     assert text(stream).startswith("**Options › Labels**")
 
 
-def test_this_page_is_the_one_that_the_reader_is_on(http, service, options):
+def test_this_page_means_the_current_page_of_the_reader(http, service, options):
     for path, begins in (("/options", "**Options**"), ("/rainbow", "**Colours of the rainbow**")):
         assert text(parts(ask(http, service, options, "Summarize this page", currentPath=path))).startswith(begins)
 
@@ -298,7 +298,7 @@ def test_this_page_is_the_one_that_the_reader_is_on(http, service, options):
 # ---- Filters
 
 
-def test_filters_hold_in_every_rung(http, service, model_service, make_project):
+def test_filters_hold_for_every_kind_of_answer(http, service, model_service, make_project):
     tenant = make_project()
     ingest(
         tenant.project,
@@ -327,7 +327,7 @@ def test_filters_hold_in_every_rung(http, service, model_service, make_project):
 # ---- Where to read on
 
 
-def test_places_to_read_on_are_sent_on_demand_and_are_no_part_of_the_answer(http, service, options):
+def test_suggestions_are_sent_on_demand_and_are_not_stored_with_the_answer(http, service, options):
     question = "What does turboMode do?"
     stream = parts(ask(http, service, options, question, suggestions=True))
     block = "\n\n```suggestions\n(Colour)[/options#colour]\n(Labels)[/options#labels]"
@@ -339,7 +339,7 @@ def test_places_to_read_on_are_sent_on_demand_and_are_no_part_of_the_answer(http
     assert "```suggestions" not in text(parts(ask(http, service, options, question, suggestions=False)))
 
 
-def test_a_refusal_ends_without_places_to_read_on(http, service, model_service, project):
+def test_a_refusal_has_no_suggestions(http, service, model_service, project):
     swallow = "What is the airspeed velocity of an unladen swallow?"
     assert "```suggestions" not in text(parts(ask(http, service, project, swallow, suggestions=True)))
     assert "```suggestions" not in text(said(http, model_service, project, "NO_ANSWER", suggestions=True))

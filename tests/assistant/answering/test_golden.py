@@ -1,4 +1,4 @@
-"""Golden questions: what passes, what changed, and what an ingest is warned of. Nothing is made up but the pages."""
+"""Golden questions: which pass, what changed, and what an ingest warns of. Only the pages are made up."""
 
 import io
 import json
@@ -107,7 +107,7 @@ def test_an_answer_that_fails_is_no_result(project, asked, monkeypatch):
     assert not GoldenQuestion.objects.filter(project=project.project).exclude(passed=None).exists()
 
 
-def test_the_command_tells_what_changed(project, docs, asked):
+def test_the_command_shows_what_changed(project, docs, asked):
     domain = project.domain
     assert run(domain) == (f"✓ {INSTALL}\n✓ {NOWHERE}\n{domain}: all 2 golden questions pass\n", "", "")
     rename(docs, "install", "setup")
@@ -161,7 +161,7 @@ def test_questions_are_added_changed_and_removed(project):
     assert "at most 500" in run(domain, "--add", "x" * 501)[2]
 
 
-def test_a_set_goes_out_and_in(project, make_project, asked, tmp_path):
+def test_the_listed_questions_can_be_loaded_again(project, make_project, asked, tmp_path):
     listed = run(project.domain, "--list")[0]
     assert [json.loads(line) for line in listed.splitlines()] == [
         {"question": INSTALL, "pages": ["/install"]},
@@ -190,7 +190,7 @@ def test_a_set_goes_out_and_in(project, make_project, asked, tmp_path):
         ('{"question": "Is it  first?", "pages": []}', "question: is in the file already"),
     ],
 )
-def test_a_wrong_line_is_named_and_nothing_is_loaded(project, tmp_path, line, says):
+def test_an_error_names_its_line_and_nothing_is_loaded(project, tmp_path, line, says):
     (tmp_path / "set.jsonl").write_text(f'{{"question": "Is it first?", "pages": []}}\n\n{line}\n')
     failure = run(project.domain, "--load", str(tmp_path / "set.jsonl"))[2]
     assert failure.startswith(f"{tmp_path}/set.jsonl line 3: {says}")
@@ -198,7 +198,7 @@ def test_a_wrong_line_is_named_and_nothing_is_loaded(project, tmp_path, line, sa
     assert "No such file" in run(project.domain, "--load", str(tmp_path / "nosuch"))[2]
 
 
-def test_the_page_about_commands_tells_every_option() -> None:
+def test_the_page_about_commands_documents_every_option() -> None:
     body = navigation.pages()["commands"].body
     told = body[body.index("### golden\n") :].split("\n### ")[0]
     known = set(BaseCommand().create_parser("manage.py", "golden")._option_string_actions)
@@ -233,7 +233,7 @@ def test_an_ingest_warns_of_what_fails_with_the_new_pages(project, docs, asked):
     assert err.getvalue() == f"  {FAILING}\n"
 
 
-def test_what_failed_before_is_told_last_and_no_reason_to_refuse(project, docs, asked):
+def test_old_failures_are_listed_last_and_do_not_stop_an_ingest(project, docs, asked):
     GoldenQuestion.objects.create(project=project.project, text=LABELS, paths=["/guides/labels"])
     rename(docs, "install", "setup")
     ingested(project.domain, docs)
@@ -322,7 +322,7 @@ def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, s
     assert bool(made[0]) is local.INSTALLED
 
 
-def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
+def test_an_ingest_survives_a_check_that_raises(project, docs, caplog):
     def broken(project: Project, **kwargs: Any) -> list[Warned]:
         Project.objects.filter(pk=project.pk).update(name="written by a check")
         with connection.cursor() as cursor:
@@ -344,7 +344,7 @@ def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
 
 
 def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
-    monkeypatch.setattr(golden_questions, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(golden_questions, "MAX_SECONDS", 0.05)
     rank = index.rank
     monkeypatch.setattr(index, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
@@ -377,7 +377,7 @@ def told(answer) -> str:
     return answer.content.decode().replace("&#x27;", "'")
 
 
-def test_the_admin_lists_runs_and_tells_what_changed(project, docs, asked):
+def test_the_admin_lists_runs_and_shows_what_changed(project, docs, asked):
     owner = staff(project)
     page = told(owner.get(LIST))
     assert page.count("not run") == 2

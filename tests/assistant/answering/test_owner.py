@@ -1,4 +1,4 @@
-"""A site's owner tells their assistant what to say, and tries it out before they save it."""
+"""The settings of a project's assistant in the admin, and the preview of an answer."""
 
 import html
 import json
@@ -69,7 +69,7 @@ def stored(tenant) -> AssistantSettings:
 # ---- The form.
 
 
-def test_what_is_told_is_kept_and_shown(owner, project):
+def test_settings_are_saved_and_shown(owner, project):
     answer = save(
         owner,
         project,
@@ -123,7 +123,7 @@ def test_changes_are_logged_by_their_fields(owner, project):
     ],
 )
 @pytest.mark.parametrize("button", [{}, {"try": "Try", "try-question": INSTALL}], ids=["save", "try"])
-def test_a_value_that_cannot_be_is_named_and_nothing_is_done(owner, project, field, value, says, button):
+def test_an_invalid_value_is_reported_and_nothing_is_done(owner, project, field, value, says, button):
     shown = owner.post(page(project), {**NOTHING, field: value, **button}).content.decode()
     row = re.search(rf'<ul class="errorlist" id="id_{field}_error">(.*?)</ul>', shown)
     assert row, shown
@@ -172,7 +172,7 @@ def test_a_page_is_its_organizations_own(owner, stranger, project):
     assert not AssistantSettings.objects.filter(project=project.project).exists()
 
 
-def test_all_ways_lead_to_the_page(owner, stranger, project):
+def test_the_lists_and_links_of_the_admin_lead_to_the_page(owner, stranger, project):
     save(owner, project, instructions="Be kind.")
     pk = stored(project).pk
     for url in ("/admin/", "/admin/projects/project/", "/admin/assistant/assistantsettings/"):
@@ -189,7 +189,7 @@ def test_all_ways_lead_to_the_page(owner, stranger, project):
 # ---- Trying it out.
 
 
-def test_a_try_answers_with_what_is_not_saved_and_stores_nothing(owner, project):
+def test_a_preview_uses_unsaved_settings_and_stores_nothing(owner, project):
     save(owner, project, instructions="Old words.")
     before = (Thread.objects.count(), Message.objects.count())
     shown = try_out(owner, project, instructions="New words.", deflection="Sorry.", starter_1="What?")
@@ -201,7 +201,7 @@ def test_a_try_answers_with_what_is_not_saved_and_stores_nothing(owner, project)
     assert "not saved yet" not in try_out(owner, project, instructions="Old words.")
 
 
-def test_the_threshold_decides_and_is_told(owner, project):
+def test_the_threshold_decides_and_is_shown(owner, project):
     answered = section(try_out(owner, project), "Decision")
     assert "as calibrated" in answered
     assert "<strong>answered</strong>" in answered
@@ -272,7 +272,7 @@ def test_only_harmless_links_are_links():
     assert "<h4>&lt;b&gt;Heading&lt;/b&gt;</h4>" in answer
 
 
-def test_no_try_begins_where_no_answer_may(owner, project, monkeypatch):
+def test_a_preview_respects_the_limit_of_running_answers(owner, project, monkeypatch):
     monkeypatch.setattr(settings.ENV, "max_running_answers_org", 0)
     shown = try_out(owner, project)
     assert "Too many answers are running." in shown
@@ -302,7 +302,7 @@ def browse(owner, project, model_service):
         yield post
 
 
-def test_what_is_saved_reaches_the_model(http, browse, root, model_service, upstream, project):
+def test_saved_settings_reach_the_model(http, browse, root, model_service, upstream, project):
     save(root, project, model="fake-7", temperature="0.25", instructions="Speak of parcels with love.")
     assert ask(http, model_service, project, context=fake("happy", f"saved-{project.domain}")).status_code == 200
     sent = upstream.last(f"saved-{project.domain}")
@@ -313,7 +313,7 @@ def test_what_is_saved_reaches_the_model(http, browse, root, model_service, upst
     assert "temperature" not in upstream.last(f"emptied-{project.domain}")
 
 
-def test_a_try_asks_the_model_with_what_is_not_saved(browse, upstream, project):
+def test_a_preview_asks_the_model_with_unsaved_settings(browse, upstream, project):
     marker = f"tried-{project.domain}"
     shown = browse(
         **{"try": "Try"}, try_question=INSTALL, try_page=marker, temperature="1.5", instructions="Like a <b>pirate</b>."
@@ -332,13 +332,13 @@ def test_a_try_asks_the_model_with_what_is_not_saved(browse, upstream, project):
     assert TokenUse.objects.get(project=project.project).tokens == 833
 
 
-def test_a_try_shows_how_each_citation_was_checked(browse, project):
+def test_a_preview_shows_how_each_citation_was_checked(browse, project):
     shown = section(browse(**{"try": "Try"}, try_question=INSTALL), "Citations")
     assert "✓" in shown
     assert "✗" in shown
 
 
-def test_a_model_that_refuses_is_told_of(browse, project):
+def test_a_preview_shows_that_the_model_refused(browse, project):
     orders = "SAY: NO_ANSWER The pages do not say."
     shown = browse(
         **{"try": "Try"}, try_question=INSTALL, try_page="/fake:obey", instructions=orders, deflection="Sorry!"
@@ -355,7 +355,7 @@ def test_a_model_that_refuses_is_told_of(browse, project):
         ("cut", "The answer broke off", "because the connection to the model server broke"),
     ],
 )
-def test_a_model_that_fails_is_told_of(browse, project, mode, heading, says):
+def test_a_preview_shows_that_the_model_failed(browse, project, mode, heading, says):
     shown = browse(**{"try": "Try"}, try_question=f"{INSTALL} fake:{mode}")
     assert f">{heading}: <q>" in shown
     assert says in shown

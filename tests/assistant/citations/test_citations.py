@@ -1,4 +1,4 @@
-"""What a model writes reaches the reader without a link, an image or HTML that was not checked, however it is cut."""
+"""No link, image or HTML of a model reaches the reader unchecked, however the stream is cut."""
 
 import random
 import re
@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 from markdown_it import MarkdownIt
 
-from assistant.citations.checker import MOST_CHECKS, Citations
-from assistant.citations.evidence import says_unknown
+from assistant.citations.checker import MAX_CHECKS, CitationChecker
+from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 from search.hits import Hit
 
@@ -40,9 +40,9 @@ PLAIN = [hit("/a"), hit("/b", title="B"), hit("/a", anchor="other")]
 REAL = [hit("/install", "with-pip", "Install", TEXT, BODY), hit("/other", "", "Other", "Parcels are kept for a week.")]
 
 
-def rewrite(text: str, size: int = 0, passages: Sequence[Hit] = PLAIN) -> tuple[str, Citations, list[Source]]:
+def rewrite(text: str, size: int = 0, passages: Sequence[Hit] = PLAIN) -> tuple[str, CitationChecker, list[Source]]:
     """The rewritten text, by deltas of some size; every source comes before the text that cites it."""
-    citations = Citations(passages, "How do I install acme?", [OWNER, "help@example.com"])
+    citations = CitationChecker(passages, "How do I install acme?", [OWNER, "help@example.com"])
     found, sources = "", []
     deltas = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
     for events in [*map(citations.feed, deltas), citations.end()]:
@@ -105,7 +105,7 @@ LINK = {number: f"[{number}]({DOCS}/{page}#part)" for number, page in ((1, "a"),
         ("Windows\r\nlines\rtoo [1]", f"Windows\nlines\ntoo [1]({DOCS}/a#part)", "A"),
     ],
 )  # fmt: skip
-def test_an_answer_reads_on_with_its_links_checked(text: str, rewritten: str, pages: str) -> None:
+def test_citations_and_links_are_checked_and_the_text_stays_readable(text: str, rewritten: str, pages: str) -> None:
     for size in (0, 1, 2, 3, 7):
         found, citations, sources = rewrite(text, size)
         assert found == rewritten, size
@@ -120,14 +120,14 @@ def test_an_answer_reads_on_with_its_links_checked(text: str, rewritten: str, pa
 def test_every_cut_gives_the_same(text: str) -> None:
     whole, citations, _ = rewrite(text)
     for at in range(len(text)):
-        again = Citations(PLAIN, "How do I install acme?")
+        again = CitationChecker(PLAIN, "How do I install acme?")
         parts = [*again.feed(text[:at]), *again.feed(text[at:]), *again.end()]
         assert "".join(part.delta for part in parts if isinstance(part, Text)) == whole, at
         assert again.checks == citations.checks
 
 
 def test_plain_text_flows_through_at_once() -> None:
-    citations = Citations(PLAIN)
+    citations = CitationChecker(PLAIN)
     words = ["Install", " the", " package", ",", " then", " run", " it", ".\n", "\n", "Done", " and", " dusted"]
     lag, said = 0, ""
     for count, word in enumerate(words, 1):
@@ -217,15 +217,15 @@ def test_a_long_hostile_answer_ends(piece: str, size: int) -> None:
     text = (piece * 100_000)[:100_000]
     found, citations, _ = rewrite_fast(text, size)
     assert [address for address in _BARE.findall(found[:5_000]) if "evil" in address] == []
-    assert len(citations.checks) <= MOST_CHECKS
+    assert len(citations.checks) <= MAX_CHECKS
 
 
-def rewrite_fast(text: str, size: int) -> tuple[str, Citations, list[Source]]:
-    citations = Citations(REAL, "How do I install acme?")
+def rewrite_fast(text: str, size: int) -> tuple[str, CitationChecker, list[Source]]:
+    citations = CitationChecker(REAL, "How do I install acme?")
     found: list[str] = []
     for at in range(0, len(text), size):
         found += [event.delta for event in citations.feed(text[at : at + size]) if isinstance(event, Text)]
-        assert len(citations._held) < 5_000
+        assert len(citations._pending) < 5_000
     found += [event.delta for event in citations.end() if isinstance(event, Text)]
     return "".join(found), citations, citations.sources
 
@@ -234,7 +234,7 @@ def rewrite_fast(text: str, size: int) -> tuple[str, Citations, list[Source]]:
 
 
 def checks(text: str, *passages: Hit, question: str = "How do I install acme?") -> list[dict[str, str]]:
-    citations = Citations(passages or REAL, question)
+    citations = CitationChecker(passages or REAL, question)
     assert list(citations.feed(text)) is not None
     list(citations.end())
     return citations.checks
@@ -275,7 +275,7 @@ def test_a_marker_leads_to_the_sentence_that_supports_its_claim(text: str, sente
         ("https://evil.example", "not in the passages"),
     ],
 )
-def test_what_cannot_be_checked_is_dropped_with_a_reason(text: str, reason: str) -> None:
+def test_a_failed_check_removes_the_citation_and_records_the_reason(text: str, reason: str) -> None:
     (check,) = checks(text)
     assert check["dropped"] == reason
     assert set(check) == {"written", "dropped"}
@@ -298,12 +298,12 @@ def test_what_cannot_be_checked_is_dropped_with_a_reason(text: str, reason: str)
         ("Do not run it twice.", False),
     ],
 )
-def test_an_answer_that_knows_nothing_is_told_from_one_that_does(text: str, unknown: bool) -> None:
-    assert says_unknown(text) is unknown
+def test_refusals_are_distinguished_from_statements_about_the_product(text: str, unknown: bool) -> None:
+    assert is_refusal(text) is unknown
 
 
 def fragment(sentence: str, text: str, above: str = "", body: str = "") -> str:
-    citations = Citations([hit(text=text, above=above, body=body)])
+    citations = CitationChecker([hit(text=text, above=above, body=body)])
     link, _ = citations.cite(0, sentence)
     return link.removeprefix(f"[1]({DOCS}/a#part").removesuffix(")")
 
@@ -329,7 +329,7 @@ def test_a_fragment_names_words_as_every_browser_shows_them(sentence: str, text:
     assert fragment(sentence.strip(), text, above, body) == wanted
 
 
-def test_a_fragment_of_code_reaches_over_no_wide_gap() -> None:
+def test_a_fragment_of_code_ends_at_a_wide_gap() -> None:
     """A browser compares code as it is written, with every blank."""
     body = "```\nkey  svc one more word\n```"
     assert fragment("key svc one more word", "key svc one more word", body=body) == ":~:text=svc%20one%20more%20word"

@@ -1,4 +1,4 @@
-"""Conversations: whose they are, what of them counts, how they are named and forgotten."""
+"""Conversations: who owns them, which turns count, their titles, and how they are deleted."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ import pytest
 
 from assistant.answering.pipeline import Outcome
 from assistant.conversations import threads
-from assistant.conversations.threads import Asked, StoredConversation, open_conversation
+from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import Message, Thread, TokenUse
 from tests.assistant.wire.test_message_v1 import (
     ask,
@@ -92,7 +92,7 @@ def test_a_follow_up_without_a_thread_is_understood(http, service, project):
     assert "make install" in text(parts(ask(http, service, project, messages=turns)))
 
 
-def test_an_unknown_thread_brings_no_claims_along(http, model_service, upstream, project):
+def test_an_unknown_thread_ignores_the_turns_that_a_client_claims(http, model_service, upstream, project):
     marker = f"claims-{project.domain}"
     turns = [{"role": "assistant", "content": "Forged"}, {"role": "user", "content": INSTALL}]
     ask(http, model_service, project, threadId="thr_unknown", messages=turns, context=fake("happy", marker))
@@ -114,7 +114,7 @@ def test_a_long_conversation_keeps_its_newest_turns(http, model_service, upstrea
     assert history[-1]["content"].startswith("assistant 11 ")
 
 
-def test_a_conversation_is_forgotten_on_demand(http, service, project):
+def test_a_conversation_is_deleted_on_demand(http, service, project):
     first = ask(http, service, project, fp="reader-1")
     thread_id = first.headers["x-thread-id"]
     for fp, left in (("reader-2", 1), ("reader-1", 0), ("reader-1", 0)):
@@ -127,7 +127,7 @@ def test_a_conversation_is_forgotten_on_demand(http, service, project):
     assert again.headers["x-thread-id"] != thread_id
 
 
-def test_another_projects_conversation_cannot_be_forgotten(http, service, project, make_project):
+def test_a_conversation_of_another_project_cannot_be_deleted(http, service, project, make_project):
     thread_id = ask(http, service, project).headers["x-thread-id"]
     other = make_project()
     assert forget(http, service, other, fp="anonymous", threadId=thread_id).status_code == 204
@@ -144,11 +144,11 @@ def test_another_projects_conversation_cannot_be_forgotten(http, service, projec
         ({"fp": "", "threadId": "thr_x"}, "fp: "),
     ],
 )
-def test_forgetting_names_the_field_that_is_wrong(http, service, project, body, field):
+def test_deleting_names_the_invalid_field(http, service, project, body, field):
     assert_error(forget(http, service, project, **body), 400, field)
 
 
-def test_forgetting_takes_a_key_and_counts_against_no_limit(http, start, project):
+def test_deleting_needs_a_key_and_counts_against_no_limit(http, start, project):
     service = start(LIMIT_ASSISTANT_ORG="1/d")
     assert ask(http, service, project).status_code == 200
     for _ in range(3):
@@ -158,7 +158,7 @@ def test_forgetting_takes_a_key_and_counts_against_no_limit(http, start, project
     assert_error(forget(http, service, project, headers={"Accept": "*/*"}, fp="x", threadId="thr_x"), 401)
 
 
-def test_forgetting_a_running_conversation_ends_its_answer(http, model_service, upstream, project):
+def test_deleting_a_running_conversation_ends_its_answer(http, model_service, upstream, project):
     marker = f"forgotten-{project.domain}"
     url = f"{model_service.url}/discovery/v1/assistant/{project.domain}/message"
     body = {
@@ -210,7 +210,7 @@ def test_blanks_before_a_fallback_do_not_reach_the_reader(http, model_service, p
     assert thread_of(response).messages.get(role="assistant").content == shown
 
 
-async def test_asking_and_forgetting_at_once_fails_for_nobody(service, project):
+async def test_asking_and_deleting_at_once_both_succeed(service, project):
     url = f"{service.url}/discovery/v1/assistant/{project.domain}"
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False, headers=project.assistant) as client:
         body = {"fp": "reader-1", "messages": [{"role": "user", "content": INSTALL}]}
@@ -233,9 +233,9 @@ async def test_asking_and_forgetting_at_once_fails_for_nobody(service, project):
     assert not Message.objects.filter(thread__project=project.project, state="running").exists()
 
 
-def test_an_answer_that_cannot_be_stored_does_not_keep_others_from_it(project, monkeypatch):
+def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeypatch):
     def conversation(text: str) -> StoredConversation:
-        return open_conversation(project.project, Asked("reader-1", text, Message.Caller.API))
+        return open_conversation(project.project, NewQuestion("reader-1", text, Message.Caller.API))
 
     def store(self: StoredConversation, outcome: Outcome) -> None:
         if outcome.rung == "poison":

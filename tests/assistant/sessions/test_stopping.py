@@ -186,4 +186,4 @@ def history(*turns):
 )
 def test_anything_else_is_a_question_of_its_own(text, before):
     question = Question(text)
-    assert follow_ups.meant(question, before) == (question, before)
+    assert follow_ups.resolve(question, before) == (question, before)

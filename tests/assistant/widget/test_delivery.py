@@ -1,4 +1,4 @@
-"""The widget's files: an alias that follows the build, and addresses that answer the same bytes forever."""
+"""The files of the widget: an alias that follows the build, and addresses that always serve the same bytes."""
 
 import base64
 import hashlib
@@ -45,7 +45,7 @@ def get(http, service, path, **headers):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_address_with_a_version_answers_that_file_for_good(http, service, build, name):
+def test_an_address_with_a_version_always_serves_the_same_file(http, service, build, name):
     address = f"/widget/{version(build[name])}/{name}"
     answer = get(http, service, address)
     assert (answer.status_code, answer.content) == (200, build[name])
@@ -62,7 +62,7 @@ def test_an_address_with_a_version_answers_that_file_for_good(http, service, bui
     assert plain.headers["content-length"] == str(len(build[name]))
 
 
-def test_who_takes_gzip_gets_it(http, service, build):
+def test_files_are_compressed_for_clients_that_accept_gzip(http, service, build):
     packed = get(http, service, "/widget.js", **{"Accept-Encoding": "br;q=1.0, GZIP;q=0.8"})
     assert (packed.headers["content-encoding"], packed.content) == (
         "gzip",
@@ -76,7 +76,7 @@ def test_who_takes_gzip_gets_it(http, service, build):
         assert plain.headers["etag"] != packed.headers["etag"]
 
 
-def test_the_alias_follows_the_build_and_is_kept_five_minutes(http, service, upgraded, build):
+def test_the_loaders_alias_follows_the_build_and_is_cached_for_five_minutes(http, service, upgraded, build):
     here, there = get(http, service, "/widget.js"), get(http, upgraded, "/widget.js")
     assert here.content == build["widget.js"]
     assert there.content == b"// later\n" + build["widget.js"]
@@ -86,7 +86,7 @@ def test_the_alias_follows_the_build_and_is_kept_five_minutes(http, service, upg
         assert answer.headers["access-control-allow-origin"] == "*"
 
 
-def test_what_was_once_served_is_answered_after_an_upgrade_and_by_other_hosts(http, start, upgraded, build):
+def test_old_files_are_served_after_an_upgrade_and_by_other_hosts(http, start, upgraded, build):
     WidgetFile.objects.all().delete()
     service = start()
     get(http, service, "/widget.js")
@@ -131,9 +131,9 @@ def test_the_declarations_are_text_for_every_origin(http, service):
     assert answer.content == (settings.WIDGET_DIST.parent / "widget.d.ts").read_bytes()
 
 
-def test_the_keys_page_shows_both_tags_and_what_it_shows_is_kept(http, service, build, make_project):
+def test_the_keys_page_shows_both_tags_and_stores_the_build(http, service, build, make_project):
     WidgetFile.objects.all().delete()
-    for known in (scripts.load_script, files._keep):  # as in a process that has just begun
+    for known in (scripts.load_script, files._store_build):  # as in a process that has just begun
         known.cache_clear()
     tenant = make_project()
     client = logged_in(f"owner-{tenant.project.pk}", tenant.project.organization)
@@ -146,7 +146,7 @@ def test_the_keys_page_shows_both_tags_and_what_it_shows_is_kept(http, service, 
     assert sorted(WidgetFile.objects.values_list("name", flat=True)) == sorted(NAMES)
 
 
-def test_a_database_that_fails_does_not_keep_the_widget_off_the_pages(http, start, tmp_path, build):
+def test_the_widget_is_served_while_the_database_is_down(http, start, tmp_path, build):
     there = scenarios.migrate({"DATA_DIR": str(tmp_path), "DATABASE_URL": ""})
     with sqlite3.connect(tmp_path / "db.sqlite3") as database:
         database.execute("DROP TABLE assistant_widgetfile")

@@ -1,4 +1,4 @@
-"""What a page's widget is told of its project: look, words, starter questions, or why it may not be used there."""
+"""The configuration of a widget: look, labels and starter questions, or the reason why the page may not use it."""
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -33,12 +33,12 @@ def test_the_services_own_origin_counts(http, service, tenant):
     assert ask(http, service, tenant.domain, service.url).json()["enabled"] is True
 
 
-def test_an_owner_who_told_nothing_offers_nothing(http, service, make_project):
+def test_without_settings_there_are_no_starter_questions(http, service, make_project):
     assert ask(http, service, make_project().domain).json() == NOTHING
 
 
 @pytest.mark.parametrize("origin", FOREIGN)
-def test_any_other_page_is_told_why_not(http, service, tenant, origin):
+def test_any_other_page_gets_the_reason(http, service, tenant, origin):
     response = ask(http, service, tenant.domain, origin)
     assert response.status_code == 200
     told = response.json()
@@ -50,7 +50,7 @@ def test_any_other_page_is_told_why_not(http, service, tenant, origin):
 
 
 @pytest.mark.parametrize("origin", [None, "https://docs.acme.example", *FOREIGN])
-def test_every_origin_may_read_it_and_none_is_known_by_it(http, service, tenant, origin):
+def test_every_origin_may_read_the_configuration(http, service, tenant, origin):
     headers = ask(http, service, tenant.domain, origin).headers
     assert headers["access-control-allow-origin"] == "*"
     assert headers["cache-control"] == "public, max-age=60"
@@ -65,7 +65,7 @@ def test_an_unknown_domain_is_404_to_every_origin(http, service):
     assert response.headers["access-control-allow-origin"] == "*"
 
 
-def test_an_address_can_ask_too_often(http, start, tenant):
+def test_requests_of_an_address_are_limited(http, start, tenant):
     limited = start(LIMIT_COLLECT_IP="2/d")
     assert [ask(http, limited, tenant.domain).status_code for _ in range(2)] == [200, 200]
     assert_error(ask(http, limited, tenant.domain), 429)
@@ -99,7 +99,7 @@ def page(tenant):
     return f"/admin/assistant/assistantsettings/widget/{tenant.domain}"
 
 
-def test_what_is_set_is_what_pages_get(http, service, owner, tenant):
+def test_pages_get_the_settings(http, service, owner, tenant):
     answer = owner.post(page(tenant), {**LOOK, "enabled": "on"})
     assert answer["Location"] == page(tenant)
     assert ask(http, service, tenant.domain).json() == {
@@ -123,7 +123,7 @@ def test_what_is_set_is_what_pages_get(http, service, owner, tenant):
         assert words in shown
 
 
-def test_only_what_is_set_is_told(http, service, owner, tenant):
+def test_unset_fields_are_left_out(http, service, owner, tenant):
     owner.post(page(tenant), {**EMPTY, "enabled": "on", "accent": "teal"})
     assert ask(http, service, tenant.domain).json()["appearance"] == {"accent": "teal"}
     owner.post(page(tenant), {**EMPTY, "enabled": "on"})
@@ -169,7 +169,7 @@ def test_a_widget_that_is_switched_off_says_so(http, service, owner, tenant):
         ("labels", "\n".join(f"a{number}: x" for number in range(201)), "At most 200 labels"),
     ],
 )
-def test_a_value_that_cannot_be_is_named_and_nothing_is_saved(owner, tenant, field, value, says):
+def test_an_invalid_value_is_reported_and_nothing_is_saved(owner, tenant, field, value, says):
     shown = owner.post(page(tenant), {**EMPTY, "enabled": "on", field: value}).content.decode()
     row = shown.split(f'id="id_{field}_error"')
     assert len(row) == 2, shown
@@ -181,19 +181,19 @@ def test_a_value_that_cannot_be_is_named_and_nothing_is_saved(owner, tenant, fie
 @pytest.mark.parametrize(
     "accent", ["#FFF", "#0a6b5d80", "rgb(10, 107, 93)", "rgb(10 107 93 / 50%)", "hsl(171deg 83% 23%)", "rebeccapurple"]
 )
-def test_colours_are_those_of_css(owner, tenant, accent):
+def test_css_colours_are_accepted(owner, tenant, accent):
     assert owner.post(page(tenant), {**EMPTY, "accent": accent}).status_code == 302
     assert tenant.project.widget_settings.accent == accent
 
 
-def test_changes_are_logged_and_only_those(owner, tenant):
+def test_only_changes_are_logged(owner, tenant):
     for look in (LOOK, LOOK, {**LOOK, "accent": "red", "labels": ""}):
         assert owner.post(page(tenant), {**look, "enabled": "on"}).status_code == 302
     log = LogEntry.objects.filter(object_id=str(tenant.project.widget_settings.pk), user=owner.session["_auth_user_id"])
     assert [entry.get_change_message() for entry in log.order_by("pk")] == ["Added.", "Changed Accent and labels."]
 
 
-def test_a_stranger_has_no_page_of_it(tenant, make_project):
+def test_a_stranger_cannot_open_the_page(tenant, make_project):
     stranger = logged_in(f"stranger-{tenant.project.pk}", make_project().project.organization)
     assert stranger.get(page(tenant)).status_code == 404
     assert stranger.post(page(tenant), {**LOOK, "enabled": "on"}).status_code == 404

@@ -1,4 +1,4 @@
-"""The parts of an answer that need no server: citations, quoting, the prompt's budget, the story itself."""
+"""The parts of an answer that need no server: quotes, prompts, the pipeline, model server events, the event log."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from assistant.answering import pipeline, prompts
-from assistant.answering.extractive import excerpt, refusal
+from assistant.answering.extractive import refuse, select_blocks
 from assistant.answering.pipeline import Ladder, Outcome, Retrieved
 from assistant.events import Failed, Finish, Start
 from assistant.question import Context, Question, Turn, Voice
@@ -39,7 +39,7 @@ PASSAGES = [hit("/a"), hit("/b", title="B"), hit("/a", anchor="other")]
 )
 def test_a_refusal_is_in_the_language_of_the_nearest_page(language, unknown, nearest, ask):
     hits = [replace(hit(), language=language)]
-    said = "".join(piece.delta for piece in refusal(hits, Voice(support_url="https://help.example/"), "thr_1"))
+    said = "".join(piece.delta for piece in refuse(hits, Voice(support_url="https://help.example/"), "thr_1"))
     assert said.startswith(unknown)
     assert f"\n\n{nearest}\n\n- [A](" in said
     assert f"[{ask}](https://help.example/?threadId=thr_1)" in said
@@ -48,21 +48,21 @@ def test_a_refusal_is_in_the_language_of_the_nearest_page(language, unknown, nea
 def test_a_quote_starts_where_the_question_is_answered_and_keeps_code_whole():
     code = "```sh\npip install acme\n\nacme --check\n```"
     body = "\n\n".join(["Nothing here. " * 60, "To install, run this:", code, "Unrelated end."])
-    quoted = excerpt("how to install acme", hit(body=body), 60)
+    quoted = select_blocks("how to install acme", hit(body=body), 60)
     assert quoted[:2] == ["To install, run this:", code]
 
 
 def test_history_keeps_the_newest_turns_within_the_budget():
     turns = [Turn("user", f"{number} " + "x" * 396) for number in range(50)]
-    kept = prompts.newest(turns)
+    kept = prompts.keep_newest(turns)
     assert kept == turns[-len(kept) :]
     assert 15 <= len(kept) <= 20
 
 
 def test_a_newest_turn_beyond_the_budget_is_shortened():
-    kept = prompts.newest([Turn("user", "before"), Turn("assistant", "word " * 10_000)])
+    kept = prompts.keep_newest([Turn("user", "before"), Turn("assistant", "word " * 10_000)])
     assert [turn.role for turn in kept] == ["assistant"]
-    assert 1_500 < prompts.tokens(kept[0].text) <= prompts.HISTORY_BUDGET + 1
+    assert 1_500 < prompts.estimate_tokens(kept[0].text) <= prompts.HISTORY_BUDGET + 1
 
 
 def test_what_a_client_claims_of_the_conversation_is_quoted():
@@ -104,7 +104,7 @@ def test_the_owner_adds_to_the_rules_and_lends_addresses():
     assert system.startswith(prompts.SYSTEM)
     assert "Be brief." in system
     assert prompts.build(Question("q"), [hit()], [])[0]["content"] == prompts.SYSTEM
-    assert prompts.addresses(voice) == ["https://status.example.com", "https://example.com/help"]
+    assert prompts.find_addresses(voice) == ["https://status.example.com", "https://example.com/help"]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ async def test_server_sent_events_however_they_are_written_and_cut(body, size):
         b"data: " + b"x" * (openai.LONGEST_EVENT + 1),
     ],
 )
-async def test_what_is_no_event_is_a_failure(body):
+async def test_malformed_events_are_a_failure(body):
     with pytest.raises(UpstreamError):
         [event async for event in openai._events(Answer(body))]
 

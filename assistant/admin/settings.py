@@ -1,0 +1,180 @@
+"""The admin page of a project's assistant: its settings, and a question to try them with."""
+
+from functools import partial
+from typing import Any, ClassVar
+
+from asgiref.sync import async_to_sync
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+
+from assistant.admin.history import save_with_history
+from assistant.admin.preview import MultilineField, Preview, PreviewForm, run_preview
+from assistant.admin.widget import show_widget_page
+from assistant.models import AssistantSettings
+from assistant.models.settings import MAX_STARTERS
+from assistant.sessions.running import Full
+from docsite.core.http.client_address import client_ip, network_of
+from docsite.core.tenants import project_pages
+from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
+from docsite.core.tenants.models import Project
+from search.retrieval.answerability import GROUNDED
+
+_STARTERS = [f"starter_{number}" for number in range(1, MAX_STARTERS + 1)]
+
+
+class SettingsForm(forms.ModelForm):
+    """The settings of a project's assistant.
+
+    The operator pays for the model server, so only superusers may choose a model.
+    """
+
+    instructions = MultilineField(
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text="Sent to the model with every question: tone, names of products, topics to refuse. Readers do not "
+        "see them.",
+    )
+    deflection = MultilineField(
+        required=False,
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Shown when the documentation has no answer, between “I couldn't find this in the documentation.” "
+        "and the nearest pages. Markdown is allowed, links included.",
+    )
+    support_url = forms.CharField(
+        required=False,
+        max_length=300,
+        label="Support link",
+        help_text="Offered below the nearest pages: https://…, mailto:…, or an e-mail address. A web address gets the "
+        "conversation’s id as threadId.",
+    )
+
+    class Meta:
+        model = AssistantSettings
+        fields = ("instructions", "deflection", "support_url", "model", "temperature", "threshold")
+        help_texts: ClassVar = {
+            "temperature": "0 to 2. A lower value makes two answers to one question more alike. Empty: the default of "
+            "the model server.",
+            "threshold": "0 to 1. Below this chance that the pages answer, the assistant says that they do not. "
+            f"Empty: {GROUNDED}, the calibrated value. Try questions below to see their chances.",
+        }
+
+    def __init__(self, assistant: AssistantSettings, *, may_choose_model: bool, data: Any = None) -> None:
+        starters = dict(zip(_STARTERS, assistant.starter_questions, strict=False))
+        super().__init__(data, instance=assistant, initial=starters)
+        for number, name in enumerate(_STARTERS, 1):
+            self.fields[name] = forms.CharField(required=False, max_length=120, label=f"Starter question {number}")
+        self.fields[_STARTERS[-1]].help_text = "Offered in a conversation that is still empty."
+        self.fields["model"].help_text = _model_help(may_choose_model)
+        self.fields["model"].disabled = not may_choose_model
+        self.fields["model"].widget.attrs["placeholder"] = settings.ENV.openai_base_url and settings.ENV.openai_model
+        self.order_fields(["instructions", *_STARTERS, "deflection", "support_url"])
+
+    def unsaved_settings(self) -> AssistantSettings:
+        """The settings with the values of the form. Saves nothing."""
+        assistant: AssistantSettings = self.instance
+        assistant.starter_questions = [self.cleaned_data[name] for name in _STARTERS if self.cleaned_data[name]]
+        return assistant
+
+    def save(self, commit: bool = True) -> AssistantSettings:
+        """Save the settings. Two first saves at once write the same row."""
+        assistant = self.unsaved_settings()
+        with transaction.atomic():
+            assistant.pk = AssistantSettings.objects.get_or_create(project=assistant.project)[0].pk
+            assistant.save()
+        return assistant
+
+
+def _model_help(may_choose: bool) -> str:
+    env = settings.ENV
+    if not env.openai_base_url:
+        return "No model server is configured, so answers are quoted from the documentation."
+    if may_choose:
+        return f"Name of another model of the same server. Empty: {env.openai_model}, as configured."
+    return "Only superusers can choose another model, since whoever runs this service pays for it."
+
+
+@admin.register(AssistantSettings)
+class AssistantSettingsAdmin(ScopedAdmin):
+    """A page for each project's assistant. Django's own list and form of the rows lead to these pages."""
+
+    organization = "project__organization"
+    changeable = True
+
+    def get_urls(self) -> list[Any]:
+        """Add the pages of each project, by the project's domain."""
+        settings_page = self.admin_site.admin_view(self.settings_page)
+        widget_page = self.admin_site.admin_view(partial(show_widget_page, self))
+        return [
+            path("of/<slug:domain>", settings_page, name="assistant_settings"),
+            path("widget/<slug:domain>", widget_page, name="assistant_widget"),
+            *super().get_urls(),
+        ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """List all projects of the user: a project has no settings row before its first save."""
+        projects = Project.objects.filter(organization__in=organizations_of(request))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Assistants",
+            "opts": self.opts,
+            "projects": projects.select_related("assistant_settings"),
+        }
+        return TemplateResponse(request, "admin/assistant/projects.html", context)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Redirect to the project's page; the admin's history and its log of recent actions link here."""
+        assistant = self.get_object(request, unquote(object_id))
+        if assistant is None:
+            raise Http404
+        return HttpResponseRedirect(reverse("admin:assistant_settings", args=[assistant.project.domain]))
+
+    def settings_page(self, request: HttpRequest, domain: str) -> HttpResponse:
+        """Show and save the settings, or answer a question with the values of the form, saved or not."""
+        project = project_of(request, domain)
+        assistant = AssistantSettings.for_project(project)
+        is_preview = "try" in request.POST
+        form = SettingsForm(assistant, may_choose_model=request.user.is_superuser, data=request.POST or None)
+        preview_form = PreviewForm(project, request.POST if is_preview else None)
+        preview: Preview | None = None
+        if request.method == "POST" and form.is_valid():
+            if not is_preview:
+                save_with_history(self, request, form)
+                messages.success(request, "Saved. The next answer follows it.")
+                return HttpResponseRedirect(request.path)
+            if preview_form.is_valid():
+                network = network_of(client_ip(request))
+                try:
+                    preview = async_to_sync(run_preview)(
+                        project, form.unsaved_settings(), preview_form.to_question(), network
+                    )
+                except Full as full:
+                    preview_form.add_error(None, str(full))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Assistant: {project.name}",
+            "opts": self.opts,
+            "project": project,
+            "assistant": assistant,
+            "form": form,
+            "preview_form": preview_form,
+            "preview": preview,
+        }
+        response = TemplateResponse(request, "admin/assistant/settings.html", context)
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+project_pages.add_link(
+    "Assistant", lambda project: reverse("admin:assistant_settings", args=[project.domain]), position=3
+)
+project_pages.add_settings(AssistantSettings, "support_url")

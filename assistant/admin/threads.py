@@ -1,0 +1,43 @@
+"""Conversations in the admin, to read and to delete."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+
+from assistant.models import Message, Thread
+from docsite.core.tenants.admin import ReadOnlyRows, ScopedAdmin
+
+
+class MessageInline(ReadOnlyRows, admin.StackedInline):
+    """The messages of a conversation."""
+
+    model = Message
+    fields = readonly_fields = (
+        *("role", "content", "state", "caller", "page_path"),
+        *("rung", "reason", "steps", "sources", "checks", "hits", "created_at"),
+    )
+
+
+@admin.register(Thread)
+class ThreadAdmin(ScopedAdmin):
+    """Conversations, newest first."""
+
+    organization = "project__organization"
+    deletable = True
+    list_display = ("title", "project", "turns", "created_at")
+    list_select_related = ("project",)
+    search_fields = ("messages__content", "thread_id")
+    date_hierarchy = "created_at"
+    inlines = (MessageInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Add the number of messages to each thread."""
+        threads: QuerySet[Any] = super().get_queryset(request).annotate(turn_count=Count("messages", distinct=True))
+        return threads
+
+    @admin.display(description="Messages", ordering="turn_count")
+    def turns(self, thread: Thread) -> int:
+        """The number of questions and answers."""
+        return int(getattr(thread, "turn_count", 0))

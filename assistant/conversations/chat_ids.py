@@ -1,0 +1,31 @@
+"""Remembers the chat ids that clients choose, as digests.
+
+A chat id alone may resume an answer. When readers with different fingerprints
+use the same id, nobody can tell whose it is, so it resumes nothing.
+"""
+
+from hashlib import sha256
+
+from assistant.models import ChatId
+from docsite.core.tenants.models import Project
+
+
+def record_chat_id(project: Project, chat_id: str, fp: str) -> None:
+    """Store who uses a chat id first, or that another reader uses it too."""
+    own = ChatId(
+        project=project,
+        digest=_digest(chat_id),
+        fp_digest=_digest(f"{chat_id}\0{fp}"),
+    )
+    ChatId.objects.bulk_create([own], ignore_conflicts=True)
+    stored = ChatId.objects.filter(project=project, digest=own.digest)
+    stored.exclude(fp_digest=own.fp_digest).update(is_shared=True)
+
+
+def is_chat_id_shared(project_id: int, chat_id: str) -> bool:
+    """Whether readers with different fingerprints used a chat id."""
+    return ChatId.objects.filter(project=project_id, digest=_digest(chat_id), is_shared=True).exists()
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

@@ -1,0 +1,21 @@
+"""The tables of the assistant, one module for each subject.
+
+Import the models from here. The modules also hold the limits and validators of
+their fields, for forms.
+"""
+
+from assistant.models.conversations import ChatId, Message, Thread, TokenUse
+from assistant.models.golden_questions import GoldenQuestion
+from assistant.models.settings import AssistantSettings
+from assistant.models.widget import WidgetFile, WidgetSettings
+
+__all__ = [
+    "AssistantSettings",
+    "ChatId",
+    "GoldenQuestion",
+    "Message",
+    "Thread",
+    "TokenUse",
+    "WidgetFile",
+    "WidgetSettings",
+]

@@ -1,0 +1,113 @@
+"""Conversations: threads and their messages, the tokens that answers use, and the chat ids of clients."""
+
+from typing import ClassVar
+
+from django.db import models
+
+from docsite.core import ids
+from docsite.core.tenants.models import Project
+
+
+class Thread(models.Model):
+    """A conversation of one reader, known by a fingerprint (`fp`), with the assistant of one project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="threads")
+    thread_id = models.CharField(max_length=40, unique=True, default=ids.thread_id, editable=False)
+    fp = models.CharField(max_length=256)
+    title = models.CharField(max_length=100, blank=True, help_text="How it began.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = "conversation"
+        ordering: ClassVar = ["-created_at"]
+        indexes: ClassVar = [models.Index(fields=["project", "fp"])]
+
+    def __str__(self) -> str:
+        return self.title or self.thread_id
+
+
+class Message(models.Model):
+    """One turn of a conversation. An answer is saved when it begins, while it streams, and when it ends."""
+
+    class Role(models.TextChoices):
+        """Who wrote the message."""
+
+        USER = "user"
+        ASSISTANT = "assistant"
+
+    class State(models.TextChoices):
+        """The state of an answer. At start-up, `running` answers of a crashed process become `interrupted`."""
+
+        RUNNING = "running"
+        DONE = "done"
+        ABORTED = "aborted"
+        ERROR = "error"
+        INTERRUPTED = "interrupted"
+
+    class Caller(models.TextChoices):
+        """Where the question came from."""
+
+        WEB = "web"
+        API = "api"
+        OTHER = "other"
+
+    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="messages")
+    message_id = models.CharField(max_length=40, unique=True, default=ids.message_id, editable=False)
+    role = models.CharField(max_length=10, choices=Role.choices)
+    content = models.TextField(blank=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.DONE)
+    caller = models.CharField(max_length=5, choices=Caller.choices, default=Caller.OTHER)
+    page_path = models.CharField(max_length=400, blank=True, help_text="The page the reader was on.")
+    rung = models.CharField(
+        max_length=20, blank=True, help_text="What made the answer: model, second_model, extractive, nearest_pages."
+    )
+    steps = models.JSONField(default=list, help_text="Every rung that was tried, in order, with the reason for it.")
+    reason = models.CharField(max_length=200, blank=True, help_text="Why it was not the model, or how it failed.")
+    sources = models.JSONField(default=list, help_text="Cited pages: title and url.")
+    hits = models.JSONField(default=list, help_text="Retrieved passages: path, anchor and score.")
+    checks = models.JSONField(
+        default=list, help_text="Citations of the model, with the sentence that supports each, or why it was dropped."
+    )
+    prompt_tokens = models.PositiveIntegerField(default=0)
+    completion_tokens = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering: ClassVar = ["pk"]
+        indexes: ClassVar = [models.Index(fields=["role", "created_at", "thread", "caller"], name="turns_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.content[:60]}"
+
+
+class TokenUse(models.Model):
+    """How many tokens of the model servers a project used on one day (UTC)."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="token_uses")
+    day = models.DateField()
+    tokens = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "day"], name="one_token_use_a_day")]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.tokens}"
+
+
+class ChatId(models.Model):
+    """A chat id that a client chose, and whether readers with different fingerprints use it.
+
+    The row stays when the threads are deleted.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the id.")
+    fp_digest = models.CharField(max_length=64, help_text="SHA-256 of id and fp.")
+    is_shared = models.BooleanField(default=False)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "digest"], name="one_chat_id_a_project")]
+
+    def __str__(self) -> str:
+        return self.digest[:8]
