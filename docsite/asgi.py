@@ -28,7 +28,7 @@ from assistant.conversations.threads import mark_orphans
 from assistant.sessions.start import drain
 from docsite.core.db import in_db
 from docsite.core.http import client_address
-from search.query_log import recording
+from search.query_log import recording, sweeper
 from search.stored import scheduler
 
 Scope = dict[str, Any]
@@ -102,6 +102,7 @@ async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
             await in_db(mark_orphans)()
             background.start()
             scheduler.start()
+            sweeper.start()
         else:
             await in_db(scheduler.stop)()
             await drain()

@@ -24,7 +24,7 @@ from analytics.api.schemas import (
 from analytics.collecting import recording
 from analytics.collecting.recording import Observation
 from analytics.collecting.requests import is_staff, not_a_reader, observation
-from analytics.collecting.writer import Full, Receipt
+from analytics.collecting.writer import Receipt
 from analytics.reports import exports, visitor_counts
 from analytics.reports.visitor_counts import Counts
 from docsite.core.access.authentication import Caller
@@ -37,6 +37,7 @@ from docsite.core.access.request_checks import (
     collect_charges,
 )
 from docsite.core.db import in_db
+from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import BadRequest, NotFound, Unavailable
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
@@ -146,7 +147,7 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
 async def _stored(future: "Future[Receipt]") -> Receipt:
     try:
         return await asyncio.wrap_future(future)
-    except Full as failure:
+    except QueueFull as failure:
         raise Unavailable(str(failure)) from None
     except IntegrityError:  # it was deleted this moment
         raise NotFound("No such project.") from None

@@ -374,7 +374,6 @@ def _kill(pid: int) -> None:
 
 def commits_out_of_order() -> None:
     """One view has its number first and is committed last, while another process seals (PostgreSQL)."""
-    writer.close_old_connections = lambda: None  # it would end the transaction that is held open here
     project, now = new_project(), datetime.now(UTC) - timedelta(hours=1)
     first, slow, quick = (view(now, "/page", who, "human") for who in (1, 2, 3))
     record(project, [first])
@@ -383,7 +382,7 @@ def commits_out_of_order() -> None:
 
     def write_slowly() -> None:
         with transaction.atomic():
-            writer._commit([writer._Batch(project.pk, [recording._view(project, slow.observation)])])
+            writer._store([writer._Batch(project.pk, [recording._view(project, slow.observation)])])
             held.set()
             go_on.wait(PATIENCE)
 

@@ -28,6 +28,7 @@ from docsite.site.navigation import CONTENT, FIRST
 from search.indexing.ingest import ingest
 from search.sources.opening import read
 from search.sources.reading import Reading
+from search.query_log import sweeper
 from search.stored import scheduler
 
 USERNAME = "admin"
@@ -79,6 +80,7 @@ class Command(ServiceCommand):
         settings.ENV.site_assistant_key = demo["assistant_key"]
         background.start()
         scheduler.start()
+        sweeper.start()
         serve(host, port, lambda: self._tell(demo), drain)
         scheduler.stop()
         self.stdout.write("Stopped.")

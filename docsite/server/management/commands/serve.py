@@ -10,6 +10,7 @@ from analytics.counting import background
 from assistant.conversations.threads import mark_orphans
 from assistant.sessions.start import drain
 from docsite.core.tenants.management.base import ServiceCommand, port
+from search.query_log import sweeper
 from search.stored import scheduler
 
 
@@ -38,6 +39,7 @@ class Command(ServiceCommand):
         mark_orphans()
         background.start()
         scheduler.start()
+        sweeper.start()
         serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"), drain)
         scheduler.stop()
 
