@@ -95,17 +95,26 @@ def test_callers_get_the_error_of_a_database_that_is_away(store):
             future.result(0)
 
 
-def test_items_that_are_kept_wait_in_order_for_a_database_that_is_away(store, monkeypatch):
-    monkeypatch.setattr(group_commit, "RETRY_SECONDS", 0.01)
-    numbers = queue(store, keep_waiting=True, largest=2)
+def test_items_that_are_kept_wait_in_order_for_a_database_that_is_away(store):
+    numbers = queue(store, delay=60, enough=100, keep_waiting=True, largest=2)
     store.failure = OperationalError("database is locked")
     futures = [numbers.submit(number) for number in (1, 2, 3)]
-    wait_for(store.committing.is_set, "a first attempt")
     assert numbers.flush() is False
     assert not any(future.done() for future in futures)
     store.failure = None
+    assert numbers.flush()
     assert results(futures) == [2, 4, 6]
-    assert [number for group in store.groups for number in group] == [1, 2, 3]
+    assert store.groups == [[1, 2], [3]]
+
+
+def test_items_that_are_kept_are_tried_again(store, monkeypatch):
+    monkeypatch.setattr(group_commit, "RETRY_SECONDS", 0.01)
+    numbers = queue(store, keep_waiting=True)
+    store.failure = OperationalError("database is locked")
+    future = numbers.submit(1)
+    wait_for(store.committing.is_set, "a first attempt")
+    store.failure = None
+    assert future.result(PATIENCE) == 2
 
 
 def test_an_item_is_stored_although_its_caller_left(store):
