@@ -36,7 +36,7 @@ PATIENCE = 1_800.0  # seconds
 FIRST = 50  # rows that the export gives if it is asked for no more
 PATH = "/page/"
 FACTS = {  # the columns of a view after its page's number; a visitor goes in between
-    kind: ((client_class, False), (agent, "", "bench", 1, "", "", False))
+    kind: ((client_class, "html"), (agent, "", "", "bench", 1, "", "", False))
     for kind, client_class, agent in (
         (HUMAN, "human", ""),
         (READER, "ai_user", "Reader"),
