@@ -7,7 +7,7 @@ class and operator. The class is what the operator says of it; an agent that wor
 Seeded from ai.robots.txt and crawler-user-agents (both MIT, see THIRD-PARTY.md).
 """
 
-from analytics.agents.words import each
+from analytics.agents.user_agent import word_set
 
 # Crawl for models to learn from, or for data sets that are sold for it.
 TRAINING = {
@@ -287,7 +287,7 @@ PLAIN = {
 }
 
 # A client that links to one of these belongs to it. Those under `.ai` need no entry.
-HOMES = each(
+HOMES = word_set(
     """
     ai21.com aider.chat allenai.org ampcode.com anthropic.com augmentcode.com bigmodel.cn browser-use.com
     browserbase.com chatglm.cn chatgpt.com claude.com cline.bot codeium.com cohere.com commoncrawl.org

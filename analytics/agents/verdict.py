@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-LONGEST = 512  # characters of a user agent that are looked at
+MAX_LENGTH = 512  # characters of a user agent that are looked at
 
 AI_CLASSES = ("ai_user", "ai_agent", "ai_search", "ai_training")
 KNOWN_CRAWLERS = ("search_crawler", "other_bot", "ai_search", "ai_training")

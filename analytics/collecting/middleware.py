@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
 from analytics.collecting import recording
-from analytics.collecting.requests import not_a_reader, observation
+from analytics.collecting.requests import observe, prefetch_purpose
 from docsite.core.access.authentication import project_by_domain
 from docsite.core.db import in_db
 
@@ -49,7 +49,7 @@ class RecordViews:
             and match is not None
             and match.view_name == _PAGE
             and response.headers.get("Content-Type", "").startswith(_TYPES)
-            and not not_a_reader(request)
+            and not prefetch_purpose(request)
         )
 
     @staticmethod
@@ -58,4 +58,4 @@ class RecordViews:
             return
         if project := project_by_domain(settings.ENV.site_domain):
             referrer = request.headers.get("Referer", "")
-            recording.send(project, [observation(request, uuid.uuid4().hex, request.path_info, referrer)])
+            recording.send(project, [observe(request, uuid.uuid4().hex, request.path_info, referrer)])

@@ -11,7 +11,7 @@ from analytics.collecting.recording import Observation
 from docsite.core.http.client_address import client_ip
 
 
-def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str, reader_id: str = "") -> Observation:
+def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, reader_id: str = "") -> Observation:
     """A view as this request shows it, now."""
     return Observation(
         view_id=view_id,
@@ -26,7 +26,7 @@ def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str
     )
 
 
-def not_a_reader(request: HttpRequest) -> str:
+def prefetch_purpose(request: HttpRequest) -> str:
     """Why a request is no reader's view: a browser fetching ahead; empty when it is one."""
     purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz")).lower()
     return "prefetch" if "prefetch" in purpose or "prerender" in purpose or "preview" in purpose else ""

@@ -17,7 +17,7 @@ from typing import Any
 from analytics.models import AgentAddresses, PageView
 from docsite.core.http.client_address import Address
 
-KNOWN_SECONDS = 60.0  # for which a process goes on with the addresses that it has read
+CACHE_SECONDS = 60.0  # for which a process goes on with the addresses that it has read
 Verified = PageView.Verified
 
 
@@ -39,7 +39,7 @@ class Ranges:
         return at >= 0 and int(address) <= self._ends[address.version][at]
 
 
-class _Known:
+class _RangeCache:
     """What is in the database, read once a minute."""
 
     def __init__(self) -> None:
@@ -48,40 +48,40 @@ class _Known:
         self.turn = threading.Lock()
 
     def is_fresh(self) -> bool:
-        return time.monotonic() - self.read_at < KNOWN_SECONDS
+        return time.monotonic() - self.read_at < CACHE_SECONDS
 
-    def of(self, agent: str) -> Ranges | None:
+    def get(self, agent: str) -> Ranges | None:
         if not self.is_fresh():
             with self.turn:
                 if not self.is_fresh():
-                    self.read()
+                    self.load()
         return self.ranges.get(agent.lower())
 
-    def read(self) -> None:
+    def load(self) -> None:
         rows = AgentAddresses.objects.values_list("agent", "networks")
         self.ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
         self.read_at = time.monotonic()
 
 
-_known = _Known()
+_cache = _RangeCache()
 
 
-def is_at_hand() -> bool:
-    """Whether `verified` needs no look into the database."""
-    return _known.is_fresh()
+def is_cached() -> bool:
+    """Whether `verify` needs no look into the database."""
+    return _cache.is_fresh()
 
 
-def verified(agent: str, address: Address) -> str:
+def verify(agent: str, address: Address) -> str:
     """Whether the address is among those of the agent; of an agent without known addresses nothing is said."""
-    ranges = _known.of(agent)
+    ranges = _cache.get(agent)
     if ranges is None:
         return Verified.UNKNOWN
     return Verified.YES if address in ranges else Verified.NO
 
 
-def read_again() -> None:
+def invalidate() -> None:
     """Take new addresses into use; other processes follow within a minute."""
-    _known.read_at = float("-inf")
+    _cache.read_at = float("-inf")
 
 
 def parse(text: str) -> list[str]:
@@ -90,10 +90,10 @@ def parse(text: str) -> list[str]:
     Takes `{"prefixes": [...]}` whose items have `ipv4Prefix` or `ipv6Prefix`, and a plain list of ranges.
     """
     try:
-        told = json.loads(text.removeprefix("\ufeff"))
+        parsed = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise ValueError("is no JSON") from None
-    items = told.get("prefixes") if isinstance(told, dict) else told
+    items = parsed.get("prefixes") if isinstance(parsed, dict) else parsed
     if not isinstance(items, list) or not items:
         raise ValueError('must hold a list "prefixes", which is not empty')
     networks = []

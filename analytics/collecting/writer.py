@@ -44,7 +44,7 @@ class Receipt:
     ignored: int
 
 
-def put(project_id: int, views: Sequence[View]) -> "Future[Receipt]":
+def submit(project_id: int, views: Sequence[View]) -> "Future[Receipt]":
     """Have views stored. The future ends when they are committed, or with `QueueFull` or the database's error.
 
     A view whose key is stored already is not stored again; within the batch the first one counts.
@@ -83,23 +83,25 @@ def _insert(rows: list[tuple[Value, ...]]) -> int:
 
 def _store(group: list[_Batch]) -> list[Receipt]:
     """Store batches in one transaction."""
-    numbers = _numbers(group)
+    numbers = _page_numbers(group)
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA synchronous=FULL")  # the acknowledgement outlives a power cut, too
     with transaction.atomic():
-        sealer.announce()
+        sealer.announce_insert()
         receipts = [batch.store(found) for batch, found in zip(group, numbers, strict=True)]
-    background.nudge(sum(receipt.accepted for receipt in receipts))
+    background.report_views(sum(receipt.accepted for receipt in receipts))
     return receipts
 
 
-def _numbers(group: list[_Batch]) -> list[list[int]]:
+def _page_numbers(group: list[_Batch]) -> list[list[int]]:
     """The page numbers of each batch's views; all of a project are asked for at once."""
     wanted: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for batch in group:
         wanted[batch.project_id] += [(view.path, view.at) for view in batch.views]
-    found = {project_id: iter(pages.of(project_id).admit(views)) for project_id, views in wanted.items()}
+    found = {
+        project_id: iter(pages.for_project(project_id).assign_numbers(views)) for project_id, views in wanted.items()
+    }
     return [[next(found[batch.project_id]) for _ in batch.views] for batch in group]
 
 

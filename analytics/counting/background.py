@@ -10,8 +10,8 @@ from analytics.counting.sweeper import sweep
 
 logger = logging.getLogger(__name__)
 
-NUDGE_VIEWS = 5_000
-NUDGE_SECONDS = 60.0
+SEAL_AFTER_VIEWS = 5_000
+SEAL_AFTER_SECONDS = 60.0
 
 
 class _Background:
@@ -28,20 +28,20 @@ class _Background:
             self.thread = threading.Thread(target=self._run, name="sealer", daemon=True)
             self.thread.start()
 
-    def nudge(self, views: int) -> None:
+    def report_views(self, views: int) -> None:
         """So many views were just committed here."""
         self.views += views
-        if self.views >= NUDGE_VIEWS:
+        if self.views >= SEAL_AFTER_VIEWS:
             self.views = 0
             self.due.set()
 
     def _run(self) -> None:
         while True:
-            self.due.wait(NUDGE_SECONDS)
+            self.due.wait(SEAL_AFTER_SECONDS)
             self.due.clear()
             close_old_connections()
             try:
-                seal(patience=3600)
+                seal(timeout=3600)
                 sweep()
             except Exception:  # the thread lives as long as the process
                 logger.exception("Views could not be sealed.")
@@ -49,4 +49,4 @@ class _Background:
 
 
 _background = _Background()
-start, nudge = _background.start, _background.nudge
+start, report_views = _background.start, _background.report_views

@@ -44,7 +44,7 @@ AI, READING, ANY = 3, 4, 5  # layers of unions
 UNIONS = {AI: (READER, CRAWLER), READING: (HUMAN, READER), ANY: (HUMAN, READER, CRAWLER)}
 LAYERS = 8  # as many fit into a slot
 SITE = 0
-MOST_PAGES = 1 << 23
+MAX_PAGES = 1 << 23
 
 SPANS = (192, 24, 1)  # hours of a bucket; each holds whole buckets of the next
 NEVER = 0  # as `prev`: not seen before, or longer ago than an age of two bytes can tell
@@ -52,7 +52,7 @@ _NEVER = 0xFFFF  # the same as an age, while cells are added up
 
 _HEADER = struct.Struct("<BBxxIII")  # version, bytes of a slot; how many ages, cells and view counts
 _VERSION = 1
-_MOST = 127  # of a packed number; larger ones are packed as several
+_MAX_PIECE = 127  # of a packed number; larger ones are packed as several
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Bucket:
 
     `slot` and `n` are parallel; so is `age`, the hours from `prev` to `start`,
     but for the cells without `prev`, which come last and have none. They are
-    sorted by age, then slot. `viewed` (slots) and `views` are parallel, too: how many
+    sorted by age, then slot. `viewed` (slots) and `count_views` are parallel, too: how many
     views of each kind a page had. A slot may stand more than once with an age: the
     numbers add up.
     """
@@ -74,7 +74,7 @@ class Bucket:
     views: AnyInts
 
     @classmethod
-    def of(cls, start: int, prev: Ints, slot: Ints, n: Ints, viewed: Ints, views: Ints) -> "Bucket":
+    def build(cls, start: int, prev: Ints, slot: Ints, n: Ints, viewed: Ints, views: Ints) -> "Bucket":
         """A bucket from distinct cells sorted by `prev`, latest first and `NEVER` last, then slot."""
         return cls(start, start - prev[prev != NEVER], slot, n, viewed, views)
 
@@ -93,8 +93,8 @@ class Bucket:
 
     def encode(self) -> bytes:
         """Little-endian: a header, then the five arrays one after the other; numbers in one byte."""
-        slot, n, times = _pieces(self.slot, self.n)
-        viewed, views, _ = _pieces(self.viewed, self.views)
+        slot, n, times = _split_large(self.slot, self.n)
+        viewed, views, _ = _split_large(self.viewed, self.views)
         age = np.repeat(self.age, times[: len(self.age)])
         width = 4 if max(slot.max(initial=0), viewed.max(initial=0)) > 0xFFFF else 2
         arrays = [age.astype("<u2"), slot.astype(f"<u{width}"), n, viewed.astype(f"<u{width}"), views]
@@ -106,12 +106,12 @@ class Bucket:
         return slice(int(np.searchsorted(self.age, self.start - hour, "right")), None)
 
 
-def _pieces(slot: AnyInts, n: AnyInts) -> tuple[AnyInts, AnyInts, AnyInts]:
+def _split_large(slot: AnyInts, n: AnyInts) -> tuple[AnyInts, AnyInts, AnyInts]:
     """Numbers with their slots, in pieces of one byte; and into how many each fell."""
-    times = np.maximum(-(-np.abs(n) // _MOST), 1)
+    times = np.maximum(-(-np.abs(n) // _MAX_PIECE), 1)
     ends = np.cumsum(times)
-    pieces = np.repeat(np.sign(n) * _MOST, times)
-    pieces[ends - 1] = n - np.sign(n) * _MOST * (times - 1)
+    pieces = np.repeat(np.sign(n) * _MAX_PIECE, times)
+    pieces[ends - 1] = n - np.sign(n) * _MAX_PIECE * (times - 1)
     return np.repeat(slot, times), pieces.astype(np.int8), times
 
 
@@ -130,10 +130,10 @@ def merge(start: int, buckets: Iterable[Bucket]) -> Bucket:
     return Bucket(start, age[age != _NEVER], slot, n, *add_up(_join(viewed), n=_join(views)))
 
 
-def distinct(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
+def count_visitors(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
     """Visitors by page and layer of a window of buckets that starts at hour `lo`: shape (`pages`, 8), row 0 the site.
 
-    The formula of this module. Add up the layers with `of_scope`.
+    The formula of this module. Add up the layers with `sum_layers`.
     """
     slots, ns = [], []
     for bucket in buckets:
@@ -143,13 +143,13 @@ def distinct(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
     return _by_page(slots, ns, pages)
 
 
-def views(buckets: Iterable[Bucket], pages: int) -> Ints:
+def count_views(buckets: Iterable[Bucket], pages: int) -> Ints:
     """Views by page and kind, in the same shape."""
     buckets = list(buckets)
     return _by_page([bucket.viewed for bucket in buckets], [bucket.views for bucket in buckets], pages)
 
 
-def of_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
+def count_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
     """Visitors of the whole site by layer, and views by kind, of a window of buckets that starts at hour `lo`."""
     seen, viewed = np.zeros(LAYERS), np.zeros(LAYERS)
     for bucket in buckets:
@@ -161,7 +161,7 @@ def of_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
     return np.rint(seen).astype(np.int64), np.rint(viewed).astype(np.int64)
 
 
-def of_scope(counts: Ints, *, crawlers: bool) -> Ints:
+def sum_layers(counts: Ints, *, crawlers: bool) -> Ints:
     """Human, AI and total of each page, shape (pages, 3): AI with or without the crawlers."""
     human, reader, crawler = counts[:, HUMAN], counts[:, READER], counts[:, CRAWLER]
     if crawlers:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from django.db import transaction
 
-from analytics.counting.cells import MOST_PAGES, Ints
+from analytics.counting.cells import MAX_PAGES, Ints
 from analytics.models import Page, PageView
 from docsite.core.tenants.models import Project
 from search.models import Document
 
 OTHER = "(other)"  # the path of views beyond the day's most
-MOST_UNINDEXED = 10_000  # paths that are no page of the index, of a project in a day
+MAX_UNINDEXED = 10_000  # paths that are no page of the index, of a project in a day
 DAY = 86_400_000_000  # microseconds
 _DAYS_KEPT = 400  # that an import may mix
 
@@ -49,7 +49,7 @@ class Pages:
                 self._rank = np.fromiter((places[path] for path in self.paths), np.int64, len(self.paths))
             return self._rank
 
-    def admit(self, views: Iterable[tuple[str, int]]) -> list[int]:
+    def assign_numbers(self, views: Iterable[tuple[str, int]]) -> list[int]:
         """The numbers under which views (path, microseconds) are kept; new pages are given one.
 
         Beyond the 10,000 paths of a day that are no page of the index, further ones
@@ -59,16 +59,16 @@ class Pages:
         found = [(path, at // DAY) for path, at in views]
         days = {number: self._day(number) for number in {day for _, day in found}}
         if new := {path for path, day in found if path not in days[day].admitted}:
-            self._admit(new, [(path, days[day]) for path, day in found if path in new])
+            self._add_paths(new, [(path, days[day]) for path, day in found if path in new])
         return [self.numbers[path if path in days[day].admitted else OTHER] for path, day in found]
 
-    def _admit(self, new: set[str], found: list[tuple[str, "_Day"]]) -> None:
+    def _add_paths(self, new: set[str], found: list[tuple[str, "_Day"]]) -> None:
         indexed = indexed_paths(self.project_id)
         wanted: set[str] = set()
         for path, day in found:
             if path in day.admitted:
                 continue
-            if path in indexed or day.unindexed < MOST_UNINDEXED:
+            if path in indexed or day.unindexed < MAX_UNINDEXED:
                 day.unindexed += path not in indexed
                 day.admitted.add(path)
                 wanted.add(path)
@@ -99,7 +99,7 @@ class Pages:
             self.load()
             new = [path for path in paths if path not in self.numbers]
             first = len(self.paths)
-            if first + len(new) > MOST_PAGES:
+            if first + len(new) > MAX_PAGES:
                 raise OverflowError("This project has too many pages.")
             Page.objects.bulk_create(
                 Page(project_id=self.project_id, number=number, path=path) for number, path in enumerate(new, first)
@@ -121,22 +121,22 @@ def indexed_paths(project_id: int) -> set[str]:
     return set(Document.objects.filter(project_id=project_id).values_list("path", flat=True))
 
 
-_known: dict[int, Pages] = {}
+_loaded: dict[int, Pages] = {}
 _opening = threading.Lock()
 
 
-def of(project_id: int) -> Pages:
+def for_project(project_id: int) -> Pages:
     """The pages of a project."""
-    pages = _known.get(project_id)
+    pages = _loaded.get(project_id)
     if pages is None:
         with _opening:
-            pages = _known.setdefault(project_id, Pages(project_id))
+            pages = _loaded.setdefault(project_id, Pages(project_id))
     return pages
 
 
 def paths_of(project_id: int, numbers: Iterable[int]) -> Sequence[str]:
     """The paths of numbers that cells, views or snapshots hold."""
-    pages = of(project_id)
+    pages = for_project(project_id)
     numbers = list(numbers)
     if numbers and max(numbers) >= len(pages.paths):
         pages.load()

@@ -24,9 +24,9 @@ from analytics.counting import (
     sweeper,
     visit_history,
 )
-from analytics.counting.agent_views import Read
+from analytics.counting.agent_views import AgentSum
 from analytics.counting.cells import Ints, add_up
-from analytics.counting.sealer import HOUR, Followed, Lease, Lost
+from analytics.counting.sealer import HOUR, Lease, LeaseLost, VisitorHistories
 from analytics.models import PageView, Seal, Trail
 from docsite.core.tenants.models import Project
 
@@ -38,7 +38,7 @@ _MOST_IDS = 900  # of one query
 _BATCH = 20_000  # views that are read or marked at once, so that nobody waits for long
 
 
-class Stored(NamedTuple):
+class StoredView(NamedTuple):
     """A view as it is stored."""
 
     id: int
@@ -55,13 +55,13 @@ class Stored(NamedTuple):
     sample: bool
 
     @property
-    def is_read(self) -> bool:
+    def is_agent_view(self) -> bool:
         """Whether it is among the views that `analytics.counting.agent_views` sums up."""
         return self.client_class != "human" or self.surface != "html"
 
 
-Judge = Callable[[Stored], Stored | None]  # what a view is to be; None: nothing
-Changes = list[tuple[Stored, Stored | None]]  # views that are sealed, and what they are to be
+Decide = Callable[[StoredView], StoredView | None]  # what a view is to be; None: nothing
+Changes = list[tuple[StoredView, StoredView | None]]  # views that are sealed, and what they are to be
 
 
 def reclassify(project: Project, progress: Progress | None = None) -> Counter[tuple[str, str]]:
@@ -70,10 +70,10 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
     Only views whose user agent is kept can be: those that were not classed as people's,
     for as long as single views are kept. A visitor stays the one that it was.
     """
-    since = sweeper.boundary() * HOUR
+    since = sweeper.first_kept_hour() * HOUR
     moved: Counter[tuple[str, str]] = Counter()
 
-    def judged(view: Stored) -> Stored:
+    def decide(view: StoredView) -> StoredView:
         if not view.user_agent or view.at < since:
             return view
         verdict = agents.classify(view.user_agent)
@@ -86,11 +86,11 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
             user_agent="" if verdict.client_class == "human" else view.user_agent,
         )
 
-    recount = _Recount(project, judged, "user_agent <> ''", progress)
+    recount = _Recount(project, decide, "user_agent <> ''", progress)
     for before, after in recount.run():
         if after and after.client_class != before.client_class:
             moved[before.client_class, after.client_class] += 1
-    _mark(project.pk, recount.start, recount.upto, since)
+    _mark_as_current(project.pk, recount.start, recount.upto, since)
     return moved
 
 
@@ -100,22 +100,22 @@ def remove_sample(project: Project, progress: Progress | None = None) -> int:
 
 
 class _Recount:
-    """Puts what `judge` says in the place of each view. Only views that fit `condition`, which is SQL, may change."""
+    """Puts what `decide` says in the place of each view. Only views that fit `condition`, which is SQL, may change."""
 
-    def __init__(self, project: Project, judge: Judge, condition: str, progress: Progress | None) -> None:
-        self.project, self.judge, self.condition, self.progress = project, judge, condition, progress
-        self.pace = sealer.Pace(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
-        self.upto = sealer.newest()
+    def __init__(self, project: Project, decide: Decide, condition: str, progress: Progress | None) -> None:
+        self.project, self.decide, self.condition, self.progress = project, decide, condition, progress
+        self.step_size = sealer.StepSize(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
+        self.upto = sealer.newest_view_id()
         self.start = (project.views.aggregate(first=Min("pk"))["first"] or 1) - 1  # the id before its first view
-        sealer.seal(patience=float("inf"))
+        sealer.seal(timeout=float("inf"))
         self.ids: dict[int, list[int]] = {}  # of all views of each visitor concerned
 
-    def run(self) -> Iterator[tuple[Stored, Stored | None]]:
+    def run(self) -> Iterator[tuple[StoredView, StoredView | None]]:
         """Make the changes, and yield each one with what the view was and is."""
-        changing = _views(self.project.pk, self.start, self.upto, self.condition)
-        todo = np.array(sorted({view.visitor for view in changing if self.judge(view) != view}), np.int64)
+        changing = _select_views(self.project.pk, self.start, self.upto, self.condition)
+        todo = np.array(sorted({view.visitor for view in changing if self.decide(view) != view}), np.int64)
         self.ids = {visitor: [] for visitor in todo.tolist()}
-        self._note(_owners(self.project.pk, self.start, self.upto))
+        self._collect_ids(_select_visitors(self.project.pk, self.start, self.upto))
         count = len(todo)
         while len(todo):
             for shard in Seal.objects.values_list("shard", flat=True):
@@ -125,40 +125,40 @@ class _Recount:
                 if self.progress and len(done):
                     self.progress(count - len(todo), count)
 
-    def _note(self, owners: Iterable[tuple[int, int]]) -> None:
+    def _collect_ids(self, owners: Iterable[tuple[int, int]]) -> None:
         for pk, visitor in owners:
             if visitor in self.ids:
                 self.ids[visitor].append(pk)
 
     def _step(self, shard: int, todo: Ints) -> tuple[Changes, list[int]]:
         """Count some visitors of a shard anew; returns what changed, and whose views are done."""
-        highest = sealer.newest()  # read before the lease is taken, so that it is held for a moment only
-        self._note(_owners(self.project.pk, self.upto, highest))
+        highest = sealer.newest_view_id()  # read before the lease is taken, so that it is held for a moment only
+        self._collect_ids(_select_visitors(self.project.pk, self.upto, highest))
         self.upto = max(self.upto, highest)
-        lease = sealer.take(shard)
+        lease = sealer.acquire_lease(shard)
         if lease is None:
             time.sleep(0.05)
             return [], []
         began = time.monotonic()
-        self._note(_owners(self.project.pk, self.upto, lease.sealed_to))
+        self._collect_ids(_select_visitors(self.project.pk, self.upto, lease.sealed_to))
         self.upto = max(self.upto, lease.sealed_to)
-        mine = todo[(todo & (lease.shards - 1)) == shard][: self.pace.views].tolist()
+        mine = todo[(todo & (lease.shards - 1)) == shard][: self.step_size.views].tolist()
         ids = [pk for visitor in mine for pk in self.ids[visitor] if pk <= lease.sealed_to]
-        changes = [(view, self.judge(view)) for view in _by_id(ids)]
+        changes = [(view, self.decide(view)) for view in _load_views(ids)]
         try:
             _write_step(self.project.pk, lease, changes)
-        except Lost:
-            self.pace.learn(sealer.LEASE_SECONDS)
+        except LeaseLost:
+            self.step_size.adjust(sealer.LEASE_SECONDS)
             return [], []
-        if len(mine) == self.pace.views:
-            self.pace.learn(time.monotonic() - began)
+        if len(mine) == self.step_size.views:
+            self.step_size.adjust(time.monotonic() - began)
         return [(before, after) for before, after in changes if before != after], mine
 
 
 # In ranges of ids, `+project_id` keeps the database from its index of projects, which would go through all their views.
 
 
-def _mark(project_id: int, after: int, upto: int, since: int) -> None:
+def _mark_as_current(project_id: int, after: int, upto: int, since: int) -> None:
     """Say that views were judged by today's rules."""
     for first in range(after, upto, _BATCH):
         with connection.cursor() as cursor:
@@ -169,7 +169,7 @@ def _mark(project_id: int, after: int, upto: int, since: int) -> None:
             )
 
 
-def _views(project_id: int, after: int, upto: int, condition: str) -> Iterator[Stored]:
+def _select_views(project_id: int, after: int, upto: int, condition: str) -> Iterator[StoredView]:
     """The views that fit a condition, with ids in a range."""
     while after < upto:
         with connection.cursor() as cursor:
@@ -178,14 +178,14 @@ def _views(project_id: int, after: int, upto: int, condition: str) -> Iterator[S
                 f"AND {condition} ORDER BY id LIMIT {_BATCH}",
                 [after, upto, project_id],
             )
-            rows = _stored(cursor.fetchall())
+            rows = _to_views(cursor.fetchall())
         if not rows:
             return
         after = rows[-1].id
         yield from rows
 
 
-def _owners(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]:
+def _select_visitors(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]:
     """Ids and visitors of the views with ids in a range."""
     for first in range(after, upto, _BATCH):
         with connection.cursor() as cursor:
@@ -196,7 +196,7 @@ def _owners(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]
             yield from cursor.fetchall()
 
 
-def _by_id(ids: list[int]) -> Iterator[Stored]:
+def _load_views(ids: list[int]) -> Iterator[StoredView]:
     """Views as they are now; those that are gone are left out."""
     for first in range(0, len(ids), _MOST_IDS):
         some = ids[first : first + _MOST_IDS]
@@ -204,49 +204,49 @@ def _by_id(ids: list[int]) -> Iterator[Stored]:
             cursor.execute(
                 f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id IN ({', '.join(['%s'] * len(some))})", some
             )
-            yield from _stored(cursor.fetchall())
+            yield from _to_views(cursor.fetchall())
 
 
-def _stored(rows: list[Any]) -> list[Stored]:
-    return [Stored._make(row) for row in rows]
+def _to_views(rows: list[Any]) -> list[StoredView]:
+    return [StoredView._make(row) for row in rows]
 
 
 def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
-    """Make changes of all views of some visitors of one shard, and give the lease back. Raises `Lost`."""
-    change, followed, gone = _followed(project_id, changes)
-    buckets = sealer.updated(project_id, lease, sealer.deltas(change, *_views_by_hour(changes)))
+    """Make changes of all views of some visitors of one shard, and give the lease back. Raises `LeaseLost`."""
+    change, followed, gone = _work_out_change(project_id, changes)
+    buckets = sealer.update_buckets(project_id, lease, sealer.hourly_changes(change, *_views_by_hour(changes)))
     with transaction.atomic():
-        sealer.release(lease)
-        sealer.store_trails(project_id, followed)
+        sealer.release_lease(lease)
+        sealer.store_histories(project_id, followed)
         Trail.objects.filter(project=project_id, visitor__in=gone).delete()
         sealer.store_cells(project_id, lease.shard, buckets)
-        agent_views.add(_reads(project_id, changes))
-        _write([(before, after) for before, after in changes if before != after])
+        agent_views.add_sums(_agent_sums(project_id, changes))
+        _write_views([(before, after) for before, after in changes if before != after])
 
 
-def _followed(project_id: int, changes: Changes) -> tuple[visit_history.Change, Followed, list[int]]:
+def _work_out_change(project_id: int, changes: Changes) -> tuple[visit_history.Change, VisitorHistories, list[int]]:
     """What changes in the cells, the trails as they are then, and the visitors of whom nothing is left."""
     visitors = sorted({before.visitor for before, _ in changes})
     number = {visitor: place for place, visitor in enumerate(visitors)}
-    old = _sightings(number, [before for before, _ in changes])
-    new = _sightings(number, [after for _, after in changes if after])
-    trimmed, blobs = sealer.read_trails(project_id, visitors)
+    old = _visits(number, [before for before, _ in changes])
+    new = _visits(number, [after for _, after in changes if after])
+    trimmed, blobs = sealer.load_histories(project_id, visitors)
     known = (visit_history.decode(blobs) + old).sorted()  # the trail, and what had been trimmed of it
     horizon = settings.ENV.visitor_horizon_days * 24
-    change = visit_history.replace(known, (known.without(old.without(new)) + new).sorted(), horizon)
+    change = visit_history.replace_visits(known, (known.exclude(old.exclude(new)) + new).sorted(), horizon)
     kept = visit_history.encode(visit_history.trim(change.trails, trimmed, horizon), len(visitors))
     left = [place for place, blob in enumerate(kept) if blob]
-    followed = Followed([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
+    followed = VisitorHistories([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
     return change, followed, [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
 
 
-def _sightings(number: dict[int, int], views: list[Stored]) -> visit_history.Sightings:
+def _visits(number: dict[int, int], views: list[StoredView]) -> visit_history.Visits:
     seen = [
         (number[view.visitor], view.page, kind, view.at // HOUR)
         for view in views
         if (kind := sealer.kind_of(view.client_class, view.surface)) is not None
     ]
-    return visit_history.sightings(*np.array(seen, np.int64).reshape(-1, 4).T)
+    return visit_history.from_views(*np.array(seen, np.int64).reshape(-1, 4).T)
 
 
 def _views_by_hour(changes: Changes) -> tuple[Ints, Ints, Ints]:
@@ -261,10 +261,10 @@ def _views_by_hour(changes: Changes) -> tuple[Ints, Ints, Ints]:
     return cast("tuple[Ints, Ints, Ints]", tuple(add_up(hour, slot, n=n)))
 
 
-def _reads(project_id: int, changes: Changes) -> list[Read]:
+def _agent_sums(project_id: int, changes: Changes) -> list[AgentSum]:
     """What agents read less, and what they read more."""
     return [
-        Read(
+        AgentSum(
             project_id=project_id,
             span=1,
             start=view.at // HOUR,
@@ -280,11 +280,11 @@ def _reads(project_id: int, changes: Changes) -> list[Read]:
         for pair in changes
         if pair[0] != pair[1]
         for view, sign in zip(pair, (-1, 1), strict=True)
-        if view and view.is_read
+        if view and view.is_agent_view
     ]
 
 
-def _write(changes: Changes) -> None:
+def _write_views(changes: Changes) -> None:
     gone = [before.id for before, after in changes if after is None]
     for start in range(0, len(gone), 500):
         PageView.objects.filter(pk__in=gone[start : start + 500]).delete()

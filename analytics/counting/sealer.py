@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 STEP_SECONDS = 0.5  # that a step should take, well below a lease
 LEASE_SECONDS = 3.0
-PATIENCE_SECONDS = 5.0  # of a report, while another process seals
+REPORT_TIMEOUT_SECONDS = 5.0  # of a report, while another process seals
 HOUR = 3_600_000_000  # microseconds
 _LOCK = 0x5EA1  # of PostgreSQL's advisory locks
 
@@ -43,7 +43,7 @@ _KINDS = {"human": HUMAN, "ai_user": READER, "ai_agent": READER, "ai_search": CR
 Progress = Callable[[int], None]
 
 
-class Lost(Exception):
+class LeaseLost(Exception):
     """The lease went to somebody else meanwhile; nothing was written."""
 
 
@@ -60,10 +60,10 @@ class Lease:
 
 def kind_of(client_class: str, surface: str) -> int | None:
     """The kind that a view counts as; None for those that are in no count."""
-    return READER if agents.reads(client_class, surface) else _KINDS.get(client_class)
+    return READER if agents.is_markdown_fetch(client_class, surface) else _KINDS.get(client_class)
 
 
-def announce() -> None:
+def announce_insert() -> None:
     """Call in each transaction that inserts views, before it does.
 
     PostgreSQL gives out ids in one order and commits them in another. A sealer
@@ -74,46 +74,46 @@ def announce() -> None:
             cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_LOCK])
 
 
-def newest() -> int:
+def newest_view_id() -> int:
     """The highest id of a view; none that is lower will still be committed."""
     if connection.vendor != "postgresql":
-        return _highest()
+        return _highest_view_id()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        return _highest()
+        return _highest_view_id()
 
 
-def _highest() -> int:
+def _highest_view_id() -> int:
     return PageView.objects.aggregate(highest=Max("pk"))["highest"] or 0
 
 
-_turn = threading.Lock()  # one thread of a process seals; others wait for what it does
+_sealing = threading.Lock()  # one thread of a process seals; others wait for what it does
 
 
-def seal(patience: float = PATIENCE_SECONDS, progress: Progress | None = None) -> bool:
+def seal(timeout: float = REPORT_TIMEOUT_SECONDS, progress: Progress | None = None) -> bool:
     """Bring every shard up to the views that are committed now.
 
-    Returns whether that took no longer than `patience`, in seconds. Steps that another thread or
+    Returns whether that took no longer than `timeout`, in seconds. Steps that another thread or
     process makes are waited for. `progress` is told after each step how many views it sealed.
     """
-    until = time.monotonic() + patience
-    if not _behind(_highest()):
+    until = time.monotonic() + timeout
+    if not _unsealed_shards(_highest_view_id()):
         return True
-    upto = newest()
-    while shards := _behind(upto):
+    upto = newest_view_id()
+    while shards := _unsealed_shards(upto):
         if time.monotonic() > until:
             return False
-        if _turn.acquire(timeout=0.02):
+        if _sealing.acquire(timeout=0.02):
             try:
                 moved = any(_step(shard, upto, progress) for shard in shards)
             finally:
-                _turn.release()
+                _sealing.release()
             if not moved:
                 time.sleep(0.01)
     return True
 
 
-def is_behind(project_id: int) -> bool:
+def has_unsealed_views(project_id: int) -> bool:
     """Whether views of a project wait to be sealed."""
     with connection.cursor() as cursor:
         cursor.execute(  # the + keeps the database from its index of projects: ids lead to the few new views
@@ -124,19 +124,19 @@ def is_behind(project_id: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _behind(upto: int) -> list[int]:
+def _unsealed_shards(upto: int) -> list[int]:
     return list(Seal.objects.filter(sealed_to__lt=upto).order_by("sealed_to").values_list("shard", flat=True))
 
 
 def _step(shard: int, upto: int, progress: Progress | None) -> bool:
     """Seal the next views of a shard, unless another holds its lease. Returns whether that was done."""
-    lease = take(shard)
+    lease = acquire_lease(shard)
     if lease is None:
         return False
     try:
         views = seal_views(lease, upto)
-    except Lost:
-        pace.learn(LEASE_SECONDS)
+    except LeaseLost:
+        step_size.adjust(LEASE_SECONDS)
         return False
     except IntegrityError as failure:  # a project was deleted meanwhile, and its views with it
         logger.warning("A step of sealing is made again: %s", failure)
@@ -146,7 +146,7 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
     return True
 
 
-class Pace:
+class StepSize:
     """How much a step takes. How long that is depends on the visitors' trails and on the hours they touch.
 
     `least` and `most` views, or of what the step is made of; `seconds` that a step should take.
@@ -156,16 +156,16 @@ class Pace:
         self.least, self.most, self.seconds = least, most, seconds
         self.views = max(least, min(most, 5_000))
 
-    def learn(self, seconds: float) -> None:
+    def adjust(self, seconds: float) -> None:
         """A step of so many views took so long."""
         factor = max(0.25, min(2.0, self.seconds / seconds))
         self.views = max(self.least, min(self.most, int(self.views * factor)))
 
 
-pace = Pace()
+step_size = StepSize()
 
 
-def take(shard: int) -> Lease | None:
+def acquire_lease(shard: int) -> Lease | None:
     """The lease of a shard for some seconds; None while another holds it."""
     now = time.time()
     with connection.cursor() as cursor:
@@ -179,11 +179,11 @@ def take(shard: int) -> Lease | None:
     return Lease(shard, Seal.objects.count(), *row) if row else None
 
 
-def release(lease: Lease, **facts: object) -> None:
-    """Give the lease back, with what has changed. In the transaction of what it covers; raises `Lost`."""
+def release_lease(lease: Lease, **facts: object) -> None:
+    """Give the lease back, with what has changed. In the transaction of what it covers; raises `LeaseLost`."""
     mine = Seal.objects.filter(shard=lease.shard, token=lease.token)
     if not mine.update(leased_until=0, **facts):
-        raise Lost
+        raise LeaseLost
 
 
 def seal_views(lease: Lease, upto: int) -> int:
@@ -191,8 +191,8 @@ def seal_views(lease: Lease, upto: int) -> int:
 
     All is worked out before the transaction that writes it: while the lease is held, nobody else changes the shard.
     """
-    began, most = time.monotonic(), pace.views
-    rows = _views(lease, upto, most)
+    began, most = time.monotonic(), step_size.views
+    rows = _select_views(lease, upto, most)
     # Another may have sealed beyond `upto` before the lease was taken; the watermark never goes back.
     reached = rows[-1][0] if len(rows) == most else max(upto, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
@@ -203,22 +203,22 @@ def seal_views(lease: Lease, upto: int) -> int:
             by_project[project_id].append((at // HOUR, page, visitor, kind))
     changes = []
     for project_id, seen in sorted(by_project.items()):
-        added, followed = _change(project_id, np.array(seen, np.int64).reshape(-1, 4))
-        changes.append((project_id, followed, updated(project_id, lease, added)))
-    read = agent_views.of_shard(lease.sealed_to, reached, lease.shard, lease.shards)
+        added, followed = _work_out_change(project_id, np.array(seen, np.int64).reshape(-1, 4))
+        changes.append((project_id, followed, update_buckets(project_id, lease, added)))
+    read = agent_views.sum_shard(lease.sealed_to, reached, lease.shard, lease.shards)
     with transaction.atomic():
-        release(lease, sealed_to=reached, closed=closed)
+        release_lease(lease, sealed_to=reached, closed=closed)
         for project_id, followed, buckets in changes:
-            store_trails(project_id, followed)
+            store_histories(project_id, followed)
             store_cells(project_id, lease.shard, buckets)
-        agent_views.add(read)
-        _close(lease, closed)
+        agent_views.add_sums(read)
+        _merge_ended_hours(lease, closed)
     if len(rows) == most:
-        pace.learn(time.monotonic() - began)
+        step_size.adjust(time.monotonic() - began)
     return len(rows)
 
 
-def _views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int, int, str, str]]:
+def _select_views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int, int, str, str]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, project_id, at, page, visitor, client_class, surface FROM analytics_pageview "
@@ -229,7 +229,7 @@ def _views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int,
 
 
 @dataclass(frozen=True)
-class Followed:
+class VisitorHistories:
     """Visitors of one project with their trails as they are now."""
 
     visitors: list[int]
@@ -237,40 +237,40 @@ class Followed:
     sightings: list[bytes]
 
 
-def _change(project_id: int, seen: Ints) -> tuple[list[Bucket], Followed]:
+def _work_out_change(project_id: int, seen: Ints) -> tuple[list[Bucket], VisitorHistories]:
     """What views (hour, page, visitor, kind) change: buckets to be added to the hours' cells, and trails."""
     hour, page, visitor, kind = seen.T
     visitors, who = np.unique(visitor, return_inverse=True)
-    trimmed, blobs = read_trails(project_id, visitors.tolist())
+    trimmed, blobs = load_histories(project_id, visitors.tolist())
     horizon = settings.ENV.visitor_horizon_days * 24
-    change = visit_history.change(
-        visit_history.decode(blobs), visit_history.sightings(who, page, kind, hour), trimmed, horizon
+    change = visit_history.add_visits(
+        visit_history.decode(blobs), visit_history.from_views(who, page, kind, hour), trimmed, horizon
     )
-    long = visit_history.long_ones(change.trails, len(visitors))
+    long = visit_history.hours_to_trim_before(change.trails, len(visitors))
     kept = visit_history.trim(change.trails, long, horizon) if long.any() else change.trails
     trimmed = np.maximum(trimmed, long)
     viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
-    followed = Followed(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
-    return deltas(change, viewed_hour, viewed, views), followed
+    followed = VisitorHistories(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
+    return hourly_changes(change, viewed_hour, viewed, views), followed
 
 
-def deltas(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
+def hourly_changes(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
     """What is added to the cells of each hour: of visitors, and of views (`viewed` are slots), sorted by `hour`."""
     buckets = []
     for start in np.union1d(hour, change.hour).tolist():
-        of, of_views = _run(change.hour, start), _run(hour, start)
+        of, of_views = _slice_of(change.hour, start), _slice_of(hour, start)
         buckets.append(
-            Bucket.of(start, change.prev[of], change.slot[of], change.n[of], viewed[of_views], views[of_views])
+            Bucket.build(start, change.prev[of], change.slot[of], change.n[of], viewed[of_views], views[of_views])
         )
     return buckets
 
 
-def _run(values: Ints, value: int) -> slice:
+def _slice_of(values: Ints, value: int) -> slice:
     """Where a value stands in sorted ones."""
     return slice(*np.searchsorted(values, [value, value + 1]).tolist())
 
 
-def read_trails(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
+def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
     """The trails of visitors, in their order: the hour each is trimmed to, and the packed sightings."""
     found: dict[int, tuple[int, bytes]] = {}
     with connection.cursor() as cursor:
@@ -287,7 +287,7 @@ def read_trails(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[by
     return np.array([trimmed for trimmed, _ in rows], np.int64), [blob for _, blob in rows]
 
 
-def store_trails(project_id: int, followed: Followed) -> None:
+def store_histories(project_id: int, followed: VisitorHistories) -> None:
     """Write trails as they are now; in the transaction that gives the lease back."""
     rows = zip(followed.visitors, followed.trimmed, followed.sightings, strict=True)
     if followed.visitors:
@@ -299,29 +299,29 @@ def store_trails(project_id: int, followed: Followed) -> None:
         )
 
 
-def updated(project_id: int, lease: Lease, added: list[Bucket]) -> list[tuple[int, Bucket]]:
+def update_buckets(project_id: int, lease: Lease, added: list[Bucket]) -> list[tuple[int, Bucket]]:
     """The hours that change, and the longer buckets over them that had ended before: (span, bucket) as they are now.
 
     Merging is adding up, so a longer bucket takes what is added to its hours, and they need not be read.
     """
-    updated = []
+    update_buckets = []
     for span in SPANS:
         parts = defaultdict(list)
         for delta in added:
             start = delta.start // span * span
             if span == 1 or start + span <= lease.closed:
                 parts[start].append(delta)
-        for known in _read(project_id, span, list(parts), lease.shard):
+        for known in _load_buckets(project_id, span, list(parts), lease.shard):
             parts[known.start].append(known)
-        updated += [(span, merge(start, buckets)) for start, buckets in parts.items()]
-    return updated
+        update_buckets += [(span, merge(start, buckets)) for start, buckets in parts.items()]
+    return update_buckets
 
 
-def _read(project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
+def _load_buckets(project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
     for first in range(0, len(starts), 5000):
         some = starts[first : first + 5000]
         marks = ", ".join(["%s"] * len(some))
-        yield from _buckets(project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
+        yield from _select_buckets(project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
 
 
 def store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
@@ -335,19 +335,19 @@ def store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket
         )
 
 
-def read_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None) -> Iterator[Bucket]:
+def load_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None) -> Iterator[Bucket]:
     """The buckets of ranges (span, first start, end), of one shard or of all."""
     if not ranges:
         return
     parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
     limits = [value for limits in ranges for value in limits]
     if shard is None:
-        yield from _buckets(project_id, parts, limits)
+        yield from _select_buckets(project_id, parts, limits)
     else:
-        yield from _buckets(project_id, f"({parts}) AND shard = %s", [*limits, shard])
+        yield from _select_buckets(project_id, f"({parts}) AND shard = %s", [*limits, shard])
 
 
-def _buckets(project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
+def _select_buckets(project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT start, blob FROM analytics_cells WHERE project_id = %s AND ({condition})", [project_id, *values]
@@ -356,7 +356,7 @@ def _buckets(project_id: int, condition: str, values: Sequence[int]) -> Iterator
             yield Bucket.decode(start, bytes(blob))
 
 
-def _close(lease: Lease, closed: int) -> None:
+def _merge_ended_hours(lease: Lease, closed: int) -> None:
     """Merge hours into the longer buckets that have ended since the shard was last sealed.
 
     Cells stay with the shard that wrote them. When there are fewer shards now, those of one that is gone fall to
@@ -374,5 +374,5 @@ def _close(lease: Lease, closed: int) -> None:
                 if shard & (lease.shards - 1) == lease.shard
             }
         ):
-            bucket = merge(start, read_cells(project_id, [(shorter, start, start + span)], shard))
+            bucket = merge(start, load_cells(project_id, [(shorter, start, start + span)], shard))
             store_cells(project_id, shard, [(span, bucket)])

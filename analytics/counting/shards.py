@@ -12,18 +12,18 @@ from analytics.counting import sealer
 from analytics.counting.sealer import Lease, Progress
 from analytics.models import Seal
 
-NUMBERS = (1, 2, 4, 8, 16)  # powers of two: a shard is the lowest bits of a visitor
+SHARD_COUNTS = (1, 2, 4, 8, 16)  # powers of two: a shard is the lowest bits of a visitor
 
 
-def change(number: int, progress: Progress | None = None) -> int:
+def set_count(number: int, progress: Progress | None = None) -> int:
     """Have `number` shards; returns how many there were. Counts are the same before, meanwhile and after.
 
     Of two processes that do this at once the later one wins. Whoever is sealing
     a shard meanwhile loses its lease, and goes on with the shards as they are then.
     """
-    if number not in NUMBERS:
-        raise ValueError(f"the number of shards must be one of {', '.join(map(str, NUMBERS))}")
-    sealer.seal(patience=float("inf"), progress=progress)  # so that little is left to do while everybody waits
+    if number not in SHARD_COUNTS:
+        raise ValueError(f"the number of shards must be one of {', '.join(map(str, SHARD_COUNTS))}")
+    sealer.seal(timeout=float("inf"), progress=progress)  # so that little is left to do while everybody waits
     with transaction.atomic():
         # Row 0 is always there. Who waits for it sees in the next query the rows that the one before left.
         Seal.objects.select_for_update().get(shard=0)

@@ -13,7 +13,15 @@ from django.db.models import Min
 from django.utils import timezone
 
 from analytics.counting import visit_history
-from analytics.counting.sealer import HOUR, Followed, Lost, read_trails, release, store_trails, take
+from analytics.counting.sealer import (
+    HOUR,
+    LeaseLost,
+    VisitorHistories,
+    acquire_lease,
+    load_histories,
+    release_lease,
+    store_histories,
+)
 from analytics.identity import key_rotation
 from analytics.models import Seal, Trail
 
@@ -22,7 +30,7 @@ TRIM_VISITORS = 5_000  # of one transaction
 REMOVE_VIEWS = 20_000
 
 
-def boundary() -> int:
+def first_kept_hour() -> int:
     """The hour from which on raw views are kept, and counts are exact to the instant."""
     return int((timezone.now() - timedelta(days=settings.ENV.raw_view_days)).timestamp()) // 3600
 
@@ -46,7 +54,7 @@ def sweep(*, force: bool = False) -> int:
 
 def _remove_old() -> int:
     """Remove views that nobody needs any more. Sample views stay: to be taken back, they must be there."""
-    oldest = boundary() - 24  # a day later, so that nobody needs them who has just begun to count
+    oldest = first_kept_hour() - 24  # a day later, so that nobody needs them who has just begun to count
     sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
     removed = 0
     with connection.cursor() as cursor:
@@ -62,11 +70,11 @@ def _remove_old() -> int:
 
 
 def _trim_shard(shard: int) -> None:
-    before, horizon = boundary() - 24, settings.ENV.visitor_horizon_days * 24
+    before, horizon = first_kept_hour() - 24, settings.ENV.visitor_horizon_days * 24
     last = (0, -(1 << 63))
-    while rows := _trails_after(last):
+    while rows := _next_visitors(last):
         last = rows[-1]
-        while (lease := take(shard)) is None:
+        while (lease := acquire_lease(shard)) is None:
             if not Seal.objects.filter(shard=shard).exists():
                 return  # there are fewer shards now
             time.sleep(0.05)
@@ -74,15 +82,15 @@ def _trim_shard(shard: int) -> None:
         for project_id, visitor in rows:
             if visitor & (lease.shards - 1) == shard:
                 by_project[project_id].append(visitor)
-        trimmed = [(project_id, *_trimmed(project_id, of, before, horizon)) for project_id, of in by_project.items()]
-        with contextlib.suppress(Lost), transaction.atomic():  # lost: until tomorrow
-            release(lease)
+        trimmed = [(project_id, *_trim(project_id, of, before, horizon)) for project_id, of in by_project.items()]
+        with contextlib.suppress(LeaseLost), transaction.atomic():  # lost: until tomorrow
+            release_lease(lease)
             for project_id, followed, gone in trimmed:
                 Trail.objects.filter(project=project_id, visitor__in=gone).delete()
-                store_trails(project_id, followed)
+                store_histories(project_id, followed)
 
 
-def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
+def _next_visitors(last: tuple[int, int]) -> list[tuple[int, int]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT project_id, visitor FROM analytics_trail WHERE (project_id, visitor) > (%s, %s) "
@@ -92,11 +100,11 @@ def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
         return cast("list[tuple[int, int]]", cursor.fetchall())
 
 
-def _trimmed(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[Followed, list[int]]:
+def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[VisitorHistories, list[int]]:
     """The trails that get shorter, and the visitors of whom nothing is left."""
-    trimmed, blobs = read_trails(project_id, visitors)
+    trimmed, blobs = load_histories(project_id, visitors)
     limit = np.maximum(trimmed, before)
     kept = visit_history.encode(visit_history.trim(visit_history.decode(blobs), limit, horizon), len(blobs))
     gone = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
     left = [n for n, blob in enumerate(blobs) if kept[n] and len(kept[n]) != len(blob)]
-    return Followed([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]), gone
+    return VisitorHistories([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]), gone

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from analytics.counting.cells import LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
 
-MOST_SIGHTINGS = 50_000  # of one visitor; beyond, older ones are kept as if they were older still
+MAX_VISITS = 50_000  # of one visitor; beyond, older ones are kept as if they were older still
 
 Columns = tuple[Ints, Ints, Ints, Ints]  # hour, slot, prev and n of cells
 
@@ -25,7 +25,7 @@ _LAYER = 7
 
 
 @dataclass(frozen=True)
-class Sightings:
+class Visits:
     """Parallel arrays: `who` numbers the visitors at hand, `entry` is packed as in a trail."""
 
     who: Ints
@@ -49,19 +49,19 @@ class Sightings:
     def __len__(self) -> int:
         return len(self.who)
 
-    def __getitem__(self, chosen: AnyInts | npt.NDArray[np.bool_] | slice) -> "Sightings":
-        return Sightings(self.who[chosen], self.entry[chosen])
+    def __getitem__(self, chosen: AnyInts | npt.NDArray[np.bool_] | slice) -> "Visits":
+        return Visits(self.who[chosen], self.entry[chosen])
 
-    def __add__(self, other: "Sightings") -> "Sightings":
-        return Sightings(np.concatenate([self.who, other.who]), np.concatenate([self.entry, other.entry]))
+    def __add__(self, other: "Visits") -> "Visits":
+        return Visits(np.concatenate([self.who, other.who]), np.concatenate([self.entry, other.entry]))
 
-    def sorted(self) -> "Sightings":
+    def sorted(self) -> "Visits":
         """By visitor, page, kind and hour, each once."""
         ordered = self[np.lexsort((self.entry, self.who))]
         new = (ordered.who[1:] != ordered.who[:-1]) | (ordered.entry[1:] != ordered.entry[:-1])
         return ordered[np.concatenate([[True], new])] if len(ordered) else ordered
 
-    def places(self, others: "Sightings") -> Ints:
+    def positions(self, others: "Visits") -> Ints:
         """Where each of other sightings stands, or would stand, among these, which are sorted: a binary search."""
         low, high = (np.searchsorted(self.who, others.who, side) for side in ("left", "right"))
         while (open_ := low < high).any():
@@ -70,7 +70,7 @@ class Sightings:
             low, high = np.where(open_ & before, middle + 1, low), np.where(open_ & ~before, middle, high)
         return low
 
-    def hold(self, others: "Sightings", places: Ints) -> npt.NDArray[np.bool_]:
+    def contain(self, others: "Visits", places: Ints) -> npt.NDArray[np.bool_]:
         """Which of other sightings are among these."""
         if not len(self):
             return np.zeros(len(others), bool)
@@ -78,13 +78,13 @@ class Sightings:
         found: npt.NDArray[np.bool_] = (self.who[at] == others.who) & (self.entry[at] == others.entry)
         return found
 
-    def merged(self, others: "Sightings", places: Ints) -> "Sightings":
+    def insert(self, others: "Visits", places: Ints) -> "Visits":
         """With other sightings at their places."""
-        return Sightings(np.insert(self.who, places, others.who), np.insert(self.entry, places, others.entry))
+        return Visits(np.insert(self.who, places, others.who), np.insert(self.entry, places, others.entry))
 
-    def without(self, others: "Sightings") -> "Sightings":
+    def exclude(self, others: "Visits") -> "Visits":
         """Those that are not among others; both are sorted."""
-        return self[~others.hold(self, others.places(self))] if len(others) else self
+        return self[~others.contain(self, others.positions(self))] if len(others) else self
 
     def pairs(self) -> Ints:
         """One number for each visitor and page."""
@@ -102,30 +102,30 @@ class Change:
     slot: Ints
     prev: Ints
     n: Ints
-    trails: Sightings
+    trails: Visits
 
 
-def sightings(who: Ints, page: Ints, kind: Ints, hour: Ints) -> Sightings:
+def from_views(who: Ints, page: Ints, kind: Ints, hour: Ints) -> Visits:
     """Sightings of pages and of the site from views, each once."""
     entry = kind << 32 | hour
-    both = Sightings(np.concatenate([who, who]), np.concatenate([page << 34 | entry, entry]))
+    both = Visits(np.concatenate([who, who]), np.concatenate([page << 34 | entry, entry]))
     return both.sorted()
 
 
-def decode(blobs: Sequence[bytes]) -> Sightings:
+def decode(blobs: Sequence[bytes]) -> Visits:
     """The sightings of several trails; `who` is the place of a trail in the sequence."""
     lengths = np.fromiter((len(blob) // 8 for blob in blobs), np.int64, len(blobs))
-    return Sightings(np.repeat(np.arange(len(blobs)), lengths), np.frombuffer(b"".join(blobs), _DTYPE))
+    return Visits(np.repeat(np.arange(len(blobs)), lengths), np.frombuffer(b"".join(blobs), _DTYPE))
 
 
-def encode(trails: Sightings, count: int) -> list[bytes]:
+def encode(trails: Visits, count: int) -> list[bytes]:
     """The packed trails of visitors 0 to `count` - 1, from sorted sightings."""
     packed = trails.entry.astype(_DTYPE).tobytes()
     ends = (np.searchsorted(trails.who, np.arange(count), "right") * 8).tolist()
     return [packed[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Change:
+def add_visits(known: Visits, seen: Visits, trimmed: Ints, horizon: int) -> Change:
     """Put sightings into trails, wherever in time they belong, and return what that changes in the cells.
 
     The change is the cells of the trails after, less the cells of the trails
@@ -135,33 +135,35 @@ def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Ch
     is older than those has lost its place: it counts as a new visitor's, once for its
     hour. `horizon` is the number of hours after which an absence is forgotten.
     """
-    places = known.places(seen)
-    new = ~known.hold(seen, places)
+    places = known.positions(seen)
+    new = ~known.contain(seen, places)
     fresh, places = seen[new], places[new]
-    near = _of_pairs(known, fresh)
-    trails = known.merged(fresh, places)
-    lost = _lost(fresh, near, trimmed)
+    near = _of_same_visitors_and_pages(known, fresh)
+    trails = known.insert(fresh, places)
+    lost = _is_older_than_kept(fresh, near, trimmed)
     orphans, fresh = fresh[lost], fresh[~lost]
-    near = _that_matter(near, fresh)
+    near = _leave_out_unchanged(near, fresh)
     before = _cells(near, horizon)
-    after = _cells(near.merged(fresh, near.places(fresh)), horizon)
+    after = _cells(near.insert(fresh, near.positions(fresh)), horizon)
     if len(orphans):
         never, one = np.full(len(orphans), NEVER), np.ones(len(orphans), np.int64)
-        after = _together(after, (orphans.hour, orphans.page << 3 | orphans.kind, never, one))
-    return Change(*_less(after, before), trails)
+        after = _concatenate(after, (orphans.hour, orphans.page << 3 | orphans.kind, never, one))
+    return Change(*_subtract(after, before), trails)
 
 
-def replace(before: Sightings, after: Sightings, horizon: int) -> Change:
+def replace_visits(before: Visits, after: Visits, horizon: int) -> Change:
     """Put one set of sorted sightings in the place of another of the same visitors, and return what that changes."""
-    return Change(*_less(_cells(after, horizon), _cells(before, horizon)), after)
+    return Change(*_subtract(_cells(after, horizon), _cells(before, horizon)), after)
 
 
-def newcomers(known: Sightings, seen: Sightings, pages: int) -> Ints:
-    """How many visitors of `seen` are not in `known`, by page and layer, in the shape of `cells.distinct`.
+def count_new_visitors(known: Visits, seen: Visits, pages: int) -> Ints:
+    """How many visitors of `seen` are not in `known`, by page and layer, in the shape of `cells.count_visitors`.
 
     What matters is whether, not when: both are taken as of one window.
     """
-    near, seen = (Sightings(some.who, some.entry >> 32 << 32 | 1) for some in (_of_pairs(known, seen), seen))
+    near, seen = (
+        Visits(some.who, some.entry >> 32 << 32 | 1) for some in (_of_same_visitors_and_pages(known, seen), seen)
+    )
     counts = np.zeros(pages * LAYERS, np.int64)
     for some, sign in ((near + seen, 1), (near, -1)):
         _, slot, _, n = _cells(some.sorted(), 0)
@@ -169,13 +171,13 @@ def newcomers(known: Sightings, seen: Sightings, pages: int) -> Ints:
     return counts.reshape(-1, LAYERS)
 
 
-def trim(trails: Sightings, before: Ints, horizon: int) -> Sightings:
+def trim(trails: Visits, before: Ints, horizon: int) -> Visits:
     """Of what is before each visitor's hour `before`, keep the latest of each page and kind, within the horizon."""
     limit = before[trails.who]
-    return trails[~_superseded(trails, limit) & (trails.hour >= limit - horizon)]
+    return trails[~_has_later_visit(trails, limit) & (trails.hour >= limit - horizon)]
 
 
-def _superseded(trails: Sightings, limit: Ints) -> npt.NDArray[np.bool_]:
+def _has_later_visit(trails: Visits, limit: Ints) -> npt.NDArray[np.bool_]:
     """Which sightings have a later one of the same page and kind that is before its hour `limit`, too."""
     older: npt.NDArray[np.bool_] = trails.hour < limit
     same = (trails.who[1:] == trails.who[:-1]) & (trails.entry[1:] >> 32 == trails.entry[:-1] >> 32)
@@ -184,12 +186,12 @@ def _superseded(trails: Sightings, limit: Ints) -> npt.NDArray[np.bool_]:
     return older
 
 
-def _of_pairs(known: Sightings, seen: Sightings) -> Sightings:
+def _of_same_visitors_and_pages(known: Visits, seen: Visits) -> Visits:
     """What is known of the visitors and pages of `seen`."""
     return known[np.isin(known.pairs(), np.unique(seen.pairs()))]
 
 
-def _that_matter(near: Sightings, fresh: Sightings) -> Sightings:
+def _leave_out_unchanged(near: Visits, fresh: Visits) -> Visits:
     """Leave out what comes before the sighting before the first fresh one: it makes the same cells as before."""
     if not len(fresh):
         return near[:0]
@@ -198,19 +200,19 @@ def _that_matter(near: Sightings, fresh: Sightings) -> Sightings:
     np.minimum.at(first, place, fresh.hour)
     at = np.minimum(np.searchsorted(pairs, near.pairs()), len(pairs) - 1)
     near, at = near[found := pairs[at] == near.pairs()], at[found]
-    return near[~_superseded(near, first[at])]
+    return near[~_has_later_visit(near, first[at])]
 
 
-def long_ones(trails: Sightings, count: int) -> Ints:
-    """For each visitor the hour before which to trim so that about `MOST_SIGHTINGS` are left; 0 for nearly all."""
+def hours_to_trim_before(trails: Visits, count: int) -> Ints:
+    """For each visitor the hour before which to trim so that about `MAX_VISITS` are left; 0 for nearly all."""
     before = np.zeros(count, np.int64)
-    for who in np.flatnonzero(np.bincount(trails.who, minlength=count) > MOST_SIGHTINGS):
+    for who in np.flatnonzero(np.bincount(trails.who, minlength=count) > MAX_VISITS):
         hours = np.sort(trails.hour[trails.who == who])
-        before[who] = hours[-MOST_SIGHTINGS // 2]
+        before[who] = hours[-MAX_VISITS // 2]
     return before
 
 
-def _lost(fresh: Sightings, near: Sightings, trimmed: Ints) -> npt.NDArray[np.bool_]:
+def _is_older_than_kept(fresh: Visits, near: Visits, trimmed: Ints) -> npt.NDArray[np.bool_]:
     """Which sightings are older than the latest one known of that visitor and page from before the trail's detail."""
     old = fresh.hour < trimmed[fresh.who]
     kept = near[near.hour < trimmed[near.who]]
@@ -224,43 +226,43 @@ def _lost(fresh: Sightings, near: Sightings, trimmed: Ints) -> npt.NDArray[np.bo
     return lost
 
 
-def _cells(trails: Sightings, horizon: int) -> Columns:
+def _cells(trails: Visits, horizon: int) -> Columns:
     """The cells that sorted sightings make: hour, slot, prev and n, in all layers."""
     page, kind, hour = trails.page, trails.kind, trails.hour
-    parts = [(*_chain(trails.who, page << 3 | kind, hour, horizon), 1)]
+    parts = [(*_link_visits(trails.who, page << 3 | kind, hour, horizon), 1)]
     pairs = trails.pairs()
-    mixed = np.isin(pairs, _with_several(pairs, kind))
+    mixed = np.isin(pairs, _pairs_of_several_kinds(pairs, kind))
     if mixed.any():
         who, page, kind, hour = trails.who[mixed], page[mixed], kind[mixed], hour[mixed]
         for layer, kinds in UNIONS.items():
             of = np.isin(kind, kinds)
-            apart = _chain(who[of], page[of] << 3 | kind[of], hour[of], horizon)
+            apart = _link_visits(who[of], page[of] << 3 | kind[of], hour[of], horizon)
             of = of[order := np.lexsort((hour, page, who))]
-            union = _chain(who[order][of], page[order][of] << 3 | layer, hour[order][of], horizon)
+            union = _link_visits(who[order][of], page[order][of] << 3 | layer, hour[order][of], horizon)
             parts += [(*union, 1), (apart[0], apart[1] & ~_LAYER | layer, apart[2], -1)]
     hours, slots, prevs = (np.concatenate([part[column] for part in parts]) for column in range(3))
     return hours, slots, prevs, np.concatenate([np.full(len(part[0]), part[3]) for part in parts])
 
 
-def _together(*cells: Columns) -> Columns:
+def _concatenate(*cells: Columns) -> Columns:
     hour, slot, prev, n = (np.concatenate(columns) for columns in zip(*cells, strict=True))
     return hour, slot, prev, n
 
 
-def _less(after: Columns, before: Columns) -> Columns:
+def _subtract(after: Columns, before: Columns) -> Columns:
     """Cells added up: those after, less those before."""
-    hour, slot, prev, n = _together(after, (*before[:3], -before[3]))
+    hour, slot, prev, n = _concatenate(after, (*before[:3], -before[3]))
     hour, ago, slot, n = add_up(hour, -prev, slot, n=n)
     return hour, slot, -ago, n
 
 
-def _with_several(pairs: Ints, kind: Ints) -> Ints:
+def _pairs_of_several_kinds(pairs: Ints, kind: Ints) -> Ints:
     """The pairs that have sightings of more than one kind; both arrays are sorted by pair, then kind."""
     several: Ints = pairs[1:][(pairs[1:] == pairs[:-1]) & (kind[1:] != kind[:-1])]
     return several
 
 
-def _chain(who: Ints, slot: Ints, hour: Ints, horizon: int) -> tuple[Ints, Ints, Ints]:
+def _link_visits(who: Ints, slot: Ints, hour: Ints, horizon: int) -> tuple[Ints, Ints, Ints]:
     """Hour, slot and previous hour of each distinct sighting; `NEVER` when there is none within the horizon.
 
     The arrays are sorted by visitor, slot and hour.

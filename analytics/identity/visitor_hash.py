@@ -6,7 +6,7 @@ from hashlib import blake2b
 from docsite.core.http.client_address import Address, network_of
 
 
-def visitor(secret: str, address: Address, client: str) -> int:
+def hash_visitor(secret: str, address: Address, client: str) -> int:
     """64 bits for one client of one site, signed as SQL stores them.
 
     `secret` is the project's own, so that sites cannot be joined, and may be that of
@@ -15,17 +15,17 @@ def visitor(secret: str, address: Address, client: str) -> int:
     address counts as its /64 under IPv6. Nothing can be turned back without the
     secret, which is never logged or exported.
     """
-    return keyed(secret, f"{network_of(address)}\n{client}")
+    return keyed_hash(secret, f"{network_of(address)}\n{client}")
 
 
-def keyed(secret: str, told: str, purpose: bytes = b"") -> int:
+def keyed_hash(secret: str, text: str, purpose: bytes = b"") -> int:
     """64 bits that only who knows the secret can make of what is told. Each purpose has hashes of its own."""
-    digest = _begun(secret, purpose).copy()
-    digest.update(told.encode("utf-8", "replace"))
+    digest = _keyed_state(secret, purpose).copy()
+    digest.update(text.encode("utf-8", "replace"))
     return int.from_bytes(digest.digest(), "big", signed=True)
 
 
 @functools.lru_cache(1_000)
-def _begun(secret: str, purpose: bytes) -> blake2b:
+def _keyed_state(secret: str, purpose: bytes) -> blake2b:
     """A hash that has taken its key in, which is half of the work."""
     return blake2b(key=bytes.fromhex(secret), digest_size=8, person=purpose)

@@ -13,20 +13,20 @@ from pathlib import Path
 from types import TracebackType
 
 from analytics.logs import formats
-from analytics.logs.lines import LONGEST_LINE
+from analytics.logs.lines import MAX_LINE_BYTES
 
 BLOCK = 512 * 1024  # of the unpacked log
-_BACK = 1024 * 1024  # bytes before a place, of which `go_to` returns the lines
+_BACK = 1024 * 1024  # bytes before a place, of which `seek_line` returns the lines
 _FINISHED_SECONDS = 60  # a log that was not written to for as long has its last line whole
-_ZIPPED = b"\x1f\x8b"
+_GZIP_MAGIC = b"\x1f\x8b"
 _END = re.compile(rb"\r?\n")
 
 
-class Damaged(Exception):
+class DamagedLog(Exception):
     """A packed log ends too early or holds other data. What is before that was imported."""
 
 
-class Log:
+class LogFile:
     """The lines of a file, of a pipe, or of standard input (None), unpacked."""
 
     def __init__(self, path: Path | None) -> None:
@@ -34,14 +34,14 @@ class Log:
         self.file = path.open("rb") if path else sys.stdin.buffer
         assert isinstance(self.file, io.BufferedReader)
         self.is_file = path is not None and path.is_file()  # where one can go back, and on where one was
-        self.packed = self.file.peek(2)[:2] == _ZIPPED
+        self.packed = self.file.peek(2)[:2] == _GZIP_MAGIC
         self.unpacked = gzip.GzipFile(fileobj=self.file) if self.packed else self.file
         self.offset = 0
-        self.is_line_left = False  # the last one, which may not be whole yet
+        self.has_partial_line = False  # the last one, which may not be whole yet
         self._last = b""  # line that was read
         self._is_in_line = False
 
-    def __enter__(self) -> "Log":
+    def __enter__(self) -> "LogFile":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -51,11 +51,11 @@ class Log:
     def first_line(self) -> bytes:
         """The first line, or what there is of it. The next line to be read is the first one again."""
         with _unpacking():
-            line = self.unpacked.readline(LONGEST_LINE)
+            line = self.unpacked.readline(MAX_LINE_BYTES)
             self.unpacked.seek(0)
-        return stripped(line)
+        return strip_line(line)
 
-    def go_to(self, offset: int) -> list[bytes]:
+    def seek_line(self, offset: int) -> list[bytes]:
         """Read on there. Returns the last lines before."""
         start = max(0, offset - _BACK)
         with _unpacking():
@@ -66,8 +66,8 @@ class Log:
         self._last, self._is_in_line = lines[-1], before[-1:] != b"\n"
         return lines
 
-    def skip_end(self) -> None:
-        """Go over the end of the line in which `go_to` ended, if that had none until now."""
+    def skip_line_end(self) -> None:
+        """Go over the end of the line in which `seek_line` ended, if that had none until now."""
         with _unpacking():
             if self._is_in_line and (end := _END.match(self.unpacked.peek(2))):
                 self.offset += len(self.unpacked.read(len(end[0])))
@@ -88,13 +88,13 @@ class Log:
                 self._last = lines[-1]
             yield dropped, lines
             dropped = 0
-            if len(rest) > LONGEST_LINE:
+            if len(rest) > MAX_LINE_BYTES:
                 rest, dropped = b"", len(rest)
         if rest:
             if _is_whole(rest, self._last, finished=self.is_finished()):
                 yield 0, [rest]
             else:
-                self.is_line_left = True
+                self.has_partial_line = True
 
     def _data(self) -> Iterator[bytes]:
         read = self.unpacked.read if self.is_file else self.unpacked.read1  # of a pipe, what is there
@@ -118,7 +118,7 @@ def _unpacking() -> Iterator[None]:
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise Damaged from None
+        raise DamagedLog from None
 
 
 def _is_whole(line: bytes, before: bytes, *, finished: bool) -> bool:
@@ -127,13 +127,13 @@ def _is_whole(line: bytes, before: bytes, *, finished: bool) -> bool:
     JSON that can be read is whole. A line of another format has as many fields as the line before
     it, and while its log is still written it ends with a quote: a number at its end may be a part of one.
     """
-    text = formats.text_of(line)
-    if formats.read(text) is None:
+    text = formats.decode(line)
+    if formats.parse_line(text) is None:
         return False
     if text.startswith("{"):
         return True
-    told = formats.text_of(before)
-    as_many = told.startswith("{") or formats.read(told) is None or _quotes(told) == _quotes(text)
+    previous = formats.decode(before)
+    as_many = previous.startswith("{") or formats.parse_line(previous) is None or _quotes(previous) == _quotes(text)
     return as_many and (finished or text.endswith('"'))
 
 
@@ -141,6 +141,6 @@ def _quotes(text: str) -> int:
     return text.count('"') - text.count('\\"')
 
 
-def stripped(line: bytes) -> bytes:
+def strip_line(line: bytes) -> bytes:
     """A line without its end, and no longer than lines are read."""
-    return line.rstrip(b"\r\n")[-LONGEST_LINE:]
+    return line.rstrip(b"\r\n")[-MAX_LINE_BYTES:]

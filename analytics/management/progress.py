@@ -4,16 +4,16 @@ import time
 from typing import Any
 
 
-class Showing:
+class ProgressLine:
     """Call it with what is done and what there is to do; at most a line a second is written."""
 
     def __init__(self, out: Any, name: str, unit: str) -> None:
         self.out, self.name, self.unit = out, name, unit
-        self.shown = time.monotonic()
+        self.shown_at = time.monotonic()
 
     def __call__(self, done: int, of: int) -> None:
         """So much is done."""
-        if time.monotonic() >= self.shown + 1:
-            self.shown = time.monotonic()
+        if time.monotonic() >= self.shown_at + 1:
+            self.shown_at = time.monotonic()
             self.out.write(f"{self.name}: {done:,} of {of:,} {self.unit}")
             self.out.flush()

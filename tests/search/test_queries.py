@@ -344,7 +344,7 @@ def test_clicks_share_the_limit_of_their_address(http, start, project):
 
 
 def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http, service, project, make_project):
-    from analytics.identity.visitor_hash import visitor
+    from analytics.identity.visitor_hash import hash_visitor
     from docsite.core.http.client_address import parse
 
     search(http, service, project, "install")
@@ -353,7 +353,7 @@ def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http,
     address = parse("127.0.0.1")
     assert row.caller == recording.caller_of(project.project, address, CHROME)
     assert row.caller != recording.caller_of(make_project().project, address, CHROME)
-    assert row.caller != visitor(project.project.visitor_secret, address, CHROME)
+    assert row.caller != hash_visitor(project.project.visitor_secret, address, CHROME)
     project.project.searches.update(at=timezone.now() - timedelta(minutes=61))
     recording.sweep()
     assert project.project.searches.get().caller is None

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from analytics.collecting.recording import Observation, record
 from analytics.collecting.writer import Receipt
-from analytics.identity.visitor_hash import keyed, visitor
+from analytics.identity.visitor_hash import hash_visitor, keyed_hash
 from analytics.models import Page
 from docsite.core import db
 from docsite.core.db import insert
@@ -45,9 +45,9 @@ def test_rows_are_inserted_all_or_none(make_project):
 
 def test_a_visitor_stays_the_same_from_release_to_release():
     secret = "ab" * 32
-    assert visitor(secret, parse("198.51.100.1"), "x") == -7192441861986992673
-    assert visitor(secret, parse("2001:db8:1:2::9"), "x") == 7865485429385226556
-    assert keyed(secret, "one", b"view") == -7683461721490173556
+    assert hash_visitor(secret, parse("198.51.100.1"), "x") == -7192441861986992673
+    assert hash_visitor(secret, parse("2001:db8:1:2::9"), "x") == 7865485429385226556
+    assert keyed_hash(secret, "one", b"view") == -7683461721490173556
 
 
 def test_every_bad_view_of_a_batch_is_named(collect):
@@ -73,7 +73,7 @@ async def test_a_batch_is_read_beside_the_loop(client, make_project, monkeypatch
         return lambda *args: threads.append(threading.current_thread()) or function(*args)
 
     threads: list[threading.Thread] = []
-    monkeypatch.setattr(views, "checked", noting(views.checked))
+    monkeypatch.setattr(views, "validate_views", noting(views.validate_views))
     monkeypatch.setattr(body, "parse_object", noting(body.parse_object))
     tenant = make_project()
     url = f"/v1/collect/{tenant.project_id}/views"

@@ -201,9 +201,9 @@ def test_nothing_that_could_be_turned_back_is_stored(collect):
 
 
 def test_hashes_of_two_projects_cannot_be_joined(make_project):
-    from analytics.identity.visitor_hash import visitor
+    from analytics.identity.visitor_hash import hash_visitor
     from docsite.core.http.client_address import parse
 
     one, two = make_project().project, make_project().project
     address = parse("198.51.100.1")
-    assert visitor(one.visitor_secret, address, CHROME) != visitor(two.visitor_secret, address, CHROME)
+    assert hash_visitor(one.visitor_secret, address, CHROME) != hash_visitor(two.visitor_secret, address, CHROME)

@@ -6,7 +6,7 @@ import re
 from analytics.agents.verdict import KNOWN_CRAWLERS
 
 
-def surface_of(raw_path: str, accept: str) -> str:
+def requested_format(raw_path: str, accept: str) -> str:
     """What was asked for: `llms` (a list of pages for machines), `md` (a page as Markdown) or `html`."""
     path = raw_path.partition("?")[0].partition("#")[0].lower()
     if path.endswith(("/llms.txt", "/llms-full.txt")):
@@ -14,7 +14,7 @@ def surface_of(raw_path: str, accept: str) -> str:
     return "md" if path.endswith((".md", ".mdx", ".markdown")) or prefers_markdown(accept) else "html"
 
 
-def reads(client_class: str, surface: str) -> bool:
+def is_markdown_fetch(client_class: str, surface: str) -> bool:
     """Whether a view is a Markdown fetch: only machines read Markdown, and a known crawler reads for nobody."""
     return surface != "html" and client_class not in KNOWN_CRAWLERS
 
