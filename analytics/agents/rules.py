@@ -10,7 +10,7 @@ from analytics.agents.user_agent import Name, ParsedUserAgent, client_name, norm
 from analytics.agents.verdict import MAX_LENGTH, Verdict
 
 # Where a string has names of several classes, the first here decides: `Claude-User (claude-code/2.1)` is an agent.
-_TABLES = (
+TABLES = (
     ("ai_agent", ai_names.AGENT),
     ("ai_user", ai_names.USER),
     ("ai_search", ai_names.SEARCH),
@@ -18,7 +18,7 @@ _TABLES = (
     ("search_crawler", bot_names.SEARCH),
     ("other_bot", bot_names.OTHER | bot_names.APPS),
 )
-_RANK = {kind: rank for rank, (kind, _) in enumerate(_TABLES)}
+_RANK = {kind: rank for rank, (kind, _) in enumerate(TABLES)}
 
 
 def _build_table(names: dict[str, str], kind: str) -> dict[str, Verdict]:
@@ -30,7 +30,7 @@ def _build_table(names: dict[str, str], kind: str) -> dict[str, Verdict]:
 
 
 _BY_NAME: dict[str, Verdict] = {}
-for _kind, _names in reversed(_TABLES):
+for _kind, _names in reversed(TABLES):
     _BY_NAME |= _build_table(_names, _kind)
 _BY_PLAIN_NAME = _build_table(ai_names.PLAIN, "ai_agent")
 _APPS = frozenset(_build_table(bot_names.APPS, "other_bot").values())

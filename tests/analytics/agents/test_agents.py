@@ -5,6 +5,7 @@ import json
 import random
 import string
 import time
+from collections import Counter
 
 import pytest
 from django.core.management import call_command
@@ -14,13 +15,14 @@ from analytics.agents import (
     MAX_LENGTH,
     VERSION,
     Verdict,
+    ai_names,
     classify,
     is_markdown_fetch,
     prefers_markdown,
     requested_format,
 )
-from analytics.agents.rules import _classify
-from analytics.agents.user_agent import MAX_NAMES, MAX_PIECES, parse, split_words
+from analytics.agents.rules import TABLES, _classify
+from analytics.agents.user_agent import MAX_NAMES, MAX_PIECES, normalize, parse, split_words
 from tests.analytics.agents.user_agents import (
     HUMANS,
     NAMED,
@@ -36,6 +38,29 @@ def _labelled(labelled: dict[str, list[str]]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("client_class", "user_agent"), _labelled(NAMED))
 def test_a_client_is_what_its_name_says(client_class: str, user_agent: str) -> None:
     assert classify(user_agent).client_class == client_class
+
+
+def _listed() -> list[tuple[str, str, str]]:
+    """Class, operator and name of each entry of the tables."""
+    tables = [*TABLES, ("ai_agent", ai_names.PLAIN)]
+    return [
+        (client_class, operator, name)
+        for client_class, table in tables
+        for operator, names in table.items()
+        for name in names.split(", ")
+    ]
+
+
+def test_each_listed_name_decides_the_class() -> None:
+    """A name that fails here is never looked up, or another name hides it."""
+    for client_class, operator, name in _listed():
+        known = "" if operator.startswith("(") else operator
+        assert classify(f"{name}/1.0") == Verdict(client_class, f"name: {name}", name, known)
+
+
+def test_each_name_is_listed_once() -> None:
+    keys = Counter(normalize(name) for _, _, name in _listed())
+    assert [key for key, count in keys.items() if count > 1] == []
 
 
 @pytest.mark.parametrize(("client_class", "user_agent"), _labelled(UNSEEN_AI))
