@@ -10,8 +10,8 @@ To add one:
 3. Raise `VERSION` in `analytics/agents/__init__.py`, once for each release.
 4. Run `pytest tests/analytics/agents/test_agents.py`. It finds names that are listed twice, or that never match.
 
-One entry stands for all spellings: `Claude-Code`, `claude_code` and `claude code` are one name. A name has at most three
-words. A key in parentheses is a kind of client instead of an operator.
+One entry stands for all spellings: `Claude-Code`, `claude_code` and `claude code` are one name. A name has at most
+three words. A key in parentheses is a kind of client instead of an operator.
 
 Seeded from ai.robots.txt and crawler-user-agents (both MIT, see THIRD-PARTY.md).
 """

@@ -427,7 +427,7 @@ def an_older_database() -> None:
     before = [("analytics", "0001_initial"), *executor.loader.graph.leaf_nodes("projects")]
     executor.migrate(before)
     executor.loader.build_graph()
-    verification._known.read_at = float("inf")  # it has no table yet
+    verification._cache.read_at = float("inf")  # it has no table yet
     dice, project, now = random.Random(15), new_project(), datetime.now(UTC)
     views = history(dice, 2100, 25, now)  # more than are copied at once
     odd = view(now - timedelta(hours=3), "/ünï/\U0001f600", 1, "human", "id with ' and \U0001f600")
