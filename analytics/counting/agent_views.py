@@ -1,9 +1,8 @@
-"""What clients that are no people read, by the hour and the day: sums that the sealer keeps, so that reports need no
-single views.
+"""Views of agents by hour and day: sums that the sealer keeps, so that reports need no raw views.
 
-One row is one hour or day, client, rule, form and mark. Names come from user agents,
-which anybody can make up: each hour and day has room for 300 rows of clients that the
-rules do not name, and what comes beyond is summed up under `(other)`.
+An agent is any client that is not a person. A row is one hour or day, client, rule, requested
+format and verification. Clients choose their names freely, so each hour and day has room for 300
+rows of clients without a known operator; the views of further ones are added up as `(other)`.
 """
 
 from collections import Counter
@@ -23,7 +22,7 @@ from analytics.models import EPOCH, AgentViews
 from docsite.core.db import insert
 from docsite.core.tenants.models import Project
 
-MAX_UNNAMED_ROWS = 300  # rows of clients without a known operator, of an hour or a day of a project
+MAX_UNNAMED_ROWS = 300  # of clients without a known operator, in an hour or day of a project
 SPANS = (24, 1)  # hours
 OTHER = "(other)"
 _HOUR = timedelta(hours=1)
@@ -34,7 +33,7 @@ _TABLE = AgentViews._meta.db_table
 
 
 class AgentSum(NamedTuple):
-    """A row: what one client read in one hour or day. Less than no views take some back."""
+    """A row: the views of one agent in one hour or day. A negative number takes views back."""
 
     project_id: int
     span: int
@@ -50,7 +49,7 @@ class AgentSum(NamedTuple):
 
 
 def sum_shard(after: int, upto: int, shard: int, shards: int) -> list[AgentSum]:
-    """What is read, by the hour, in the views of a shard with ids above `after` and up to `upto`."""
+    """Sum up by hour the views of a shard with ids above `after` and up to `upto`."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT project_id, 1, at / 3600000000, client_class, agent, rule, surface, verified, MAX(operator), "
@@ -65,7 +64,7 @@ def sum_shard(after: int, upto: int, shard: int, shards: int) -> list[AgentSum]:
 
 
 def add_sums(rows: Iterable[AgentSum]) -> None:
-    """Add to the sums of hours and days what hours have more; in the transaction of what they are sums of."""
+    """Add sums of hours to those of hours and days. Call it in the transaction that seals or changes the views."""
     hours = _sum_by_key(rows)
     days = _sum_by_key(row._replace(span=24, start=row.start // 24 * 24) for row in hours)
     summed = _sum_by_key(_limit_rows([*hours, *days]))
@@ -73,7 +72,7 @@ def add_sums(rows: Iterable[AgentSum]) -> None:
         insert(
             _TABLE,
             _COLUMNS,
-            sorted(summed),  # in one order: on PostgreSQL two shards may be at the same rows
+            sorted(summed),  # in one order: on PostgreSQL two shards may write the same rows
             f"({', '.join(_KEY)}) DO UPDATE SET "
             f"views = {_TABLE}.views + excluded.views, last_at = CASE WHEN excluded.last_at > {_TABLE}.last_at "
             f"THEN excluded.last_at ELSE {_TABLE}.last_at END",
@@ -83,7 +82,7 @@ def add_sums(rows: Iterable[AgentSum]) -> None:
 
 
 def _sum_by_key(rows: Iterable[AgentSum]) -> list[AgentSum]:
-    """One row for each key; none where nothing is left."""
+    """One row for each key, without zeros."""
     found: dict[tuple[object, ...], AgentSum] = {}
     for row in rows:
         key = row[: len(_KEY)]
@@ -96,13 +95,13 @@ def _sum_by_key(rows: Iterable[AgentSum]) -> list[AgentSum]:
 
 @dataclass
 class Agent:
-    """One client of a report: how it was classed, and what it read. Views by form, and by mark of verification."""
+    """An agent of a report: its class, and its views by requested format and by verification."""
 
     client_class: str
     name: str
     operator: str
     views: int = 0
-    markdown_views: int = 0  # that count as AI because they are Markdown fetches
+    markdown_views: int = 0  # that count as AI because they requested Markdown
     rules: list[str] = field(default_factory=list)
     surfaces: Counter[str] = field(default_factory=Counter)
     verified: Counter[str] = field(default_factory=Counter)
@@ -110,7 +109,7 @@ class Agent:
 
 
 def list_agents(project: Project, start: datetime, end: datetime) -> list[Agent]:
-    """The clients that are no people, those with most views first. Counted in whole hours: the ends are rounded out."""
+    """The agents of a range, most views first. Counted in whole hours: both ends are rounded outwards."""
     lo, hi = (start - EPOCH) // _HOUR, -((EPOCH - end) // _HOUR)
     buckets = [Q(span=span, start__gte=first, start__lt=last) for span, first, last in cells.cover(lo, hi, hi, SPANS)]
     rows = (
@@ -133,9 +132,9 @@ def list_agents(project: Project, start: datetime, end: datetime) -> list[Agent]
 
 
 def _limit_rows(rows: Sequence[AgentSum]) -> list[AgentSum]:
-    """The rows as they are kept: those for which their hour or day has no room left under `(other)`.
+    """Rename rows to `(other)` for which their hour or day has no room.
 
-    What is taken back comes off the client's own row first, and what that does not hold off `(other)`.
+    Views are taken back from the row of the client first, and from `(other)` when that holds fewer.
     """
     there = AgentViews.objects.filter(
         project__in={row.project_id for row in rows}, start__in={row.start for row in rows}, operator=""
@@ -147,7 +146,7 @@ def _limit_rows(rows: Sequence[AgentSum]) -> list[AgentSum]:
         return list(rows)
     known = {key[:-1]: key[-1] for key in there.values_list(*_KEY, "views")}
     kept = []
-    for row in sorted(rows, key=lambda row: (row.views > 0, -row.views)):  # what makes room before what needs it
+    for row in sorted(rows, key=lambda row: (row.views > 0, -row.views)):  # first the rows that make room
         key = row[: len(_KEY)]
         if row.operator:
             kept.append(row)

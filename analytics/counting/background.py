@@ -1,4 +1,4 @@
-"""The thread in which every process that serves seals what came in, and sweeps once a day."""
+"""The thread that seals new views and sweeps once a day, in each process that serves."""
 
 import logging
 import threading
@@ -15,7 +15,7 @@ SEAL_AFTER_SECONDS = 60.0
 
 
 class _Background:
-    """A thread that seals when enough views came, or some waited a minute, and sweeps once a day."""
+    """A thread that seals after enough views or a minute, and sweeps once a day."""
 
     def __init__(self) -> None:
         self.views = 0
@@ -23,13 +23,13 @@ class _Background:
         self.thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, once."""
+        """Begin, unless it has begun."""
         if self.thread is None:
             self.thread = threading.Thread(target=self._run, name="sealer", daemon=True)
             self.thread.start()
 
     def report_views(self, views: int) -> None:
-        """So many views were just committed here."""
+        """Count views that this process has committed; wake the thread when there are enough."""
         self.views += views
         if self.views >= SEAL_AFTER_VIEWS:
             self.views = 0

@@ -1,4 +1,4 @@
-"""Paths as numbers: cells and trails hold the number that a page has within its project."""
+"""Numbers of pages: cells and visit histories hold a page by its number within the project."""
 
 import threading
 from collections import OrderedDict
@@ -12,14 +12,14 @@ from analytics.models import Page, PageView
 from docsite.core.tenants.models import Project
 from search.models import Document
 
-OTHER = "(other)"  # the path of views beyond the day's most
-MAX_UNINDEXED = 10_000  # paths that are no page of the index, of a project in a day
+OTHER = "(other)"  # the path of views beyond the limit of a day
+MAX_UNINDEXED = 10_000  # paths outside of the index, of a project in a day
 DAY = 86_400_000_000  # microseconds
-_DAYS_KEPT = 400  # that an import may mix
+_DAYS_KEPT = 400  # days that one import may mix
 
 
 class Pages:
-    """The pages of one project, as far as this process knows them. They are only ever added to."""
+    """The pages of one project that this process has loaded. Pages are only added, never removed."""
 
     def __init__(self, project_id: int) -> None:
         self.project_id = project_id
@@ -31,7 +31,7 @@ class Pages:
         self._turn = threading.Lock()
 
     def load(self) -> None:
-        """Learn the pages that were added since."""
+        """Load the pages that were added since the last time."""
         with self._turn:
             known = Page.objects.filter(project_id=self.project_id, number__gte=len(self.paths))
             for number, path in known.order_by("number").values_list("number", "path"):
@@ -40,7 +40,7 @@ class Pages:
                 self.numbers[path] = number
 
     def rank(self) -> Ints:
-        """The place of each number's path in the order of paths."""
+        """The rank of each page's path in alphabetical order, by the page's number."""
         with self._turn:
             if len(self._rank) != len(self.paths):
                 self._by_path += self.paths[len(self._by_path) :]
@@ -50,11 +50,11 @@ class Pages:
             return self._rank
 
     def assign_numbers(self, views: Iterable[tuple[str, int]]) -> list[int]:
-        """The numbers under which views (path, microseconds) are kept; new pages are given one.
+        """The page numbers of views (path, microseconds). New pages get a number.
 
-        Beyond the 10,000 paths of a day that are no page of the index, further ones
-        share one, so that scanners cannot make millions of pages. Each process counts
-        for itself what came since it first saw a view of that day.
+        Beyond 10,000 paths a day outside of the index, further paths share the page
+        `(other)`, so that scanners cannot create millions of pages. Each process counts
+        for itself from the first view of that day on.
         """
         found = [(path, at // DAY) for path, at in views]
         days = {number: self._day(number) for number in {day for _, day in found}}
@@ -77,7 +77,7 @@ class Pages:
         try:
             self._number(sorted(wanted - self.numbers.keys()))
         except BaseException:
-            self._days.clear()  # to be counted again
+            self._days.clear()  # they are counted again
             raise
 
     def _day(self, number: int) -> "_Day":
@@ -90,7 +90,7 @@ class Pages:
         return day
 
     def _number(self, paths: list[str]) -> None:
-        """Give numbers to paths that have none; committed when this returns."""
+        """Number new paths. They are committed when this returns."""
         if not paths:
             return
         with transaction.atomic():

@@ -1,10 +1,9 @@
-"""Counting views anew: when the rules have changed, and when sample views are taken away.
+"""Count views again: after a change of the rules, and to remove sample views.
 
-Cells hold no visitors, but a change of a few views is still a sum: with each
-visitor concerned, the cells that its trail makes now, less those that it made
-before. Each step holds the lease of its shard, reads the views of some visitors
-as they are then, and writes views, trails and cells in one transaction. So it may
-be killed and started again, and of two at once each does a part.
+Cells hold no visitors, but the effect of a few changed views is still a sum: for each visitor,
+the cells of the new visit history minus the cells of the old one. A step holds the lease of its
+shard, reads all views of some visitors, and writes views, histories and cells in one transaction.
+So it may be killed and started again, and two processes may share the work.
 """
 
 import time
@@ -33,13 +32,13 @@ from docsite.core.tenants.models import Project
 Progress = Callable[[int, int], None]
 
 _COLUMNS = "id, at, page, visitor, client_class, surface, verified, agent, operator, rule, user_agent, sample"
-_STEP_SECONDS = 1.2  # each writes most hours anew, so few long ones are quickest; a lease is longer still
+_STEP_SECONDS = 1.2  # each step rewrites most hours, so few long steps are fastest; a lease lasts longer
 _MOST_IDS = 900  # of one query
-_BATCH = 20_000  # views that are read or marked at once, so that nobody waits for long
+_BATCH = 20_000  # views read or marked by one statement, so that nobody waits for long
 
 
 class StoredView(NamedTuple):
-    """A view as it is stored."""
+    """A stored view."""
 
     id: int
     at: int
@@ -60,15 +59,15 @@ class StoredView(NamedTuple):
         return self.client_class != "human" or self.surface != "html"
 
 
-Decide = Callable[[StoredView], StoredView | None]  # what a view is to be; None: nothing
-Changes = list[tuple[StoredView, StoredView | None]]  # views that are sealed, and what they are to be
+Decide = Callable[[StoredView], StoredView | None]  # returns the changed view, or None to remove it
+Changes = list[tuple[StoredView, StoredView | None]]  # sealed views before and after
 
 
 def reclassify(project: Project, progress: Progress | None = None) -> Counter[tuple[str, str]]:
-    """Class the project's views anew by today's rules; returns how many went from which class to which.
+    """Classify the project's views by the current rules. Returns how many moved from one class to another.
 
-    Only views whose user agent is kept can be: those that were not classed as people's,
-    for as long as single views are kept. A visitor stays the one that it was.
+    Only views with a stored user agent can move: raw views of clients other than people. The visitor
+    of a view stays the same.
     """
     since = sweeper.first_kept_hour() * HOUR
     moved: Counter[tuple[str, str]] = Counter()
@@ -95,23 +94,25 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
 
 
 def remove_sample(project: Project, progress: Progress | None = None) -> int:
-    """Take the project's sample views away, out of every count; returns how many there were."""
+    """Remove the project's sample views from every count. Returns their number."""
     return sum(1 for _ in _Recount(project, lambda view: None if view.sample else view, "sample", progress).run())
 
 
 class _Recount:
-    """Puts what `decide` says in the place of each view. Only views that fit `condition`, which is SQL, may change."""
+    """Replaces each view by the result of `decide`. Only views that match `condition`, which is SQL, may change."""
 
     def __init__(self, project: Project, decide: Decide, condition: str, progress: Progress | None) -> None:
         self.project, self.decide, self.condition, self.progress = project, decide, condition, progress
         self.step_size = sealer.StepSize(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
         self.upto = sealer.newest_view_id()
-        self.start = (project.views.aggregate(first=Min("pk"))["first"] or 1) - 1  # the id before its first view
+        self.start = (
+            project.views.aggregate(first=Min("pk"))["first"] or 1
+        ) - 1  # the id before the first view of the project
         sealer.seal(timeout=float("inf"))
         self.ids: dict[int, list[int]] = {}  # of all views of each visitor concerned
 
     def run(self) -> Iterator[tuple[StoredView, StoredView | None]]:
-        """Make the changes, and yield each one with what the view was and is."""
+        """Make the changes, and yield each one as the view before and after."""
         changing = _select_views(self.project.pk, self.start, self.upto, self.condition)
         todo = np.array(sorted({view.visitor for view in changing if self.decide(view) != view}), np.int64)
         self.ids = {visitor: [] for visitor in todo.tolist()}
@@ -131,8 +132,8 @@ class _Recount:
                 self.ids[visitor].append(pk)
 
     def _step(self, shard: int, todo: Ints) -> tuple[Changes, list[int]]:
-        """Count some visitors of a shard anew; returns what changed, and whose views are done."""
-        highest = sealer.newest_view_id()  # read before the lease is taken, so that it is held for a moment only
+        """Count some visitors of a shard again. Returns the changes, and the visitors that are done."""
+        highest = sealer.newest_view_id()  # read before the lease is acquired, to hold it only for a moment
         self._collect_ids(_select_visitors(self.project.pk, self.upto, highest))
         self.upto = max(self.upto, highest)
         lease = sealer.acquire_lease(shard)
@@ -159,7 +160,7 @@ class _Recount:
 
 
 def _mark_as_current(project_id: int, after: int, upto: int, since: int) -> None:
-    """Say that views were judged by today's rules."""
+    """Store that views were classified by the current rules."""
     for first in range(after, upto, _BATCH):
         with connection.cursor() as cursor:
             cursor.execute(
@@ -170,7 +171,7 @@ def _mark_as_current(project_id: int, after: int, upto: int, since: int) -> None
 
 
 def _select_views(project_id: int, after: int, upto: int, condition: str) -> Iterator[StoredView]:
-    """The views that fit a condition, with ids in a range."""
+    """The views that match a condition, with ids in a range."""
     while after < upto:
         with connection.cursor() as cursor:
             cursor.execute(
@@ -197,7 +198,7 @@ def _select_visitors(project_id: int, after: int, upto: int) -> Iterator[tuple[i
 
 
 def _load_views(ids: list[int]) -> Iterator[StoredView]:
-    """Views as they are now; those that are gone are left out."""
+    """The views with these ids that still exist."""
     for first in range(0, len(ids), _MOST_IDS):
         some = ids[first : first + _MOST_IDS]
         with connection.cursor() as cursor:
@@ -212,32 +213,32 @@ def _to_views(rows: list[Any]) -> list[StoredView]:
 
 
 def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
-    """Make changes of all views of some visitors of one shard, and give the lease back. Raises `LeaseLost`."""
-    change, followed, gone = _work_out_change(project_id, changes)
+    """Store the changes of all views of some visitors of a shard, and release the lease. Raises `LeaseLost`."""
+    change, histories, removed = _work_out_change(project_id, changes)
     buckets = sealer.update_buckets(project_id, lease, sealer.hourly_changes(change, *_views_by_hour(changes)))
     with transaction.atomic():
         sealer.release_lease(lease)
-        sealer.store_histories(project_id, followed)
-        Trail.objects.filter(project=project_id, visitor__in=gone).delete()
+        sealer.store_histories(project_id, histories)
+        Trail.objects.filter(project=project_id, visitor__in=removed).delete()
         sealer.store_cells(project_id, lease.shard, buckets)
         agent_views.add_sums(_agent_sums(project_id, changes))
         _write_views([(before, after) for before, after in changes if before != after])
 
 
 def _work_out_change(project_id: int, changes: Changes) -> tuple[visit_history.Change, VisitorHistories, list[int]]:
-    """What changes in the cells, the trails as they are then, and the visitors of whom nothing is left."""
+    """How the cells change, the new visit histories, and the visitors whose history is empty now."""
     visitors = sorted({before.visitor for before, _ in changes})
     number = {visitor: place for place, visitor in enumerate(visitors)}
     old = _visits(number, [before for before, _ in changes])
     new = _visits(number, [after for _, after in changes if after])
     trimmed, blobs = sealer.load_histories(project_id, visitors)
-    known = (visit_history.decode(blobs) + old).sorted()  # the trail, and what had been trimmed of it
+    known = (visit_history.decode(blobs) + old).sorted()  # the visit history, and visits that were trimmed from it
     horizon = settings.ENV.visitor_horizon_days * 24
     change = visit_history.replace_visits(known, (known.exclude(old.exclude(new)) + new).sorted(), horizon)
-    kept = visit_history.encode(visit_history.trim(change.trails, trimmed, horizon), len(visitors))
+    kept = visit_history.encode(visit_history.trim(change.histories, trimmed, horizon), len(visitors))
     left = [place for place, blob in enumerate(kept) if blob]
-    followed = VisitorHistories([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
-    return change, followed, [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
+    histories = VisitorHistories([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
+    return change, histories, [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
 
 
 def _visits(number: dict[int, int], views: list[StoredView]) -> visit_history.Visits:
@@ -250,7 +251,7 @@ def _visits(number: dict[int, int], views: list[StoredView]) -> visit_history.Vi
 
 
 def _views_by_hour(changes: Changes) -> tuple[Ints, Ints, Ints]:
-    """How many views each hour and slot has more or less."""
+    """How many more or fewer views each hour and slot has."""
     found = [
         (view.at // HOUR, view.page << 3 | kind, sign)
         for pair in changes
@@ -262,7 +263,7 @@ def _views_by_hour(changes: Changes) -> tuple[Ints, Ints, Ints]:
 
 
 def _agent_sums(project_id: int, changes: Changes) -> list[AgentSum]:
-    """What agents read less, and what they read more."""
+    """The views to take from agents and to add to them."""
     return [
         AgentSum(
             project_id=project_id,
@@ -285,9 +286,9 @@ def _agent_sums(project_id: int, changes: Changes) -> list[AgentSum]:
 
 
 def _write_views(changes: Changes) -> None:
-    gone = [before.id for before, after in changes if after is None]
-    for start in range(0, len(gone), 500):
-        PageView.objects.filter(pk__in=gone[start : start + 500]).delete()
+    removed = [before.id for before, after in changes if after is None]
+    for start in range(0, len(removed), 500):
+        PageView.objects.filter(pk__in=removed[start : start + 500]).delete()
     with connection.cursor() as cursor:
         cursor.executemany(
             "UPDATE analytics_pageview SET client_class = %s, agent = %s, operator = %s, rule = %s, verified = %s, "

@@ -1,14 +1,14 @@
-"""Raw views into cells.
+"""Seal raw views: count them into cells.
 
-Visitors are split into shards by their hash. A shard is sealed in steps: take
-its lease, read the views that came since its watermark, and change cells, trails
-and watermark in one transaction, which checks that the lease is still held. A
-crash anywhere repeats the step and skips nothing; of two sealers that both think
-they hold the lease, one writes nothing.
+Visitors are split into shards by their hash. A shard is sealed in steps. A step
+acquires the lease of the shard, reads the views after its watermark, and changes cells,
+visit histories and watermark in one transaction, which checks that the lease is still
+held. After a crash the step is repeated; no view is skipped. If two sealers believe that
+they hold the lease, one of them writes nothing.
 
-Every process that serves seals in a thread of its own (`analytics.counting.background`)
-when enough views came. A report seals what is left before it counts, so that it holds
-every view that was acknowledged before it was asked for.
+Each process that serves seals in a background thread (`analytics.counting.background`).
+A report seals the remaining views before it counts, so it includes every view that was
+acknowledged before the request.
 """
 
 import logging
@@ -32,9 +32,9 @@ from docsite.core.db import insert
 
 logger = logging.getLogger(__name__)
 
-STEP_SECONDS = 0.5  # that a step should take, well below a lease
+STEP_SECONDS = 0.5  # duration of a step to aim at, well below that of a lease
 LEASE_SECONDS = 3.0
-REPORT_TIMEOUT_SECONDS = 5.0  # of a report, while another process seals
+REPORT_TIMEOUT_SECONDS = 5.0  # that a report waits while views are being sealed
 HOUR = 3_600_000_000  # microseconds
 _LOCK = 0x5EA1  # of PostgreSQL's advisory locks
 
@@ -44,7 +44,7 @@ Progress = Callable[[int], None]
 
 
 class LeaseLost(Exception):
-    """The lease went to somebody else meanwhile; nothing was written."""
+    """Another process took over the lease; nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ class Lease:
 
 
 def kind_of(client_class: str, surface: str) -> int | None:
-    """The kind that a view counts as; None for those that are in no count."""
+    """The kind that a view counts as; None when it is not counted."""
     return READER if agents.is_markdown_fetch(client_class, surface) else _KINDS.get(client_class)
 
 
 def announce_insert() -> None:
-    """Call in each transaction that inserts views, before it does.
+    """Announce that this transaction will insert views. Call it before the insert.
 
-    PostgreSQL gives out ids in one order and commits them in another. A sealer
-    waits for those who announced themselves, so that no lower id comes after it.
+    PostgreSQL may commit ids in another order than it assigned them. A sealer waits
+    for all announced transactions, so no lower id can be committed later.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -75,7 +75,7 @@ def announce_insert() -> None:
 
 
 def newest_view_id() -> int:
-    """The highest id of a view; none that is lower will still be committed."""
+    """The highest id of a view. No lower id can be committed any more."""
     if connection.vendor != "postgresql":
         return _highest_view_id()
     with transaction.atomic(), connection.cursor() as cursor:
@@ -87,14 +87,14 @@ def _highest_view_id() -> int:
     return PageView.objects.aggregate(highest=Max("pk"))["highest"] or 0
 
 
-_sealing = threading.Lock()  # one thread of a process seals; others wait for what it does
+_sealing = threading.Lock()  # one thread of a process seals; the others wait for it
 
 
 def seal(timeout: float = REPORT_TIMEOUT_SECONDS, progress: Progress | None = None) -> bool:
-    """Bring every shard up to the views that are committed now.
+    """Seal all views that are committed now. Returns False when `timeout` (seconds) is over first.
 
-    Returns whether that took no longer than `timeout`, in seconds. Steps that another thread or
-    process makes are waited for. `progress` is told after each step how many views it sealed.
+    Waits for the steps of other threads and processes. `progress` is called after each step with
+    the number of views that it sealed.
     """
     until = time.monotonic() + timeout
     if not _unsealed_shards(_highest_view_id()):
@@ -114,7 +114,7 @@ def seal(timeout: float = REPORT_TIMEOUT_SECONDS, progress: Progress | None = No
 
 
 def has_unsealed_views(project_id: int) -> bool:
-    """Whether views of a project wait to be sealed."""
+    """Whether a project has views that are not sealed yet."""
     with connection.cursor() as cursor:
         cursor.execute(  # the + keeps the database from its index of projects: ids lead to the few new views
             "SELECT EXISTS (SELECT 1 FROM analytics_pageview "
@@ -129,7 +129,7 @@ def _unsealed_shards(upto: int) -> list[int]:
 
 
 def _step(shard: int, upto: int, progress: Progress | None) -> bool:
-    """Seal the next views of a shard, unless another holds its lease. Returns whether that was done."""
+    """Seal the next views of a shard. Returns False when another process holds its lease."""
     lease = acquire_lease(shard)
     if lease is None:
         return False
@@ -147,9 +147,10 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
 
 
 class StepSize:
-    """How much a step takes. How long that is depends on the visitors' trails and on the hours they touch.
+    """How many items a step takes, adjusted to the duration of the steps before.
 
-    `least` and `most` views, or of what the step is made of; `seconds` that a step should take.
+    The duration depends on the lengths of the visit histories and on the hours that change. `least` and `most`
+    are the limits of the size; `seconds` is the duration to aim at.
     """
 
     def __init__(self, least: int = 100, most: int = 30_000, seconds: float = STEP_SECONDS) -> None:
@@ -157,7 +158,7 @@ class StepSize:
         self.views = max(least, min(most, 5_000))
 
     def adjust(self, seconds: float) -> None:
-        """A step of so many views took so long."""
+        """Adjust the size after a full step of that duration."""
         factor = max(0.25, min(2.0, self.seconds / seconds))
         self.views = max(self.least, min(self.most, int(self.views * factor)))
 
@@ -166,34 +167,34 @@ step_size = StepSize()
 
 
 def acquire_lease(shard: int) -> Lease | None:
-    """The lease of a shard for some seconds; None while another holds it."""
+    """Acquire the lease of a shard for some seconds. Returns None while another process holds it."""
     now = time.time()
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE analytics_seal SET token = token + 1, leased_until = %s "
             "WHERE shard = %s AND (leased_until <= %s OR leased_until > %s) RETURNING token, sealed_to, closed",
-            [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],  # the last: a clock was wrong
+            [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],  # or it ends so late that a clock was wrong
         )
         row = cursor.fetchone()
-    # Counted with the lease in hand: from now on, whoever changes the number takes it away.
+    # Count the shards after the lease is acquired: who changes their number takes it away.
     return Lease(shard, Seal.objects.count(), *row) if row else None
 
 
 def release_lease(lease: Lease, **facts: object) -> None:
-    """Give the lease back, with what has changed. In the transaction of what it covers; raises `LeaseLost`."""
+    """Release the lease and store the changed facts. Call it in the transaction of the changes. Raises `LeaseLost`."""
     mine = Seal.objects.filter(shard=lease.shard, token=lease.token)
     if not mine.update(leased_until=0, **facts):
         raise LeaseLost
 
 
 def seal_views(lease: Lease, upto: int) -> int:
-    """Seal the next views of a shard, and give the lease back. Returns how many.
+    """Seal the next views of a shard and release the lease. Returns the number of views.
 
-    All is worked out before the transaction that writes it: while the lease is held, nobody else changes the shard.
+    Everything is computed before the transaction: while the lease is held, nobody else changes the shard.
     """
     began, most = time.monotonic(), step_size.views
     rows = _select_views(lease, upto, most)
-    # Another may have sealed beyond `upto` before the lease was taken; the watermark never goes back.
+    # Another process may have sealed beyond `upto` already; the watermark never goes back.
     reached = rows[-1][0] if len(rows) == most else max(upto, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
     by_project = defaultdict(list)
@@ -203,13 +204,13 @@ def seal_views(lease: Lease, upto: int) -> int:
             by_project[project_id].append((at // HOUR, page, visitor, kind))
     changes = []
     for project_id, seen in sorted(by_project.items()):
-        added, followed = _work_out_change(project_id, np.array(seen, np.int64).reshape(-1, 4))
-        changes.append((project_id, followed, update_buckets(project_id, lease, added)))
+        added, histories = _work_out_change(project_id, np.array(seen, np.int64).reshape(-1, 4))
+        changes.append((project_id, histories, update_buckets(project_id, lease, added)))
     read = agent_views.sum_shard(lease.sealed_to, reached, lease.shard, lease.shards)
     with transaction.atomic():
         release_lease(lease, sealed_to=reached, closed=closed)
-        for project_id, followed, buckets in changes:
-            store_histories(project_id, followed)
+        for project_id, histories, buckets in changes:
+            store_histories(project_id, histories)
             store_cells(project_id, lease.shard, buckets)
         agent_views.add_sums(read)
         _merge_ended_hours(lease, closed)
@@ -230,7 +231,7 @@ def _select_views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, in
 
 @dataclass(frozen=True)
 class VisitorHistories:
-    """Visitors of one project with their trails as they are now."""
+    """Visitors of one project and their packed visit histories."""
 
     visitors: list[int]
     trimmed: list[int]
@@ -238,7 +239,7 @@ class VisitorHistories:
 
 
 def _work_out_change(project_id: int, seen: Ints) -> tuple[list[Bucket], VisitorHistories]:
-    """What views (hour, page, visitor, kind) change: buckets to be added to the hours' cells, and trails."""
+    """How views (hour, page, visitor, kind) change the hours: buckets to add to them, and the new visit histories."""
     hour, page, visitor, kind = seen.T
     visitors, who = np.unique(visitor, return_inverse=True)
     trimmed, blobs = load_histories(project_id, visitors.tolist())
@@ -246,16 +247,16 @@ def _work_out_change(project_id: int, seen: Ints) -> tuple[list[Bucket], Visitor
     change = visit_history.add_visits(
         visit_history.decode(blobs), visit_history.from_views(who, page, kind, hour), trimmed, horizon
     )
-    long = visit_history.hours_to_trim_before(change.trails, len(visitors))
-    kept = visit_history.trim(change.trails, long, horizon) if long.any() else change.trails
+    long = visit_history.hours_to_trim_before(change.histories, len(visitors))
+    kept = visit_history.trim(change.histories, long, horizon) if long.any() else change.histories
     trimmed = np.maximum(trimmed, long)
     viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
-    followed = VisitorHistories(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
-    return hourly_changes(change, viewed_hour, viewed, views), followed
+    histories = VisitorHistories(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
+    return hourly_changes(change, viewed_hour, viewed, views), histories
 
 
 def hourly_changes(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
-    """What is added to the cells of each hour: of visitors, and of views (`viewed` are slots), sorted by `hour`."""
+    """The buckets to add to each hour: cells of visitors, and views (`viewed` are their slots, sorted by `hour`)."""
     buckets = []
     for start in np.union1d(hour, change.hour).tolist():
         of, of_views = _slice_of(change.hour, start), _slice_of(hour, start)
@@ -266,12 +267,12 @@ def hourly_changes(change: visit_history.Change, hour: Ints, viewed: Ints, views
 
 
 def _slice_of(values: Ints, value: int) -> slice:
-    """Where a value stands in sorted ones."""
+    """The slice of sorted values that are equal to a value."""
     return slice(*np.searchsorted(values, [value, value + 1]).tolist())
 
 
 def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
-    """The trails of visitors, in their order: the hour each is trimmed to, and the packed sightings."""
+    """The visit histories of visitors, in their order: the hour before which each is trimmed, and the packed visits."""
     found: dict[int, tuple[int, bytes]] = {}
     with connection.cursor() as cursor:
         for start in range(0, len(visitors), 5000):
@@ -287,10 +288,10 @@ def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list
     return np.array([trimmed for trimmed, _ in rows], np.int64), [blob for _, blob in rows]
 
 
-def store_histories(project_id: int, followed: VisitorHistories) -> None:
-    """Write trails as they are now; in the transaction that gives the lease back."""
-    rows = zip(followed.visitors, followed.trimmed, followed.sightings, strict=True)
-    if followed.visitors:
+def store_histories(project_id: int, histories: VisitorHistories) -> None:
+    """Store visit histories. Call it in the transaction that releases the lease."""
+    rows = zip(histories.visitors, histories.trimmed, histories.sightings, strict=True)
+    if histories.visitors:
         insert(
             Trail._meta.db_table,
             ("project_id", "visitor", "trimmed", "sightings"),
@@ -300,9 +301,9 @@ def store_histories(project_id: int, followed: VisitorHistories) -> None:
 
 
 def update_buckets(project_id: int, lease: Lease, added: list[Bucket]) -> list[tuple[int, Bucket]]:
-    """The hours that change, and the longer buckets over them that had ended before: (span, bucket) as they are now.
+    """Add to hours, and to the longer buckets that were made of them. Returns the new (span, bucket) pairs.
 
-    Merging is adding up, so a longer bucket takes what is added to its hours, and they need not be read.
+    Merging is addition: a longer bucket takes the same additions as its hours, so these need not be read again.
     """
     update_buckets = []
     for span in SPANS:
@@ -325,7 +326,7 @@ def _load_buckets(project_id: int, span: int, starts: list[int], shard: int) -> 
 
 
 def store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
-    """Write buckets (span, bucket) as they are now; in the transaction that gives the lease back."""
+    """Store (span, bucket) pairs. Call it in the transaction that releases the lease."""
     if buckets:
         insert(
             Cells._meta.db_table,
@@ -336,7 +337,7 @@ def store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket
 
 
 def load_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None) -> Iterator[Bucket]:
-    """The buckets of ranges (span, first start, end), of one shard or of all."""
+    """The buckets of ranges (span, first start, end), of one shard or of all shards."""
     if not ranges:
         return
     parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
@@ -359,8 +360,8 @@ def _select_buckets(project_id: int, condition: str, values: Sequence[int]) -> I
 def _merge_ended_hours(lease: Lease, closed: int) -> None:
     """Merge hours into the longer buckets that have ended since the shard was last sealed.
 
-    Cells stay with the shard that wrote them. When there are fewer shards now, those of one that is gone fall to
-    the shard in which its visitors are.
+    Cells stay with the shard that wrote them. The cells of a removed shard belong to the shard that has its
+    visitors now.
     """
     for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
         first, end = lease.closed // span * span, closed // span * span

@@ -1,10 +1,9 @@
-"""Trails: when each visitor was seen on which page, and what sightings change in the cells.
+"""Visit histories: when each visitor was on which page, and how new visits change the cells.
 
-A sighting is one (visitor, page, kind, hour), however many views it had. The
-trail of a visitor holds those of the period in which raw views are kept, so that
-a late view finds its place, and of the time before only the latest of each page
-and kind. It is packed as sorted little-endian 64-bit numbers,
-`page << 34 | kind << 32 | hour`.
+A visit is one (visitor, page, kind, hour), however many views it had. A history
+holds all visits of the days for which raw views are kept, so that a late view can be
+put in order. Of the time before, it holds only the latest visit of each page and kind.
+It is packed as sorted little-endian 64-bit numbers, `page << 34 | kind << 32 | hour`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from analytics.counting.cells import LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
 
-MAX_VISITS = 50_000  # of one visitor; beyond, older ones are kept as if they were older still
+MAX_VISITS = 50_000  # of one visitor; beyond it, older visits are trimmed early
 
 Columns = tuple[Ints, Ints, Ints, Ints]  # hour, slot, prev and n of cells
 
@@ -26,7 +25,7 @@ _LAYER = 7
 
 @dataclass(frozen=True)
 class Visits:
-    """Parallel arrays: `who` numbers the visitors at hand, `entry` is packed as in a trail."""
+    """Visits as parallel arrays: `who` is the index of the visitor, `entry` is packed as in a history."""
 
     who: Ints
     entry: Ints
@@ -56,13 +55,13 @@ class Visits:
         return Visits(np.concatenate([self.who, other.who]), np.concatenate([self.entry, other.entry]))
 
     def sorted(self) -> "Visits":
-        """By visitor, page, kind and hour, each once."""
+        """The visits sorted by visitor, page, kind and hour, without duplicates."""
         ordered = self[np.lexsort((self.entry, self.who))]
         new = (ordered.who[1:] != ordered.who[:-1]) | (ordered.entry[1:] != ordered.entry[:-1])
         return ordered[np.concatenate([[True], new])] if len(ordered) else ordered
 
     def positions(self, others: "Visits") -> Ints:
-        """Where each of other sightings stands, or would stand, among these, which are sorted: a binary search."""
+        """The index at which each of `others` is, or would be inserted. Binary search; these visits must be sorted."""
         low, high = (np.searchsorted(self.who, others.who, side) for side in ("left", "right"))
         while (open_ := low < high).any():
             middle = np.minimum((low + high) // 2, len(self) - 1)
@@ -70,20 +69,20 @@ class Visits:
             low, high = np.where(open_ & before, middle + 1, low), np.where(open_ & ~before, middle, high)
         return low
 
-    def contain(self, others: "Visits", places: Ints) -> npt.NDArray[np.bool_]:
-        """Which of other sightings are among these."""
+    def contain(self, others: "Visits", positions: Ints) -> npt.NDArray[np.bool_]:
+        """A mask: which of `others` are among these, given their `positions`."""
         if not len(self):
             return np.zeros(len(others), bool)
-        at = np.minimum(places, len(self) - 1)
+        at = np.minimum(positions, len(self) - 1)
         found: npt.NDArray[np.bool_] = (self.who[at] == others.who) & (self.entry[at] == others.entry)
         return found
 
-    def insert(self, others: "Visits", places: Ints) -> "Visits":
-        """With other sightings at their places."""
-        return Visits(np.insert(self.who, places, others.who), np.insert(self.entry, places, others.entry))
+    def insert(self, others: "Visits", positions: Ints) -> "Visits":
+        """The visits with `others` inserted at their `positions`."""
+        return Visits(np.insert(self.who, positions, others.who), np.insert(self.entry, positions, others.entry))
 
     def exclude(self, others: "Visits") -> "Visits":
-        """Those that are not among others; both are sorted."""
+        """The visits that are not among `others`. Both must be sorted."""
         return self[~others.contain(self, others.positions(self))] if len(others) else self
 
     def pairs(self) -> Ints:
@@ -93,7 +92,7 @@ class Visits:
 
 @dataclass(frozen=True)
 class Change:
-    """What new sightings do: cells that are added or taken back, and the trails as they are now.
+    """The effect of new visits: cells to add (negative `n`: to take back), and the histories afterwards.
 
     The cells are sorted by hour, then as in a bucket: latest `prev` first, then slot.
     """
@@ -102,138 +101,140 @@ class Change:
     slot: Ints
     prev: Ints
     n: Ints
-    trails: Visits
+    histories: Visits
 
 
 def from_views(who: Ints, page: Ints, kind: Ints, hour: Ints) -> Visits:
-    """Sightings of pages and of the site from views, each once."""
+    """The visits that views make: of each page and of the whole site, without duplicates."""
     entry = kind << 32 | hour
     both = Visits(np.concatenate([who, who]), np.concatenate([page << 34 | entry, entry]))
     return both.sorted()
 
 
 def decode(blobs: Sequence[bytes]) -> Visits:
-    """The sightings of several trails; `who` is the place of a trail in the sequence."""
+    """Unpack several histories; `who` is the index of a history in the sequence."""
     lengths = np.fromiter((len(blob) // 8 for blob in blobs), np.int64, len(blobs))
     return Visits(np.repeat(np.arange(len(blobs)), lengths), np.frombuffer(b"".join(blobs), _DTYPE))
 
 
-def encode(trails: Visits, count: int) -> list[bytes]:
-    """The packed trails of visitors 0 to `count` - 1, from sorted sightings."""
-    packed = trails.entry.astype(_DTYPE).tobytes()
-    ends = (np.searchsorted(trails.who, np.arange(count), "right") * 8).tolist()
+def encode(histories: Visits, count: int) -> list[bytes]:
+    """Pack sorted visits as the histories of visitors 0 to `count` - 1."""
+    packed = histories.entry.astype(_DTYPE).tobytes()
+    ends = (np.searchsorted(histories.who, np.arange(count), "right") * 8).tolist()
     return [packed[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def add_visits(known: Visits, seen: Visits, trimmed: Ints, horizon: int) -> Change:
-    """Put sightings into trails, wherever in time they belong, and return what that changes in the cells.
+def add_visits(stored: Visits, new_visits: Visits, trimmed: Ints, horizon: int) -> Change:
+    """Add visits to histories in the order of time, and return how the cells change.
 
-    The change is the cells of the trails after, less the cells of the trails
-    before: a sighting in order adds one cell; one that comes late adds its own and
-    moves the next one's `prev`; one that is known adds nothing. `trimmed` is the
-    hour before which each visitor's trail holds only the latest sightings. One that
-    is older than those has lost its place: it counts as a new visitor's, once for its
-    hour. `horizon` is the number of hours after which an absence is forgotten.
+    The change is the cells of the histories after, minus the cells before. The latest
+    visit adds one cell. A late visit adds a cell and changes `prev` of the next visit.
+    A visit that is stored already adds nothing.
+
+    `trimmed` is the hour before which each history holds only the latest visits. A visit
+    older than those cannot be put in order: it counts as a new visitor, once for its hour.
+    After an absence of `horizon` hours a visitor counts as new.
     """
-    places = known.positions(seen)
-    new = ~known.contain(seen, places)
-    fresh, places = seen[new], places[new]
-    near = _of_same_visitors_and_pages(known, fresh)
-    trails = known.insert(fresh, places)
-    lost = _is_older_than_kept(fresh, near, trimmed)
-    orphans, fresh = fresh[lost], fresh[~lost]
-    near = _leave_out_unchanged(near, fresh)
-    before = _cells(near, horizon)
-    after = _cells(near.insert(fresh, near.positions(fresh)), horizon)
-    if len(orphans):
-        never, one = np.full(len(orphans), NEVER), np.ones(len(orphans), np.int64)
-        after = _concatenate(after, (orphans.hour, orphans.page << 3 | orphans.kind, never, one))
-    return Change(*_subtract(after, before), trails)
+    positions = stored.positions(new_visits)
+    new = ~stored.contain(new_visits, positions)
+    added, positions = new_visits[new], positions[new]
+    related = _of_same_visitors_and_pages(stored, added)
+    histories = stored.insert(added, positions)
+    lost = _is_older_than_kept(added, related, trimmed)
+    misplaced, added = added[lost], added[~lost]
+    related = _leave_out_unchanged(related, added)
+    before = _cells(related, horizon)
+    after = _cells(related.insert(added, related.positions(added)), horizon)
+    if len(misplaced):
+        never, one = np.full(len(misplaced), NEVER), np.ones(len(misplaced), np.int64)
+        after = _concatenate(after, (misplaced.hour, misplaced.page << 3 | misplaced.kind, never, one))
+    return Change(*_subtract(after, before), histories)
 
 
 def replace_visits(before: Visits, after: Visits, horizon: int) -> Change:
-    """Put one set of sorted sightings in the place of another of the same visitors, and return what that changes."""
+    """Replace the sorted visits `before` with `after`, of the same visitors, and return how the cells change."""
     return Change(*_subtract(_cells(after, horizon), _cells(before, horizon)), after)
 
 
-def count_new_visitors(known: Visits, seen: Visits, pages: int) -> Ints:
-    """How many visitors of `seen` are not in `known`, by page and layer, in the shape of `cells.count_visitors`.
+def count_new_visitors(stored: Visits, new_visits: Visits, pages: int) -> Ints:
+    """How many visitors of `new_visits` are not in `stored`, by page and layer, in the shape of `cells.count_visitors`.
 
-    What matters is whether, not when: both are taken as of one window.
+    The hours do not matter: all visits are taken as visits of one window.
     """
-    near, seen = (
-        Visits(some.who, some.entry >> 32 << 32 | 1) for some in (_of_same_visitors_and_pages(known, seen), seen)
+    related, new_visits = (
+        Visits(some.who, some.entry >> 32 << 32 | 1)
+        for some in (_of_same_visitors_and_pages(stored, new_visits), new_visits)
     )
     counts = np.zeros(pages * LAYERS, np.int64)
-    for some, sign in ((near + seen, 1), (near, -1)):
+    for some, sign in ((related + new_visits, 1), (related, -1)):
         _, slot, _, n = _cells(some.sorted(), 0)
         np.add.at(counts, slot, sign * n)
     return counts.reshape(-1, LAYERS)
 
 
-def trim(trails: Visits, before: Ints, horizon: int) -> Visits:
-    """Of what is before each visitor's hour `before`, keep the latest of each page and kind, within the horizon."""
-    limit = before[trails.who]
-    return trails[~_has_later_visit(trails, limit) & (trails.hour >= limit - horizon)]
+def trim(histories: Visits, before: Ints, horizon: int) -> Visits:
+    """Trim each history: before the hour `before`, keep the latest visit of each page and kind, within the horizon."""
+    limit = before[histories.who]
+    return histories[~_has_later_visit(histories, limit) & (histories.hour >= limit - horizon)]
 
 
-def _has_later_visit(trails: Visits, limit: Ints) -> npt.NDArray[np.bool_]:
-    """Which sightings have a later one of the same page and kind that is before its hour `limit`, too."""
-    older: npt.NDArray[np.bool_] = trails.hour < limit
-    same = (trails.who[1:] == trails.who[:-1]) & (trails.entry[1:] >> 32 == trails.entry[:-1] >> 32)
+def _has_later_visit(histories: Visits, limit: Ints) -> npt.NDArray[np.bool_]:
+    """A mask: which visits are followed by one of the same page and kind that is also before the hour `limit`."""
+    older: npt.NDArray[np.bool_] = histories.hour < limit
+    same = (histories.who[1:] == histories.who[:-1]) & (histories.entry[1:] >> 32 == histories.entry[:-1] >> 32)
     older[:-1] &= same & older[1:]
     older[-1:] = False
     return older
 
 
-def _of_same_visitors_and_pages(known: Visits, seen: Visits) -> Visits:
-    """What is known of the visitors and pages of `seen`."""
-    return known[np.isin(known.pairs(), np.unique(seen.pairs()))]
+def _of_same_visitors_and_pages(stored: Visits, new_visits: Visits) -> Visits:
+    """The stored visits of the visitors and pages of `new_visits`."""
+    return stored[np.isin(stored.pairs(), np.unique(new_visits.pairs()))]
 
 
-def _leave_out_unchanged(near: Visits, fresh: Visits) -> Visits:
-    """Leave out what comes before the sighting before the first fresh one: it makes the same cells as before."""
-    if not len(fresh):
-        return near[:0]
-    pairs, place = np.unique(fresh.pairs(), return_inverse=True)
+def _leave_out_unchanged(related: Visits, added: Visits) -> Visits:
+    """Drop visits whose cells cannot change: all that precede the last visit before the first added one."""
+    if not len(added):
+        return related[:0]
+    pairs, place = np.unique(added.pairs(), return_inverse=True)
     first = np.full(len(pairs), _HOUR)
-    np.minimum.at(first, place, fresh.hour)
-    at = np.minimum(np.searchsorted(pairs, near.pairs()), len(pairs) - 1)
-    near, at = near[found := pairs[at] == near.pairs()], at[found]
-    return near[~_has_later_visit(near, first[at])]
+    np.minimum.at(first, place, added.hour)
+    at = np.minimum(np.searchsorted(pairs, related.pairs()), len(pairs) - 1)
+    related, at = related[found := pairs[at] == related.pairs()], at[found]
+    return related[~_has_later_visit(related, first[at])]
 
 
-def hours_to_trim_before(trails: Visits, count: int) -> Ints:
-    """For each visitor the hour before which to trim so that about `MAX_VISITS` are left; 0 for nearly all."""
+def hours_to_trim_before(histories: Visits, count: int) -> Ints:
+    """For each visitor, the hour before which to trim a history of more than `MAX_VISITS`; 0 for shorter ones."""
     before = np.zeros(count, np.int64)
-    for who in np.flatnonzero(np.bincount(trails.who, minlength=count) > MAX_VISITS):
-        hours = np.sort(trails.hour[trails.who == who])
+    for who in np.flatnonzero(np.bincount(histories.who, minlength=count) > MAX_VISITS):
+        hours = np.sort(histories.hour[histories.who == who])
         before[who] = hours[-MAX_VISITS // 2]
     return before
 
 
-def _is_older_than_kept(fresh: Visits, near: Visits, trimmed: Ints) -> npt.NDArray[np.bool_]:
-    """Which sightings are older than the latest one known of that visitor and page from before the trail's detail."""
-    old = fresh.hour < trimmed[fresh.who]
-    kept = near[near.hour < trimmed[near.who]]
+def _is_older_than_kept(added: Visits, related: Visits, trimmed: Ints) -> npt.NDArray[np.bool_]:
+    """A mask: which visits are older than the latest trimmed visit of the same visitor and page."""
+    old = added.hour < trimmed[added.who]
+    kept = related[related.hour < trimmed[related.who]]
     if not old.any() or not len(kept):
-        return np.zeros(len(fresh), bool)
+        return np.zeros(len(added), bool)
     pairs, place = np.unique(kept.pairs(), return_inverse=True)
     latest = np.zeros(len(pairs), np.int64)
     np.maximum.at(latest, place, kept.hour)
-    at = np.minimum(np.searchsorted(pairs, fresh.pairs()), len(pairs) - 1)
-    lost: npt.NDArray[np.bool_] = old & (pairs[at] == fresh.pairs()) & (latest[at] >= fresh.hour)
+    at = np.minimum(np.searchsorted(pairs, added.pairs()), len(pairs) - 1)
+    lost: npt.NDArray[np.bool_] = old & (pairs[at] == added.pairs()) & (latest[at] >= added.hour)
     return lost
 
 
-def _cells(trails: Visits, horizon: int) -> Columns:
-    """The cells that sorted sightings make: hour, slot, prev and n, in all layers."""
-    page, kind, hour = trails.page, trails.kind, trails.hour
-    parts = [(*_link_visits(trails.who, page << 3 | kind, hour, horizon), 1)]
-    pairs = trails.pairs()
+def _cells(histories: Visits, horizon: int) -> Columns:
+    """The cells of sorted visits in all layers, as columns."""
+    page, kind, hour = histories.page, histories.kind, histories.hour
+    parts = [(*_link_visits(histories.who, page << 3 | kind, hour, horizon), 1)]
+    pairs = histories.pairs()
     mixed = np.isin(pairs, _pairs_of_several_kinds(pairs, kind))
     if mixed.any():
-        who, page, kind, hour = trails.who[mixed], page[mixed], kind[mixed], hour[mixed]
+        who, page, kind, hour = histories.who[mixed], page[mixed], kind[mixed], hour[mixed]
         for layer, kinds in UNIONS.items():
             of = np.isin(kind, kinds)
             apart = _link_visits(who[of], page[of] << 3 | kind[of], hour[of], horizon)
@@ -250,20 +251,20 @@ def _concatenate(*cells: Columns) -> Columns:
 
 
 def _subtract(after: Columns, before: Columns) -> Columns:
-    """Cells added up: those after, less those before."""
+    """The cells `after` minus the cells `before`, summed by key."""
     hour, slot, prev, n = _concatenate(after, (*before[:3], -before[3]))
     hour, ago, slot, n = add_up(hour, -prev, slot, n=n)
     return hour, slot, -ago, n
 
 
 def _pairs_of_several_kinds(pairs: Ints, kind: Ints) -> Ints:
-    """The pairs that have sightings of more than one kind; both arrays are sorted by pair, then kind."""
+    """The pairs with visits of more than one kind. Both arrays must be sorted by pair, then kind."""
     several: Ints = pairs[1:][(pairs[1:] == pairs[:-1]) & (kind[1:] != kind[:-1])]
     return several
 
 
 def _link_visits(who: Ints, slot: Ints, hour: Ints, horizon: int) -> tuple[Ints, Ints, Ints]:
-    """Hour, slot and previous hour of each distinct sighting; `NEVER` when there is none within the horizon.
+    """Hour, slot and previous hour of each distinct visit; `NEVER` when no visit precedes it within the horizon.
 
     The arrays are sorted by visitor, slot and hour.
     """

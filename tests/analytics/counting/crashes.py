@@ -66,12 +66,12 @@ def record(project: Project, views: list[Seen]) -> None:
 
 
 def stored(project: Project) -> tuple[list[Any], list[Any]]:
-    """The cells and trails of a project, byte for byte."""
+    """The cells and visit histories of a project, byte for byte."""
     cells = Cells.objects.filter(project=project).order_by("span", "start", "shard")
-    trails = Trail.objects.filter(project=project).order_by("visitor")
+    histories = Trail.objects.filter(project=project).order_by("visitor")
     return (
         [(*row[:-1], bytes(row[-1])) for row in cells.values_list("span", "start", "shard", "blob")],
-        [(*row[:-1], bytes(row[-1])) for row in trails.values_list("visitor", "trimmed", "sightings")],
+        [(*row[:-1], bytes(row[-1])) for row in histories.values_list("visitor", "trimmed", "sightings")],
     )
 
 
@@ -125,7 +125,7 @@ def crashes_in_steps() -> None:
 
 
 def crashes_in_sweeps() -> None:
-    """The same while trails are trimmed and old views removed."""
+    """The same while visit histories are trimmed and old views removed."""
     Organization.objects.all().delete()  # a sweep goes over all that is there, once for each statement
     dice, project, now = random.Random(2), new_project(), datetime.now(UTC)
     views = history(dice, 150, 70, now)
@@ -144,7 +144,7 @@ def crashes_in_sweeps() -> None:
     assert not PageView.objects.filter(project=project, at__lt=long_ago).exists()
     assert Trail.objects.filter(project=project, trimmed__gt=0).exists()
     sweeper.TRIM_VISITORS = sweeper.REMOVE_VIEWS = 20_000
-    late = history(dice, 30, 25, now)  # finds its place in what is left of the trails
+    late = history(dice, 30, 25, now)  # finds its place in what is left of the visit histories
     record(project, late)
     check(project, views + late, ranges)
 

@@ -1,4 +1,4 @@
-"""The arithmetic of cells and trails alone, without a database."""
+"""The arithmetic of cells and visit histories alone, without a database."""
 
 import random
 from collections import defaultdict
@@ -25,18 +25,18 @@ LAYER_KINDS = {0: {0}, 1: {1}, 2: {2}, **{layer: set(kinds) for layer, kinds in 
 
 
 class Store:
-    """Cells and trails as the sealer keeps them, in a dictionary: hours, and longer buckets merged from them."""
+    """Cells and visit histories in a dictionary, as the sealer keeps them: hours, and longer buckets made of them."""
 
     def __init__(self, horizon):
         self.horizon = horizon
         self.hours = {}
-        self.trails = defaultdict(lambda: (0, b""))
+        self.histories = defaultdict(lambda: (0, b""))
 
     def add(self, sightings):
-        """Take sightings (visitor, page, kind, hour) in one step."""
+        """Take visits (visitor, page, kind, hour) in one step."""
         visitor, page, kind, hour = np.array(sightings, np.int64).T
         visitors, who = np.unique(visitor, return_inverse=True)
-        known = [self.trails[one] for one in visitors.tolist()]
+        known = [self.histories[one] for one in visitors.tolist()]
         trimmed = np.array([before for before, _ in known])
         change = visit_history.add_visits(
             visit_history.decode([blob for _, blob in known]),
@@ -50,14 +50,14 @@ class Store:
             new = Bucket.build(start, change.prev[of], change.slot[of], change.n[of], none, none)
             old = [Bucket.decode(start, self.hours[start])] if start in self.hours else []
             self.hours[start] = merge(start, [*old, new]).encode()
-        blobs = visit_history.encode(change.trails, len(visitors))
-        self.trails.update(zip(visitors.tolist(), zip(trimmed.tolist(), blobs, strict=True), strict=True))
+        blobs = visit_history.encode(change.histories, len(visitors))
+        self.histories.update(zip(visitors.tolist(), zip(trimmed.tolist(), blobs, strict=True), strict=True))
 
     def trim(self, before):
         """Forget detail before an hour, as the sweep does."""
-        for visitor, (_, blob) in list(self.trails.items()):
+        for visitor, (_, blob) in list(self.histories.items()):
             kept = visit_history.trim(visit_history.decode([blob]), np.array([before]), self.horizon)
-            self.trails[visitor] = (before, visit_history.encode(kept, 1)[0])
+            self.histories[visitor] = (before, visit_history.encode(kept, 1)[0])
 
     def bucket(self, span, start):
         """A bucket, merged from the next shorter ones."""
@@ -148,11 +148,11 @@ def test_trails_that_are_trimmed_change_no_count_of_what_comes_in_time(seed):
         store.add(step)
         store.trim(min([now, *(sighting[3] for sighting in waiting)]))
     assert_exact(store, seen, dice, reach, pages)
-    assert len(store.trails) == len({visitor for visitor, *_ in seen})
+    assert len(store.histories) == len({visitor for visitor, *_ in seen})
     latest = {(visitor, page, kind) for visitor, page, kind, _ in seen}
     latest |= {(visitor, 0, kind) for visitor, _, kind, _ in seen}
     store.trim(HOUR_0 + reach + 1)
-    assert sum(len(blob) // 8 for _, blob in store.trails.values()) == len(latest)
+    assert sum(len(blob) // 8 for _, blob in store.histories.values()) == len(latest)
 
 
 def test_a_sighting_older_than_the_trail_counts_as_new_and_takes_nothing_back():

@@ -117,7 +117,7 @@ def test_new_rules_count_as_if_they_had_always_been_there(make_project, monkeypa
     assert not PageView.objects.filter(project=project).exclude(user_agent="").exclude(rules_version=agents.VERSION)
     assert moved["ai_user", "ai_training"] == sum(seen.observation.user_agent == AGENTS["reader"] for seen in early)
     assert not recount.reclassify(project), "a second time there is nothing to do"
-    arrive(dice, project, late)  # and meet the trails that were changed
+    arrive(dice, project, late)  # and meet the visit histories that were changed
     check(project, expected + [judged_anew(seen) for seen in late], windows(dice, now, 29, 8))
 
 
@@ -146,8 +146,8 @@ def test_sample_views_go_without_a_trace(make_project, seed):
     assert not PageView.objects.filter(project=project, sample=True).exists()
     if seed % 3:
         check_agents(project, real)
-        trails = {bytes(blob) for blob in Trail.objects.filter(project=project).values_list("sightings", flat=True)}
-        assert trails, "those of the others are still there"
+        histories = {bytes(blob) for blob in Trail.objects.filter(project=project).values_list("sightings", flat=True)}
+        assert histories, "those of the others are still there"
         assert Trail.objects.filter(project=project).count() == len(
             {seen.who for seen in real if seen.kind != "nobody"}
         )
