@@ -1,4 +1,4 @@
-"""Address of the view script."""
+"""The URL of the view script."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""What makes a string a browser's, or an app's that shows pages, on desks, phones, televisions and consoles."""
+"""Recognize browsers, and apps that show pages, on computers, phones, televisions and consoles."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Clients whose names are no AI's: HTTP libraries, and bots by their marks."""
+"""Recognize HTTP libraries, and bots without an entry."""
 
 from analytics.agents.browsers import is_old_browser
 from analytics.agents.user_agent import Name, ParsedUserAgent, split_words, word_set
@@ -49,7 +49,7 @@ def find_library(parsed: ParsedUserAgent) -> str:
 
 
 def find_bot_mark(text: str, parsed: ParsedUserAgent) -> str:
-    """What gives a bot away, if anything does: a word in a name, an address, or `compatible;` before a name."""
+    """The sign of a bot, or empty: a word in a name, a link, or a name after `compatible;`."""
     for word in parsed.names:
         if _is_bot_name(word):
             return word.name

@@ -1,4 +1,4 @@
-"""AI clients that nobody has listed, by the words in their names and by where they are at home."""
+"""Recognize AI clients without an entry, by the words of their names and the hosts of their links."""
 
 import re
 
@@ -64,7 +64,7 @@ _CRAWLS = re.compile(r"bot|spider|crawl|train|scrap|extended|data|corpus|downloa
 
 
 def match_family(text: str, parsed: ParsedUserAgent, plain: bool) -> Verdict | None:
-    """The verdict on an AI client by its family. In a plain browser's string only what says it outright counts."""
+    """The verdict on an AI client without an entry, or None. `plain`: the string is that of a browser."""
     lowered = text.lower()
     ordinary = not plain and bool(_ORDINARY_PURPOSE.search(lowered))
     brands = [brand for brand in _BRANDS if brand in lowered]
@@ -128,7 +128,7 @@ def _build_verdict(described: str, rule: str, name: str) -> Verdict:
 
 
 def infer_class(name: str) -> str:
-    """The class that an AI client's name tells. The last word that says anything decides: `CodeSearchBot` searches."""
+    """The class of an AI client by its name. The last meaningful word decides: `CodeSearchBot` searches."""
     for word in reversed(split_words(name)):
         for kind, pattern in _KINDS:
             if pattern.search(word):

@@ -1,4 +1,4 @@
-"""The rules in their order: names, AI families, HTTP libraries, marks of bots, browsers."""
+"""Apply the rules in their order: names, AI families, HTTP libraries, signs of a bot, browsers."""
 
 import functools
 
@@ -69,7 +69,7 @@ def _classify(user_agent: str) -> Verdict:
 
 
 def _match_names(parsed: ParsedUserAgent, shows_pages: bool) -> Verdict | None:
-    """The verdict on the names in the tables, of several the one whose class comes first."""
+    """The verdict by the tables of names. Of several names, the first class of `TABLES` decides."""
     verdicts = [verdict for phrase in parsed.phrases if (verdict := _BY_NAME.get(phrase))]
     for word in parsed.names:
         if verdict := _BY_NAME.get(word.key) or _match_plain_name(word, parsed) or _match_longer_name(word):

@@ -1,6 +1,6 @@
-"""Read a user agent: the names in it, where they stand, and the addresses.
+"""Parse a user agent into names, their positions, and the hosts of its links.
 
-It takes one pass, and only so many comments and names are looked at, so that no string is slow.
+Parsing takes one pass, and reads a limited number of comments and names, so that no string is slow.
 """
 
 import functools
@@ -30,7 +30,7 @@ _DEVICE_FIRST = re.compile(r"(?:mobile|tablet|tv)\b")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a list."""
+    """The words of a text."""
     return frozenset(text.split())
 
 
@@ -43,7 +43,7 @@ _GENERIC_NAMES = ("agent", "bot", "client", "crawler", "app")  # `Agent/AmazonBu
 
 
 class Position(NamedTuple):
-    """Where a name stands.
+    """The position of a name in a user agent.
 
     `declared`: behind `compatible;`. `device`: within what is said of a device. `engine`: behind `KHTML, like Gecko` in
     one comment. `first`: at the beginning of the string.
@@ -66,7 +66,7 @@ class Name(NamedTuple):
 
 @dataclass
 class ParsedUserAgent:
-    """What a user agent says: its names, those of several words, the hosts it links to; whether it is a phone."""
+    """A parsed user agent: names, names of several words, hosts of links, and whether it is a mobile device."""
 
     names: list[Name] = field(default_factory=list)
     phrases: list[str] = field(default_factory=list)
@@ -75,14 +75,14 @@ class ParsedUserAgent:
 
 
 def normalize(name: str) -> str:
-    """The same for all spellings of a name."""
+    """A key that is the same for all spellings of a name."""
     lowered = name.lower()
     return lowered if lowered.isascii() and lowered.isalnum() else _NOT_IN_KEYS.sub("", lowered)
 
 
 @functools.lru_cache(maxsize=4_000)
 def split_words(name: str) -> tuple[str, ...]:
-    """The words that a name is made of: `SomeLLMCrawler` is some, llm and crawler."""
+    """Split a name into words: `SomeLLMCrawler` has some, llm and crawler."""
     lowered = name.lower()
     if any(map(lowered.__contains__, _IN_ENDINGS)):
         name = _ENDINGS.sub(r"-\1", name)
@@ -165,7 +165,7 @@ _SAFE_NAME = re.compile(r"[\w.-]{1,40}")  # what is kept for good shall be no me
 
 
 def client_name(parsed: ParsedUserAgent) -> str:
-    """The name that a client most likely goes by: the one it declares, one with a version, or the first."""
+    """The most likely name of a client: after `compatible;`, or with a version, or the first one."""
     likely = [word for word in parsed.names if not word.at.device and word.key not in _BROWSER_WORDS]
     names = [word for word in likely if _SAFE_NAME.fullmatch(word.name)]
     declared = [word for word in names if word.at.declared]

@@ -1,4 +1,4 @@
-"""What exports that go on by a cursor share: their range, where a page begins, and the answer as JSON."""
+"""Cursor pagination of exports: parse the range, find the start of a page, write the response."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -15,7 +15,7 @@ from docsite.core.http.errors import BadRequest
 
 
 def parse_range(params: DatesQuery) -> tuple[datetime, datetime]:
-    """Start and end, itself excluded. Raises `BadRequest`."""
+    """Start (included) and end (excluded) of the range. Raises `BadRequest`."""
     try:
         return dates.window(params.dateFrom, params.dateTo, timezone.now())
     except ValueError as wrong:
@@ -23,7 +23,7 @@ def parse_range(params: DatesQuery) -> tuple[datetime, datetime]:
 
 
 def start_cursor(params: PageQuery, of: str) -> Cursor:
-    """Where a page begins: at its cursor, which must be of this list and these dates, or with the range."""
+    """The cursor at which a page begins. Raises `BadRequest` when it belongs to another list or to other dates."""
     start, end = parse_range(params)
     cursor = params.cursor
     if cursor is None:
@@ -35,7 +35,7 @@ def start_cursor(params: PageQuery, of: str) -> Cursor:
 
 
 def last_row(start_cursor: Cursor) -> Moment | None:
-    """The last row of the page before, in a list by time; None on the first page."""
+    """The last row of the previous page, in a list sorted by time; None on the first page."""
     if not start_cursor.place:
         return None
     at, pk = start_cursor.place
@@ -43,10 +43,10 @@ def last_row(start_cursor: Cursor) -> Moment | None:
 
 
 def next_cursor(start_cursor: Cursor, last: Moment) -> str:
-    """The cursor of the page that follows this row."""
+    """The cursor of the page after this row."""
     return str(replace(start_cursor, place=[last.at.isoformat(), last.pk]))
 
 
 def json_response(body: BaseModel) -> HttpResponse:
-    """The body as JSON, without the fields that were left out of it."""
+    """The body as JSON, without unset fields."""
     return HttpResponse(body.model_dump_json(exclude_unset=True), content_type="application/json")

@@ -1,4 +1,4 @@
-"""What readers searched for and asked, over HTTP: what comes in and what goes out."""
+"""Requests and responses of the exports of searches and questions."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ def _parse_cursor(value: Any) -> Cursor:
 
 
 class PageQuery(DatesQuery):
-    """The range of an export, and where in it a page begins."""
+    """The range of an export, and the cursor of a page."""
 
     cursor: Annotated[Cursor | None, PlainValidator(_parse_cursor, json_schema_input_type=str)] = Field(
         None, description="`nextCursor` of the page before. Dates that are given beside it must be those it came with."

@@ -1,4 +1,4 @@
-"""What readers searched for and asked, out. Answers are made in a thread, since they may be large."""
+"""Export what readers searched for and asked. Responses are built in a thread, since they may be large."""
 
 from dataclasses import replace
 from typing import Annotated, Literal, cast

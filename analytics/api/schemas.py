@@ -1,4 +1,4 @@
-"""Analytics over HTTP: what comes in and what goes out (specification 2.1 to 2.3, 4.1)."""
+"""Requests and responses of the visitors, views and collect endpoints (specification 2.1 to 2.3, 4.1)."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -23,14 +23,14 @@ from docsite.core.http.schemas import detail
 
 
 def single_value(value: Any) -> Any:
-    """A parameter that was given once."""
+    """The value of a parameter. Raises ValueError when it is given more than once."""
     if isinstance(value, list):
         raise ValueError("is given more than once")
     return value
 
 
 def whole_number(value: Any) -> Any:
-    """A whole number in ASCII digits, once."""
+    """A whole number in ASCII digits, given once."""
     value = single_value(value)
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit() and len(value) <= 16):
@@ -177,13 +177,11 @@ Batch = Annotated[list[CollectedView], Field(min_length=1, max_length=1000)]
 class CollectIn(BaseModel):
     """A batch of views. Nothing is taken when one of them is bad."""
 
-    views: SkipValidation[
-        Batch
-    ]  # until `validate_views`, which is for a thread: a thousand views take some milliseconds
+    views: SkipValidation[Batch]  # `validate_views` does it in a thread: a thousand views take some milliseconds
 
 
 def validate_views(payload: CollectIn) -> list[CollectedView]:
-    """The views of a batch. Raises BadRequest that names what is wrong with them."""
+    """The validated views of a batch. Raises BadRequest with every error."""
     try:
         return _BATCH.validate_python(payload.views)
     except ValidationError as error:
@@ -194,7 +192,7 @@ _BATCH: TypeAdapter[list[CollectedView]] = TypeAdapter(Batch)
 
 
 class CollectOut(Schema):
-    """What became of a batch."""
+    """The result of a batch."""
 
     accepted: int = Field(description="New views that count as human or AI.")
     duplicates: int = Field(description="Views whose id was known.")

@@ -1,4 +1,4 @@
-"""Visitors out, page views in."""
+"""Endpoints that export visitors and views, and that collect views."""
 
 import asyncio
 from collections.abc import Callable

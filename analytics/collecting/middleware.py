@@ -1,4 +1,4 @@
-"""Counts the pages that this service renders, agents and their Markdown included."""
+"""Record views of the pages that this service renders, also by agents and of Markdown."""
 
 import logging
 import uuid
@@ -24,14 +24,14 @@ _TYPES = ("text/html", "text/markdown", "text/plain")
 
 @async_only_middleware
 class RecordViews:
-    """Records each documentation page that is answered with 200 to somebody who is not staff."""
+    """Records each documentation page that is answered with 200, except for staff."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, and have it counted. A reader waits for no commit, and gets the page even when none comes."""
+        """Answer, and record the view. The reader does not wait for the commit, and gets the page even if it fails."""
         response = await self.get_response(request)
         try:
             if self._is_page(request, response):

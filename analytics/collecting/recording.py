@@ -1,4 +1,4 @@
-"""Accept page views: class them, hash who it was, and have them stored."""
+"""Record page views: classify the client, hash the visitor, and hand the view to the writer."""
 
 import functools
 from collections.abc import Sequence
@@ -17,17 +17,17 @@ from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-CLOCK_SKEW = timedelta(minutes=5)  # by which the clock of another server may be ahead
+CLOCK_SKEW = timedelta(minutes=5)  # that the clock of another server may be ahead
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
 
 _MICROSECOND = timedelta(microseconds=1)
 
 
 class Observation(NamedTuple):
-    """A view as it was seen, before anything is thrown away.
+    """A view as it was observed, with personal data that will not be stored.
 
-    `private` is a reader's wish not to be followed (`Sec-GPC`, `DNT`). `reader_id` is
-    the random id that the view script keeps in a browser, where it was told to.
+    `private`: the reader asked not to be tracked (`Sec-GPC`, `DNT`). `reader_id` is the
+    random id that the view script keeps in a browser, where the project allows it.
     """
 
     view_id: str
@@ -43,24 +43,24 @@ class Observation(NamedTuple):
 
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
-    """Have views stored; the future ends when they are committed. A known `view_id` is not stored again."""
+    """Queue views for storage. The future ends when they are committed. A `view_id` is stored only once."""
     return writer.submit(project.pk, [build_view(project, observation) for observation in observations])
 
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
-    """The same, and wait for it."""
+    """Store views, and return when they are committed."""
     return send(project, observations).result()
 
 
 def is_cached(project: Project, observation: Observation) -> bool:
-    """Whether `send` can do with what is in memory, and so be called where nobody may wait for the database."""
+    """Whether `send` needs no database query, so that it may be called in the event loop."""
     verdict = agents.classify(observation.user_agent)
     secret = key_rotation.peek(project, observation.at, private=observation.private and verdict.client_class == "human")
     return secret is not None and (not verdict.agent or verification.is_cached())
 
 
 def is_counted(observation: Observation) -> bool:
-    """Whether a view is in `human` or `ai`, or only kept for the report."""
+    """Whether a view counts as human or AI. Other views are only listed in the report."""
     client_class = agents.classify(observation.user_agent).client_class
     surface = agents.requested_format(observation.raw_path, observation.accept)
     return client_class not in NOT_COUNTED or agents.is_markdown_fetch(client_class, surface)
@@ -79,7 +79,9 @@ def build_view(project: Project, observation: Observation) -> View:
         )
         visitor = hash_visitor(secret, observation.address, client)
     return View(
-        key=keyed_hash(secret, observation.view_id, b"view"),  # half the size of the id, and forgotten with the visitor
+        key=keyed_hash(
+            secret, observation.view_id, b"view"
+        ),  # half the size of the id, and useless once the secret is deleted
         at=(observation.at - EPOCH) // _MICROSECOND,
         path=project.path_of(observation.raw_path),
         counts=verdict.client_class not in NOT_COUNTED or agents.is_markdown_fetch(verdict.client_class, surface),
@@ -101,7 +103,7 @@ def build_view(project: Project, observation: Observation) -> View:
 
 @functools.lru_cache(10_000)
 def _origin_of(referrer: str) -> str:
-    """Scheme and host of a referrer; where exactly somebody came from is not kept."""
+    """Scheme and host of a referrer. Its path is not stored."""
     try:
         parts = urlsplit(referrer)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Three months of made-up readers for the demo, marked as sample. They come in as every view does: `collect.record`."""
+"""Three months of invented views for the demo, marked as samples. They are recorded like any other view."""
 
 import ipaddress
 import random
@@ -28,7 +28,7 @@ _REFERRERS = ("", "", "", "https://www.google.com/", "https://github.com/", "htt
 
 @dataclass(frozen=True)
 class _Agent:
-    """A client that is no person: how many visits it makes a day, and how often it takes Markdown."""
+    """An agent: its visits a day, and the shares of them that request Markdown or llms.txt."""
 
     user_agent: str
     visits: float
@@ -56,7 +56,7 @@ _VISITS = 34  # of people, on a weekday at the end of the three months
 
 
 def make_sample_views(project: Project, paths: Sequence[str]) -> int:
-    """Record visits to the given pages; returns how many views. The same every time, but for the day it begins."""
+    """Record sample views of the given pages. Returns their number. Only the dates differ from run to run."""
     rng = random.Random(7)
     now = timezone.now()
     views = sorted(
@@ -69,7 +69,7 @@ def make_sample_views(project: Project, paths: Sequence[str]) -> int:
 
 
 def _views_of_day(rng: random.Random, paths: Sequence[str], now: datetime, ago: int) -> Iterator[Observation]:
-    """The views of the day that ends so many days before now: fewer at weekends, and of people fewer long ago."""
+    """The views of the day that ended `ago` days ago: fewer at weekends, and fewer people long ago."""
     end = now - timedelta(days=ago)
     share = 0.5 if end.weekday() > 4 else 1.0
     for _ in range(round(_VISITS * share * (1 - ago / DAYS / 2) * rng.uniform(0.8, 1.2))):
@@ -100,7 +100,7 @@ def _pick_pages(rng: random.Random, paths: Sequence[str], count: int) -> list[st
 
 
 def _address_of(person: int) -> Address:
-    """An address of a person's own: a network of the documentation range."""
+    """The address of a person: a network of their own in the range for documentation."""
     return ipaddress.IPv6Address(f"2001:db8:{person:x}::1")
 
 

@@ -1,9 +1,9 @@
-"""Whether an agent comes from where its operator says that it does.
+"""Verify the address of an agent against the addresses that its operator publishes.
 
 A user agent is easily forged. Operators publish the addresses of their agents as
 JSON: `{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]}`.
-`manage.py agentaddresses` keeps them; a view is marked when it comes in, since its
-address is not kept. The mark changes no count.
+`manage.py agentaddresses` stores them. A view is marked when it is collected, since its
+address is not stored. The mark changes no count.
 """
 
 import bisect
@@ -17,12 +17,12 @@ from typing import Any
 from analytics.models import AgentAddresses, PageView
 from docsite.core.http.client_address import Address
 
-CACHE_SECONDS = 60.0  # for which a process goes on with the addresses that it has read
+CACHE_SECONDS = 60.0  # for which a process uses the addresses that it has loaded
 Verified = PageView.Verified
 
 
 class Ranges:
-    """Addresses of one agent, as sorted ranges that do not overlap."""
+    """The addresses of one agent, as sorted ranges that do not overlap."""
 
     def __init__(self, networks: Sequence[str]) -> None:
         self._ends: dict[int, list[int]] = {4: [], 6: []}
@@ -40,7 +40,7 @@ class Ranges:
 
 
 class _RangeCache:
-    """What is in the database, read once a minute."""
+    """The addresses in the database, loaded once a minute."""
 
     def __init__(self) -> None:
         self.ranges: dict[str, Ranges] = {}
@@ -67,12 +67,12 @@ _cache = _RangeCache()
 
 
 def is_cached() -> bool:
-    """Whether `verify` needs no look into the database."""
+    """Whether `verify` needs no database query."""
     return _cache.is_fresh()
 
 
 def verify(agent: str, address: Address) -> str:
-    """Whether the address is among those of the agent; of an agent without known addresses nothing is said."""
+    """Whether the address is one of the agent's: yes, no, or unknown when the operator publishes none."""
     ranges = _cache.get(agent)
     if ranges is None:
         return Verified.UNKNOWN
@@ -80,12 +80,12 @@ def verify(agent: str, address: Address) -> str:
 
 
 def invalidate() -> None:
-    """Take new addresses into use; other processes follow within a minute."""
+    """Load the addresses again at next use. Other processes follow within a minute."""
     _cache.read_at = float("-inf")
 
 
 def parse(text: str) -> list[str]:
-    """The CIDR ranges of an operator's JSON file. Raises ValueError that says what is wrong with it.
+    """The CIDR ranges of an operator's JSON file. Raises ValueError with the reason.
 
     Takes `{"prefixes": [...]}` whose items have `ipv4Prefix` or `ipv6Prefix`, and a plain list of ranges.
     """

@@ -26,7 +26,7 @@ COLUMNS = tuple(field.column for field in PageView._meta.concrete_fields if not 
 
 
 class View(NamedTuple):
-    """A view that is ready to be stored. `facts` are the columns from `client_class` to `sample`."""
+    """A view, ready to be stored. `facts` are the columns from `client_class` to `sample`."""
 
     key: int
     at: int  # microseconds since 1970
@@ -37,7 +37,7 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a batch: new views in the counts, views known already, and new ones outside the counts."""
+    """The result of a batch: new views that count, views that were stored before, and new views that do not count."""
 
     accepted: int
     duplicates: int
@@ -65,7 +65,7 @@ class _Batch:
         self.views = views
 
     def store(self, numbers: Sequence[int]) -> Receipt:
-        """Insert the views with the numbers of their pages."""
+        """Insert the views, whose pages have these numbers."""
         first: dict[int, tuple[View, int]] = {}
         for view, number in zip(self.views, numbers, strict=True):
             first.setdefault(view.key, (view, number))
@@ -95,7 +95,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
 
 
 def _page_numbers(group: list[_Batch]) -> list[list[int]]:
-    """The page numbers of each batch's views; all of a project are asked for at once."""
+    """The page numbers of the views of each batch, looked up once for each project."""
     wanted: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for batch in group:
         wanted[batch.project_id] += [(view.path, view.at) for view in batch.views]

@@ -1,4 +1,4 @@
-"""The agents of a report as a file."""
+"""Export the agents of a report as a file."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,6 +1,6 @@
-"""Since when views of a project are counted, and until when.
+"""The first and the latest hour with counted views of a project.
 
-Views that were taken back leave cells with nothing in them, so only counts that are not zero tell.
+Removed views leave empty cells, so only counts above zero matter.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The links of a report: other ranges, orders and pages. Each keeps the rest of the state."""
+"""The links of a report to other ranges, sort orders and pages. Each keeps the rest of the state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

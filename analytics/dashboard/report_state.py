@@ -1,4 +1,4 @@
-"""What a report shows, as its address says: parsed from a query string, and written back into every link."""
+"""The state of a report: parsed from the query string of its address, and written into every link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -63,9 +63,9 @@ class ReportState:
 
     @classmethod
     def parse(cls, query: QueryDict) -> tuple["ReportState", list[str]]:
-        """The state that a query string asks for, and a sentence for each value that it cannot have.
+        """Parse a query string. Returns the state, and a sentence for each invalid value.
 
-        What cannot be keeps its default, but for the dates: they are kept as typed, and `window` tells.
+        An invalid value gets its default. Dates are kept as typed; `window` checks them.
         """
         values = {field.name: query.getlist(_NAMES.get(field.name, field.name)) for field in fields(cls)}
         errors = [f"{_NAMES.get(name, name)}: was given twice." for name, values in values.items() if len(values) > 1]
@@ -122,7 +122,7 @@ class ReportState:
 
     @property
     def custom(self) -> bool:
-        """Whether the range has ends of its own, which then count alone."""
+        """Whether the range has its own ends instead of a length."""
         return bool(self.start or self.end)
 
     @property
@@ -164,5 +164,5 @@ class ReportState:
 
 
 def previous_period(start: datetime, end: datetime) -> tuple[datetime, datetime] | None:
-    """The period of the same length that a range follows; none when it would begin before 1970."""
+    """The period of the same length before a range; None when it would begin before 1970."""
     return (start - (end - start), start) if start - EPOCH >= end - start else None

@@ -1,4 +1,4 @@
-"""The tables of reports: sorted, filtered, one page of rows. Quick for as many pages as a project can have."""
+"""Build the tables of reports: sorted, filtered, one page of rows. Fast for the largest number of pages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class Table(Generic[T]):
 
 @dataclass(frozen=True)
 class PageRow:
-    """A page: its counts in the chosen metric, its total in the other one, and what of the readers is AI."""
+    """A page: its counts in the chosen metric, its total in the other metric, and the share of AI."""
 
     path: str
     title: str
@@ -94,13 +94,13 @@ class PageRow:
 
     @property
     def share_in_words(self) -> str:
-        """The share, with some told from none and from all."""
+        """The share in percent: neither 0% when there is some, nor 100% when it is not all."""
         return percent(self.ai, self.total)
 
 
 @dataclass(frozen=True)
 class AgentRow:
-    """A client that is no person, or a browser that reads Markdown, as a row tells of it."""
+    """An agent, or a browser that reads Markdown, as a row of the table."""
 
     agent: Agent
     label: str  # of its class
@@ -138,7 +138,7 @@ class AgentRow:
 def build_page_table(
     state: ReportState, project: Project, shown: Counts, other: Counts, earlier: Counts | None
 ) -> Table[PageRow]:
-    """The pages of a report. With a period before, pages that were read only then are in it, too."""
+    """The table of pages, including pages that were read only in the period before."""
     known = pages.for_project(project.pk)
     tables = [counts.table[1:] for counts in (shown, other, earlier) if counts is not None]
     numbers = np.unique(np.concatenate([table[:, _NUMBER] for table in tables]))
@@ -172,7 +172,7 @@ def build_page_table(
 
 
 def build_agent_table(state: ReportState, project: Project, found: Sequence[Agent]) -> Table[AgentRow]:
-    """The agents of a report."""
+    """The table of agents."""
     wanted = state.q.casefold()
     left = [
         agent
@@ -194,7 +194,7 @@ def build_agent_table(state: ReportState, project: Project, found: Sequence[Agen
 
 
 def build_agent_rows(project: Project, found: Sequence[Agent]) -> list[AgentRow]:
-    """Agents with what the project makes of them."""
+    """Agents as rows, with the views that count as AI in the project."""
     classes = visitor_counts.ai_classes(project)
     forms = dict(PageView.Surface.choices)
     return [

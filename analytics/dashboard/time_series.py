@@ -1,4 +1,4 @@
-"""The numbers of a report over time: which steps, what they are called, and the period before beside them."""
+"""The points of the chart: choose the step, count each step, and name it."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ def build_points(
 ) -> tuple[list[charts.Point], timedelta]:
     """The points of a chart, and their step. `earlier` is where the period before begins.
 
-    That one is cut at this range's own edges minus its length, so that its views add up to those of the period.
+    The period before is split at the same positions, so that its views add up to those of the period.
     """
     start = max(start, EPOCH)
     if earlier is None:

@@ -1,6 +1,6 @@
-"""The visitors report in the admin. Its address tells its state, the reports are asked, a template shows the answer.
+"""The visitors report in the admin: parse the state from the address, count, render a template.
 
-The model of every report: `state`, numbers (`analytics.reports`, `counting.agent_views`), `tables`, the chart
+Every report has these parts: `state`, numbers (`analytics.reports`, `counting.agent_views`), `tables`, the chart
 (`time_series`, `charts`) and `links`, then `templates/admin/reports`.
 """
 
@@ -64,7 +64,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is counted for a report: its range, and the one before if it is compared and views were collected by then.
+    """The counts of a report: of its range, and of the period before if that is compared and has views.
 
     `since`: when collection began, if that was not before the earlier range.
     """
@@ -80,7 +80,7 @@ class Numbers:
 
     @classmethod
     def load(cls, project: Project, state: ReportState, start: datetime, end: datetime) -> "Numbers":
-        """Ask the reports, for what is counted by now."""
+        """Load the counts of the views that are sealed."""
 
         def ask(start: datetime, end: datetime) -> tuple[Counts, Counts]:
             return visitor_counts.count_visitors(project, start, end, fresh=False), visitor_counts.count_views(
@@ -162,14 +162,14 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
 
 
 async def _stream(chunks: Iterator[str]) -> AsyncIterator[str]:
-    """Chunk by chunk; of a plain iterator Django would gather them all before it sends the first."""
+    """Yield chunk by chunk. Django would collect all chunks of a plain iterator before it sends the first."""
     take = in_db(lambda: next(chunks, None))
     while (chunk := await take()) is not None:
         yield chunk
 
 
 def _report(project: Project, state: ReportState, numbers: Numbers, now: datetime) -> dict[str, Any]:
-    """What the template shows of a range."""
+    """The context of the template for a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
     points, step = time_series.build_points(
         project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now
@@ -267,7 +267,7 @@ def _single_views(project: Project, agent: Agent, numbers: Numbers) -> str:
 
 
 def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict[str, Any]:
-    """Everything that can be switched, and the downloads."""
+    """The context of the switches and downloads."""
     others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
     other_site = state.link(q="", kind="")
     exported = {
@@ -299,7 +299,7 @@ def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict
 
 
 def _empty(project: Project, state: ReportState, start: datetime, now: datetime) -> dict[str, Any]:
-    """Why nothing is there, and where to look instead."""
+    """The context of an empty report: why it is empty, and where views are."""
     latest = coverage.latest_hour(project)
     day = latest and latest.replace(hour=0)
     return {

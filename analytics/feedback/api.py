@@ -1,4 +1,4 @@
-"""Feedback in from browsers, and out to the site's owner. Exports are made in a thread, since they may be large."""
+"""Collect feedback from browsers, and export it. Exports are built in a thread, since they may be large."""
 
 from typing import Any
 

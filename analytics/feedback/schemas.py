@@ -1,4 +1,4 @@
-"""Feedback over HTTP: what comes in from browsers, and what goes out."""
+"""Requests and responses of the feedback endpoints."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -41,12 +41,12 @@ class FeedbackIn(BaseModel):
 
     @property
     def is_withdrawal(self) -> bool:
-        """Whether the reader has nothing to say after all, where that can be told from having said nothing."""
+        """Whether the reader withdraws earlier feedback: it names an answer or an id, and is empty."""
         said = (self.reason, self.comment, self.contact, self.code, self.filename, self.lang)
         return bool(self.messageId or self.id) and self.helpful is None and not any(said)
 
     def check(self) -> None:
-        """Raise `BadRequest` when it says nothing, or when two things say what it replaces."""
+        """Raise `BadRequest` when it is empty, or when it has both an answer and an id."""
         if self.messageId and self.id:
             raise BadRequest("id: is not for feedback of an answer, which messageId names")
         if self.is_withdrawal:

@@ -1,4 +1,4 @@
-"""What readers think, kept and read again."""
+"""Store feedback, and query it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,11 +17,9 @@ from docsite.core.tenants.models import Project
 
 
 def record(project: Project, feedback: FeedbackIn) -> None:
-    """Keep what a reader said; committed when this returns. Of an answer or an id the last word counts: it is one row.
+    """Store feedback; it is committed when this returns. New feedback on the same answer or id replaces the old row.
 
-    The row keeps the status that its owner gave it.
-
-    Raises `BadRequest` for an answer that is none of the project's.
+    The row keeps the status that the owner set. Raises `BadRequest` for an answer of another project.
     """
     feedback.check()
     answer = _find_answer(project, feedback.messageId) if feedback.messageId else None
@@ -47,7 +45,7 @@ def record(project: Project, feedback: FeedbackIn) -> None:
             Feedback.objects.update_or_create(**identity, defaults=values)
         else:
             Feedback.objects.create(**values)
-    except IntegrityError:  # what it is about was deleted this moment
+    except IntegrityError:  # the answer or the project was deleted at this moment
         raise _answer_not_found() if answer else NotFound("No such domain.") from None
 
 
@@ -73,7 +71,7 @@ def list_feedback(
     statuses: Sequence[str] = (),
     after: Moment | None = None,
 ) -> list[Feedback]:
-    """Feedback of the half-open range, latest first; what follows a place, if one is given."""
+    """Feedback of the half-open range, latest first, after the row `after` if it is given."""
     found = _select(project, start, end, source, statuses)
     if after:
         found = found.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
@@ -95,7 +93,7 @@ def count_by_page(
     source: str | None = None,
     statuses: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """How much was said of each page in the half-open range, most first, then by path."""
+    """The number of feedbacks on each page in the half-open range, most first, then by path."""
     about_code = Q(source=Feedback.Source.CODE_SNIPPET)
     counted = (
         _select(project, start, end, source, statuses)

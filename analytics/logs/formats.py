@@ -1,8 +1,8 @@
-"""A line of an access log as the request that it tells of: combined and common format, and JSON.
+"""Parse a line of an access log into a request: combined and common format, and JSON.
 
-Read are the formats of nginx and Apache, with the virtual host before them and
-further fields behind them; and JSON lines as nginx is often told to write them, as
-Caddy and Cloudflare Logpush write them, and with the fields of the collect endpoint.
+The formats of nginx and Apache may have a virtual host before them and more fields
+after them. JSON lines may have the field names that are usual with nginx, those of Caddy
+and Cloudflare Logpush, or those of the collect endpoint.
 https://nginx.org/en/docs/http/ngx_http_log_module.html
 https://httpd.apache.org/docs/current/mod/mod_log_config.html
 https://developers.cloudflare.com/logs/reference/log-fields/zone/http_requests/
@@ -21,7 +21,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Request(NamedTuple):
-    """A request as a log tells it. What it does not tell is empty."""
+    """A request in a log. Fields that the log does not have are empty."""
 
     time: str
     address: str
@@ -38,12 +38,12 @@ class Request(NamedTuple):
 
 
 def decode(raw: bytes) -> str:
-    """A line as text, without the marks of Windows: what it begins a file with, and half of a line's end."""
+    """A line as text, without a byte order mark and a carriage return."""
     return raw.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r")
 
 
 def parse_line(line: str) -> Request | None:
-    """The request of a line; None where it tells of none."""
+    """The request of a line, or None when the line is in no known format."""
     return _parse_json(line) if line.startswith("{") else _parse_combined(line)
 
 
@@ -67,7 +67,7 @@ def _parse_combined(line: str) -> Request | None:
 
 
 def _split_request(request: str) -> tuple[str, str]:
-    """Method and target of a request line, with its protocol or without."""
+    """Method and target of a request line, with or without the protocol."""
     method, _, rest = request.partition(" ")
     target, _, protocol = rest.rpartition(" ")
     return method, target if protocol.startswith("HTTP/") else rest
@@ -77,7 +77,7 @@ _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
 def _unescape(text: str) -> str:
-    r"""What was written: nginx has `\x22` for a quote and for each byte beyond ASCII, Apache `\"` and `\n`, too."""
+    r"""Undo escapes: nginx writes a quote and each byte beyond ASCII as `\x22`, Apache also `\"` and `\n`."""
     return _ESCAPE.sub(_unescape_byte, text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 
@@ -107,7 +107,7 @@ def _parse_json(line: str) -> Request | None:
     except (ValueError, RecursionError):
         return None
     request = fields.get("request")
-    if isinstance(request, dict):  # Caddy; what a client sent stands for nothing else
+    if isinstance(request, dict):  # Caddy; headers of a client must not replace other fields
         headers = request.get("headers")
         fields = {
             **(headers if isinstance(headers, dict) else {}),
@@ -118,7 +118,7 @@ def _parse_json(line: str) -> Request | None:
     method, target = _split_request(request) if isinstance(request, str) else ("", "")
     user_agent = _first_value(fields, _USER_AGENT)
     request_id = _first_value(fields, _REQUEST_ID)
-    if "id" in fields and "path" in fields and "ip" in fields:  # a view as the collect endpoint takes it
+    if "id" in fields and "path" in fields and "ip" in fields:  # a view in the format of the collect endpoint
         request_id = _first_value(fields, ("id",))
     elif len(request_id) < _MIN_ID_LENGTH:
         request_id = ""
@@ -146,7 +146,7 @@ def _first_value(fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value as text; of a list, as Caddy has for each header, the first one."""
+    """A value as text. Of a list, which Caddy writes for each header, the first value."""
     if isinstance(value, list):
         value = value[0] if value else ""
     return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
@@ -161,7 +161,7 @@ _UNIX = re.compile(r"(\d{10})(\d{3}|\d{6}|\d{9})?(?:\.(\d+))?", re.ASCII)
 
 @functools.lru_cache(1_000)
 def parse_time(text: str) -> datetime | None:
-    """When that is: as the combined format writes it, ISO 8601, or (milli-, micro-, nano-) seconds since 1970."""
+    """Parse a time: as in the combined format, ISO 8601, or (milli-, micro-, nano-) seconds since 1970."""
     try:
         if local := _LOCAL.fullmatch(text):
             day, month, year, hour, minute, second, fraction, sign, hours, minutes = local.groups("")

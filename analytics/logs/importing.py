@@ -1,9 +1,8 @@
-"""Access logs into the database, from where the last import of each log ended.
+"""Import access logs, each from the offset at which its last import ended.
 
-How far an import came is kept once its views are committed, and only where the minute
-changes: so the lines of one minute are always numbered from the first of them, and
-a log that is killed and begun again ends with the same views. A view that was stored
-after that is known by its id.
+The offset is saved after its views are committed, and only where the minute changes. So
+the lines of one minute are always numbered from the first one, and an import that is killed
+and started again stores the same views. A view that was stored before is known by its id.
 """
 
 import time
@@ -25,45 +24,45 @@ from analytics.logs.lines import SkipReason, ViewParser
 from analytics.models import LogImport
 from docsite.core.tenants.models import Project
 
-_MAX_PENDING = 3  # batches that are not stored yet, while the next one is read
-_SAVE_SECONDS = 1.0  # after which it is kept again how far the import came
-_MAX_TRIED_LINES = 1_000  # lines: a file in which none of the first so many is a log's is no log
+_MAX_PENDING = 3  # batches that wait for storage while the next one is read
+_SAVE_SECONDS = 1.0  # between two saves of the offset
+_MAX_TRIED_LINES = 1_000  # a file is not a log when none of so many first lines can be parsed
 
 
 class NotALog(Exception):
-    """None of the first lines can be read. Nothing was imported."""
+    """None of the first lines can be parsed. Nothing was imported."""
 
 
 @dataclass
 class ImportSummary:
-    """What became of the lines of a log."""
+    """The result of an import: the number of lines by what they were."""
 
     start_offset: int = 0  # byte
     lines: int = 0
     new: int = 0
     known: int = 0
     skipped: Counter[SkipReason] = field(default_factory=Counter)
-    unreadable: int = 0  # number of the first line that is
+    unreadable: int = 0  # number of the first unreadable line
     first: datetime | None = None
     last: datetime | None = None
     share: float = 0.0  # of the file that is read
-    has_partial_line: bool = False  # the last one, which has no end yet
+    has_partial_line: bool = False  # the last line has no end yet
 
 
 class _Position(NamedTuple):
-    """A place between two lines, and the one before it, where that is known."""
+    """An offset between two lines, and the line before it if it is known."""
 
     offset: int
     last_line: bytes | None = None
 
 
 def create_parser(project: Project, *, people: bool = True) -> ViewParser:
-    """Makes views of a project from lines."""
+    """The parser of log lines for a project."""
     return ViewParser(project.docs_url, project.allowed_origins, people=people)
 
 
 def first_view_time(path: Path, views: ViewParser) -> datetime | None:
-    """When the first view of a log was; None where the first lines hold none."""
+    """The time of the first view of a log, or None when its first lines have no view."""
     with LogFile(path) as log:
         tried = 0
         for _, lines in log.blocks():
@@ -79,9 +78,9 @@ def first_view_time(path: Path, views: ViewParser) -> datetime | None:
 def import_log(
     project: Project, log: LogFile, views: ViewParser, progress: Callable[[ImportSummary], None], *, again: bool = False
 ) -> ImportSummary:
-    """Record the views of a log that are not recorded yet. `progress` is told after each batch what became of it.
+    """Record the views of a log that are not stored yet. `progress` is called after each batch.
 
-    `again`: from its beginning, also where it was imported already. What is known by its id counts once.
+    `again`: import from the beginning. Views that are stored already do not count twice.
     """
     return _Import(project, log, views, progress).run(again=again)
 
@@ -127,7 +126,7 @@ class _Import:
         return self.summary
 
     def resume(self) -> None:
-        """Go to where the last import of this log ended, if the log is still the same there."""
+        """Continue where the last import of this log ended, if the line before is still the same."""
         known = LogImport.objects.filter(project=self.project, first_line=self.first_line).first()
         if known is None:
             return
@@ -135,7 +134,7 @@ class _Import:
         if self.log.offset == known.offset and _hash_line(strip_line(before[-1])) == known.last_line:
             self.log.skip_line_end()
             self.summary.start_offset = self.log.offset
-            for line in before:  # for the numbers of equal ones
+            for line in before:  # to number equal lines
                 self.views.parse(line)
         else:
             self.log.seek_line(0)
@@ -144,9 +143,9 @@ class _Import:
         return self.summary.start_offset > 0 or self.summary.skipped[SkipReason.UNREADABLE] < self.summary.lines
 
     def read(self, position: _Position, dropped: int, lines: list[bytes]) -> _Position:
-        """Send the views of some lines; returns the place after them."""
+        """Queue the views of some lines. Returns the position after them."""
         summary, views, observations = self.summary, self.views, []
-        safe = None  # where an import may go on when these are stored
+        safe = None  # where an import may continue once these are stored
         offset, last_line = position
         if dropped:
             offset, last_line = offset + dropped, None
@@ -182,7 +181,7 @@ class _Import:
             raise NotALog
 
     def wait_for_oldest(self) -> None:
-        """Wait for the oldest batch."""
+        """Wait until the oldest batch is stored."""
         future, safe = self.pending.popleft()
         receipt = future.result()
         self.summary.new += receipt.accepted + receipt.ignored
@@ -191,7 +190,7 @@ class _Import:
             self.save_position(safe)
 
     def save_position(self, position: _Position) -> None:
-        """Keep that the log is imported up to there."""
+        """Save that the log is imported up to a position."""
         self.saved_at = time.monotonic()
         if self.log.is_file and position.last_line is not None:
             LogImport.objects.update_or_create(
@@ -202,9 +201,9 @@ class _Import:
 
 
 def _hash_line(line: bytes) -> str:
-    """What a line is known by, of that which tells nothing of who read: this is kept for good.
+    """A keyed hash by which a line is recognized. It uses no data about the reader, since it is kept forever.
 
-    Keyed with the service's own key: a project's may change, and then its logs must not be taken for new ones.
+    The key is that of the service: the key of a project may change, and its logs must still be recognized.
     """
     request = formats.parse_line(formats.decode(line))
     if request is None or not request.target:

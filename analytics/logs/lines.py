@@ -1,7 +1,7 @@
-"""The lines of an access log as the views that they tell of.
+"""Turn the lines of an access log into views.
 
-A view is a GET that was answered with a page. What a line does not tell is taken
-as it is usual: no `Accept`, no wish not to be followed.
+A view is a GET that was answered with a page. Fields that a line does not have are
+empty: no `Accept`, and no request not to be tracked.
 """
 
 import functools
@@ -19,9 +19,9 @@ from docsite.core.http import client_address
 
 MAX_LINE_BYTES = 65_536
 _MAX_VALUE_LENGTH = 2_000
-_MAX_COPIES = 100_000  # lines of one minute that are told apart
+_MAX_COPIES = 100_000  # equal lines of one minute that are numbered
 
-_VIEWED = ("200", "304")  # 304: the reader's own copy is the page
+_VIEWED = ("200", "304")  # 304: the reader has the page in a cache
 _ASSETS = frozenset(
     {
         "7z", "aac", "apk", "atom", "avi", "avif", "bin", "bmp", "br", "bz2", "cjs", "css", "csv", "cur", "deb",
@@ -38,7 +38,7 @@ _address = functools.lru_cache(20_000)(client_address.parse)
 
 
 class SkipReason(StrEnum):
-    """Why a line is no view."""
+    """Why a line is not a view."""
 
     UNREADABLE = "unreadable"
     METHOD = "other methods than GET"
@@ -51,13 +51,12 @@ class SkipReason(StrEnum):
 
 
 class ViewParser:
-    """Makes views of a site from the lines of one log, which come in their order.
+    """Makes views of a site from the lines of one log, in their order.
 
-    A view's id is that of its request where the line tells one, else the line itself,
-    so that it is known again in any copy of the log. Equal lines are numbered within a
-    minute: they are as many views, also with a line of another second between them.
+    The id of a view is the request id of the line, or else the line itself, so it is the
+    same in any copy of the log. Equal lines of one minute are numbered: each is a view.
 
-    `people`: whether to make views of people, too, which a script in their browsers may count.
+    `people`: whether to make views of people, too. A script in their browsers may count them already.
     """
 
     def __init__(self, docs_url: str, origins: Iterable[str] = (), *, people: bool = True) -> None:
@@ -68,7 +67,7 @@ class ViewParser:
         self.copies: dict[int, int] = {}  # of that minute, by a line's hash
 
     def parse(self, raw: bytes) -> Observation | SkipReason:
-        """The view of a line, or why it is none."""
+        """The view of a line, or the reason why it is not a view."""
         if len(raw) > MAX_LINE_BYTES:
             return SkipReason.UNREADABLE
         line = formats.decode(raw)
@@ -103,7 +102,7 @@ class ViewParser:
             return SkipReason.METHOD
         if request.status not in _VIEWED:
             return SkipReason.STATUS
-        if not _is_page(path) or "_rsc=" in request.target:  # Next.js: parts of pages, mostly of links in sight
+        if not _is_page(path) or "_rsc=" in request.target:  # Next.js fetches parts of pages, mostly for visible links
             return SkipReason.ASSET
         if any(
             _is_site_name(name) and _normalize_host(name) not in self.hosts for name in (request.host, host) if name
@@ -122,7 +121,7 @@ class ViewParser:
 
 
 def _split_target(target: str) -> tuple[str, str]:
-    """The host that a target names, as one that is asked for through a proxy does, and its path."""
+    """Host and path of a target. Only requests through a proxy name a host."""
     host = ""
     if not target.startswith("/") and (absolute := _ABSOLUTE.match(target)):
         host, target = absolute[1], target[absolute.end() :] or "/"
@@ -131,7 +130,7 @@ def _split_target(target: str) -> tuple[str, str]:
 
 @functools.lru_cache(20_000)
 def _is_page(path: str) -> bool:
-    """Whether a path is that of a page, and not of a file or of something that pages are made with."""
+    """Whether a path belongs to a page, and not to another file or an asset."""
     name = path.lower().rpartition("/")[2]
     if "/." in path or path.startswith(("/_", "/cdn-cgi/")):
         return False
@@ -139,7 +138,7 @@ def _is_page(path: str) -> bool:
 
 
 def _is_person(request: Request) -> bool:
-    """Whether a person reads a page as a browser shows it, and so with its scripts."""
+    """Whether a person reads a page in a browser, which runs its scripts."""
     human = agents.classify(request.user_agent).client_class == "human"
     return human and agents.requested_format(request.target, request.accept) == "html"
 
@@ -149,12 +148,12 @@ def _normalize_host(host: str) -> str:
 
 
 def _is_site_name(host: str) -> bool:
-    """Whether a host is the name of a site, and no address or machine."""
+    """Whether a host is a domain name, and not an IP address or a local machine."""
     name = host.partition(":")[0]
     return "." in name and not name.replace(".", "").isdecimal()
 
 
 def _clean_value(text: str) -> str:
-    """A value as long as any may be, and without characters that a database or a terminal would not take."""
+    """A value cut to its maximum length, without characters that a database or a terminal cannot take."""
     text = text[:_MAX_VALUE_LENGTH]
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

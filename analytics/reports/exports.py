@@ -1,4 +1,4 @@
-"""Reports as rows: page by page, pinned so that none repeats and none is missed, and streamed whole."""
+"""Export reports: page by page from pinned rows, so that no row is repeated or missed, or as a whole."""
 
 import csv
 import io
@@ -31,8 +31,8 @@ def read_page(
 ) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
     """Totals, one page of rows, and whether more follow.
 
-    Offset 0 counts afresh. Later offsets of the same key, project and dates read
-    what the first page pinned, for ten minutes, in any process.
+    Offset 0 counts again. For ten minutes, later offsets of the same key, project and
+    dates read the rows that offset 0 pinned, in any process.
     """
     now = timezone.now()
     snapshots = Snapshot.objects.filter(key=caller.key, project=caller.project, dates=dates)
@@ -46,7 +46,7 @@ def read_page(
 
 
 def _pin(snapshots: "QuerySet[Snapshot]", now: datetime, caller: Caller, dates: str, counts: Counts | None) -> None:
-    """Keep the rows for the pages after this one; a disk that is full costs only that."""
+    """Pin the rows for the following pages. If that fails, only the pages may disagree."""
     identity = {"key": caller.key, "project": caller.project, "dates": dates}
     try:
         with transaction.atomic():
@@ -61,7 +61,7 @@ def _pin(snapshots: "QuerySet[Snapshot]", now: datetime, caller: Caller, dates: 
 
 
 def format_report(counts: Counts, form: Format) -> Iterator[str]:
-    """A report whole, in chunks of text: first the site, as path `(site)`, then every page.
+    """A whole report in chunks of text: first the site, as path `(site)`, then every page.
 
     CSV (RFC 4180) with a header, or JSON lines with the same names. A CSV cell that
     a spreadsheet would take for a formula is written after an apostrophe.

@@ -1,4 +1,4 @@
-"""Questions about the views of a project, over a half-open range of time."""
+"""Count the visitors and views of a project in a half-open range of time."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ NAMES = ("human", "ai", "total")
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of the whole site, and of each page by total descending, then path. Either visitors or views.
+    """Visitors or views of the whole site and of each page, sorted by total (descending), then path.
 
     `table` has a row for the site, which comes first, then one for each page:
     number, human, ai, total.
@@ -65,7 +65,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Window:
-    """A range of time, as it is counted: whole hours from cells, and what sticks out on both sides from raw views.
+    """A range of time as it is counted: whole hours from cells, the parts of hours at both ends from raw views.
 
     All instants in microseconds since 1970; an end within an hour from which raw
     views are no longer kept is rounded down.
@@ -88,7 +88,7 @@ class Window:
 
     @cached_property
     def edges(self) -> list[tuple[int, int]]:
-        """What is not whole hours."""
+        """The parts at both ends that are not whole hours."""
         first, end = (hour * sealer.HOUR for hour in self.hours)
         if first >= end:
             return [(self.lo, self.hi)] if self.lo < self.hi else []
@@ -96,9 +96,9 @@ class Window:
 
 
 def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) -> bool:
-    """Count the views of a project that came in meanwhile, for at most so many seconds.
+    """Seal new views of a project, for at most `timeout` seconds.
 
-    Returns whether all are counted now. Nobody waits for the views of other projects alone.
+    Returns whether all are sealed now. Does nothing when only other projects have new views.
     """
     try:
         if not sealer.has_unsealed_views(project.pk) or sealer.seal(timeout):
@@ -112,7 +112,7 @@ def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) ->
 def count_visitors(project: Project, start: datetime, end: datetime, *, fresh: bool = True) -> Counts:
     """Unique visitors with `start <= view < end`; `total` counts one seen as both human and AI once.
 
-    `fresh`: count what came in meanwhile first. Who asks for several counts calls `refresh` once instead.
+    `fresh`: seal new views first. For several counts, call `refresh` once instead.
     """
     return _count(project, Window.from_range(start, end), _count_visitors_by_page, fresh=fresh)
 
@@ -208,7 +208,7 @@ def _count_views_by_page(project_id: int, window: Window, buckets: list[cells.Bu
 def _count_visitors_by_page(
     project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int
 ) -> Ints:
-    """Whole hours by the formula of `counting.cells`; then those at the edges who were not seen within them."""
+    """Visitors of the whole hours by the formula of `counting.cells`, plus new ones at the edges."""
     first, end = window.hours
     by_page = cells.count_visitors(buckets, first, count)
     if len(edge):
@@ -222,6 +222,6 @@ def _count_visitors_by_page(
 
 
 def ai_classes(project: Project) -> list[str]:
-    """The classes that count as AI, as the project's owner has it."""
+    """The classes that count as AI in a project."""
     readers = ["ai_user", "ai_agent"]
     return readers if project.ai_scope == Project.AiScope.READERS else [*readers, "ai_search", "ai_training"]

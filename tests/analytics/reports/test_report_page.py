@@ -206,7 +206,7 @@ def test_the_tiles_explain_the_overlap(busy):
 def test_a_period_is_compared_with_the_one_before(busy):
     page = busy.read(f"{MARCH}&compare=1")
     assert "Compared with 2026-01-29 00:00 to 2026-03-01 00:00." in page
-    assert "Views are collected since 2026-02-13 12:00, so a part of the period before has none." in page
+    assert "Views are collected since 2026-02-13 12:00, so a part of the period before has no views." in page
     assert [(row[0], row[3], row[4].replace(" ", "")) for row in rows_of(page, "pages")] == [
         ("/a", "6", "+3"),
         ("/b", "4", "−1"),
@@ -230,7 +230,7 @@ def test_percentages_of_many_neither_hide_some_nor_others():
 def test_nothing_is_compared_with_a_time_before_collection(site):
     site.view(seen())
     page = site.read("from=2026-03-10&to=2026-03-11&compare=1")
-    assert "Views are collected since 2026-03-10 12:00, so there is no period before to compare with." in page
+    assert "Views are collected since 2026-03-10 12:00, so there is no period to compare with." in page
     assert "new: none before" not in page
     assert "Change</a>" not in page
 
@@ -390,7 +390,7 @@ def test_agents_are_told_by_name_class_and_rule(busy):
     found = rows_of(busy.read(f"{MARCH}&tab=agents&q=openai&sort=name"), "agents")
     assert [row[0] for row in found] == ["ChatGPT-User OpenAI", "GPTBot OpenAI"]
     page = busy.read(f"{MARCH}&tab=agents&q=nobody")
-    assert "No agent fits." in page
+    assert "No agent matches." in page
     assert "dateFrom" not in page, "agents are in the downloads only"
 
 
@@ -490,7 +490,7 @@ def test_an_empty_range_leads_to_the_latest_day(site):
     page = site.read("from=2025-01-01&to=2025-02-01&metric=views")
     assert "No visitors in this range." in page
     assert '<a href="?from=2026-03-10&amp;to=2026-03-11&amp;metric=views">2026-03-10</a>' in page
-    assert "1 view by clients that count as nobody" in site.read("from=2026-03-12&to=2026-04-01")
+    assert "1 view by clients that are in no count" in site.read("from=2026-03-12&to=2026-04-01")
     assert "This range has not begun yet." in site.read("from=2126-03-12")
 
 
