@@ -1,1 +1,1 @@
-"""Page views in, visitor counts out."""
+"""Page views and feedback: collected, counted and reported."""

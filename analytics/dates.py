@@ -1,4 +1,4 @@
-"""The range of a report, from the strings of a request. All arithmetic in UTC."""
+"""Parse the range of a report. All times are UTC."""
 
 import re
 from datetime import UTC, datetime, time, timedelta

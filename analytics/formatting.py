@@ -1,4 +1,4 @@
-"""Texts from outside, and shares, as a report shows them."""
+"""Format foreign texts and percentages for reports."""
 
 import unicodedata
 
@@ -6,14 +6,14 @@ _UNSEEN = ("Cc", "Cf", "Zl", "Zp")  # Unicode categories: controls, marks of dir
 
 
 def visible(text: str) -> str:
-    """A text in which what cannot be seen stands by its code point, so that it hides and turns nothing."""
+    """Replace invisible characters by their code points, so that a text cannot hide or reverse anything."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(f"[U+{ord(sign):04X}]" if unicodedata.category(sign) in _UNSEEN else sign for sign in text)
 
 
 def percent(part: int, whole: int) -> str:
-    """A share in whole percent: neither 0% where there is some, nor 100% where there is other."""
+    """A share in whole percent: never 0% for some, never 100% for less than all."""
     share = 100 * part / whole if whole else 0.0
     if 0 < share < 1:
         return "<1%"

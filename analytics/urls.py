@@ -1,4 +1,4 @@
-"""Address of the view script."""
+"""The URL of the view script."""
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase

@@ -35,7 +35,7 @@ INSTALLED_APPS = [
     "docsite.server",
 ]
 
-# Pages and the admin. API paths and sockets pass API_MIDDLEWARE instead (see asgi.py):
+# Pages and the admin. API paths and sockets pass API_MIDDLEWARE instead (see server/handlers.py):
 # the stock chain is a third of the time that an answer waits for its first token.
 MIDDLEWARE = [
     "docsite.server.middleware.compression.Compression",

@@ -12,7 +12,7 @@ from analytics.formatting import visible
 from analytics.models import Feedback
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin
 
-LONGEST_EXCERPT = 160
+MAX_EXCERPT_LENGTH = 160
 
 
 def _mark(status: Feedback.Status) -> Any:
@@ -77,7 +77,7 @@ class FeedbackAdmin(ScopedAdmin):
     def said(self, row: Feedback) -> str:
         """The beginning of what the reader said."""
         text = visible(" ".join((row.comment or row.reason or row.code).split()))
-        return f"{text[:LONGEST_EXCERPT]}…" if len(text) > LONGEST_EXCERPT else text or "–"
+        return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text or "–"
 
     @admin.display(description="Page", ordering="path")
     def page(self, row: Feedback) -> str:

@@ -134,7 +134,7 @@ class PageViewAdmin(ScopedAdmin):
     @admin.display(description="Counts as")
     def counts_as(self, view: PageView) -> str:
         """Which of the numbers it is in, as the project's owner has it."""
-        if agents.reads(view.client_class, view.surface) or view.client_class in visitor_counts.ai_classes(
+        if agents.is_markdown_fetch(view.client_class, view.surface) or view.client_class in visitor_counts.ai_classes(
             view.project
         ):
             return "AI"
@@ -156,7 +156,7 @@ class PageViewAdmin(ScopedAdmin):
 
     def visitors_report(self, request: HttpRequest, domain: str) -> HttpResponse:
         """The visitors report."""
-        return visitors.show(request, self.admin_site, domain)
+        return visitors.render(request, self.admin_site, domain)
 
 
 def _report(request: HttpRequest) -> dict[str, str]:

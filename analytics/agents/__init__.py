@@ -1,23 +1,26 @@
-"""What kind of client a user agent is, which rule says so, and what it asked for.
+"""Classify a client by its user agent, and tell in which format it requested a page.
 
-Named clients first, then families of AI names, HTTP libraries and the marks of bots; whoever is left and looks like a
-browser is a person. Names are words: `bot` or `ai` inside of a word proves nothing.
+Others import `classify` and what else is named here. The rules apply in this order: clients by
+name, families of AI names, HTTP libraries, signs of a bot, browsers. Names are compared as whole
+words: `bot` or `ai` inside of a word proves nothing.
+
+To add a client, add its name to `ai_names` or `bot_names`, and a user agent to the tests.
 """
 
+from analytics.agents.requested_format import is_markdown_fetch, prefers_markdown, requested_format
 from analytics.agents.rules import classify
-from analytics.agents.surfaces import prefers_markdown, reads, surface_of
-from analytics.agents.verdict import AI_CLASSES, KNOWN_CRAWLERS, LONGEST, Verdict
+from analytics.agents.verdict import AI_CLASSES, KNOWN_CRAWLERS, MAX_LENGTH, Verdict
 
-VERSION = 3  # raise it when a rule changes: views carry the version that classed them
+VERSION = 3  # raise it when a rule changes: each view carries the version that classified it
 
 __all__ = [
     "AI_CLASSES",
     "KNOWN_CRAWLERS",
-    "LONGEST",
+    "MAX_LENGTH",
     "VERSION",
     "Verdict",
     "classify",
+    "is_markdown_fetch",
     "prefers_markdown",
-    "reads",
-    "surface_of",
+    "requested_format",
 ]

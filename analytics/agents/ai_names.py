@@ -1,15 +1,24 @@
-"""AI clients by name: who runs them, and what for.
+"""AI clients by name: the one place to add an AI client.
 
-A name stands for all its spellings: `Claude-Code`, `claude_code` and `claude code` are one. Put a new one under its
-class and operator. The class is what the operator says of it; an agent that works in a browser or an editor is an
-`ai_agent`, a fetch for somebody who asked an `ai_user`. What stands in parentheses is no operator.
+To add one:
+
+1. See how the rules classify it now: `manage.py classify "ItsName/1.0"`.
+2. Add its name in the table of its class, in the line of its operator. Names are separated by a comma and a space.
+   The class is what the operator says about the client: `TRAINING` (crawls for models), `SEARCH` (keeps an index for
+   answers), `USER` (fetches a page because somebody asked) or `AGENT` (codes, browses, acts). A name that is also an
+   ordinary word goes into `PLAIN`.
+3. Raise `VERSION` in `analytics/agents/__init__.py`, once for each release.
+4. Run `pytest tests/analytics/agents/test_agents.py`. It finds names that are listed twice, or that never match.
+
+One entry stands for all spellings: `Claude-Code`, `claude_code` and `claude code` are one name. A name has at most
+three words. A key in parentheses is a kind of client instead of an operator.
 
 Seeded from ai.robots.txt and crawler-user-agents (both MIT, see THIRD-PARTY.md).
 """
 
-from analytics.agents.words import each
+from analytics.agents.user_agent import word_set
 
-# Crawl for models to learn from, or for data sets that are sold for it.
+# Crawlers that collect text for training models, or for data sets that are sold for training.
 TRAINING = {
     "Ai2": "AI2Bot, AI2Bot-Dolma",
     "Amazon": "bedrockbot",
@@ -67,7 +76,7 @@ TRAINING = {
     "(unknown)": "FriendlyCrawler, MyCentralAIScraperBot, The Knowledge AI, ImageMind, Novellum, StableBot, NagetBot",
 }
 
-# Keep an index that an assistant or an answer engine looks things up in.
+# Crawlers that keep an index for an assistant or an answer engine.
 SEARCH = {
     "AISearchBot": "AISearchBot",
     "Algolia": "Algolia AI Crawler",
@@ -112,7 +121,7 @@ SEARCH = {
     "Zanista": "ZanistaBot",
 }
 
-# Fetch one page because somebody asked an assistant, or handed it the address.
+# Assistants that fetch a page because somebody asked a question or gave the address.
 USER = {
     "Ai2": "AI2Bot-DeepResearchEval",
     "Alibaba": "TongyiBot, QwenBot, Qwen-User, Quark-AI",
@@ -171,7 +180,7 @@ USER = {
     ),
 }
 
-# Code, browse and act: agents in a terminal, an editor or a browser of their own.
+# Agents that code, browse and act, in a terminal, an editor or a browser of their own.
 AGENT = {
     "aider": "aider-chat, aider-ai",
     "Alibaba": "qwen-code, Qoder, Lingma, iFlow-CLI",
@@ -256,11 +265,10 @@ AGENT = {
     "Zed": "zed-agent, ZedIndustries",
 }
 
-# Names that are words, too, or devices, or products of something else: they count with a version, outside of what a
-# browser says of its device, or as the first word.
+# Agents whose names are also ordinary words, devices or other products. Such a name matches only with a version and
+# outside of the description of a device, or after `compatible;`, or as the first word.
 PLAIN = {
     "aider": "aider",
-    "All Hands": "OpenHands",
     "Amazon": "Kiro",
     "Augment": "Augment",
     "Block": "goose",
@@ -286,8 +294,8 @@ PLAIN = {
     "Zed": "Zed",
 }
 
-# A client that links to one of these belongs to it. Those under `.ai` need no entry.
-HOMES = each(
+# Hosts of AI companies: a client that links to one of them is AI. Hosts under `.ai` need no entry.
+HOMES = word_set(
     """
     ai21.com aider.chat allenai.org ampcode.com anthropic.com augmentcode.com bigmodel.cn browser-use.com
     browserbase.com chatglm.cn chatgpt.com claude.com cline.bot codeium.com cohere.com commoncrawl.org

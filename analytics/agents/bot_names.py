@@ -1,7 +1,8 @@
-"""Clients by name that are no AI: the crawlers of search engines, and bots that their names do not give away.
+"""Clients that are not AI, by name: crawlers of search engines, and other bots.
 
-Many bots are known by a word in their name, such as `bot` or `crawler`, and need no entry. Here are those without one,
-and those that the rules for AI would take for theirs. What stands in parentheses is no operator.
+A bot needs no entry when a word of its name says that it is one, such as `bot` or `crawler`. Listed here are bots
+without such a word, and bots that the rules would otherwise take for AI. Add and test a name as in `ai_names`.
+A key in parentheses is a kind of client instead of an operator.
 
 Seeded from crawler-user-agents (MIT, see THIRD-PARTY.md).
 """
@@ -52,14 +53,14 @@ OTHER = {
     "Google": (
         "AdsBot-Google, Mediapartners-Google, FeedFetcher-Google, Google-Ads, Google-Adwords, Google-Read-Aloud, "
         "Google-Lens, Google Web Preview, Google Search Console, Google Favicon, Chrome-Lighthouse, "
-        "Google-Apps-Script, Google Page Speed Insights, Google-Youtube-Links, GoogleImageProxy, "
+        "Google-Apps-Script, Google-Youtube-Links, GoogleImageProxy, "
         "Google-Transparency-Report, Google-Speakr"
     ),
     "Known Agents": "Known Agent",
     "(monitoring)": (
         "Pingdom, GTmetrix, PTST, Catchpoint, Datadog, RuxitSynthetic, Site24x7, Hexometer, YottaaMonitor, "
         "Morningscore, ThousandEyes, StatusCake, NewRelicPinger, UptimeRobot, PageSpeed, DareBoost, WebPageTest, "
-        "Detectify, Checkly, updown.io, GomezAgent, Hyperping, BetterUptime, jetmon, Cloudflare-Healthchecks, "
+        "Checkly, updown.io, GomezAgent, Hyperping, BetterUptime, jetmon, Cloudflare-Healthchecks, "
         "Cloudflare-Traffic-Manager, Cloudflare-SpeedTest, YLT, PingdomTMS, NewRelicSynthetics, "
         "DatadogSynthetics, AppInsights, CloudflareObservatory, CloudflareDiagnostics, Hotjar, FreshPing, "
         "MxToolbox, Cronless, EasyCron, cron-job.org, Poduptime, Xymon, NodePing, check_http, ELB-HealthChecker, "
@@ -72,7 +73,7 @@ OTHER = {
         "ModatScanner"
     ),
     "(tools)": (
-        "W3C-checklink, W3C_Validator, W3C-mobileOK, Xenu Link Sleuth, LinkTiger, Screaming Frog SEO Spider, HTTrack, "
+        "W3C-checklink, W3C_Validator, W3C-mobileOK, Xenu Link Sleuth, LinkTiger, HTTrack, "
         "Heritrix, Nutch, WebCopier, Teleport Pro, Offline Explorer, SiteSucker, OffByOne, Webster Pro, Sindup, "
         "Specificfeeds, NetSeer, Hydra, wkhtmltopdf, wkhtmltoimage, webkit2png, Neustar WPM, brokenlinkcheck.com, "
         "Readable, Silktide, Hardenize, SecurityHeaders, Datanyze, MarketGoo, Criticalcss.com, Miniature.io, "
@@ -87,7 +88,8 @@ OTHER = {
     ),
 }
 
-# Fetch previews, feeds and articles, and are apps that people read in, too: in a browser's own string they say nothing.
+# Apps that fetch previews, feeds and articles. People read pages in them, too: these names are ignored in the user
+# agent of a browser.
 APPS = {
     "(previews)": (
         "Slackbot, Slack-ImgProxy, Discordbot, TelegramBot, WhatsApp, Viber, SkypeUriPreview, vkShare, Embedly, "

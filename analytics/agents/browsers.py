@@ -1,8 +1,8 @@
-"""What makes a string a browser's, or an app's that shows pages, on desks, phones, televisions and consoles."""
+"""Recognize browsers, and apps that show pages, on computers, phones, televisions and consoles."""
 
 import re
 
-from analytics.agents.words import each
+from analytics.agents.user_agent import word_set
 
 _BEGINS = re.compile(
     r".{0,2}(?:Mozilla[/ ]\d|ozilla/|AppleWebKit/|Chrome/|OPR/|Opera[/ ]|nook |BlackBerry|Nokia|SonyEricsson|SAMSUNG|"
@@ -20,7 +20,7 @@ _HOLDS = re.compile(
     r"\((?:[^()]{0,60};)? ?(?:iPhone|iPad|iOS|watchOS|tvOS|Android|Windows NT|Macintosh|Mac OS X)\b"
 )
 # What browsers of old put behind `compatible;`, where bots put their names; without digits, `x` is X11.
-_OLD = each(
+_OLD = word_set(
     """
     abrowse amiga android antgalio aol avantgo beonex blazer browsex chrome dillo elaine escape galeon gecko googletv
     ibrowse icab ie iphone khtml kindle konqueror links linux lynx macintosh maui maxthon mosaic msie mspie netfront

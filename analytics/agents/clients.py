@@ -1,10 +1,10 @@
-"""Clients whose names are no AI's: HTTP libraries, and bots by their marks."""
+"""Recognize HTTP libraries, and bots without an entry."""
 
 from analytics.agents.browsers import is_old_browser
-from analytics.agents.words import Word, Words, each, parts
+from analytics.agents.user_agent import Name, ParsedUserAgent, split_words, word_set
 
 # Libraries and tools for requests, as the first name of a string.
-_LIBRARIES = each(
+_LIBRARIES = word_set(
     """
     aiohttp akkahttp alamofire apachebench apachehttpasyncclient apachehttpclient aria2 asynchttpclient axel axios
     bruno bun cljhttp cohttp colly commonshttpclient cpphttplib crystal curl dart deno dotnet elixir faraday fasthttp
@@ -23,7 +23,7 @@ _POWERSHELL = ("powershell", "windowspowershell")  # behind a browser's `Mozilla
 _LIBRARY_ENDINGS = ("httpclient", "requests", "libcurl", "urllib", "okhttp", "nodefetch", "httplib")
 
 # Words in a bot's name, and ends of names that are written as one.
-_MARKS = each(
+_BOT_WORDS = word_set(
     """
     aggregator analyser analyzer archive archiver archiving audit auditor autocite bot bots check checker checklink
     copier crawl crawler crawlers crawling diagnostics downloader extractor favicon favicons feed feeds fetcher grabber
@@ -34,35 +34,35 @@ _MARKS = each(
     uptime validation validator verification verify webhook
     """
 )
-_MARK_ENDINGS = ("bot", "crawler", "spider", "scraper", "crawl", "spyder", "monitor", "checker", "archiver", "sitemap")
+_BOT_ENDINGS = ("bot", "crawler", "spider", "scraper", "crawl", "spyder", "monitor", "checker", "archiver", "sitemap")
 
-_ENGINE = each("khtml like gecko safari chrome version webkit")
+_ENGINE = word_set("khtml like gecko safari chrome version webkit")
 _LINKED_BY_BROWSERS = ("bsalsa.com", "opera.com", "obigo.com")
 
 
-def library(found: Words) -> str:
+def find_library(parsed: ParsedUserAgent) -> str:
     """The HTTP library that a string begins with, if it is one's."""
-    for word in found.words[:3]:
+    for word in parsed.names[:3]:
         if (word.at.first and word.key in _LIBRARIES) or word.key.endswith(_LIBRARY_ENDINGS):
             return word.name
-    return next((word.name for word in found.words if word.versioned and word.key in _POWERSHELL), "")
+    return next((word.name for word in parsed.names if word.versioned and word.key in _POWERSHELL), "")
 
 
-def bot_mark(text: str, found: Words) -> str:
-    """What gives a bot away, if anything does: a word in a name, an address, or `compatible;` before a name."""
-    for word in found.words:
-        if _marked(word):
+def find_bot_mark(text: str, parsed: ParsedUserAgent) -> str:
+    """The sign of a bot, or empty: a word in a name, a link, or a name after `compatible;`."""
+    for word in parsed.names:
+        if _is_bot_name(word):
             return word.name
     if text.startswith("Mozilla/") and "(" not in text and len(text.split()) < 3:
         return "Mozilla without a platform"
-    for host in found.hosts:
+    for host in parsed.hosts:
         if not host.endswith(_LINKED_BY_BROWSERS):
             return host
-    declared = next((word.name for word in found.words if word.at.declared), "")
+    declared = next((word.name for word in parsed.names if word.at.declared), "")
     return f"compatible; {declared}" if declared and not is_old_browser(declared) else ""
 
 
-def _marked(word: Word) -> bool:
+def _is_bot_name(word: Name) -> bool:
     """Whether a name is a bot's. What is said of a device is not looked at: there are phones called Cubot."""
     if word.name.startswith("Google-") or word.name.endswith("-Google"):
         return True
@@ -70,14 +70,14 @@ def _marked(word: Word) -> bool:
         return False
     if word.at.engine and word.key not in _ENGINE:
         return True
-    said = parts(word.name)
-    return word.key.endswith(_MARK_ENDINGS) or said[-1:] == ("agent",) or not _MARKS.isdisjoint(said)
+    words = split_words(word.name)
+    return word.key.endswith(_BOT_ENDINGS) or words[-1:] == ("agent",) or not _BOT_WORDS.isdisjoint(words)
 
 
-def searches(found: Words) -> bool:
+def is_search_engine(parsed: ParsedUserAgent) -> bool:
     """Whether a bot's name says that it is a search engine's."""
-    names = [word.key for word in found.words if not word.at.device]
-    return any(("search" in name or "seek" in name) and not name.startswith(_NO_ENGINES) for name in names)
+    names = [word.key for word in parsed.names if not word.at.device]
+    return any(("search" in name or "seek" in name) and not name.startswith(_NOT_SEARCH_ENGINES) for name in names)
 
 
-_NO_ENGINES = ("searchatlas", "googlesearchconsole", "jobsearch", "research")
+_NOT_SEARCH_ENGINES = ("searchatlas", "googlesearchconsole", "jobsearch", "research")

@@ -1,14 +1,14 @@
-"""AI clients that nobody has listed, by the words in their names and by where they are at home."""
+"""Recognize AI clients without an entry, by the words of their names and the hosts of their links."""
 
 import re
 
 from analytics.agents.ai_names import HOMES
-from analytics.agents.clients import library
+from analytics.agents.clients import find_library
+from analytics.agents.user_agent import Name, ParsedUserAgent, client_name, split_words, word_set
 from analytics.agents.verdict import Verdict
-from analytics.agents.words import Word, Words, client_name, each, parts
 
-# Companies, models and frameworks, wherever in a name: nothing else is spelt so, but for `_NO_BRANDS`.
-_BRANDS = each(
+# Companies, models and frameworks, wherever in a name: nothing else is spelt so, but for `_NOT_BRANDS`.
+_BRANDS = word_set(
     """
     gpt openai claude anthropic perplexity mistral deepseek copilot groq qwen llama cohere doubao hunyuan zhipu chatglm
     minimax moonshot baichuan stepfun sakana eleuther huggingface huggingchat notebooklm vertexai vertexbot langchain
@@ -19,23 +19,27 @@ _BRANDS = each(
     mcp-tool mcptool mcp-browser mcpbrowser training-data trainingdataset pretrain
     """
 )
-_NO_BRANDS = re.compile(r"coheren|autogenerat")
+_NOT_BRANDS = re.compile(r"coheren|autogenerat")
 _DATASET = re.compile(r"(?:open|web|text|image|code|ml)?-?datasets?-?(?:bot|crawler|spider|scraper|collector|builder)?")
 # Words that are too short or too common for that must be a whole word of the name.
-_STRONG = each("autorag chatbot embeddings ernie gemini gemma glm graphrag grok kimi llm llms mcp rag tongyi yiyan")
-_HELPERS = each("assist assistant")  # at the end of a name of several words: `DuckAssistBot`, not "Language Assistant"
-_NO_HELPERS = each(
+_AI_WORDS = word_set(
+    "autorag chatbot embeddings ernie gemini gemma glm graphrag grok kimi llm llms mcp rag tongyi yiyan"
+)
+_ASSISTANT_WORDS = word_set(
+    "assist assistant"
+)  # at the end of a name of several words: `DuckAssistBot`, not "Language Assistant"
+_OTHER_ASSISTANTS = word_set(
     "booking car crm dental driver email home hotel mail migration parking pos price sales seo setup shop store travel "
     "update upgrade wp"
 )
-_COMES_BEHIND = each("agent ai bot browser client crawler fetcher reader search user web")
-_WEAK = "ai"  # says enough only where nothing says that the client comes for an ordinary reason
-_ORDINARY = re.compile(
+_SUFFIXES = word_set("agent ai bot browser client crawler fetcher reader search user web")
+_WEAK_AI_WORD = "ai"  # says enough only where nothing says that the client comes for an ordinary reason
+_ORDINARY_PURPOSE = re.compile(
     r"unfurl|preview|scanning|scanner|monitor|uptime|favicon|validator|health-?check|link-?check|checklink|broken-?link|"
     r"backup|sitemap|webhook|site-?score|seo\b(?<![a-z]seo)|feeds?\b|rss\b|status\b"
 )
 # Software that people run on sites of their own, under `.ai`, too.
-_SELF_HOSTED = each(
+_SELF_HOSTED = word_set(
     """
     bookstack discourse drupal flarum forgejo ghost gitea gitlab grafana homeassistant icinga jenkins joomla magento
     mastodon matomo mattermost mediawiki misskey moodle nagios nextcloud nodebb owncloud peertube phpbb prestashop
@@ -43,10 +47,10 @@ _SELF_HOSTED = each(
     """
 )
 
-_AGENT_FOR = each(
+_AGENT_FOR = word_set(
     "ai assistant autonomous browser browsing code coder coding computer copilot developer gpt llm shopping swe task"
 )
-_NO_USERS = each("anonymous end guest multi new power root single super synthetic test unknown virtual")
+_NOT_USERS = word_set("anonymous end guest multi new power root single super synthetic test unknown virtual")
 
 _AI_HOST = re.compile(r"\.ai$|^ai\.|-ai\.")
 _PURPOSE = re.compile(r"\b[Ll]anguage [Mm]odels?\b|(?<![\w./@-])AI(?: \w+|(?![\w./@-]))")
@@ -59,73 +63,73 @@ _KINDS = (
 _CRAWLS = re.compile(r"bot|spider|crawl|train|scrap|extended|data|corpus|download|collect|harvest")
 
 
-def family(text: str, found: Words, plain: bool) -> Verdict | None:
-    """The verdict on an AI client by its family. In a plain browser's string only what says it outright counts."""
+def match_family(text: str, parsed: ParsedUserAgent, plain: bool) -> Verdict | None:
+    """The verdict on an AI client without an entry, or None. `plain`: the string is that of a browser."""
     lowered = text.lower()
-    ordinary = not plain and bool(_ORDINARY.search(lowered))
+    ordinary = not plain and bool(_ORDINARY_PURPOSE.search(lowered))
     brands = [brand for brand in _BRANDS if brand in lowered]
-    for word in found.words:
-        if not word.at.device and (why := _family_of(word, brands, plain, ordinary, found.mobile)):
-            return _verdict(word.name, f"{why}: {word.name}", word.name)
+    for word in parsed.names:
+        if not word.at.device and (reason := _reason_for(word, brands, plain, ordinary, parsed.mobile)):
+            return _build_verdict(word.name, f"{reason}: {word.name}", word.name)
     if plain:
         return None
-    name = client_name(found)
-    under_ai = not ordinary and not library(found)
-    for host in () if _self_hosted(found) else found.hosts:
+    name = client_name(parsed)
+    under_ai = not ordinary and not find_library(parsed)
+    for host in () if _is_self_hosted(parsed) else parsed.hosts:
         if host in HOMES or host.partition(".")[2] in HOMES:
-            return _verdict(name, f"at home with AI: {host}", name or host)
+            return _build_verdict(name, f"at home with AI: {host}", name or host)
         if under_ai and _AI_HOST.search(host):
-            return _verdict(name, f"at home under .ai: {host}", name or host)
-    if not ordinary and ("AI" in text or "anguage" in text) and (told := _PURPOSE.search(text)):
-        return _verdict(f"{name} {told[0]}", f"says what it is for: {told[0]}", name)
+            return _build_verdict(name, f"at home under .ai: {host}", name or host)
+    if not ordinary and ("AI" in text or "anguage" in text) and (purpose := _PURPOSE.search(text)):
+        return _build_verdict(f"{name} {purpose[0]}", f"says what it is for: {purpose[0]}", name)
     return None
 
 
-def _self_hosted(found: Words) -> bool:
+def _is_self_hosted(parsed: ParsedUserAgent) -> bool:
     """Whether a string names software that sends the address of the site it runs on."""
-    return not _SELF_HOSTED.isdisjoint((*found.phrases, *(word.key.removesuffix("bot") for word in found.words)))
+    return not _SELF_HOSTED.isdisjoint((*parsed.phrases, *(word.key.removesuffix("bot") for word in parsed.names)))
 
 
-def _family_of(word: Word, brands: list[str], plain: bool, ordinary: bool, mobile: bool) -> str:
+def _reason_for(word: Name, brands: list[str], plain: bool, ordinary: bool, mobile: bool) -> str:
     """Why a name is an AI client's, or nothing. The brands are those in the whole of the string."""
-    lowered, said = word.name.lower(), parts(word.name)
-    brand = bool(brands) and any(map(_NO_BRANDS.sub("", lowered).__contains__, brands))
-    if (lowered.endswith("-user") or (brand and word.name.endswith("User"))) and _NO_USERS.isdisjoint(said):
+    lowered, words = word.name.lower(), split_words(word.name)
+    brand = bool(brands) and any(map(_NOT_BRANDS.sub("", lowered).__contains__, brands))
+    if (lowered.endswith("-user") or (brand and word.name.endswith("User"))) and _NOT_USERS.isdisjoint(words):
         return "fetches for a user"
     if plain and (mobile or not word.versioned):
         return ""  # a browser within an assistant's app has a person before it
-    strong = brand or not _STRONG.isdisjoint(said) or ("dataset" in lowered and bool(_DATASET.fullmatch(lowered)))
-    if ordinary and (strong or not _HELPERS.isdisjoint(said)) and _ORDINARY.search(lowered):
+    strong = brand or not _AI_WORDS.isdisjoint(words) or ("dataset" in lowered and bool(_DATASET.fullmatch(lowered)))
+    if ordinary and (strong or not _ASSISTANT_WORDS.isdisjoint(words)) and _ORDINARY_PURPOSE.search(lowered):
         return ""  # `GeminiDB-HealthCheck`
     if strong:
         return "AI family"
-    if _assists(said):
+    if _is_assistant(words):
         return "assists"
     if lowered.endswith("-extended"):
         return "a name for AI beside a crawler's"  # `Google-Extended`
-    if "agent" in said and not _AGENT_FOR.isdisjoint(said):
+    if "agent" in words and not _AGENT_FOR.isdisjoint(words):
         return "calls itself an agent"
-    if not plain and not ordinary and _WEAK in said and lowered != _WEAK:
+    if not plain and not ordinary and _WEAK_AI_WORD in words and lowered != _WEAK_AI_WORD:
         return "calls itself AI"
     return ""
 
 
-def _assists(said: tuple[str, ...]) -> bool:
+def _is_assistant(words: tuple[str, ...]) -> bool:
     """Whether a name is an assistant's, and not one for a trade: `StoreAssistant-PriceBot`."""
-    if _HELPERS.isdisjoint(said) or not _NO_HELPERS.isdisjoint(said):
+    if _ASSISTANT_WORDS.isdisjoint(words) or not _OTHER_ASSISTANTS.isdisjoint(words):
         return False
-    while said and said[-1] in _COMES_BEHIND:
-        said = said[:-1]
-    return len(said) > 1 and said[-1] in _HELPERS
+    while words and words[-1] in _SUFFIXES:
+        words = words[:-1]
+    return len(words) > 1 and words[-1] in _ASSISTANT_WORDS
 
 
-def _verdict(described: str, rule: str, name: str) -> Verdict:
-    return Verdict(kind_of(described), rule[:80], name[:80])
+def _build_verdict(described: str, rule: str, name: str) -> Verdict:
+    return Verdict(infer_class(described), rule[:80], name[:80])
 
 
-def kind_of(name: str) -> str:
-    """The class that an AI client's name tells. The last word that says anything decides: `CodeSearchBot` searches."""
-    for word in reversed(parts(name)):
+def infer_class(name: str) -> str:
+    """The class of an AI client by its name. The last meaningful word decides: `CodeSearchBot` searches."""
+    for word in reversed(split_words(name)):
         for kind, pattern in _KINDS:
             if pattern.search(word):
                 return kind

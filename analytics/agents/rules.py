@@ -1,16 +1,16 @@
-"""The rules in their order: names, AI families, HTTP libraries, marks of bots, browsers."""
+"""Apply the rules in their order: names, AI families, HTTP libraries, signs of a bot, browsers."""
 
 import functools
 
 from analytics.agents import ai_names, bot_names
 from analytics.agents.browsers import is_full_browser, looks_like_browser
-from analytics.agents.clients import bot_mark, library, searches
-from analytics.agents.families import family
-from analytics.agents.verdict import LONGEST, Verdict
-from analytics.agents.words import Word, Words, client_name, key, read
+from analytics.agents.clients import find_bot_mark, find_library, is_search_engine
+from analytics.agents.families import match_family
+from analytics.agents.user_agent import Name, ParsedUserAgent, client_name, normalize, parse
+from analytics.agents.verdict import MAX_LENGTH, Verdict
 
 # Where a string has names of several classes, the first here decides: `Claude-User (claude-code/2.1)` is an agent.
-_TABLES = (
+TABLES = (
     ("ai_agent", ai_names.AGENT),
     ("ai_user", ai_names.USER),
     ("ai_search", ai_names.SEARCH),
@@ -18,27 +18,27 @@ _TABLES = (
     ("search_crawler", bot_names.SEARCH),
     ("other_bot", bot_names.OTHER | bot_names.APPS),
 )
-_RANK = {kind: rank for rank, (kind, _) in enumerate(_TABLES)}
+_RANK = {kind: rank for rank, (kind, _) in enumerate(TABLES)}
 
 
-def _table(names: dict[str, str], kind: str) -> dict[str, Verdict]:
+def _build_table(names: dict[str, str], kind: str) -> dict[str, Verdict]:
     return {
-        key(name): Verdict(kind, f"name: {name}", name, "" if operator.startswith("(") else operator)
+        normalize(name): Verdict(kind, f"name: {name}", name, "" if operator.startswith("(") else operator)
         for operator, written in names.items()
         for name in written.split(", ")
     }
 
 
-_NAMED: dict[str, Verdict] = {}
-for _kind, _names in reversed(_TABLES):
-    _NAMED |= _table(_names, _kind)
-_PLAIN = _table(ai_names.PLAIN, "ai_agent")
-_APPS = frozenset(_table(bot_names.APPS, "other_bot").values())
+_BY_NAME: dict[str, Verdict] = {}
+for _kind, _names in reversed(TABLES):
+    _BY_NAME |= _build_table(_names, _kind)
+_BY_PLAIN_NAME = _build_table(ai_names.PLAIN, "ai_agent")
+_APPS = frozenset(_build_table(bot_names.APPS, "other_bot").values())
 
 
 def classify(user_agent: str) -> Verdict:
     """The verdict on a user agent; only its first 512 characters count."""
-    return _classify(user_agent[:LONGEST])
+    return _classify(user_agent[:MAX_LENGTH])
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -48,51 +48,53 @@ def _classify(user_agent: str) -> Verdict:
         text = "".join(filter(str.isprintable, text))  # what turns the direction of text, or has no width
     if not text:
         return Verdict("http_client", "no user agent")
-    found = read(text)
-    mark = bot_mark(text, found)
-    if verdict := _named(found, shows_pages=not mark and is_full_browser(text)):
+    parsed = parse(text)
+    mark = find_bot_mark(text, parsed)
+    if verdict := _match_names(parsed, shows_pages=not mark and is_full_browser(text)):
         return verdict
     browser = looks_like_browser(text)
-    if verdict := family(text, found, plain=browser and not mark):
+    if verdict := match_family(text, parsed, plain=browser and not mark):
         return verdict
-    if used := library(found):
+    if used := find_library(parsed):
         return Verdict("http_client", "HTTP library", used[:80])
     if mark:
         return Verdict(
-            "search_crawler" if searches(found) else "other_bot", f"mark of a bot: {mark}"[:80], client_name(found)
+            "search_crawler" if is_search_engine(parsed) else "other_bot",
+            f"mark of a bot: {mark}"[:80],
+            client_name(parsed),
         )
     if browser:
         return Verdict("human", "looks like a browser")
-    return Verdict("http_client", "not a browser", client_name(found))
+    return Verdict("http_client", "not a browser", client_name(parsed))
 
 
-def _named(found: Words, shows_pages: bool) -> Verdict | None:
-    """The verdict on the names in the tables, of several the one whose class comes first."""
-    verdicts = [verdict for phrase in found.phrases if (verdict := _NAMED.get(phrase))]
-    for word in found.words:
-        if verdict := _NAMED.get(word.key) or _plain(word, found) or _longer(word):
+def _match_names(parsed: ParsedUserAgent, shows_pages: bool) -> Verdict | None:
+    """The verdict by the tables of names. Of several names, the first class of `TABLES` decides."""
+    verdicts = [verdict for phrase in parsed.phrases if (verdict := _BY_NAME.get(phrase))]
+    for word in parsed.names:
+        if verdict := _BY_NAME.get(word.key) or _match_plain_name(word, parsed) or _match_longer_name(word):
             if word.at.device and verdict.client_class == "other_bot":
                 continue  # `Retroid Pocket` is a phone
             verdicts.append(verdict)
     if shows_pages:
         verdicts = [verdict for verdict in verdicts if verdict not in _APPS]
-    return _foremost(verdicts)
+    return _first_by_rank(verdicts)
 
 
-def _plain(word: Word, found: Words) -> Verdict | None:
+def _match_plain_name(word: Name, parsed: ParsedUserAgent) -> Verdict | None:
     """The verdict on a name that is an ordinary word, too."""
-    product = word.versioned and not word.at.device and not found.mobile
-    return _PLAIN.get(word.key) if product or word.at.declared or word.at.first else None
+    product = word.versioned and not word.at.device and not parsed.mobile
+    return _BY_PLAIN_NAME.get(word.key) if product or word.at.declared or word.at.first else None
 
 
-def _longer(word: Word) -> Verdict | None:
+def _match_longer_name(word: Name) -> Verdict | None:
     """The verdict on a listed name with something behind it, `GPTBot-Images`, or before it, `Acme-Diffbot`."""
     if "-" not in word.name:
         return None
-    pieces = [key(piece) for piece in word.name.split("-")[:4]]
+    pieces = [normalize(piece) for piece in word.name.split("-")[:4]]
     names = ["".join(pieces[:end]) for end in range(len(pieces) - 1, 0, -1)] + ["".join(pieces[2:]), pieces[-1]]
-    return _foremost([_NAMED[name] for name in names if len(name) >= 6 and name in _NAMED])
+    return _first_by_rank([_BY_NAME[name] for name in names if len(name) >= 6 and name in _BY_NAME])
 
 
-def _foremost(verdicts: list[Verdict]) -> Verdict | None:
+def _first_by_rank(verdicts: list[Verdict]) -> Verdict | None:
     return min(verdicts, key=lambda verdict: _RANK[verdict.client_class], default=None)

@@ -1,8 +1,8 @@
-"""What a user agent is taken for."""
+"""The result of classifying a user agent."""
 
 from dataclasses import dataclass
 
-LONGEST = 512  # characters of a user agent that are looked at
+MAX_LENGTH = 512  # characters of a user agent that are read
 
 AI_CLASSES = ("ai_user", "ai_agent", "ai_search", "ai_training")
 KNOWN_CRAWLERS = ("search_crawler", "other_bot", "ai_search", "ai_training")
@@ -10,7 +10,7 @@ KNOWN_CRAWLERS = ("search_crawler", "other_bot", "ai_search", "ai_training")
 
 @dataclass(frozen=True)
 class Verdict:
-    """The class of a client, its name and operator where it gives them, and the rule that decided."""
+    """The class of a client, the rule that decided, and name and operator of the client if they are known."""
 
     client_class: str
     rule: str

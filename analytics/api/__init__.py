@@ -1,1 +1,1 @@
-"""The analytics endpoints: visitors and views out, views in, and what readers searched for and asked."""
+"""The analytics endpoints: export visitors, views, searches and questions; collect views."""

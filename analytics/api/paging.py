@@ -1,4 +1,4 @@
-"""What exports that go on by a cursor share: their range, where a page begins, and the answer as JSON."""
+"""Cursor pagination of exports: parse the range, find the start of a page, write the response."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -14,17 +14,17 @@ from docsite.core.http.cursor import Cursor, Moment
 from docsite.core.http.errors import BadRequest
 
 
-def range_of(params: DatesQuery) -> tuple[datetime, datetime]:
-    """Start and end, itself excluded. Raises `BadRequest`."""
+def parse_range(params: DatesQuery) -> tuple[datetime, datetime]:
+    """Start (included) and end (excluded) of the range. Raises `BadRequest`."""
     try:
         return dates.window(params.dateFrom, params.dateTo, timezone.now())
     except ValueError as wrong:
         raise BadRequest(f"dateFrom: {wrong}") from None
 
 
-def begin(params: PageQuery, of: str) -> Cursor:
-    """Where a page begins: at its cursor, which must be of this list and these dates, or with the range."""
-    start, end = range_of(params)
+def start_cursor(params: PageQuery, of: str) -> Cursor:
+    """The cursor at which a page begins. Raises `BadRequest` when it belongs to another list or to other dates."""
+    start, end = parse_range(params)
     cursor = params.cursor
     if cursor is None:
         return Cursor(of, start, end, [])
@@ -34,19 +34,19 @@ def begin(params: PageQuery, of: str) -> Cursor:
     return cursor
 
 
-def moment(begin: Cursor) -> Moment | None:
-    """The last row of the page before, in a list by time; None on the first page."""
-    if not begin.place:
+def last_row(start_cursor: Cursor) -> Moment | None:
+    """The last row of the previous page, in a list sorted by time; None on the first page."""
+    if not start_cursor.place:
         return None
-    at, pk = begin.place
+    at, pk = start_cursor.place
     return Moment(datetime.fromisoformat(at), pk)
 
 
-def after(begin: Cursor, last: Moment) -> str:
-    """The cursor of the page that follows this row."""
-    return str(replace(begin, place=[last.at.isoformat(), last.pk]))
+def next_cursor(start_cursor: Cursor, last: Moment) -> str:
+    """The cursor of the page after this row."""
+    return str(replace(start_cursor, place=[last.at.isoformat(), last.pk]))
 
 
-def answer(body: BaseModel) -> HttpResponse:
-    """The body as JSON, without the fields that were left out of it."""
+def json_response(body: BaseModel) -> HttpResponse:
+    """The body as JSON, without unset fields."""
     return HttpResponse(body.model_dump_json(exclude_unset=True), content_type="application/json")

@@ -1,23 +1,23 @@
-"""What readers searched for and asked, over HTTP: what comes in and what goes out."""
+"""Requests and responses of the exports of searches and questions."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, PlainValidator
 
-from analytics.api.schemas import DatesQuery, digits, once
+from analytics.api.schemas import DatesQuery, single_value, whole_number
 from docsite.core.http import cursor
 from docsite.core.http.cursor import Cursor
 
 
-def _cursor(value: Any) -> Cursor:
-    return cursor.parse(once(value))
+def _parse_cursor(value: Any) -> Cursor:
+    return cursor.parse(single_value(value))
 
 
 class PageQuery(DatesQuery):
-    """The range of an export, and where in it a page begins."""
+    """The range of an export, and the cursor of a page."""
 
-    cursor: Annotated[Cursor | None, PlainValidator(_cursor, json_schema_input_type=str)] = Field(
+    cursor: Annotated[Cursor | None, PlainValidator(_parse_cursor, json_schema_input_type=str)] = Field(
         None, description="`nextCursor` of the page before. Dates that are given beside it must be those it came with."
     )
 
@@ -25,13 +25,13 @@ class PageQuery(DatesQuery):
 class SearchesQuery(PageQuery):
     """The range and the page of the searches."""
 
-    limit: Annotated[int, BeforeValidator(digits)] = Field(50, ge=1, le=100, description="Rows on this page.")
+    limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=100, description="Rows on this page.")
 
 
 class ConversationsQuery(PageQuery):
     """The range and the page of the conversations."""
 
-    limit: Annotated[int, BeforeValidator(digits)] = Field(100, ge=1, le=1000, description="Rows on this page.")
+    limit: Annotated[int, BeforeValidator(whole_number)] = Field(100, ge=1, le=1000, description="Rows on this page.")
 
 
 NextCursor = Annotated[str | None, Field(description="The cursor of the page that follows; null on the last one.")]

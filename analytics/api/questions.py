@@ -1,4 +1,4 @@
-"""What readers searched for and asked, out. Answers are made in a thread, since they may be large."""
+"""Export what readers searched for and asked. Responses are built in a thread, since they may be large."""
 
 from dataclasses import replace
 from typing import Annotated, Literal, cast
@@ -51,7 +51,7 @@ async def searches(request: CallerRequest, projectId: str, params: Query[Searche
 
 
 def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
-    begin = paging.begin(params, f"searches {project.project_id}")
+    begin = paging.start_cursor(params, f"searches {project.project_id}")
     after = search_report.Place(*begin.place) if begin.place else None
     page = search_report.page(project, begin.start, begin.end, params.limit, after)
     rows = [
@@ -65,7 +65,7 @@ def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
         for row in page.rows
     ]
     following = str(replace(begin, place=list(page.next))) if page.next else None
-    return paging.answer(SearchesResponse(searches=rows, totalSearches=page.total, nextCursor=following))
+    return paging.json_response(SearchesResponse(searches=rows, totalSearches=page.total, nextCursor=following))
 
 
 @router.get(
@@ -81,13 +81,13 @@ async def conversations(request: CallerRequest, projectId: str, params: Query[Co
 
 
 def _conversations(project: Project, params: ConversationsQuery) -> HttpResponse:
-    begin = paging.begin(params, f"assistant {project.project_id}")
-    found = assistant_report.list_exchanges(project, begin.start, begin.end, params.limit + 1, paging.moment(begin))
+    begin = paging.start_cursor(params, f"assistant {project.project_id}")
+    found = assistant_report.list_exchanges(project, begin.start, begin.end, params.limit + 1, paging.last_row(begin))
     shown, more = found[: params.limit], len(found) > params.limit
-    following = paging.after(begin, shown[-1].place) if more else None
+    following = paging.next_cursor(begin, shown[-1].place) if more else None
     urls = urls_of(project, {exchange.question.page_path for exchange in shown})
     rows = [_row(exchange, urls) for exchange in shown]
-    return paging.answer(ConversationsResponse(conversations=rows, nextCursor=following, hasMore=more))
+    return paging.json_response(ConversationsResponse(conversations=rows, nextCursor=following, hasMore=more))
 
 
 def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
@@ -114,7 +114,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
 )
 async def caller_stats(request: CallerRequest, projectId: str, params: Query[DatesQuery]) -> CallerStatsResponse:
     """How many questions came from browsers, from the API, and from elsewhere."""
-    start, end = paging.range_of(params)
+    start, end = paging.parse_range(params)
     counts = await in_db(assistant_report.count_by_caller)(request.auth.project, start, end)
     web, api, other = (counts[caller] for caller in (Message.Caller.WEB, Message.Caller.API, Message.Caller.OTHER))
     return CallerStatsResponse(web=web, api=api, other=other, total=counts.total())
@@ -145,4 +145,4 @@ def _thread(project: Project, thread_id: str) -> HttpResponse:
         )
         for turn in messages
     ]
-    return paging.answer(ThreadResponse(threadId=thread.thread_id, createdAt=thread.created_at, messages=turns))
+    return paging.json_response(ThreadResponse(threadId=thread.thread_id, createdAt=thread.created_at, messages=turns))

@@ -1,4 +1,4 @@
-"""Analytics over HTTP: what comes in and what goes out (specification 2.1 to 2.3, 4.1)."""
+"""Requests and responses of the visitors, views and collect endpoints (specification 2.1 to 2.3, 4.1)."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -22,16 +22,16 @@ from docsite.core.http.errors import BadRequest
 from docsite.core.http.schemas import describe_error
 
 
-def once(value: Any) -> Any:
-    """A parameter that was given once."""
+def single_value(value: Any) -> Any:
+    """The value of a parameter. Raises ValueError when it is given more than once."""
     if isinstance(value, list):
         raise ValueError("is given more than once")
     return value
 
 
-def digits(value: Any) -> Any:
-    """A whole number in ASCII digits, once."""
-    value = once(value)
+def whole_number(value: Any) -> Any:
+    """A whole number in ASCII digits, given once."""
+    value = single_value(value)
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit() and len(value) <= 16):
             raise ValueError("must be a whole number in digits")
@@ -39,21 +39,21 @@ def digits(value: Any) -> Any:
     return value
 
 
-def _instant(value: Any) -> Any:
-    value = once(value)
+def _parse_time(value: Any) -> Any:
+    value = single_value(value)
     if not isinstance(value, str):
         raise ValueError("must be YYYY-MM-DD or an ISO 8601 date-time")
     return dates.parse(value)
 
 
-def _instant_of_query(value: Any) -> Any:
+def _parse_query_time(value: Any) -> Any:
     try:
-        return _instant(value)
-    except ValueError as wrong:  # in a query a bare + is a space
-        raise ValueError(f"{wrong} (write + as %2B)" if isinstance(value, str) and " " in value else wrong) from None
+        return _parse_time(value)
+    except ValueError as error:  # in a query a bare + is a space
+        raise ValueError(f"{error} (write + as %2B)" if isinstance(value, str) and " " in value else error) from None
 
 
-Instant = Annotated[datetime | None, BeforeValidator(_instant_of_query)]
+Instant = Annotated[datetime | None, BeforeValidator(_parse_query_time)]
 
 
 class DatesQuery(BaseModel):
@@ -69,8 +69,8 @@ class DatesQuery(BaseModel):
 class RangeQuery(DatesQuery):
     """The range and the page of an export."""
 
-    limit: Annotated[int, BeforeValidator(digits)] = Field(50, ge=1, le=250, description="Rows on this page.")
-    offset: Annotated[int, BeforeValidator(digits)] = Field(0, ge=0, le=2**53, description="Rows to skip.")
+    limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=250, description="Rows on this page.")
+    offset: Annotated[int, BeforeValidator(whole_number)] = Field(0, ge=0, le=2**53, description="Rows to skip.")
 
 
 class VisitorsTrafficTotals(Schema):
@@ -138,8 +138,8 @@ class ViewIn(BaseModel):
     )
 
 
-def _moment(value: Any) -> datetime:
-    instant: datetime = _instant(value)
+def _parse_view_time(value: Any) -> datetime:
+    instant: datetime = _parse_time(value)
     if instant > datetime.now(UTC) + CLOCK_SKEW:
         raise ValueError("is more than 5 minutes ahead")
     if instant < EARLIEST:
@@ -147,7 +147,7 @@ def _moment(value: Any) -> datetime:
     return instant
 
 
-def _address(value: str) -> client_address.Address:
+def _parse_address(value: str) -> client_address.Address:
     address = client_address.parse_address(value) if isinstance(value, str) else None
     if address is None:
         raise ValueError("is not an IP address")
@@ -159,11 +159,12 @@ class CollectedView(BaseModel):
 
     id: StrictStr = Field(min_length=1, max_length=64)
     path: StrictStr = Field(min_length=1, max_length=2000)
-    timestamp: Annotated[datetime, PlainValidator(_moment, json_schema_input_type=datetime)] = Field(
+    timestamp: Annotated[datetime, PlainValidator(_parse_view_time, json_schema_input_type=datetime)] = Field(
         description="When the page was read; at most five minutes ahead of now."
     )
     ip: Annotated[
-        client_address.Address, PlainValidator(_address, json_schema_input_type=Annotated[str, Field(max_length=64)])
+        client_address.Address,
+        PlainValidator(_parse_address, json_schema_input_type=Annotated[str, Field(max_length=64)]),
     ] = Field(description="The reader's address. Only its keyed hash is kept.")
     userAgent: StrictStr = Field(max_length=4000)
     accept: StrictStr | None = Field(None, max_length=2000)
@@ -176,22 +177,22 @@ Batch = Annotated[list[CollectedView], Field(min_length=1, max_length=1000)]
 class CollectIn(BaseModel):
     """A batch of views. Nothing is taken when one of them is bad."""
 
-    views: SkipValidation[Batch]  # until `checked`, which is for a thread: a thousand views take some milliseconds
+    views: SkipValidation[Batch]  # `validate_views` does it in a thread: a thousand views take some milliseconds
 
 
-def checked(payload: CollectIn) -> list[CollectedView]:
-    """The views of a batch. Raises BadRequest that names what is wrong with them."""
+def validate_views(payload: CollectIn) -> list[CollectedView]:
+    """The validated views of a batch. Raises BadRequest with every error."""
     try:
         return _BATCH.validate_python(payload.views)
-    except ValidationError as wrong:
-        raise BadRequest(*(describe_error(item, ("views", *item["loc"])) for item in wrong.errors())) from None
+    except ValidationError as error:
+        raise BadRequest(*(describe_error(item, ("views", *item["loc"])) for item in error.errors())) from None
 
 
 _BATCH: TypeAdapter[list[CollectedView]] = TypeAdapter(Batch)
 
 
 class CollectOut(Schema):
-    """What became of a batch."""
+    """The result of a batch."""
 
     accepted: int = Field(description="New views that count as human or AI.")
     duplicates: int = Field(description="Views whose id was known.")

@@ -1,4 +1,4 @@
-"""Visitors out, page views in."""
+"""Endpoints that export visitors and views, and that collect views."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,12 +19,12 @@ from analytics.api.schemas import (
     ViewIn,
     ViewsByPageResponse,
     VisitorsByPageResponse,
-    checked,
+    validate_views,
 )
 from analytics.collecting import recording
 from analytics.collecting.recording import Observation
-from analytics.collecting.requests import is_staff, not_a_reader, observation
-from analytics.collecting.writer import Full, Receipt
+from analytics.collecting.requests import is_staff, observe, prefetch_purpose
+from analytics.collecting.writer import Receipt
 from analytics.limits import analytics_charges, collect_charges
 from analytics.reports import exports, visitor_counts
 from analytics.reports.visitor_counts import Counts
@@ -36,6 +36,7 @@ from docsite.core.access.request_checks import (
     CallerRequest,
 )
 from docsite.core.db import in_db
+from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import BadRequest, NotFound, Unavailable
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
@@ -61,7 +62,7 @@ _PRECISION = (
 )
 async def visitors(request: CallerRequest, projectId: str, params: Query[RangeQuery]) -> Any:
     """Unique visitors of a range, site-wide and for each page."""
-    totals, rows, has_more = await _page(request.auth, "visitors", params, visitor_counts.visitors)
+    totals, rows, has_more = await _read_page(request.auth, "visitors", params, visitor_counts.count_visitors)
     return {"totals": totals, "visitors": rows, "hasMore": has_more}
 
 
@@ -74,20 +75,20 @@ async def visitors(request: CallerRequest, projectId: str, params: Query[RangeQu
 )
 async def views(request: CallerRequest, projectId: str, params: Query[RangeQuery]) -> Any:
     """Page views of a range, site-wide and for each page."""
-    totals, rows, has_more = await _page(request.auth, "views", params, visitor_counts.views)
+    totals, rows, has_more = await _read_page(request.auth, "views", params, visitor_counts.count_views)
     return {"totals": totals, "views": rows, "hasMore": has_more}
 
 
-async def _page(
+async def _read_page(
     caller: Caller, name: str, params: RangeQuery, report: Callable[[Project, datetime, datetime], Counts]
 ) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
     try:
         start, end = dates.window(params.dateFrom, params.dateTo, timezone.now())
     except ValueError as wrong:
         raise BadRequest(f"dateFrom: {wrong}") from None
-    asked = f"{name} {params.dateFrom} {params.dateTo}"
-    return await in_db(exports.page)(
-        caller, asked, params.limit, params.offset, lambda: report(caller.project, start, end)
+    export_name = f"{name} {params.dateFrom} {params.dateTo}"
+    return await in_db(exports.read_page)(
+        caller, export_name, params.limit, params.offset, lambda: report(caller.project, start, end)
     )
 
 
@@ -99,11 +100,11 @@ async def _page(
 )
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> Any:
     """Take 1 to 1,000 views that a server saw; answered after they are committed."""
-    receipt = await _stored(await in_db(_send)(request.auth.project, payload))
+    receipt = await _wait_for_receipt(await in_db(_submit)(request.auth.project, payload))
     return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
 
 
-def _send(project: Project, payload: CollectIn) -> "Future[Receipt]":
+def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
     seen = [
         Observation(
             view_id=view.id,
@@ -114,7 +115,7 @@ def _send(project: Project, payload: CollectIn) -> "Future[Receipt]":
             accept=view.accept or "",
             referrer=view.referrer or "",
         )
-        for view in checked(payload)
+        for view in validate_views(payload)
     ]
     return recording.send(project, seen)
 
@@ -127,25 +128,25 @@ def _send(project: Project, payload: CollectIn) -> "Future[Receipt]":
 )
 async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpResponse:
     """Count a reader's view: 204 once it is committed, 202 with `X-View` saying why it is not counted."""
-    reason = not_a_reader(request)
+    reason = prefetch_purpose(request)
     if not reason and request.COOKIES and await in_db(is_staff)(request):
         reason = "staff"
     if reason:
         return HttpResponse(status=202, headers={"X-View": reason})
-    seen = observation(request, payload.id, payload.path, payload.referrer or "", payload.visitor or "")
-    at_hand = recording.at_hand(request.auth, seen)
-    await _stored(
-        recording.send(request.auth, [seen]) if at_hand else await in_db(recording.send)(request.auth, [seen])
+    seen = observe(request, payload.id, payload.path, payload.referrer or "", payload.visitor or "")
+    is_cached = recording.is_cached(request.auth, seen)
+    await _wait_for_receipt(
+        recording.send(request.auth, [seen]) if is_cached else await in_db(recording.send)(request.auth, [seen])
     )
-    if not recording.counts(seen):
+    if not recording.is_counted(seen):
         return HttpResponse(status=202, headers={"X-View": "bot: recorded, but in no count"})
     return HttpResponse(status=204)
 
 
-async def _stored(future: "Future[Receipt]") -> Receipt:
+async def _wait_for_receipt(future: "Future[Receipt]") -> Receipt:
     try:
         return await asyncio.wrap_future(future)
-    except Full as failure:
+    except QueueFull as failure:
         raise Unavailable(str(failure)) from None
     except IntegrityError:  # it was deleted this moment
         raise NotFound("No such project.") from None

@@ -1,1 +1,1 @@
-"""Page views in: a request as a view, its class and visitor, and the writer that stores it."""
+"""Collect page views: turn a request into a view with its class and visitor, and store it."""

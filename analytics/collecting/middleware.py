@@ -1,4 +1,4 @@
-"""Counts the pages that this service renders, agents and their Markdown included."""
+"""Record views of the pages that this service renders, also by agents and of Markdown."""
 
 import logging
 import uuid
@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import async_only_middleware
 
 from analytics.collecting import recording
-from analytics.collecting.requests import not_a_reader, observation
+from analytics.collecting.requests import observe, prefetch_purpose
 from docsite.core.access.authentication import project_by_domain
 from docsite.core.db import in_db
 
@@ -24,14 +24,14 @@ _TYPES = ("text/html", "text/markdown", "text/plain")
 
 @async_only_middleware
 class RecordViews:
-    """Records each documentation page that is answered with 200 to somebody who is not staff."""
+    """Records each documentation page that is answered with 200, except for staff."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, and have it counted. A reader waits for no commit, and gets the page even when none comes."""
+        """Answer, and record the view. The reader does not wait for the commit, and gets the page even if it fails."""
         response = await self.get_response(request)
         try:
             if self._is_page(request, response):
@@ -49,7 +49,7 @@ class RecordViews:
             and match is not None
             and match.view_name == _PAGE
             and response.headers.get("Content-Type", "").startswith(_TYPES)
-            and not not_a_reader(request)
+            and not prefetch_purpose(request)
         )
 
     @staticmethod
@@ -58,4 +58,4 @@ class RecordViews:
             return
         if project := project_by_domain(settings.ENV.site_domain):
             referrer = request.headers.get("Referer", "")
-            recording.send(project, [observation(request, uuid.uuid4().hex, request.path_info, referrer)])
+            recording.send(project, [observe(request, uuid.uuid4().hex, request.path_info, referrer)])

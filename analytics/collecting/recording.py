@@ -1,4 +1,4 @@
-"""Accept page views: class them, hash who it was, and have them stored."""
+"""Record page views: classify the client, hash the visitor, and hand the view to the writer."""
 
 import functools
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from analytics import agents
 from analytics.collecting import verification, writer
 from analytics.collecting.writer import Receipt, View
 from analytics.identity import key_rotation
-from analytics.identity.visitor_hash import keyed, visitor
+from analytics.identity.visitor_hash import hash_visitor, keyed_hash
 from analytics.models import EPOCH, AnalyticsSettings
 from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-CLOCK_SKEW = timedelta(minutes=5)  # by which the clock of another server may be ahead
+CLOCK_SKEW = timedelta(minutes=5)  # that the clock of another server may be ahead
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
 
 _MICROSECOND = timedelta(microseconds=1)
 
 
 class Observation(NamedTuple):
-    """A view as it was seen, before anything is thrown away.
+    """A view as it was observed, with personal data that will not be stored.
 
-    `private` is a reader's wish not to be followed (`Sec-GPC`, `DNT`). `reader_id` is
-    the random id that the view script keeps in a browser, where it was told to.
+    `private`: the reader asked not to be tracked (`Sec-GPC`, `DNT`). `reader_id` is the
+    random id that the view script keeps in a browser, where the project allows it.
     """
 
     view_id: str
@@ -43,63 +43,68 @@ class Observation(NamedTuple):
 
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
-    """Have views stored; the future ends when they are committed. A known `view_id` is not stored again."""
-    return writer.put(project.pk, [_view(project, seen) for seen in observations])
+    """Queue views for storage. The future ends when they are committed. A `view_id` is stored only once."""
+    return writer.submit(project.pk, [build_view(project, observation) for observation in observations])
 
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
-    """The same, and wait for it."""
+    """Store views, and return when they are committed."""
     return send(project, observations).result()
 
 
-def at_hand(project: Project, seen: Observation) -> bool:
-    """Whether `send` can do with what is in memory, and so be called where nobody may wait for the database."""
-    verdict = agents.classify(seen.user_agent)
-    secret = key_rotation.peek(project, seen.at, private=seen.private and verdict.client_class == "human")
-    return secret is not None and (not verdict.agent or verification.is_at_hand())
+def is_cached(project: Project, observation: Observation) -> bool:
+    """Whether `send` needs no database query, so that it may be called in the event loop."""
+    verdict = agents.classify(observation.user_agent)
+    secret = key_rotation.peek(project, observation.at, private=observation.private and verdict.client_class == "human")
+    return secret is not None and (not verdict.agent or verification.is_cached())
 
 
-def counts(seen: Observation) -> bool:
-    """Whether a view is in `human` or `ai`, or only kept for the report."""
-    client_class = agents.classify(seen.user_agent).client_class
-    surface = agents.surface_of(seen.raw_path, seen.accept)
-    return client_class not in NOT_COUNTED or agents.reads(client_class, surface)
+def is_counted(observation: Observation) -> bool:
+    """Whether a view counts as human or AI. Other views are only listed in the report."""
+    client_class = agents.classify(observation.user_agent).client_class
+    surface = agents.requested_format(observation.raw_path, observation.accept)
+    return client_class not in NOT_COUNTED or agents.is_markdown_fetch(client_class, surface)
 
 
-def _view(project: Project, seen: Observation) -> View:
-    verdict = agents.classify(seen.user_agent)
+def build_view(project: Project, observation: Observation) -> View:
+    verdict = agents.classify(observation.user_agent)
     human = verdict.client_class == "human"
-    surface = agents.surface_of(seen.raw_path, seen.accept)
-    secret = key_rotation.secret_of(project, seen.at, private=seen.private and human)
-    if human and seen.reader_id and not seen.private and AnalyticsSettings.for_project(project).first_party_ids:
-        who = keyed(secret, seen.reader_id, b"reader")
+    surface = agents.requested_format(observation.raw_path, observation.accept)
+    secret = key_rotation.secret_of(project, observation.at, private=observation.private and human)
+    takes_ids = human and not observation.private and AnalyticsSettings.for_project(project).first_party_ids
+    if takes_ids and observation.reader_id:
+        visitor = keyed_hash(secret, observation.reader_id, b"reader")
     else:
-        client = verdict.agent if verdict.client_class in agents.AI_CLASSES else seen.user_agent[: agents.LONGEST]
-        who = visitor(secret, seen.address, client)
+        client = (
+            verdict.agent if verdict.client_class in agents.AI_CLASSES else observation.user_agent[: agents.MAX_LENGTH]
+        )
+        visitor = hash_visitor(secret, observation.address, client)
     return View(
-        key=keyed(secret, seen.view_id, b"view"),  # half the size of the id, and forgotten with the visitor
-        at=(seen.at - EPOCH) // _MICROSECOND,
-        path=project.path_of(seen.raw_path),
-        counts=verdict.client_class not in NOT_COUNTED or agents.reads(verdict.client_class, surface),
+        key=keyed_hash(
+            secret, observation.view_id, b"view"
+        ),  # half the size of the id, and useless once the secret is deleted
+        at=(observation.at - EPOCH) // _MICROSECOND,
+        path=project.path_of(observation.raw_path),
+        counts=verdict.client_class not in NOT_COUNTED or agents.is_markdown_fetch(verdict.client_class, surface),
         facts=(
             verdict.client_class,
             surface,
-            who,
+            visitor,
             verdict.agent,
             verdict.operator,
-            verification.verified(verdict.agent, seen.address) if verdict.agent else "",
+            verification.verify(verdict.agent, observation.address) if verdict.agent else "",
             verdict.rule,
             agents.VERSION,
-            _origin(seen.referrer),
-            "" if human else _printable(seen.user_agent[: agents.LONGEST]),
-            seen.sample,
+            _origin_of(observation.referrer),
+            "" if human else _replace_unprintable(observation.user_agent[: agents.MAX_LENGTH]),
+            observation.sample,
         ),
     )
 
 
 @functools.lru_cache(10_000)
-def _origin(referrer: str) -> str:
-    """Scheme and host of a referrer; where exactly somebody came from is not kept."""
+def _origin_of(referrer: str) -> str:
+    """Scheme and host of a referrer. Its path is not stored."""
     try:
         parts = urlsplit(referrer)
     except ValueError:
@@ -108,5 +113,5 @@ def _origin(referrer: str) -> str:
 
 
 @functools.lru_cache(10_000)
-def _printable(text: str) -> str:
+def _replace_unprintable(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)

@@ -1,4 +1,4 @@
-"""A request for a page as the view it is: what the endpoint and the middleware both see."""
+"""Read a view from an HTTP request, for the endpoint and the middleware."""
 
 from importlib import import_module
 
@@ -11,8 +11,8 @@ from analytics.collecting.recording import Observation
 from docsite.core.http.client_address import client_ip
 
 
-def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str, reader_id: str = "") -> Observation:
-    """A view as this request shows it, now."""
+def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, reader_id: str = "") -> Observation:
+    """The view that a request makes now."""
     return Observation(
         view_id=view_id,
         raw_path=raw_path,
@@ -26,14 +26,14 @@ def observation(request: HttpRequest, view_id: str, raw_path: str, referrer: str
     )
 
 
-def not_a_reader(request: HttpRequest) -> str:
-    """Why a request is no reader's view: a browser fetching ahead; empty when it is one."""
+def prefetch_purpose(request: HttpRequest) -> str:
+    """`prefetch` when a browser fetches a page before it is opened, which is not a view; else empty."""
     purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz")).lower()
     return "prefetch" if "prefetch" in purpose or "prerender" in purpose or "preview" in purpose else ""
 
 
 def is_staff(request: HttpRequest) -> bool:
-    """Whether a request that passed no session middleware comes from a browser in which staff is logged in."""
+    """Whether staff is logged in in the browser that sent the request. Works without session middleware."""
     key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
     if not key:
         return False

@@ -1,4 +1,4 @@
-"""Three months of made-up readers for the demo, marked as sample. They come in as every view does: `collect.record`."""
+"""Three months of invented views for the demo, marked as samples. They are recorded like any other view."""
 
 import ipaddress
 import random
@@ -28,7 +28,7 @@ _REFERRERS = ("", "", "", "https://www.google.com/", "https://github.com/", "htt
 
 @dataclass(frozen=True)
 class _Agent:
-    """A client that is no person: how many visits it makes a day, and how often it takes Markdown."""
+    """An agent: its visits a day, and the shares of them that request Markdown or llms.txt."""
 
     user_agent: str
     visits: float
@@ -56,55 +56,55 @@ _VISITS = 34  # of people, on a weekday at the end of the three months
 
 
 def make_sample_views(project: Project, paths: Sequence[str]) -> int:
-    """Record visits to the given pages; returns how many views. The same every time, but for the day it begins."""
-    dice = random.Random(7)
+    """Record sample views of the given pages. Returns their number. Only the dates differ from run to run."""
+    rng = random.Random(7)
     now = timezone.now()
-    seen = sorted(
-        (view for day in range(DAYS) for view in _day(dice, paths, now, day) if view.at <= now),
+    views = sorted(
+        (view for day in range(DAYS) for view in _views_of_day(rng, paths, now, day) if view.at <= now),
         key=lambda view: view.at,
     )
-    for start in range(0, len(seen), _BATCH):
-        record(project, seen[start : start + _BATCH])
-    return len(seen)
+    for start in range(0, len(views), _BATCH):
+        record(project, views[start : start + _BATCH])
+    return len(views)
 
 
-def _day(dice: random.Random, paths: Sequence[str], now: datetime, ago: int) -> Iterator[Observation]:
-    """The views of the day that ends so many days before now: fewer at weekends, and of people fewer long ago."""
+def _views_of_day(rng: random.Random, paths: Sequence[str], now: datetime, ago: int) -> Iterator[Observation]:
+    """The views of the day that ended `ago` days ago: fewer at weekends, and fewer people long ago."""
     end = now - timedelta(days=ago)
     share = 0.5 if end.weekday() > 4 else 1.0
-    for _ in range(round(_VISITS * share * (1 - ago / DAYS / 2) * dice.uniform(0.8, 1.2))):
-        person = int(_PEOPLE * dice.random() ** 2)  # some come often
-        at = end - timedelta(hours=min(24, abs(dice.gauss(10, 6))), seconds=dice.randint(0, 3600))
-        referrer = dice.choice(_REFERRERS)
-        for path in _read(dice, paths, dice.randint(1, 5)):
-            markdown = dice.random() < 0.02
-            yield _view(dice, f"{path}.md" if markdown and path != "/" else path, at, _home(person),
+    for _ in range(round(_VISITS * share * (1 - ago / DAYS / 2) * rng.uniform(0.8, 1.2))):
+        person = int(_PEOPLE * rng.random() ** 2)  # some come often
+        at = end - timedelta(hours=min(24, abs(rng.gauss(10, 6))), seconds=rng.randint(0, 3600))
+        referrer = rng.choice(_REFERRERS)
+        for path in _pick_pages(rng, paths, rng.randint(1, 5)):
+            markdown = rng.random() < 0.02
+            yield _sample_view(rng, f"{path}.md" if markdown and path != "/" else path, at, _address_of(person),
                         _BROWSERS[person % len(_BROWSERS)], referrer)  # fmt: skip
-            at += timedelta(seconds=dice.randint(10, 240))
+            at += timedelta(seconds=rng.randint(10, 240))
             referrer = ""
     for number, agent in enumerate(_AGENTS):
         growth = 1 - ago / DAYS * 0.8 if agent.user_agent.startswith("claude-code") else 1.0
-        for _ in range(round(agent.visits * growth * dice.uniform(0.4, 1.6))):
-            at = end - timedelta(hours=dice.uniform(0, 24))
-            address = ipaddress.IPv4Address(f"198.51.100.{number * 20 + dice.randrange(20)}")
-            if dice.random() < agent.llms:
-                yield _view(dice, "/llms.txt", at, address, agent.user_agent)
-            for path in _read(dice, paths, dice.randint(1, 4)):
-                markdown = dice.random() < agent.markdown and path != "/"
-                at += timedelta(seconds=dice.randint(1, 20))
-                yield _view(dice, f"{path}.md" if markdown else path, at, address, agent.user_agent)
+        for _ in range(round(agent.visits * growth * rng.uniform(0.4, 1.6))):
+            at = end - timedelta(hours=rng.uniform(0, 24))
+            address = ipaddress.IPv4Address(f"198.51.100.{number * 20 + rng.randrange(20)}")
+            if rng.random() < agent.llms:
+                yield _sample_view(rng, "/llms.txt", at, address, agent.user_agent)
+            for path in _pick_pages(rng, paths, rng.randint(1, 4)):
+                markdown = rng.random() < agent.markdown and path != "/"
+                at += timedelta(seconds=rng.randint(1, 20))
+                yield _sample_view(rng, f"{path}.md" if markdown else path, at, address, agent.user_agent)
 
 
-def _read(dice: random.Random, paths: Sequence[str], count: int) -> list[str]:
-    return dice.choices(paths, [1 / (rank + 1) for rank in range(len(paths))], k=count)
+def _pick_pages(rng: random.Random, paths: Sequence[str], count: int) -> list[str]:
+    return rng.choices(paths, [1 / (rank + 1) for rank in range(len(paths))], k=count)
 
 
-def _home(person: int) -> Address:
-    """An address of a person's own: a network of the documentation range."""
+def _address_of(person: int) -> Address:
+    """The address of a person: a network of their own in the range for documentation."""
     return ipaddress.IPv6Address(f"2001:db8:{person:x}::1")
 
 
-def _view(
-    dice: random.Random, path: str, at: datetime, address: Address, user_agent: str, referrer: str = ""
+def _sample_view(
+    rng: random.Random, path: str, at: datetime, address: Address, user_agent: str, referrer: str = ""
 ) -> Observation:
-    return Observation(f"{dice.getrandbits(128):032x}", path, at, address, user_agent, referrer=referrer, sample=True)
+    return Observation(f"{rng.getrandbits(128):032x}", path, at, address, user_agent, referrer=referrer, sample=True)

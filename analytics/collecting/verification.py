@@ -1,9 +1,9 @@
-"""Whether an agent comes from where its operator says that it does.
+"""Verify the address of an agent against the addresses that its operator publishes.
 
 A user agent is easily forged. Operators publish the addresses of their agents as
 JSON: `{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv6Prefix": "2001:db8::/32"}]}`.
-`manage.py agentaddresses` keeps them; a view is marked when it comes in, since its
-address is not kept. The mark changes no count.
+`manage.py agentaddresses` stores them. A view is marked when it is collected, since its
+address is not stored. The mark changes no count.
 """
 
 import bisect
@@ -17,12 +17,12 @@ from typing import Any
 from analytics.models import AgentAddresses, PageView
 from docsite.core.http.client_address import Address
 
-KNOWN_SECONDS = 60.0  # for which a process goes on with the addresses that it has read
+CACHE_SECONDS = 60.0  # for which a process uses the addresses that it has loaded
 Verified = PageView.Verified
 
 
 class Ranges:
-    """Addresses of one agent, as sorted ranges that do not overlap."""
+    """The addresses of one agent, as sorted ranges that do not overlap."""
 
     def __init__(self, networks: Sequence[str]) -> None:
         self._ends: dict[int, list[int]] = {4: [], 6: []}
@@ -39,8 +39,8 @@ class Ranges:
         return at >= 0 and int(address) <= self._ends[address.version][at]
 
 
-class _Known:
-    """What is in the database, read once a minute."""
+class _RangeCache:
+    """The addresses in the database, loaded once a minute."""
 
     def __init__(self) -> None:
         self.ranges: dict[str, Ranges] = {}
@@ -48,52 +48,52 @@ class _Known:
         self.turn = threading.Lock()
 
     def is_fresh(self) -> bool:
-        return time.monotonic() - self.read_at < KNOWN_SECONDS
+        return time.monotonic() - self.read_at < CACHE_SECONDS
 
-    def of(self, agent: str) -> Ranges | None:
+    def get(self, agent: str) -> Ranges | None:
         if not self.is_fresh():
             with self.turn:
                 if not self.is_fresh():
-                    self.read()
+                    self.load()
         return self.ranges.get(agent.lower())
 
-    def read(self) -> None:
+    def load(self) -> None:
         rows = AgentAddresses.objects.values_list("agent", "networks")
         self.ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
         self.read_at = time.monotonic()
 
 
-_known = _Known()
+_cache = _RangeCache()
 
 
-def is_at_hand() -> bool:
-    """Whether `verified` needs no look into the database."""
-    return _known.is_fresh()
+def is_cached() -> bool:
+    """Whether `verify` needs no database query."""
+    return _cache.is_fresh()
 
 
-def verified(agent: str, address: Address) -> str:
-    """Whether the address is among those of the agent; of an agent without known addresses nothing is said."""
-    ranges = _known.of(agent)
+def verify(agent: str, address: Address) -> str:
+    """Whether the address is one of the agent's: yes, no, or unknown when the operator publishes none."""
+    ranges = _cache.get(agent)
     if ranges is None:
         return Verified.UNKNOWN
     return Verified.YES if address in ranges else Verified.NO
 
 
-def read_again() -> None:
-    """Take new addresses into use; other processes follow within a minute."""
-    _known.read_at = float("-inf")
+def invalidate() -> None:
+    """Load the addresses again at next use. Other processes follow within a minute."""
+    _cache.read_at = float("-inf")
 
 
 def parse(text: str) -> list[str]:
-    """The CIDR ranges of an operator's JSON file. Raises ValueError that says what is wrong with it.
+    """The CIDR ranges of an operator's JSON file. Raises ValueError with the reason.
 
     Takes `{"prefixes": [...]}` whose items have `ipv4Prefix` or `ipv6Prefix`, and a plain list of ranges.
     """
     try:
-        told = json.loads(text.removeprefix("\ufeff"))
+        parsed = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise ValueError("is no JSON") from None
-    items = told.get("prefixes") if isinstance(told, dict) else told
+    items = parsed.get("prefixes") if isinstance(parsed, dict) else parsed
     if not isinstance(items, list) or not items:
         raise ValueError('must hold a list "prefixes", which is not empty')
     networks = []

@@ -1,9 +1,8 @@
-"""What clients that are no people read, by the hour and the day: sums that the sealer keeps, so that reports need no
-single views.
+"""Views of agents by hour and day: sums that the sealer keeps, so that reports need no raw views.
 
-One row is one hour or day, client, rule, form and mark. Names come from user agents,
-which anybody can make up: each hour and day has room for 300 rows of clients that the
-rules do not name, and what comes beyond is summed up under `(other)`.
+An agent is any client that is not a person. A row is one hour or day, client, rule, requested
+format and verification. Clients choose their names freely, so each hour and day has room for 300
+rows of clients without a known operator; the views of further ones are added up as `(other)`.
 """
 
 from collections import Counter
@@ -23,7 +22,7 @@ from analytics.models import EPOCH, AgentViews
 from docsite.core.db import insert
 from docsite.core.tenants.models import Project
 
-MOST = 300  # rows of clients without a known operator, of an hour or a day of a project
+MAX_UNNAMED_ROWS = 300  # of clients without a known operator, in an hour or day of a project
 SPANS = (24, 1)  # hours
 OTHER = "(other)"
 _HOUR = timedelta(hours=1)
@@ -33,8 +32,8 @@ _COLUMNS = (*_KEY, "operator", "views", "last_at")
 _TABLE = AgentViews._meta.db_table
 
 
-class Read(NamedTuple):
-    """A row: what one client read in one hour or day. Less than no views take some back."""
+class AgentSum(NamedTuple):
+    """A row: the views of one agent in one hour or day. A negative number takes views back."""
 
     project_id: int
     span: int
@@ -49,8 +48,8 @@ class Read(NamedTuple):
     last_at: int
 
 
-def of_shard(after: int, upto: int, shard: int, shards: int) -> list[Read]:
-    """What is read, by the hour, in the views of a shard with ids above `after` and up to `upto`."""
+def sum_shard(after: int, upto: int, shard: int, shards: int) -> list[AgentSum]:
+    """Sum up by hour the views of a shard with ids above `after` and up to `upto`."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT project_id, 1, at / 3600000000, client_class, agent, rule, surface, verified, MAX(operator), "
@@ -60,20 +59,20 @@ def of_shard(after: int, upto: int, shard: int, shards: int) -> list[Read]:
             [after, upto, shards - 1, shard],
         )
         return [
-            Read(*row) for row in cast("list[tuple[int, int, int, str, str, str, str, str, str, int, int]]", cursor)
+            AgentSum(*row) for row in cast("list[tuple[int, int, int, str, str, str, str, str, str, int, int]]", cursor)
         ]
 
 
-def add(rows: Iterable[Read]) -> None:
-    """Add to the sums of hours and days what hours have more; in the transaction of what they are sums of."""
-    hours = _summed(rows)
-    days = _summed(row._replace(span=24, start=row.start // 24 * 24) for row in hours)
-    summed = _summed(_with_room([*hours, *days]))
+def add_sums(rows: Iterable[AgentSum]) -> None:
+    """Add sums of hours to those of hours and days. Call it in the transaction that seals or changes the views."""
+    hours = _sum_by_key(rows)
+    days = _sum_by_key(row._replace(span=24, start=row.start // 24 * 24) for row in hours)
+    summed = _sum_by_key(_limit_rows([*hours, *days]))
     if summed:
         insert(
             _TABLE,
             _COLUMNS,
-            sorted(summed),  # in one order: on PostgreSQL two shards may be at the same rows
+            sorted(summed),  # in one order: on PostgreSQL two shards may write the same rows
             f"({', '.join(_KEY)}) DO UPDATE SET "
             f"views = {_TABLE}.views + excluded.views, last_at = CASE WHEN excluded.last_at > {_TABLE}.last_at "
             f"THEN excluded.last_at ELSE {_TABLE}.last_at END",
@@ -82,9 +81,9 @@ def add(rows: Iterable[Read]) -> None:
         AgentViews.objects.filter(project__in={row.project_id for row in summed}, views__lte=0).delete()
 
 
-def _summed(rows: Iterable[Read]) -> list[Read]:
-    """One row for each key; none where nothing is left."""
-    found: dict[tuple[object, ...], Read] = {}
+def _sum_by_key(rows: Iterable[AgentSum]) -> list[AgentSum]:
+    """One row for each key, without zeros."""
+    found: dict[tuple[object, ...], AgentSum] = {}
     for row in rows:
         key = row[: len(_KEY)]
         known = found.get(key)
@@ -96,21 +95,21 @@ def _summed(rows: Iterable[Read]) -> list[Read]:
 
 @dataclass
 class Agent:
-    """One client of a report: how it was classed, and what it read. Views by form, and by mark of verification."""
+    """An agent of a report: its class, and its views by requested format and by verification."""
 
     client_class: str
     name: str
     operator: str
     views: int = 0
-    reads: int = 0  # that count as AI because they are Markdown fetches
+    markdown_views: int = 0  # that count as AI because they requested Markdown
     rules: list[str] = field(default_factory=list)
     surfaces: Counter[str] = field(default_factory=Counter)
     verified: Counter[str] = field(default_factory=Counter)
     last_seen: datetime = EPOCH
 
 
-def of_range(project: Project, start: datetime, end: datetime) -> list[Agent]:
-    """The clients that are no people, those with most views first. Counted in whole hours: the ends are rounded out."""
+def list_agents(project: Project, start: datetime, end: datetime) -> list[Agent]:
+    """The agents of a range, most views first. Counted in whole hours: both ends are rounded outwards."""
     lo, hi = (start - EPOCH) // _HOUR, -((EPOCH - end) // _HOUR)
     buckets = [Q(span=span, start__gte=first, start__lt=last) for span, first, last in cells.cover(lo, hi, hi, SPANS)]
     rows = (
@@ -123,7 +122,7 @@ def of_range(project: Project, start: datetime, end: datetime) -> list[Agent]:
     for client_class, name, operator, rule, surface, verified, views, last in rows:
         agent = found.setdefault((client_class, name, operator), Agent(client_class, name, operator))
         agent.views += views
-        agent.reads += views * agents.reads(client_class, surface)
+        agent.markdown_views += views * agents.is_markdown_fetch(client_class, surface)
         agent.surfaces[surface] += views
         agent.verified[verified] += views
         agent.last_seen = max(agent.last_seen, EPOCH + timedelta(microseconds=last))
@@ -132,10 +131,10 @@ def of_range(project: Project, start: datetime, end: datetime) -> list[Agent]:
     return sorted(found.values(), key=lambda agent: (-agent.views, agent.name, agent.client_class))
 
 
-def _with_room(rows: Sequence[Read]) -> list[Read]:
-    """The rows as they are kept: those for which their hour or day has no room left under `(other)`.
+def _limit_rows(rows: Sequence[AgentSum]) -> list[AgentSum]:
+    """Rename rows to `(other)` for which their hour or day has no room.
 
-    What is taken back comes off the client's own row first, and what that does not hold off `(other)`.
+    Views are taken back from the row of the client first, and from `(other)` when that holds fewer.
     """
     there = AgentViews.objects.filter(
         project__in={row.project_id for row in rows}, start__in={row.start for row in rows}, operator=""
@@ -143,11 +142,11 @@ def _with_room(rows: Sequence[Read]) -> list[Read]:
     counted = there.values_list("project_id", "span", "start").annotate(rows=Count("pk"))
     taken = Counter({tuple(bucket): count for *bucket, count in counted})
     wanted = taken + Counter(row[:3] for row in rows if not row.operator)
-    if all(row.views > 0 for row in rows) and all(count <= MOST for count in wanted.values()):
+    if all(row.views > 0 for row in rows) and all(count <= MAX_UNNAMED_ROWS for count in wanted.values()):
         return list(rows)
     known = {key[:-1]: key[-1] for key in there.values_list(*_KEY, "views")}
     kept = []
-    for row in sorted(rows, key=lambda row: (row.views > 0, -row.views)):  # what makes room before what needs it
+    for row in sorted(rows, key=lambda row: (row.views > 0, -row.views)):  # first the rows that make room
         key = row[: len(_KEY)]
         if row.operator:
             kept.append(row)
@@ -155,15 +154,15 @@ def _with_room(rows: Sequence[Read]) -> list[Read]:
             own = min(known.get(key, 0), -row.views)
             known[key] = known.get(key, 0) - own
             taken[row[:3]] -= own > 0 and not known[key]
-            kept += [row._replace(views=-own), _folded(row)._replace(views=row.views + own)]
-        elif known.get(key) or taken[row[:3]] < MOST:
+            kept += [row._replace(views=-own), _fold(row)._replace(views=row.views + own)]
+        elif known.get(key) or taken[row[:3]] < MAX_UNNAMED_ROWS:
             taken[row[:3]] += not known.get(key)
             known[key] = known.get(key, 0) + row.views
             kept.append(row)
         else:
-            kept.append(_folded(row))
+            kept.append(_fold(row))
     return kept
 
 
-def _folded(row: Read) -> Read:
+def _fold(row: AgentSum) -> AgentSum:
     return row._replace(agent=OTHER, rule=OTHER)

@@ -1,4 +1,4 @@
-"""The thread in which every process that serves seals what came in, and sweeps once a day."""
+"""The thread that seals new views and sweeps once a day, in each process that serves."""
 
 import logging
 import threading
@@ -10,12 +10,12 @@ from analytics.counting.sweeper import sweep
 
 logger = logging.getLogger(__name__)
 
-NUDGE_VIEWS = 5_000
-NUDGE_SECONDS = 60.0
+SEAL_AFTER_VIEWS = 5_000
+SEAL_AFTER_SECONDS = 60.0
 
 
 class _Background:
-    """A thread that seals when enough views came, or some waited a minute, and sweeps once a day."""
+    """A thread that seals after enough views or a minute, and sweeps once a day."""
 
     def __init__(self) -> None:
         self.views = 0
@@ -23,25 +23,25 @@ class _Background:
         self.thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, once."""
+        """Begin, unless it has begun."""
         if self.thread is None:
             self.thread = threading.Thread(target=self._run, name="sealer", daemon=True)
             self.thread.start()
 
-    def nudge(self, views: int) -> None:
-        """So many views were just committed here."""
+    def report_views(self, views: int) -> None:
+        """Count views that this process has committed; wake the thread when there are enough."""
         self.views += views
-        if self.views >= NUDGE_VIEWS:
+        if self.views >= SEAL_AFTER_VIEWS:
             self.views = 0
             self.due.set()
 
     def _run(self) -> None:
         while True:
-            self.due.wait(NUDGE_SECONDS)
+            self.due.wait(SEAL_AFTER_SECONDS)
             self.due.clear()
             close_old_connections()
             try:
-                seal(patience=3600)
+                seal(timeout=3600)
                 sweep()
             except Exception:  # the thread lives as long as the process
                 logger.exception("Views could not be sealed.")
@@ -49,4 +49,4 @@ class _Background:
 
 
 _background = _Background()
-start, nudge = _background.start, _background.nudge
+start, report_views = _background.start, _background.report_views

@@ -1,11 +1,11 @@
-"""Counting by addition: how many visitors of a bucket of time had which previous bucket.
+"""Count distinct visitors by addition: for each bucket of time, how many visitors had which previous visit.
 
-Let a page's visitors be sorted into buckets of time, and let `prev` be the last
-hour before the bucket in which a visitor of it had been seen on that page. In a
+Sort the visitors of a page into buckets of time, and let `prev` be the last hour
+before the bucket in which a visitor was on that page. In a
 window of whole buckets `[lo, hi)` each visitor has exactly one first bucket, and
 of all its buckets in the window only that one has `prev < lo`: the visitor was
 seen in the window, so there is a first one, and every later one has a previous
-sighting that is at or after `lo`. Therefore
+visit that is at or after `lo`. Therefore
 
     distinct(page, lo, hi) = SUM(n) WHERE lo <= bucket < hi AND prev < lo
 
@@ -18,11 +18,11 @@ addition, too: of the cells within it those with `prev` before its start are the
 visitors' first ones, and the others drop out. Counts are signed: a late view
 takes back what it changes.
 
-Cells are kept in layers. Three are the kinds of views: human, reader (an AI
-client that fetches for somebody, or anything that fetches Markdown) and crawler.
-A visitor seen as two kinds counts once in their union, so three more layers
-hold, for each union that is asked for, what its kinds' sum is too much or too
-little: they are nearly empty, and unions cost no second copy.
+Cells have layers. Three layers are the kinds of views: human, reader (an AI
+client that fetches for somebody, or any client that fetches Markdown) and crawler.
+A visitor seen as two kinds counts once in their union. So three more layers hold,
+for each union, the difference between the union and the sum of its kinds. They are
+nearly empty: a union needs no full copy of its own.
 
 Hours are counted from 1970-01-01T00:00 UTC. Pages are numbers of a project; page
 0 is the whole site. A slot is `page << 3 | layer`.
@@ -42,17 +42,17 @@ AnyInts = npt.NDArray[np.integer[Any]]
 HUMAN, READER, CRAWLER = 0, 1, 2  # kinds of views, each a layer
 AI, READING, ANY = 3, 4, 5  # layers of unions
 UNIONS = {AI: (READER, CRAWLER), READING: (HUMAN, READER), ANY: (HUMAN, READER, CRAWLER)}
-LAYERS = 8  # as many fit into a slot
+LAYERS = 8  # the number of layers in a slot
 SITE = 0
-MOST_PAGES = 1 << 23
+MAX_PAGES = 1 << 23
 
 SPANS = (192, 24, 1)  # hours of a bucket; each holds whole buckets of the next
-NEVER = 0  # as `prev`: not seen before, or longer ago than an age of two bytes can tell
-_NEVER = 0xFFFF  # the same as an age, while cells are added up
+NEVER = 0  # as `prev`: not seen before, or too long ago for an age of two bytes
+_NEVER = 0xFFFF  # the same as an age, while cells are summed
 
 _HEADER = struct.Struct("<BBxxIII")  # version, bytes of a slot; how many ages, cells and view counts
 _VERSION = 1
-_MOST = 127  # of a packed number; larger ones are packed as several
+_MAX_PIECE = 127  # the largest packed number; larger ones are packed as several
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Bucket:
 
     `slot` and `n` are parallel; so is `age`, the hours from `prev` to `start`,
     but for the cells without `prev`, which come last and have none. They are
-    sorted by age, then slot. `viewed` (slots) and `views` are parallel, too: how many
-    views of each kind a page had. A slot may stand more than once with an age: the
+    sorted by age, then slot. `viewed` (slots) and `count_views` are parallel, too: the number of
+    views of each kind of a page. A slot may occur more than once with an age: the
     numbers add up.
     """
 
@@ -74,13 +74,13 @@ class Bucket:
     views: AnyInts
 
     @classmethod
-    def of(cls, start: int, prev: Ints, slot: Ints, n: Ints, viewed: Ints, views: Ints) -> "Bucket":
+    def build(cls, start: int, prev: Ints, slot: Ints, n: Ints, viewed: Ints, views: Ints) -> "Bucket":
         """A bucket from distinct cells sorted by `prev`, latest first and `NEVER` last, then slot."""
         return cls(start, start - prev[prev != NEVER], slot, n, viewed, views)
 
     @classmethod
     def decode(cls, start: int, blob: bytes) -> "Bucket":
-        """A bucket as `encode` wrote it; the arrays read from the blob itself."""
+        """Decode what `encode` returned. The arrays share the memory of the blob."""
         version, width, ages, cells, pages = _HEADER.unpack_from(blob)
         if version != _VERSION:
             raise ValueError(f"cells of version {version}, not {_VERSION}")
@@ -93,8 +93,8 @@ class Bucket:
 
     def encode(self) -> bytes:
         """Little-endian: a header, then the five arrays one after the other; numbers in one byte."""
-        slot, n, times = _pieces(self.slot, self.n)
-        viewed, views, _ = _pieces(self.viewed, self.views)
+        slot, n, times = _split_large(self.slot, self.n)
+        viewed, views, _ = _split_large(self.viewed, self.views)
         age = np.repeat(self.age, times[: len(self.age)])
         width = 4 if max(slot.max(initial=0), viewed.max(initial=0)) > 0xFFFF else 2
         arrays = [age.astype("<u2"), slot.astype(f"<u{width}"), n, viewed.astype(f"<u{width}"), views]
@@ -102,21 +102,21 @@ class Bucket:
         return header + b"".join(array.tobytes() for array in arrays)
 
     def first(self, hour: int) -> slice:
-        """The cells with `prev` before an hour that is not after `start`."""
+        """The cells with `prev` before `hour`, which must not be after `start`."""
         return slice(int(np.searchsorted(self.age, self.start - hour, "right")), None)
 
 
-def _pieces(slot: AnyInts, n: AnyInts) -> tuple[AnyInts, AnyInts, AnyInts]:
-    """Numbers with their slots, in pieces of one byte; and into how many each fell."""
-    times = np.maximum(-(-np.abs(n) // _MOST), 1)
+def _split_large(slot: AnyInts, n: AnyInts) -> tuple[AnyInts, AnyInts, AnyInts]:
+    """Split numbers into pieces of one byte. Returns slots, pieces, and the count of pieces of each number."""
+    times = np.maximum(-(-np.abs(n) // _MAX_PIECE), 1)
     ends = np.cumsum(times)
-    pieces = np.repeat(np.sign(n) * _MOST, times)
-    pieces[ends - 1] = n - np.sign(n) * _MOST * (times - 1)
+    pieces = np.repeat(np.sign(n) * _MAX_PIECE, times)
+    pieces[ends - 1] = n - np.sign(n) * _MAX_PIECE * (times - 1)
     return np.repeat(slot, times), pieces.astype(np.int8), times
 
 
 def merge(start: int, buckets: Iterable[Bucket]) -> Bucket:
-    """One bucket that starts at `start` and holds what several at or after it hold."""
+    """Merge buckets that start at or after `start` into one that starts there."""
     ages, slots, ns, viewed, views = [], [], [], [], []
     for bucket in buckets:
         first = bucket.first(start)
@@ -130,10 +130,10 @@ def merge(start: int, buckets: Iterable[Bucket]) -> Bucket:
     return Bucket(start, age[age != _NEVER], slot, n, *add_up(_join(viewed), n=_join(views)))
 
 
-def distinct(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
+def count_visitors(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
     """Visitors by page and layer of a window of buckets that starts at hour `lo`: shape (`pages`, 8), row 0 the site.
 
-    The formula of this module. Add up the layers with `of_scope`.
+    The formula of this module. Add up the layers with `sum_layers`.
     """
     slots, ns = [], []
     for bucket in buckets:
@@ -143,13 +143,13 @@ def distinct(buckets: Iterable[Bucket], lo: int, pages: int) -> Ints:
     return _by_page(slots, ns, pages)
 
 
-def views(buckets: Iterable[Bucket], pages: int) -> Ints:
+def count_views(buckets: Iterable[Bucket], pages: int) -> Ints:
     """Views by page and kind, in the same shape."""
     buckets = list(buckets)
     return _by_page([bucket.viewed for bucket in buckets], [bucket.views for bucket in buckets], pages)
 
 
-def of_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
+def count_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
     """Visitors of the whole site by layer, and views by kind, of a window of buckets that starts at hour `lo`."""
     seen, viewed = np.zeros(LAYERS), np.zeros(LAYERS)
     for bucket in buckets:
@@ -161,7 +161,7 @@ def of_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
     return np.rint(seen).astype(np.int64), np.rint(viewed).astype(np.int64)
 
 
-def of_scope(counts: Ints, *, crawlers: bool) -> Ints:
+def sum_layers(counts: Ints, *, crawlers: bool) -> Ints:
     """Human, AI and total of each page, shape (pages, 3): AI with or without the crawlers."""
     human, reader, crawler = counts[:, HUMAN], counts[:, READER], counts[:, CRAWLER]
     if crawlers:
@@ -184,7 +184,7 @@ def cover(lo: int, hi: int, closed: int, spans: Sequence[int] = SPANS) -> list[t
 
 
 def add_up(*keys: AnyInts, n: AnyInts) -> list[Any]:
-    """The distinct keys, sorted by the first, then the next, and the sum of `n` of each, without zeros."""
+    """The distinct keys, sorted by the first, then the next, and the sum of `n` for each, without zeros."""
     if not len(n):
         return [*(np.empty(0, np.int64) for _ in keys), np.empty(0, np.int64)]
     order = np.lexsort(keys[::-1])

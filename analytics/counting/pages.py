@@ -1,4 +1,4 @@
-"""Paths as numbers: cells and trails hold the number that a page has within its project."""
+"""Numbers of pages: cells and visit histories hold a page by its number within the project."""
 
 import threading
 from collections import OrderedDict
@@ -7,19 +7,19 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from django.db import transaction
 
-from analytics.counting.cells import MOST_PAGES, Ints
+from analytics.counting.cells import MAX_PAGES, Ints
 from analytics.models import Page, PageView
 from docsite.core.tenants.models import Project
 from search.models import Document
 
-OTHER = "(other)"  # the path of views beyond the day's most
-MOST_UNINDEXED = 10_000  # paths that are no page of the index, of a project in a day
+OTHER = "(other)"  # the path of views beyond the limit of a day
+MAX_UNINDEXED = 10_000  # paths outside of the index, of a project in a day
 DAY = 86_400_000_000  # microseconds
-_DAYS_KEPT = 400  # that an import may mix
+_DAYS_KEPT = 400  # days that one import may mix
 
 
 class Pages:
-    """The pages of one project, as far as this process knows them. They are only ever added to."""
+    """The pages of one project that this process has loaded. Pages are only added, never removed."""
 
     def __init__(self, project_id: int) -> None:
         self.project_id = project_id
@@ -31,7 +31,7 @@ class Pages:
         self._turn = threading.Lock()
 
     def load(self) -> None:
-        """Learn the pages that were added since."""
+        """Load the pages that were added since the last time."""
         with self._turn:
             known = Page.objects.filter(project_id=self.project_id, number__gte=len(self.paths))
             for number, path in known.order_by("number").values_list("number", "path"):
@@ -40,7 +40,7 @@ class Pages:
                 self.numbers[path] = number
 
     def rank(self) -> Ints:
-        """The place of each number's path in the order of paths."""
+        """The rank of each page's path in alphabetical order, by the page's number."""
         with self._turn:
             if len(self._rank) != len(self.paths):
                 self._by_path += self.paths[len(self._by_path) :]
@@ -49,26 +49,26 @@ class Pages:
                 self._rank = np.fromiter((places[path] for path in self.paths), np.int64, len(self.paths))
             return self._rank
 
-    def admit(self, views: Iterable[tuple[str, int]]) -> list[int]:
-        """The numbers under which views (path, microseconds) are kept; new pages are given one.
+    def assign_numbers(self, views: Iterable[tuple[str, int]]) -> list[int]:
+        """The page numbers of views (path, microseconds). New pages get a number.
 
-        Beyond the 10,000 paths of a day that are no page of the index, further ones
-        share one, so that scanners cannot make millions of pages. Each process counts
-        for itself what came since it first saw a view of that day.
+        Beyond 10,000 paths a day outside of the index, further paths share the page
+        `(other)`, so that scanners cannot create millions of pages. Each process counts
+        for itself from the first view of that day on.
         """
         found = [(path, at // DAY) for path, at in views]
         days = {number: self._day(number) for number in {day for _, day in found}}
         if new := {path for path, day in found if path not in days[day].admitted}:
-            self._admit(new, [(path, days[day]) for path, day in found if path in new])
+            self._add_paths(new, [(path, days[day]) for path, day in found if path in new])
         return [self.numbers[path if path in days[day].admitted else OTHER] for path, day in found]
 
-    def _admit(self, new: set[str], found: list[tuple[str, "_Day"]]) -> None:
+    def _add_paths(self, new: set[str], found: list[tuple[str, "_Day"]]) -> None:
         indexed = indexed_paths(self.project_id)
         wanted: set[str] = set()
         for path, day in found:
             if path in day.admitted:
                 continue
-            if path in indexed or day.unindexed < MOST_UNINDEXED:
+            if path in indexed or day.unindexed < MAX_UNINDEXED:
                 day.unindexed += path not in indexed
                 day.admitted.add(path)
                 wanted.add(path)
@@ -77,7 +77,7 @@ class Pages:
         try:
             self._number(sorted(wanted - self.numbers.keys()))
         except BaseException:
-            self._days.clear()  # to be counted again
+            self._days.clear()  # they are counted again
             raise
 
     def _day(self, number: int) -> "_Day":
@@ -90,7 +90,7 @@ class Pages:
         return day
 
     def _number(self, paths: list[str]) -> None:
-        """Give numbers to paths that have none; committed when this returns."""
+        """Number new paths. They are committed when this returns."""
         if not paths:
             return
         with transaction.atomic():
@@ -99,7 +99,7 @@ class Pages:
             self.load()
             new = [path for path in paths if path not in self.numbers]
             first = len(self.paths)
-            if first + len(new) > MOST_PAGES:
+            if first + len(new) > MAX_PAGES:
                 raise OverflowError("This project has too many pages.")
             Page.objects.bulk_create(
                 Page(project_id=self.project_id, number=number, path=path) for number, path in enumerate(new, first)
@@ -121,22 +121,22 @@ def indexed_paths(project_id: int) -> set[str]:
     return set(Document.objects.filter(project_id=project_id).values_list("path", flat=True))
 
 
-_known: dict[int, Pages] = {}
+_loaded: dict[int, Pages] = {}
 _opening = threading.Lock()
 
 
-def of(project_id: int) -> Pages:
+def for_project(project_id: int) -> Pages:
     """The pages of a project."""
-    pages = _known.get(project_id)
+    pages = _loaded.get(project_id)
     if pages is None:
         with _opening:
-            pages = _known.setdefault(project_id, Pages(project_id))
+            pages = _loaded.setdefault(project_id, Pages(project_id))
     return pages
 
 
 def paths_of(project_id: int, numbers: Iterable[int]) -> Sequence[str]:
     """The paths of numbers that cells, views or snapshots hold."""
-    pages = of(project_id)
+    pages = for_project(project_id)
     numbers = list(numbers)
     if numbers and max(numbers) >= len(pages.paths):
         pages.load()

@@ -1,10 +1,9 @@
-"""Counting views anew: when the rules have changed, and when sample views are taken away.
+"""Count views again: after a change of the rules, and to remove sample views.
 
-Cells hold no visitors, but a change of a few views is still a sum: with each
-visitor concerned, the cells that its trail makes now, less those that it made
-before. Each step holds the lease of its shard, reads the views of some visitors
-as they are then, and writes views, trails and cells in one transaction. So it may
-be killed and started again, and of two at once each does a part.
+Cells hold no visitors, but the effect of a few changed views is still a sum: for each visitor,
+the cells of the new visit history minus the cells of the old one. A step holds the lease of its
+shard, reads all views of some visitors, and writes views, histories and cells in one transaction.
+So it may be killed and started again, and two processes may share the work.
 """
 
 import time
@@ -24,22 +23,22 @@ from analytics.counting import (
     sweeper,
     visit_history,
 )
-from analytics.counting.agent_views import Read
+from analytics.counting.agent_views import AgentSum
 from analytics.counting.cells import Ints, add_up
-from analytics.counting.sealer import HOUR, Followed, Lease, Lost
+from analytics.counting.sealer import HOUR, Lease, LeaseLost, VisitorHistories
 from analytics.models import PageView, Seal, Trail
 from docsite.core.tenants.models import Project
 
 Progress = Callable[[int, int], None]
 
 _COLUMNS = "id, at, page, visitor, client_class, surface, verified, agent, operator, rule, user_agent, sample"
-_STEP_SECONDS = 1.2  # each writes most hours anew, so few long ones are quickest; a lease is longer still
+_STEP_SECONDS = 1.2  # each step rewrites most hours, so few long steps are fastest; a lease lasts longer
 _MOST_IDS = 900  # of one query
-_BATCH = 20_000  # views that are read or marked at once, so that nobody waits for long
+_BATCH = 20_000  # views read or marked by one statement, so that nobody waits for long
 
 
-class Stored(NamedTuple):
-    """A view as it is stored."""
+class StoredView(NamedTuple):
+    """A stored view."""
 
     id: int
     at: int
@@ -55,25 +54,25 @@ class Stored(NamedTuple):
     sample: bool
 
     @property
-    def is_read(self) -> bool:
+    def is_agent_view(self) -> bool:
         """Whether it is among the views that `analytics.counting.agent_views` sums up."""
         return self.client_class != "human" or self.surface != "html"
 
 
-Judge = Callable[[Stored], Stored | None]  # what a view is to be; None: nothing
-Changes = list[tuple[Stored, Stored | None]]  # views that are sealed, and what they are to be
+Decide = Callable[[StoredView], StoredView | None]  # returns the changed view, or None to remove it
+Changes = list[tuple[StoredView, StoredView | None]]  # sealed views before and after
 
 
 def reclassify(project: Project, progress: Progress | None = None) -> Counter[tuple[str, str]]:
-    """Class the project's views anew by today's rules; returns how many went from which class to which.
+    """Classify the project's views by the current rules. Returns how many moved from one class to another.
 
-    Only views whose user agent is kept can be: those that were not classed as people's,
-    for as long as single views are kept. A visitor stays the one that it was.
+    Only views with a stored user agent can move: raw views of clients other than people. The visitor
+    of a view stays the same.
     """
-    since = sweeper.boundary() * HOUR
+    since = sweeper.first_kept_hour() * HOUR
     moved: Counter[tuple[str, str]] = Counter()
 
-    def judged(view: Stored) -> Stored:
+    def decide(view: StoredView) -> StoredView:
         if not view.user_agent or view.at < since:
             return view
         verdict = agents.classify(view.user_agent)
@@ -86,36 +85,38 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
             user_agent="" if verdict.client_class == "human" else view.user_agent,
         )
 
-    recount = _Recount(project, judged, "user_agent <> ''", progress)
+    recount = _Recount(project, decide, "user_agent <> ''", progress)
     for before, after in recount.run():
         if after and after.client_class != before.client_class:
             moved[before.client_class, after.client_class] += 1
-    _mark(project.pk, recount.start, recount.upto, since)
+    _mark_as_current(project.pk, recount.start, recount.upto, since)
     return moved
 
 
 def remove_sample(project: Project, progress: Progress | None = None) -> int:
-    """Take the project's sample views away, out of every count; returns how many there were."""
+    """Remove the project's sample views from every count. Returns their number."""
     return sum(1 for _ in _Recount(project, lambda view: None if view.sample else view, "sample", progress).run())
 
 
 class _Recount:
-    """Puts what `judge` says in the place of each view. Only views that fit `condition`, which is SQL, may change."""
+    """Replaces each view by the result of `decide`. Only views that match `condition`, which is SQL, may change."""
 
-    def __init__(self, project: Project, judge: Judge, condition: str, progress: Progress | None) -> None:
-        self.project, self.judge, self.condition, self.progress = project, judge, condition, progress
-        self.pace = sealer.Pace(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
-        self.upto = sealer.newest()
-        self.start = (project.views.aggregate(first=Min("pk"))["first"] or 1) - 1  # the id before its first view
-        sealer.seal(patience=float("inf"))
+    def __init__(self, project: Project, decide: Decide, condition: str, progress: Progress | None) -> None:
+        self.project, self.decide, self.condition, self.progress = project, decide, condition, progress
+        self.step_size = sealer.StepSize(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
+        self.upto = sealer.newest_view_id()
+        self.start = (
+            project.views.aggregate(first=Min("pk"))["first"] or 1
+        ) - 1  # the id before the first view of the project
+        sealer.seal(timeout=float("inf"))
         self.ids: dict[int, list[int]] = {}  # of all views of each visitor concerned
 
-    def run(self) -> Iterator[tuple[Stored, Stored | None]]:
-        """Make the changes, and yield each one with what the view was and is."""
-        changing = _views(self.project.pk, self.start, self.upto, self.condition)
-        todo = np.array(sorted({view.visitor for view in changing if self.judge(view) != view}), np.int64)
+    def run(self) -> Iterator[tuple[StoredView, StoredView | None]]:
+        """Make the changes, and yield each one as the view before and after."""
+        changing = _select_views(self.project.pk, self.start, self.upto, self.condition)
+        todo = np.array(sorted({view.visitor for view in changing if self.decide(view) != view}), np.int64)
         self.ids = {visitor: [] for visitor in todo.tolist()}
-        self._note(_owners(self.project.pk, self.start, self.upto))
+        self._collect_ids(_select_visitors(self.project.pk, self.start, self.upto))
         count = len(todo)
         while len(todo):
             for shard in Seal.objects.values_list("shard", flat=True):
@@ -125,41 +126,41 @@ class _Recount:
                 if self.progress and len(done):
                     self.progress(count - len(todo), count)
 
-    def _note(self, owners: Iterable[tuple[int, int]]) -> None:
+    def _collect_ids(self, owners: Iterable[tuple[int, int]]) -> None:
         for pk, visitor in owners:
             if visitor in self.ids:
                 self.ids[visitor].append(pk)
 
     def _step(self, shard: int, todo: Ints) -> tuple[Changes, list[int]]:
-        """Count some visitors of a shard anew; returns what changed, and whose views are done."""
-        highest = sealer.newest()  # read before the lease is taken, so that it is held for a moment only
-        self._note(_owners(self.project.pk, self.upto, highest))
+        """Count some visitors of a shard again. Returns the changes, and the visitors that are done."""
+        highest = sealer.newest_view_id()  # read before the lease is acquired, to hold it only for a moment
+        self._collect_ids(_select_visitors(self.project.pk, self.upto, highest))
         self.upto = max(self.upto, highest)
-        lease = sealer.take(shard)
+        lease = sealer.acquire_lease(shard)
         if lease is None:
             time.sleep(0.05)
             return [], []
         began = time.monotonic()
-        self._note(_owners(self.project.pk, self.upto, lease.sealed_to))
+        self._collect_ids(_select_visitors(self.project.pk, self.upto, lease.sealed_to))
         self.upto = max(self.upto, lease.sealed_to)
-        mine = todo[(todo & (lease.shards - 1)) == shard][: self.pace.views].tolist()
+        mine = todo[(todo & (lease.shards - 1)) == shard][: self.step_size.views].tolist()
         ids = [pk for visitor in mine for pk in self.ids[visitor] if pk <= lease.sealed_to]
-        changes = [(view, self.judge(view)) for view in _by_id(ids)]
+        changes = [(view, self.decide(view)) for view in _load_views(ids)]
         try:
             _write_step(self.project.pk, lease, changes)
-        except Lost:
-            self.pace.learn(sealer.LEASE_SECONDS)
+        except LeaseLost:
+            self.step_size.adjust(sealer.LEASE_SECONDS)
             return [], []
-        if len(mine) == self.pace.views:
-            self.pace.learn(time.monotonic() - began)
+        if len(mine) == self.step_size.views:
+            self.step_size.adjust(time.monotonic() - began)
         return [(before, after) for before, after in changes if before != after], mine
 
 
 # In ranges of ids, `+project_id` keeps the database from its index of projects, which would go through all their views.
 
 
-def _mark(project_id: int, after: int, upto: int, since: int) -> None:
-    """Say that views were judged by today's rules."""
+def _mark_as_current(project_id: int, after: int, upto: int, since: int) -> None:
+    """Store that views were classified by the current rules."""
     for first in range(after, upto, _BATCH):
         with connection.cursor() as cursor:
             cursor.execute(
@@ -169,8 +170,8 @@ def _mark(project_id: int, after: int, upto: int, since: int) -> None:
             )
 
 
-def _views(project_id: int, after: int, upto: int, condition: str) -> Iterator[Stored]:
-    """The views that fit a condition, with ids in a range."""
+def _select_views(project_id: int, after: int, upto: int, condition: str) -> Iterator[StoredView]:
+    """The views that match a condition, with ids in a range."""
     while after < upto:
         with connection.cursor() as cursor:
             cursor.execute(
@@ -178,14 +179,14 @@ def _views(project_id: int, after: int, upto: int, condition: str) -> Iterator[S
                 f"AND {condition} ORDER BY id LIMIT {_BATCH}",
                 [after, upto, project_id],
             )
-            rows = _stored(cursor.fetchall())
+            rows = _to_views(cursor.fetchall())
         if not rows:
             return
         after = rows[-1].id
         yield from rows
 
 
-def _owners(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]:
+def _select_visitors(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]:
     """Ids and visitors of the views with ids in a range."""
     for first in range(after, upto, _BATCH):
         with connection.cursor() as cursor:
@@ -196,61 +197,61 @@ def _owners(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]
             yield from cursor.fetchall()
 
 
-def _by_id(ids: list[int]) -> Iterator[Stored]:
-    """Views as they are now; those that are gone are left out."""
+def _load_views(ids: list[int]) -> Iterator[StoredView]:
+    """The views with these ids that still exist."""
     for first in range(0, len(ids), _MOST_IDS):
         some = ids[first : first + _MOST_IDS]
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id IN ({', '.join(['%s'] * len(some))})", some
             )
-            yield from _stored(cursor.fetchall())
+            yield from _to_views(cursor.fetchall())
 
 
-def _stored(rows: list[Any]) -> list[Stored]:
-    return [Stored._make(row) for row in rows]
+def _to_views(rows: list[Any]) -> list[StoredView]:
+    return [StoredView._make(row) for row in rows]
 
 
 def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
-    """Make changes of all views of some visitors of one shard, and give the lease back. Raises `Lost`."""
-    change, followed, gone = _followed(project_id, changes)
-    buckets = sealer.updated(project_id, lease, sealer.deltas(change, *_views_by_hour(changes)))
+    """Store the changes of all views of some visitors of a shard, and release the lease. Raises `LeaseLost`."""
+    change, histories, removed = _work_out_change(project_id, changes)
+    buckets = sealer.update_buckets(project_id, lease, sealer.hourly_changes(change, *_views_by_hour(changes)))
     with transaction.atomic():
-        sealer.release(lease)
-        sealer.store_trails(project_id, followed)
-        Trail.objects.filter(project=project_id, visitor__in=gone).delete()
+        sealer.release_lease(lease)
+        sealer.store_histories(project_id, histories)
+        Trail.objects.filter(project=project_id, visitor__in=removed).delete()
         sealer.store_cells(project_id, lease.shard, buckets)
-        agent_views.add(_reads(project_id, changes))
-        _write([(before, after) for before, after in changes if before != after])
+        agent_views.add_sums(_agent_sums(project_id, changes))
+        _write_views([(before, after) for before, after in changes if before != after])
 
 
-def _followed(project_id: int, changes: Changes) -> tuple[visit_history.Change, Followed, list[int]]:
-    """What changes in the cells, the trails as they are then, and the visitors of whom nothing is left."""
+def _work_out_change(project_id: int, changes: Changes) -> tuple[visit_history.Change, VisitorHistories, list[int]]:
+    """How the cells change, the new visit histories, and the visitors whose history is empty now."""
     visitors = sorted({before.visitor for before, _ in changes})
     number = {visitor: place for place, visitor in enumerate(visitors)}
-    old = _sightings(number, [before for before, _ in changes])
-    new = _sightings(number, [after for _, after in changes if after])
-    trimmed, blobs = sealer.read_trails(project_id, visitors)
-    known = (visit_history.decode(blobs) + old).sorted()  # the trail, and what had been trimmed of it
+    old = _visits(number, [before for before, _ in changes])
+    new = _visits(number, [after for _, after in changes if after])
+    trimmed, blobs = sealer.load_histories(project_id, visitors)
+    known = (visit_history.decode(blobs) + old).sorted()  # the visit history, and visits that were trimmed from it
     horizon = settings.ENV.visitor_horizon_days * 24
-    change = visit_history.replace(known, (known.without(old.without(new)) + new).sorted(), horizon)
-    kept = visit_history.encode(visit_history.trim(change.trails, trimmed, horizon), len(visitors))
+    change = visit_history.replace_visits(known, (known.exclude(old.exclude(new)) + new).sorted(), horizon)
+    kept = visit_history.encode(visit_history.trim(change.histories, trimmed, horizon), len(visitors))
     left = [place for place, blob in enumerate(kept) if blob]
-    followed = Followed([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
-    return change, followed, [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
+    histories = VisitorHistories([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
+    return change, histories, [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
 
 
-def _sightings(number: dict[int, int], views: list[Stored]) -> visit_history.Sightings:
+def _visits(number: dict[int, int], views: list[StoredView]) -> visit_history.Visits:
     seen = [
         (number[view.visitor], view.page, kind, view.at // HOUR)
         for view in views
         if (kind := sealer.kind_of(view.client_class, view.surface)) is not None
     ]
-    return visit_history.sightings(*np.array(seen, np.int64).reshape(-1, 4).T)
+    return visit_history.from_views(*np.array(seen, np.int64).reshape(-1, 4).T)
 
 
 def _views_by_hour(changes: Changes) -> tuple[Ints, Ints, Ints]:
-    """How many views each hour and slot has more or less."""
+    """How many more or fewer views each hour and slot has."""
     found = [
         (view.at // HOUR, view.page << 3 | kind, sign)
         for pair in changes
@@ -261,10 +262,10 @@ def _views_by_hour(changes: Changes) -> tuple[Ints, Ints, Ints]:
     return cast("tuple[Ints, Ints, Ints]", tuple(add_up(hour, slot, n=n)))
 
 
-def _reads(project_id: int, changes: Changes) -> list[Read]:
-    """What agents read less, and what they read more."""
+def _agent_sums(project_id: int, changes: Changes) -> list[AgentSum]:
+    """The views to take from agents and to add to them."""
     return [
-        Read(
+        AgentSum(
             project_id=project_id,
             span=1,
             start=view.at // HOUR,
@@ -280,14 +281,14 @@ def _reads(project_id: int, changes: Changes) -> list[Read]:
         for pair in changes
         if pair[0] != pair[1]
         for view, sign in zip(pair, (-1, 1), strict=True)
-        if view and view.is_read
+        if view and view.is_agent_view
     ]
 
 
-def _write(changes: Changes) -> None:
-    gone = [before.id for before, after in changes if after is None]
-    for start in range(0, len(gone), 500):
-        PageView.objects.filter(pk__in=gone[start : start + 500]).delete()
+def _write_views(changes: Changes) -> None:
+    removed = [before.id for before, after in changes if after is None]
+    for start in range(0, len(removed), 500):
+        PageView.objects.filter(pk__in=removed[start : start + 500]).delete()
     with connection.cursor() as cursor:
         cursor.executemany(
             "UPDATE analytics_pageview SET client_class = %s, agent = %s, operator = %s, rule = %s, verified = %s, "

@@ -1,14 +1,14 @@
-"""Raw views into cells.
+"""Seal raw views: count them into cells.
 
-Visitors are split into shards by their hash. A shard is sealed in steps: take
-its lease, read the views that came since its watermark, and change cells, trails
-and watermark in one transaction, which checks that the lease is still held. A
-crash anywhere repeats the step and skips nothing; of two sealers that both think
-they hold the lease, one writes nothing.
+Visitors are split into shards by their hash. A shard is sealed in steps. A step
+acquires the lease of the shard, reads the views after its watermark, and changes cells,
+visit histories and watermark in one transaction, which checks that the lease is still
+held. After a crash the step is repeated; no view is skipped. If two sealers believe that
+they hold the lease, one of them writes nothing.
 
-Every process that serves seals in a thread of its own (`analytics.counting.background`)
-when enough views came. A report seals what is left before it counts, so that it holds
-every view that was acknowledged before it was asked for.
+Each process that serves seals in a background thread (`analytics.counting.background`).
+A report seals the remaining views before it counts, so it includes every view that was
+acknowledged before the request.
 """
 
 import logging
@@ -32,9 +32,9 @@ from docsite.core.db import insert
 
 logger = logging.getLogger(__name__)
 
-STEP_SECONDS = 0.5  # that a step should take, well below a lease
+STEP_SECONDS = 0.5  # duration of a step to aim at, well below that of a lease
 LEASE_SECONDS = 3.0
-PATIENCE_SECONDS = 5.0  # of a report, while another process seals
+REPORT_TIMEOUT_SECONDS = 5.0  # that a report waits while views are being sealed
 HOUR = 3_600_000_000  # microseconds
 _LOCK = 0x5EA1  # of PostgreSQL's advisory locks
 
@@ -43,8 +43,8 @@ _KINDS = {"human": HUMAN, "ai_user": READER, "ai_agent": READER, "ai_search": CR
 Progress = Callable[[int], None]
 
 
-class Lost(Exception):
-    """The lease went to somebody else meanwhile; nothing was written."""
+class LeaseLost(Exception):
+    """Another process took over the lease; nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -59,62 +59,62 @@ class Lease:
 
 
 def kind_of(client_class: str, surface: str) -> int | None:
-    """The kind that a view counts as; None for those that are in no count."""
-    return READER if agents.reads(client_class, surface) else _KINDS.get(client_class)
+    """The kind that a view counts as; None when it is not counted."""
+    return READER if agents.is_markdown_fetch(client_class, surface) else _KINDS.get(client_class)
 
 
-def announce() -> None:
-    """Call in each transaction that inserts views, before it does.
+def announce_insert() -> None:
+    """Announce that this transaction will insert views. Call it before the insert.
 
-    PostgreSQL gives out ids in one order and commits them in another. A sealer
-    waits for those who announced themselves, so that no lower id comes after it.
+    PostgreSQL may commit ids in another order than it assigned them. A sealer waits
+    for all announced transactions, so no lower id can be committed later.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [_LOCK])
 
 
-def newest() -> int:
-    """The highest id of a view; none that is lower will still be committed."""
+def newest_view_id() -> int:
+    """The highest id of a view. No lower id can be committed any more."""
     if connection.vendor != "postgresql":
-        return _highest()
+        return _highest_view_id()
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        return _highest()
+        return _highest_view_id()
 
 
-def _highest() -> int:
+def _highest_view_id() -> int:
     return PageView.objects.aggregate(highest=Max("pk"))["highest"] or 0
 
 
-_turn = threading.Lock()  # one thread of a process seals; others wait for what it does
+_sealing = threading.Lock()  # one thread of a process seals; the others wait for it
 
 
-def seal(patience: float = PATIENCE_SECONDS, progress: Progress | None = None) -> bool:
-    """Bring every shard up to the views that are committed now.
+def seal(timeout: float = REPORT_TIMEOUT_SECONDS, progress: Progress | None = None) -> bool:
+    """Seal all views that are committed now. Returns False when `timeout` (seconds) is over first.
 
-    Returns whether that took no longer than `patience`, in seconds. Steps that another thread or
-    process makes are waited for. `progress` is told after each step how many views it sealed.
+    Waits for the steps of other threads and processes. `progress` is called after each step with
+    the number of views that it sealed.
     """
-    until = time.monotonic() + patience
-    if not _behind(_highest()):
+    until = time.monotonic() + timeout
+    if not _unsealed_shards(_highest_view_id()):
         return True
-    upto = newest()
-    while shards := _behind(upto):
+    upto = newest_view_id()
+    while shards := _unsealed_shards(upto):
         if time.monotonic() > until:
             return False
-        if _turn.acquire(timeout=0.02):
+        if _sealing.acquire(timeout=0.02):
             try:
                 moved = any(_step(shard, upto, progress) for shard in shards)
             finally:
-                _turn.release()
+                _sealing.release()
             if not moved:
                 time.sleep(0.01)
     return True
 
 
-def is_behind(project_id: int) -> bool:
-    """Whether views of a project wait to be sealed."""
+def has_unsealed_views(project_id: int) -> bool:
+    """Whether a project has views that are not sealed yet."""
     with connection.cursor() as cursor:
         cursor.execute(  # the + keeps the database from its index of projects: ids lead to the few new views
             "SELECT EXISTS (SELECT 1 FROM analytics_pageview "
@@ -124,19 +124,19 @@ def is_behind(project_id: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _behind(upto: int) -> list[int]:
+def _unsealed_shards(upto: int) -> list[int]:
     return list(Seal.objects.filter(sealed_to__lt=upto).order_by("sealed_to").values_list("shard", flat=True))
 
 
 def _step(shard: int, upto: int, progress: Progress | None) -> bool:
-    """Seal the next views of a shard, unless another holds its lease. Returns whether that was done."""
-    lease = take(shard)
+    """Seal the next views of a shard. Returns False when another process holds its lease."""
+    lease = acquire_lease(shard)
     if lease is None:
         return False
     try:
         views = seal_views(lease, upto)
-    except Lost:
-        pace.learn(LEASE_SECONDS)
+    except LeaseLost:
+        step_size.adjust(LEASE_SECONDS)
         return False
     except IntegrityError as failure:  # a project was deleted meanwhile, and its views with it
         logger.warning("A step of sealing is made again: %s", failure)
@@ -146,54 +146,55 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
     return True
 
 
-class Pace:
-    """How much a step takes. How long that is depends on the visitors' trails and on the hours they touch.
+class StepSize:
+    """How many items a step takes, adjusted to the duration of the steps before.
 
-    `least` and `most` views, or of what the step is made of; `seconds` that a step should take.
+    The duration depends on the lengths of the visit histories and on the hours that change. `least` and `most`
+    are the limits of the size; `seconds` is the duration to aim at.
     """
 
     def __init__(self, least: int = 100, most: int = 30_000, seconds: float = STEP_SECONDS) -> None:
         self.least, self.most, self.seconds = least, most, seconds
         self.views = max(least, min(most, 5_000))
 
-    def learn(self, seconds: float) -> None:
-        """A step of so many views took so long."""
+    def adjust(self, seconds: float) -> None:
+        """Adjust the size after a full step of that duration."""
         factor = max(0.25, min(2.0, self.seconds / seconds))
         self.views = max(self.least, min(self.most, int(self.views * factor)))
 
 
-pace = Pace()
+step_size = StepSize()
 
 
-def take(shard: int) -> Lease | None:
-    """The lease of a shard for some seconds; None while another holds it."""
+def acquire_lease(shard: int) -> Lease | None:
+    """Acquire the lease of a shard for some seconds. Returns None while another process holds it."""
     now = time.time()
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE analytics_seal SET token = token + 1, leased_until = %s "
             "WHERE shard = %s AND (leased_until <= %s OR leased_until > %s) RETURNING token, sealed_to, closed",
-            [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],  # the last: a clock was wrong
+            [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],  # or it ends so late that a clock was wrong
         )
         row = cursor.fetchone()
-    # Counted with the lease in hand: from now on, whoever changes the number takes it away.
+    # Count the shards after the lease is acquired: who changes their number takes it away.
     return Lease(shard, Seal.objects.count(), *row) if row else None
 
 
-def release(lease: Lease, **facts: object) -> None:
-    """Give the lease back, with what has changed. In the transaction of what it covers; raises `Lost`."""
+def release_lease(lease: Lease, **facts: object) -> None:
+    """Release the lease and store the changed facts. Call it in the transaction of the changes. Raises `LeaseLost`."""
     mine = Seal.objects.filter(shard=lease.shard, token=lease.token)
     if not mine.update(leased_until=0, **facts):
-        raise Lost
+        raise LeaseLost
 
 
 def seal_views(lease: Lease, upto: int) -> int:
-    """Seal the next views of a shard, and give the lease back. Returns how many.
+    """Seal the next views of a shard and release the lease. Returns the number of views.
 
-    All is worked out before the transaction that writes it: while the lease is held, nobody else changes the shard.
+    Everything is computed before the transaction: while the lease is held, nobody else changes the shard.
     """
-    began, most = time.monotonic(), pace.views
-    rows = _views(lease, upto, most)
-    # Another may have sealed beyond `upto` before the lease was taken; the watermark never goes back.
+    began, most = time.monotonic(), step_size.views
+    rows = _select_views(lease, upto, most)
+    # Another process may have sealed beyond `upto` already; the watermark never goes back.
     reached = rows[-1][0] if len(rows) == most else max(upto, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
     by_project = defaultdict(list)
@@ -203,22 +204,22 @@ def seal_views(lease: Lease, upto: int) -> int:
             by_project[project_id].append((at // HOUR, page, visitor, kind))
     changes = []
     for project_id, seen in sorted(by_project.items()):
-        added, followed = _change(project_id, np.array(seen, np.int64).reshape(-1, 4))
-        changes.append((project_id, followed, updated(project_id, lease, added)))
-    read = agent_views.of_shard(lease.sealed_to, reached, lease.shard, lease.shards)
+        added, histories = _work_out_change(project_id, np.array(seen, np.int64).reshape(-1, 4))
+        changes.append((project_id, histories, update_buckets(project_id, lease, added)))
+    read = agent_views.sum_shard(lease.sealed_to, reached, lease.shard, lease.shards)
     with transaction.atomic():
-        release(lease, sealed_to=reached, closed=closed)
-        for project_id, followed, buckets in changes:
-            store_trails(project_id, followed)
+        release_lease(lease, sealed_to=reached, closed=closed)
+        for project_id, histories, buckets in changes:
+            store_histories(project_id, histories)
             store_cells(project_id, lease.shard, buckets)
-        agent_views.add(read)
-        _close(lease, closed)
+        agent_views.add_sums(read)
+        _merge_ended_hours(lease, closed)
     if len(rows) == most:
-        pace.learn(time.monotonic() - began)
+        step_size.adjust(time.monotonic() - began)
     return len(rows)
 
 
-def _views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int, int, str, str]]:
+def _select_views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int, int, str, str]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, project_id, at, page, visitor, client_class, surface FROM analytics_pageview "
@@ -229,49 +230,49 @@ def _views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int,
 
 
 @dataclass(frozen=True)
-class Followed:
-    """Visitors of one project with their trails as they are now."""
+class VisitorHistories:
+    """Visitors of one project and their packed visit histories."""
 
     visitors: list[int]
     trimmed: list[int]
     sightings: list[bytes]
 
 
-def _change(project_id: int, seen: Ints) -> tuple[list[Bucket], Followed]:
-    """What views (hour, page, visitor, kind) change: buckets to be added to the hours' cells, and trails."""
+def _work_out_change(project_id: int, seen: Ints) -> tuple[list[Bucket], VisitorHistories]:
+    """How views (hour, page, visitor, kind) change the hours: buckets to add to them, and the new visit histories."""
     hour, page, visitor, kind = seen.T
     visitors, who = np.unique(visitor, return_inverse=True)
-    trimmed, blobs = read_trails(project_id, visitors.tolist())
+    trimmed, blobs = load_histories(project_id, visitors.tolist())
     horizon = settings.ENV.visitor_horizon_days * 24
-    change = visit_history.change(
-        visit_history.decode(blobs), visit_history.sightings(who, page, kind, hour), trimmed, horizon
+    change = visit_history.add_visits(
+        visit_history.decode(blobs), visit_history.from_views(who, page, kind, hour), trimmed, horizon
     )
-    long = visit_history.long_ones(change.trails, len(visitors))
-    kept = visit_history.trim(change.trails, long, horizon) if long.any() else change.trails
+    long = visit_history.hours_to_trim_before(change.histories, len(visitors))
+    kept = visit_history.trim(change.histories, long, horizon) if long.any() else change.histories
     trimmed = np.maximum(trimmed, long)
     viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
-    followed = Followed(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
-    return deltas(change, viewed_hour, viewed, views), followed
+    histories = VisitorHistories(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
+    return hourly_changes(change, viewed_hour, viewed, views), histories
 
 
-def deltas(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
-    """What is added to the cells of each hour: of visitors, and of views (`viewed` are slots), sorted by `hour`."""
+def hourly_changes(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
+    """The buckets to add to each hour: cells of visitors, and views (`viewed` are their slots, sorted by `hour`)."""
     buckets = []
     for start in np.union1d(hour, change.hour).tolist():
-        of, of_views = _run(change.hour, start), _run(hour, start)
+        of, of_views = _slice_of(change.hour, start), _slice_of(hour, start)
         buckets.append(
-            Bucket.of(start, change.prev[of], change.slot[of], change.n[of], viewed[of_views], views[of_views])
+            Bucket.build(start, change.prev[of], change.slot[of], change.n[of], viewed[of_views], views[of_views])
         )
     return buckets
 
 
-def _run(values: Ints, value: int) -> slice:
-    """Where a value stands in sorted ones."""
+def _slice_of(values: Ints, value: int) -> slice:
+    """The slice of sorted values that are equal to a value."""
     return slice(*np.searchsorted(values, [value, value + 1]).tolist())
 
 
-def read_trails(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
-    """The trails of visitors, in their order: the hour each is trimmed to, and the packed sightings."""
+def load_histories(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[bytes]]:
+    """The visit histories of visitors, in their order: the hour before which each is trimmed, and the packed visits."""
     found: dict[int, tuple[int, bytes]] = {}
     with connection.cursor() as cursor:
         for start in range(0, len(visitors), 5000):
@@ -287,10 +288,10 @@ def read_trails(project_id: int, visitors: Sequence[int]) -> tuple[Ints, list[by
     return np.array([trimmed for trimmed, _ in rows], np.int64), [blob for _, blob in rows]
 
 
-def store_trails(project_id: int, followed: Followed) -> None:
-    """Write trails as they are now; in the transaction that gives the lease back."""
-    rows = zip(followed.visitors, followed.trimmed, followed.sightings, strict=True)
-    if followed.visitors:
+def store_histories(project_id: int, histories: VisitorHistories) -> None:
+    """Store visit histories. Call it in the transaction that releases the lease."""
+    rows = zip(histories.visitors, histories.trimmed, histories.sightings, strict=True)
+    if histories.visitors:
         insert(
             Trail._meta.db_table,
             ("project_id", "visitor", "trimmed", "sightings"),
@@ -299,33 +300,33 @@ def store_trails(project_id: int, followed: Followed) -> None:
         )
 
 
-def updated(project_id: int, lease: Lease, added: list[Bucket]) -> list[tuple[int, Bucket]]:
-    """The hours that change, and the longer buckets over them that had ended before: (span, bucket) as they are now.
+def update_buckets(project_id: int, lease: Lease, added: list[Bucket]) -> list[tuple[int, Bucket]]:
+    """Add to hours, and to the longer buckets that were made of them. Returns the new (span, bucket) pairs.
 
-    Merging is adding up, so a longer bucket takes what is added to its hours, and they need not be read.
+    Merging is addition: a longer bucket takes the same additions as its hours, so these need not be read again.
     """
-    updated = []
+    update_buckets = []
     for span in SPANS:
         parts = defaultdict(list)
         for delta in added:
             start = delta.start // span * span
             if span == 1 or start + span <= lease.closed:
                 parts[start].append(delta)
-        for known in _read(project_id, span, list(parts), lease.shard):
+        for known in _load_buckets(project_id, span, list(parts), lease.shard):
             parts[known.start].append(known)
-        updated += [(span, merge(start, buckets)) for start, buckets in parts.items()]
-    return updated
+        update_buckets += [(span, merge(start, buckets)) for start, buckets in parts.items()]
+    return update_buckets
 
 
-def _read(project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
+def _load_buckets(project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
     for first in range(0, len(starts), 5000):
         some = starts[first : first + 5000]
         marks = ", ".join(["%s"] * len(some))
-        yield from _buckets(project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
+        yield from _select_buckets(project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
 
 
 def store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
-    """Write buckets (span, bucket) as they are now; in the transaction that gives the lease back."""
+    """Store (span, bucket) pairs. Call it in the transaction that releases the lease."""
     if buckets:
         insert(
             Cells._meta.db_table,
@@ -335,19 +336,19 @@ def store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket
         )
 
 
-def read_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None) -> Iterator[Bucket]:
-    """The buckets of ranges (span, first start, end), of one shard or of all."""
+def load_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None) -> Iterator[Bucket]:
+    """The buckets of ranges (span, first start, end), of one shard or of all shards."""
     if not ranges:
         return
     parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
     limits = [value for limits in ranges for value in limits]
     if shard is None:
-        yield from _buckets(project_id, parts, limits)
+        yield from _select_buckets(project_id, parts, limits)
     else:
-        yield from _buckets(project_id, f"({parts}) AND shard = %s", [*limits, shard])
+        yield from _select_buckets(project_id, f"({parts}) AND shard = %s", [*limits, shard])
 
 
-def _buckets(project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
+def _select_buckets(project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT start, blob FROM analytics_cells WHERE project_id = %s AND ({condition})", [project_id, *values]
@@ -356,11 +357,11 @@ def _buckets(project_id: int, condition: str, values: Sequence[int]) -> Iterator
             yield Bucket.decode(start, bytes(blob))
 
 
-def _close(lease: Lease, closed: int) -> None:
+def _merge_ended_hours(lease: Lease, closed: int) -> None:
     """Merge hours into the longer buckets that have ended since the shard was last sealed.
 
-    Cells stay with the shard that wrote them. When there are fewer shards now, those of one that is gone fall to
-    the shard in which its visitors are.
+    Cells stay with the shard that wrote them. The cells of a removed shard belong to the shard that has its
+    visitors now.
     """
     for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
         first, end = lease.closed // span * span, closed // span * span
@@ -374,5 +375,5 @@ def _close(lease: Lease, closed: int) -> None:
                 if shard & (lease.shards - 1) == lease.shard
             }
         ):
-            bucket = merge(start, read_cells(project_id, [(shorter, start, start + span)], shard))
+            bucket = merge(start, load_cells(project_id, [(shorter, start, start + span)], shard))
             store_cells(project_id, shard, [(span, bucket)])

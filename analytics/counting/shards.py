@@ -1,8 +1,8 @@
-"""How many shards visitors are split into, changed while views come in and reports are read.
+"""Change the number of shards while views come in and reports are read.
 
-Trails belong to a visitor and cells add up over shards, so neither moves: only
-the rows that say how far each shard is sealed are written anew. That takes one
-watermark for all of them, which is reached and put down in one transaction.
+Neither visit histories nor cells move: a history belongs to a visitor, and cells add up
+over shards. Only the rows that say how far each shard is sealed are replaced. They need
+one common watermark, which is reached and stored in one transaction.
 """
 
 from django.db import transaction
@@ -12,23 +12,25 @@ from analytics.counting import sealer
 from analytics.counting.sealer import Lease, Progress
 from analytics.models import Seal
 
-NUMBERS = (1, 2, 4, 8, 16)  # powers of two: a shard is the lowest bits of a visitor
+SHARD_COUNTS = (1, 2, 4, 8, 16)  # powers of two: a shard is the lowest bits of a visitor
 
 
-def change(number: int, progress: Progress | None = None) -> int:
-    """Have `number` shards; returns how many there were. Counts are the same before, meanwhile and after.
+def set_count(number: int, progress: Progress | None = None) -> int:
+    """Set the number of shards. Returns the number before. Counts do not change at any time.
 
-    Of two processes that do this at once the later one wins. Whoever is sealing
-    a shard meanwhile loses its lease, and goes on with the shards as they are then.
+    If two processes do this at once, the later one wins. A process that is sealing a shard
+    loses its lease, and continues with the new shards.
     """
-    if number not in NUMBERS:
-        raise ValueError(f"the number of shards must be one of {', '.join(map(str, NUMBERS))}")
-    sealer.seal(patience=float("inf"), progress=progress)  # so that little is left to do while everybody waits
+    if number not in SHARD_COUNTS:
+        raise ValueError(f"the number of shards must be one of {', '.join(map(str, SHARD_COUNTS))}")
+    sealer.seal(
+        timeout=float("inf"), progress=progress
+    )  # so that little is left for the transaction, for which everybody waits
     with transaction.atomic():
-        # Row 0 is always there. Who waits for it sees in the next query the rows that the one before left.
+        # Row 0 always exists. A process that waited for it sees the rows of the other process in its next query.
         Seal.objects.select_for_update().get(shard=0)
         seals = list(Seal.objects.select_for_update().order_by("shard"))
-        token = max(seal.token for seal in seals) + 1  # above every lease that there ever was, of shards now gone, too
+        token = max(seal.token for seal in seals) + 1  # higher than every lease before, also of removed shards
         Seal.objects.update(token=token)
         upto = max(seal.sealed_to for seal in seals)
         for seal in seals:

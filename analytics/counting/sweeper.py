@@ -1,4 +1,4 @@
-"""Once a day: what is too old out of the trails and the raw views."""
+"""Once a day, trim the visit histories and remove old raw views."""
 
 import contextlib
 import time
@@ -13,7 +13,15 @@ from django.db.models import Min
 from django.utils import timezone
 
 from analytics.counting import visit_history
-from analytics.counting.sealer import HOUR, Followed, Lost, read_trails, release, store_trails, take
+from analytics.counting.sealer import (
+    HOUR,
+    LeaseLost,
+    VisitorHistories,
+    acquire_lease,
+    load_histories,
+    release_lease,
+    store_histories,
+)
 from analytics.identity import key_rotation
 from analytics.models import Seal, Trail
 
@@ -22,18 +30,18 @@ TRIM_VISITORS = 5_000  # of one transaction
 REMOVE_VIEWS = 20_000
 
 
-def boundary() -> int:
-    """The hour from which on raw views are kept, and counts are exact to the instant."""
+def first_kept_hour() -> int:
+    """The first hour whose raw views are kept. From then on, counts are exact to the instant."""
     return int((timezone.now() - timedelta(days=settings.ENV.raw_view_days)).timestamp()) // 3600
 
 
 def sweep(*, force: bool = False) -> int:
-    """Once a day: trim the trails, and remove the raw views that are sealed and older than they are kept.
+    """Trim the visit histories and remove old raw views that are sealed, at most once a day.
 
-    Returns how many views were removed.
+    Returns the number of removed views.
     """
     now = timezone.now()
-    # Not at once: a new service may be given its old logs, and while trails are whole their order does not matter.
+    # Not at once: old logs may be imported into a new service, in any order while the histories are not trimmed.
     Seal.objects.filter(swept_at=None).update(swept_at=now)
     due = [row.shard for row in Seal.objects.all() if force or now - (row.swept_at or now) >= EVERY]
     for shard in due:
@@ -45,8 +53,8 @@ def sweep(*, force: bool = False) -> int:
 
 
 def _remove_old() -> int:
-    """Remove views that nobody needs any more. Sample views stay: to be taken back, they must be there."""
-    oldest = boundary() - 24  # a day later, so that nobody needs them who has just begun to count
+    """Remove old views. Sample views stay, because removing them from the counts needs them."""
+    oldest = first_kept_hour() - 24  # a day later, since a report may be reading them now
     sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
     removed = 0
     with connection.cursor() as cursor:
@@ -62,27 +70,27 @@ def _remove_old() -> int:
 
 
 def _trim_shard(shard: int) -> None:
-    before, horizon = boundary() - 24, settings.ENV.visitor_horizon_days * 24
+    before, horizon = first_kept_hour() - 24, settings.ENV.visitor_horizon_days * 24
     last = (0, -(1 << 63))
-    while rows := _trails_after(last):
+    while rows := _next_visitors(last):
         last = rows[-1]
-        while (lease := take(shard)) is None:
+        while (lease := acquire_lease(shard)) is None:
             if not Seal.objects.filter(shard=shard).exists():
-                return  # there are fewer shards now
+                return  # the shard was removed
             time.sleep(0.05)
         by_project = defaultdict(list)
         for project_id, visitor in rows:
             if visitor & (lease.shards - 1) == shard:
                 by_project[project_id].append(visitor)
-        trimmed = [(project_id, *_trimmed(project_id, of, before, horizon)) for project_id, of in by_project.items()]
-        with contextlib.suppress(Lost), transaction.atomic():  # lost: until tomorrow
-            release(lease)
-            for project_id, followed, gone in trimmed:
-                Trail.objects.filter(project=project_id, visitor__in=gone).delete()
-                store_trails(project_id, followed)
+        trimmed = [(project_id, *_trim(project_id, of, before, horizon)) for project_id, of in by_project.items()]
+        with contextlib.suppress(LeaseLost), transaction.atomic():  # when it is lost, tomorrow is early enough
+            release_lease(lease)
+            for project_id, histories, removed in trimmed:
+                Trail.objects.filter(project=project_id, visitor__in=removed).delete()
+                store_histories(project_id, histories)
 
 
-def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
+def _next_visitors(last: tuple[int, int]) -> list[tuple[int, int]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT project_id, visitor FROM analytics_trail WHERE (project_id, visitor) > (%s, %s) "
@@ -92,11 +100,13 @@ def _trails_after(last: tuple[int, int]) -> list[tuple[int, int]]:
         return cast("list[tuple[int, int]]", cursor.fetchall())
 
 
-def _trimmed(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[Followed, list[int]]:
-    """The trails that get shorter, and the visitors of whom nothing is left."""
-    trimmed, blobs = read_trails(project_id, visitors)
+def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[VisitorHistories, list[int]]:
+    """The visit histories that get shorter, and the visitors whose history is empty now."""
+    trimmed, blobs = load_histories(project_id, visitors)
     limit = np.maximum(trimmed, before)
     kept = visit_history.encode(visit_history.trim(visit_history.decode(blobs), limit, horizon), len(blobs))
-    gone = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
+    removed = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
     left = [n for n, blob in enumerate(blobs) if kept[n] and len(kept[n]) != len(blob)]
-    return Followed([visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]), gone
+    return VisitorHistories(
+        [visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]
+    ), removed

@@ -1,10 +1,9 @@
-"""Trails: when each visitor was seen on which page, and what sightings change in the cells.
+"""Visit histories: when each visitor was on which page, and how new visits change the cells.
 
-A sighting is one (visitor, page, kind, hour), however many views it had. The
-trail of a visitor holds those of the period in which raw views are kept, so that
-a late view finds its place, and of the time before only the latest of each page
-and kind. It is packed as sorted little-endian 64-bit numbers,
-`page << 34 | kind << 32 | hour`.
+A visit is one (visitor, page, kind, hour), however many views it had. A history
+holds all visits of the days for which raw views are kept, so that a late view can be
+put in order. Of the time before, it holds only the latest visit of each page and kind.
+It is packed as sorted little-endian 64-bit numbers, `page << 34 | kind << 32 | hour`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from analytics.counting.cells import LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
 
-MOST_SIGHTINGS = 50_000  # of one visitor; beyond, older ones are kept as if they were older still
+MAX_VISITS = 50_000  # of one visitor; beyond it, older visits are trimmed early
 
 Columns = tuple[Ints, Ints, Ints, Ints]  # hour, slot, prev and n of cells
 
@@ -25,8 +24,8 @@ _LAYER = 7
 
 
 @dataclass(frozen=True)
-class Sightings:
-    """Parallel arrays: `who` numbers the visitors at hand, `entry` is packed as in a trail."""
+class Visits:
+    """Visits as parallel arrays: `who` is the index of the visitor, `entry` is packed as in a history."""
 
     who: Ints
     entry: Ints
@@ -49,20 +48,20 @@ class Sightings:
     def __len__(self) -> int:
         return len(self.who)
 
-    def __getitem__(self, chosen: AnyInts | npt.NDArray[np.bool_] | slice) -> "Sightings":
-        return Sightings(self.who[chosen], self.entry[chosen])
+    def __getitem__(self, chosen: AnyInts | npt.NDArray[np.bool_] | slice) -> "Visits":
+        return Visits(self.who[chosen], self.entry[chosen])
 
-    def __add__(self, other: "Sightings") -> "Sightings":
-        return Sightings(np.concatenate([self.who, other.who]), np.concatenate([self.entry, other.entry]))
+    def __add__(self, other: "Visits") -> "Visits":
+        return Visits(np.concatenate([self.who, other.who]), np.concatenate([self.entry, other.entry]))
 
-    def sorted(self) -> "Sightings":
-        """By visitor, page, kind and hour, each once."""
+    def sorted(self) -> "Visits":
+        """The visits sorted by visitor, page, kind and hour, without duplicates."""
         ordered = self[np.lexsort((self.entry, self.who))]
         new = (ordered.who[1:] != ordered.who[:-1]) | (ordered.entry[1:] != ordered.entry[:-1])
         return ordered[np.concatenate([[True], new])] if len(ordered) else ordered
 
-    def places(self, others: "Sightings") -> Ints:
-        """Where each of other sightings stands, or would stand, among these, which are sorted: a binary search."""
+    def positions(self, others: "Visits") -> Ints:
+        """The index at which each of `others` is, or would be inserted. Binary search; these visits must be sorted."""
         low, high = (np.searchsorted(self.who, others.who, side) for side in ("left", "right"))
         while (open_ := low < high).any():
             middle = np.minimum((low + high) // 2, len(self) - 1)
@@ -70,21 +69,21 @@ class Sightings:
             low, high = np.where(open_ & before, middle + 1, low), np.where(open_ & ~before, middle, high)
         return low
 
-    def hold(self, others: "Sightings", places: Ints) -> npt.NDArray[np.bool_]:
-        """Which of other sightings are among these."""
+    def contain(self, others: "Visits", positions: Ints) -> npt.NDArray[np.bool_]:
+        """A mask: which of `others` are among these, given their `positions`."""
         if not len(self):
             return np.zeros(len(others), bool)
-        at = np.minimum(places, len(self) - 1)
+        at = np.minimum(positions, len(self) - 1)
         found: npt.NDArray[np.bool_] = (self.who[at] == others.who) & (self.entry[at] == others.entry)
         return found
 
-    def merged(self, others: "Sightings", places: Ints) -> "Sightings":
-        """With other sightings at their places."""
-        return Sightings(np.insert(self.who, places, others.who), np.insert(self.entry, places, others.entry))
+    def insert(self, others: "Visits", positions: Ints) -> "Visits":
+        """The visits with `others` inserted at their `positions`."""
+        return Visits(np.insert(self.who, positions, others.who), np.insert(self.entry, positions, others.entry))
 
-    def without(self, others: "Sightings") -> "Sightings":
-        """Those that are not among others; both are sorted."""
-        return self[~others.hold(self, others.places(self))] if len(others) else self
+    def exclude(self, others: "Visits") -> "Visits":
+        """The visits that are not among `others`. Both must be sorted."""
+        return self[~others.contain(self, others.positions(self))] if len(others) else self
 
     def pairs(self) -> Ints:
         """One number for each visitor and page."""
@@ -93,7 +92,7 @@ class Sightings:
 
 @dataclass(frozen=True)
 class Change:
-    """What new sightings do: cells that are added or taken back, and the trails as they are now.
+    """The effect of new visits: cells to add (negative `n`: to take back), and the histories afterwards.
 
     The cells are sorted by hour, then as in a bucket: latest `prev` first, then slot.
     """
@@ -102,166 +101,170 @@ class Change:
     slot: Ints
     prev: Ints
     n: Ints
-    trails: Sightings
+    histories: Visits
 
 
-def sightings(who: Ints, page: Ints, kind: Ints, hour: Ints) -> Sightings:
-    """Sightings of pages and of the site from views, each once."""
+def from_views(who: Ints, page: Ints, kind: Ints, hour: Ints) -> Visits:
+    """The visits that views make: of each page and of the whole site, without duplicates."""
     entry = kind << 32 | hour
-    both = Sightings(np.concatenate([who, who]), np.concatenate([page << 34 | entry, entry]))
+    both = Visits(np.concatenate([who, who]), np.concatenate([page << 34 | entry, entry]))
     return both.sorted()
 
 
-def decode(blobs: Sequence[bytes]) -> Sightings:
-    """The sightings of several trails; `who` is the place of a trail in the sequence."""
+def decode(blobs: Sequence[bytes]) -> Visits:
+    """Unpack several histories; `who` is the index of a history in the sequence."""
     lengths = np.fromiter((len(blob) // 8 for blob in blobs), np.int64, len(blobs))
-    return Sightings(np.repeat(np.arange(len(blobs)), lengths), np.frombuffer(b"".join(blobs), _DTYPE))
+    return Visits(np.repeat(np.arange(len(blobs)), lengths), np.frombuffer(b"".join(blobs), _DTYPE))
 
 
-def encode(trails: Sightings, count: int) -> list[bytes]:
-    """The packed trails of visitors 0 to `count` - 1, from sorted sightings."""
-    packed = trails.entry.astype(_DTYPE).tobytes()
-    ends = (np.searchsorted(trails.who, np.arange(count), "right") * 8).tolist()
+def encode(histories: Visits, count: int) -> list[bytes]:
+    """Pack sorted visits as the histories of visitors 0 to `count` - 1."""
+    packed = histories.entry.astype(_DTYPE).tobytes()
+    ends = (np.searchsorted(histories.who, np.arange(count), "right") * 8).tolist()
     return [packed[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def change(known: Sightings, seen: Sightings, trimmed: Ints, horizon: int) -> Change:
-    """Put sightings into trails, wherever in time they belong, and return what that changes in the cells.
+def add_visits(stored: Visits, new_visits: Visits, trimmed: Ints, horizon: int) -> Change:
+    """Add visits to histories in the order of time, and return how the cells change.
 
-    The change is the cells of the trails after, less the cells of the trails
-    before: a sighting in order adds one cell; one that comes late adds its own and
-    moves the next one's `prev`; one that is known adds nothing. `trimmed` is the
-    hour before which each visitor's trail holds only the latest sightings. One that
-    is older than those has lost its place: it counts as a new visitor's, once for its
-    hour. `horizon` is the number of hours after which an absence is forgotten.
+    The change is the cells of the histories after, minus the cells before. The latest
+    visit adds one cell. A late visit adds a cell and changes `prev` of the next visit.
+    A visit that is stored already adds nothing.
+
+    `trimmed` is the hour before which each history holds only the latest visits. A visit
+    older than those cannot be put in order: it counts as a new visitor, once for its hour.
+    After an absence of `horizon` hours a visitor counts as new.
     """
-    places = known.places(seen)
-    new = ~known.hold(seen, places)
-    fresh, places = seen[new], places[new]
-    near = _of_pairs(known, fresh)
-    trails = known.merged(fresh, places)
-    lost = _lost(fresh, near, trimmed)
-    orphans, fresh = fresh[lost], fresh[~lost]
-    near = _that_matter(near, fresh)
-    before = _cells(near, horizon)
-    after = _cells(near.merged(fresh, near.places(fresh)), horizon)
-    if len(orphans):
-        never, one = np.full(len(orphans), NEVER), np.ones(len(orphans), np.int64)
-        after = _together(after, (orphans.hour, orphans.page << 3 | orphans.kind, never, one))
-    return Change(*_less(after, before), trails)
+    positions = stored.positions(new_visits)
+    new = ~stored.contain(new_visits, positions)
+    added, positions = new_visits[new], positions[new]
+    related = _of_same_visitors_and_pages(stored, added)
+    histories = stored.insert(added, positions)
+    lost = _is_older_than_kept(added, related, trimmed)
+    misplaced, added = added[lost], added[~lost]
+    related = _leave_out_unchanged(related, added)
+    before = _cells(related, horizon)
+    after = _cells(related.insert(added, related.positions(added)), horizon)
+    if len(misplaced):
+        never, one = np.full(len(misplaced), NEVER), np.ones(len(misplaced), np.int64)
+        after = _concatenate(after, (misplaced.hour, misplaced.page << 3 | misplaced.kind, never, one))
+    return Change(*_subtract(after, before), histories)
 
 
-def replace(before: Sightings, after: Sightings, horizon: int) -> Change:
-    """Put one set of sorted sightings in the place of another of the same visitors, and return what that changes."""
-    return Change(*_less(_cells(after, horizon), _cells(before, horizon)), after)
+def replace_visits(before: Visits, after: Visits, horizon: int) -> Change:
+    """Replace the sorted visits `before` with `after`, of the same visitors, and return how the cells change."""
+    return Change(*_subtract(_cells(after, horizon), _cells(before, horizon)), after)
 
 
-def newcomers(known: Sightings, seen: Sightings, pages: int) -> Ints:
-    """How many visitors of `seen` are not in `known`, by page and layer, in the shape of `cells.distinct`.
+def count_new_visitors(stored: Visits, new_visits: Visits, pages: int) -> Ints:
+    """How many visitors of `new_visits` are not in `stored`, by page and layer, in the shape of `cells.count_visitors`.
 
-    What matters is whether, not when: both are taken as of one window.
+    The hours do not matter: all visits are taken as visits of one window.
     """
-    near, seen = (Sightings(some.who, some.entry >> 32 << 32 | 1) for some in (_of_pairs(known, seen), seen))
+    related, new_visits = (
+        Visits(some.who, some.entry >> 32 << 32 | 1)
+        for some in (_of_same_visitors_and_pages(stored, new_visits), new_visits)
+    )
     counts = np.zeros(pages * LAYERS, np.int64)
-    for some, sign in ((near + seen, 1), (near, -1)):
+    for some, sign in ((related + new_visits, 1), (related, -1)):
         _, slot, _, n = _cells(some.sorted(), 0)
         np.add.at(counts, slot, sign * n)
     return counts.reshape(-1, LAYERS)
 
 
-def trim(trails: Sightings, before: Ints, horizon: int) -> Sightings:
-    """Of what is before each visitor's hour `before`, keep the latest of each page and kind, within the horizon."""
-    limit = before[trails.who]
-    return trails[~_superseded(trails, limit) & (trails.hour >= limit - horizon)]
+def trim(histories: Visits, before: Ints, horizon: int) -> Visits:
+    """Trim each history: before the hour `before`, keep the latest visit of each page and kind, within the horizon."""
+    limit = before[histories.who]
+    return histories[~_has_later_visit(histories, limit) & (histories.hour >= limit - horizon)]
 
 
-def _superseded(trails: Sightings, limit: Ints) -> npt.NDArray[np.bool_]:
-    """Which sightings have a later one of the same page and kind that is before its hour `limit`, too."""
-    older: npt.NDArray[np.bool_] = trails.hour < limit
-    same = (trails.who[1:] == trails.who[:-1]) & (trails.entry[1:] >> 32 == trails.entry[:-1] >> 32)
+def _has_later_visit(histories: Visits, limit: Ints) -> npt.NDArray[np.bool_]:
+    """A mask: which visits are followed by one of the same page and kind that is also before the hour `limit`."""
+    older: npt.NDArray[np.bool_] = histories.hour < limit
+    same = (histories.who[1:] == histories.who[:-1]) & (histories.entry[1:] >> 32 == histories.entry[:-1] >> 32)
     older[:-1] &= same & older[1:]
     older[-1:] = False
     return older
 
 
-def _of_pairs(known: Sightings, seen: Sightings) -> Sightings:
-    """What is known of the visitors and pages of `seen`."""
-    return known[np.isin(known.pairs(), np.unique(seen.pairs()))]
+def _of_same_visitors_and_pages(stored: Visits, new_visits: Visits) -> Visits:
+    """The stored visits of the visitors and pages of `new_visits`."""
+    return stored[np.isin(stored.pairs(), np.unique(new_visits.pairs()))]
 
 
-def _that_matter(near: Sightings, fresh: Sightings) -> Sightings:
-    """Leave out what comes before the sighting before the first fresh one: it makes the same cells as before."""
-    if not len(fresh):
-        return near[:0]
-    pairs, place = np.unique(fresh.pairs(), return_inverse=True)
+def _leave_out_unchanged(related: Visits, added: Visits) -> Visits:
+    """Drop visits whose cells cannot change: all that precede the last visit before the first added one."""
+    if not len(added):
+        return related[:0]
+    pairs, place = np.unique(added.pairs(), return_inverse=True)
     first = np.full(len(pairs), _HOUR)
-    np.minimum.at(first, place, fresh.hour)
-    at = np.minimum(np.searchsorted(pairs, near.pairs()), len(pairs) - 1)
-    near, at = near[found := pairs[at] == near.pairs()], at[found]
-    return near[~_superseded(near, first[at])]
+    np.minimum.at(first, place, added.hour)
+    at = np.minimum(np.searchsorted(pairs, related.pairs()), len(pairs) - 1)
+    related, at = related[found := pairs[at] == related.pairs()], at[found]
+    return related[~_has_later_visit(related, first[at])]
 
 
-def long_ones(trails: Sightings, count: int) -> Ints:
-    """For each visitor the hour before which to trim so that about `MOST_SIGHTINGS` are left; 0 for nearly all."""
+def hours_to_trim_before(histories: Visits, count: int) -> Ints:
+    """For each visitor, the hour before which to trim a history of more than `MAX_VISITS`; 0 for shorter ones."""
     before = np.zeros(count, np.int64)
-    for who in np.flatnonzero(np.bincount(trails.who, minlength=count) > MOST_SIGHTINGS):
-        hours = np.sort(trails.hour[trails.who == who])
-        before[who] = hours[-MOST_SIGHTINGS // 2]
+    for who in np.flatnonzero(np.bincount(histories.who, minlength=count) > MAX_VISITS):
+        hours = np.sort(histories.hour[histories.who == who])
+        before[who] = hours[-MAX_VISITS // 2]
     return before
 
 
-def _lost(fresh: Sightings, near: Sightings, trimmed: Ints) -> npt.NDArray[np.bool_]:
-    """Which sightings are older than the latest one known of that visitor and page from before the trail's detail."""
-    old = fresh.hour < trimmed[fresh.who]
-    kept = near[near.hour < trimmed[near.who]]
+def _is_older_than_kept(added: Visits, related: Visits, trimmed: Ints) -> npt.NDArray[np.bool_]:
+    """A mask: which visits are older than the latest trimmed visit of the same visitor and page."""
+    old = added.hour < trimmed[added.who]
+    kept = related[related.hour < trimmed[related.who]]
     if not old.any() or not len(kept):
-        return np.zeros(len(fresh), bool)
+        return np.zeros(len(added), bool)
     pairs, place = np.unique(kept.pairs(), return_inverse=True)
     latest = np.zeros(len(pairs), np.int64)
     np.maximum.at(latest, place, kept.hour)
-    at = np.minimum(np.searchsorted(pairs, fresh.pairs()), len(pairs) - 1)
-    lost: npt.NDArray[np.bool_] = old & (pairs[at] == fresh.pairs()) & (latest[at] >= fresh.hour)
+    at = np.minimum(np.searchsorted(pairs, added.pairs()), len(pairs) - 1)
+    lost: npt.NDArray[np.bool_] = old & (pairs[at] == added.pairs()) & (latest[at] >= added.hour)
     return lost
 
 
-def _cells(trails: Sightings, horizon: int) -> Columns:
-    """The cells that sorted sightings make: hour, slot, prev and n, in all layers."""
-    page, kind, hour = trails.page, trails.kind, trails.hour
-    parts = [(*_chain(trails.who, page << 3 | kind, hour, horizon), 1)]
-    pairs = trails.pairs()
-    mixed = np.isin(pairs, _with_several(pairs, kind))
+def _cells(histories: Visits, horizon: int) -> Columns:
+    """The cells of sorted visits in all layers, as columns."""
+    page, kind, hour = histories.page, histories.kind, histories.hour
+    parts = [(*_link_visits(histories.who, page << 3 | kind, hour, horizon), 1)]
+    pairs = histories.pairs()
+    mixed = np.isin(pairs, _pairs_of_several_kinds(pairs, kind))
     if mixed.any():
-        who, page, kind, hour = trails.who[mixed], page[mixed], kind[mixed], hour[mixed]
+        who, page, kind, hour = histories.who[mixed], page[mixed], kind[mixed], hour[mixed]
         for layer, kinds in UNIONS.items():
             of = np.isin(kind, kinds)
-            apart = _chain(who[of], page[of] << 3 | kind[of], hour[of], horizon)
+            apart = _link_visits(who[of], page[of] << 3 | kind[of], hour[of], horizon)
             of = of[order := np.lexsort((hour, page, who))]
-            union = _chain(who[order][of], page[order][of] << 3 | layer, hour[order][of], horizon)
+            union = _link_visits(who[order][of], page[order][of] << 3 | layer, hour[order][of], horizon)
             parts += [(*union, 1), (apart[0], apart[1] & ~_LAYER | layer, apart[2], -1)]
     hours, slots, prevs = (np.concatenate([part[column] for part in parts]) for column in range(3))
     return hours, slots, prevs, np.concatenate([np.full(len(part[0]), part[3]) for part in parts])
 
 
-def _together(*cells: Columns) -> Columns:
+def _concatenate(*cells: Columns) -> Columns:
     hour, slot, prev, n = (np.concatenate(columns) for columns in zip(*cells, strict=True))
     return hour, slot, prev, n
 
 
-def _less(after: Columns, before: Columns) -> Columns:
-    """Cells added up: those after, less those before."""
-    hour, slot, prev, n = _together(after, (*before[:3], -before[3]))
+def _subtract(after: Columns, before: Columns) -> Columns:
+    """The cells `after` minus the cells `before`, summed by key."""
+    hour, slot, prev, n = _concatenate(after, (*before[:3], -before[3]))
     hour, ago, slot, n = add_up(hour, -prev, slot, n=n)
     return hour, slot, -ago, n
 
 
-def _with_several(pairs: Ints, kind: Ints) -> Ints:
-    """The pairs that have sightings of more than one kind; both arrays are sorted by pair, then kind."""
+def _pairs_of_several_kinds(pairs: Ints, kind: Ints) -> Ints:
+    """The pairs with visits of more than one kind. Both arrays must be sorted by pair, then kind."""
     several: Ints = pairs[1:][(pairs[1:] == pairs[:-1]) & (kind[1:] != kind[:-1])]
     return several
 
 
-def _chain(who: Ints, slot: Ints, hour: Ints, horizon: int) -> tuple[Ints, Ints, Ints]:
-    """Hour, slot and previous hour of each distinct sighting; `NEVER` when there is none within the horizon.
+def _link_visits(who: Ints, slot: Ints, hour: Ints, horizon: int) -> tuple[Ints, Ints, Ints]:
+    """Hour, slot and previous hour of each distinct visit; `NEVER` when no visit precedes it within the horizon.
 
     The arrays are sorted by visitor, slot and hour.
     """

@@ -1,1 +1,1 @@
-"""The visitors report in the admin, and what reports after it will share."""
+"""The visitors report in the admin."""

@@ -1,11 +1,11 @@
-"""The agents of a report as a file."""
+"""Export the agents of a report as a file."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from analytics.dashboard.tables import AgentRow
 from analytics.models import PageView
-from analytics.reports.exports import LINES, Format, written
+from analytics.reports.exports import CHUNK_ROWS, Format, format_rows
 
 _NAMES = (
     *("name", "operator", "class", "views", "countedAsAi", "html", "md", "llms"),
@@ -13,7 +13,7 @@ _NAMES = (
 )
 
 
-def lines(rows: Sequence[AgentRow], form: Format) -> Iterator[str]:
+def format_agents(rows: Sequence[AgentRow], form: Format) -> Iterator[str]:
     """All agents in chunks of text, as CSV (RFC 4180) with a header or as JSON lines with the same names.
 
     Agents make up their names: a CSV cell that a spreadsheet would take for a formula
@@ -21,11 +21,11 @@ def lines(rows: Sequence[AgentRow], form: Format) -> Iterator[str]:
     """
     if form == "csv":
         yield ",".join(_NAMES) + "\r\n"
-    for start in range(0, len(rows), LINES):
-        yield written([_facts(row) for row in rows[start : start + LINES]], form)
+    for start in range(0, len(rows), CHUNK_ROWS):
+        yield format_rows([_build_row(row) for row in rows[start : start + CHUNK_ROWS]], form)
 
 
-def _facts(row: AgentRow) -> dict[str, Any]:
+def _build_row(row: AgentRow) -> dict[str, Any]:
     agent = row.agent
     return {
         "name": agent.name,

@@ -74,7 +74,7 @@ class Chart:
     lines: list[Line]
 
 
-def chart(points: Sequence[Point]) -> Chart:
+def build_chart(points: Sequence[Point]) -> Chart:
     """The chart of some points, from left to right."""
     highest = max((max(point.total, point.before or 0) for point in points), default=0)
     ticks = _ticks(highest)

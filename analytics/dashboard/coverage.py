@@ -1,6 +1,6 @@
-"""Since when views of a project are counted, and until when.
+"""The first and the latest hour with counted views of a project.
 
-Views that were taken back leave cells with nothing in them, so only counts that are not zero tell.
+Removed views leave empty cells, so only counts above zero matter.
 """
 
 from datetime import datetime
@@ -15,21 +15,21 @@ from docsite.core.tenants.models import Project
 _NOTHING = len(cells.merge(0, []).encode())  # bytes
 
 
-def first(project: Project) -> datetime | None:
+def first_hour(project: Project) -> datetime | None:
     """The first hour with a view that counts."""
-    return _hour(project, "start")
+    return _find_hour(project, "start")
 
 
-def latest(project: Project) -> datetime | None:
+def latest_hour(project: Project) -> datetime | None:
     """The latest hour with a view that counts."""
-    return _hour(project, "-start")
+    return _find_hour(project, "-start")
 
 
-def _hour(project: Project, order: str) -> datetime | None:
+def _find_hour(project: Project, order: str) -> datetime | None:
     crawlers = AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.ALL
     hours = Cells.objects.alias(size=Length("blob")).filter(project=project, span=1, size__gt=_NOTHING).order_by(order)
     for start, blob in hours.values_list("start", "blob").iterator():
-        _, viewed = cells.of_site([cells.Bucket.decode(start, bytes(blob))], start)
-        if cells.of_scope(viewed[None, :], crawlers=crawlers).any():
+        _, viewed = cells.count_site([cells.Bucket.decode(start, bytes(blob))], start)
+        if cells.sum_layers(viewed[None, :], crawlers=crawlers).any():
             return EPOCH + HOUR * start
     return None

@@ -1,11 +1,11 @@
-"""The links of a report: other ranges, orders and pages. Each keeps the rest of the state."""
+"""The links of a report to other ranges, sort orders and pages. Each keeps the rest of the state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from analytics.dashboard import report_state as states
-from analytics.dashboard.report_state import ENDS, State
+from analytics.dashboard.report_state import ENDS, ReportState
 from analytics.dashboard.tables import Table
 
 _RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
@@ -42,7 +42,7 @@ class Field:
     wrong: bool
 
 
-def ranges(state: State) -> list[Choice]:
+def range_choices(state: ReportState) -> list[Choice]:
     """The ranges up to now."""
     return [
         Choice(label, state.link(range=key, start="", end=""), key == state.range and not state.custom)
@@ -50,7 +50,7 @@ def ranges(state: State) -> list[Choice]:
     ]
 
 
-def compare(state: State) -> Choice:
+def compare_choice(state: ReportState) -> Choice:
     """The switch of the comparison. Without one, nothing can be sorted by its change."""
     if not state.compare:
         return Choice("Compare with the period before", state.link(compare="1"))
@@ -58,7 +58,7 @@ def compare(state: State) -> Choice:
     return Choice("Compare with the period before", state.link(compare="", sort=sort), True)
 
 
-def fields(state: State, start: datetime | None, end: datetime | None, wrong: Sequence[str]) -> list[Field]:
+def range_fields(state: ReportState, start: datetime | None, end: datetime | None, wrong: Sequence[str]) -> list[Field]:
     """The fields of a custom range. `wrong`: sentences, of which those about a field begin with its label.
 
     What was typed stays, and where nothing was, the ends of the range stand if they are days.
@@ -75,7 +75,7 @@ def fields(state: State, start: datetime | None, end: datetime | None, wrong: Se
     ]
 
 
-def headings(state: State, **but: str) -> list[Heading]:
+def table_headings(state: ReportState, **but: str) -> list[Heading]:
     """The headings of the table that is shown. `but`: other labels of some columns, empty where one is left out."""
     by, falling = state.sorted_by
     order = "descending" if falling else "ascending"
@@ -92,7 +92,7 @@ def headings(state: State, **but: str) -> list[Heading]:
     ]
 
 
-def pager(state: State, table: Table[object]) -> list[Choice]:
+def page_choices(state: ReportState, table: Table[object]) -> list[Choice]:
     """Other pages of a table."""
     places = {
         "First": (1, table.page > 1),
@@ -103,7 +103,7 @@ def pager(state: State, table: Table[object]) -> list[Choice]:
     return [Choice(label, state.link(page=page) + TABLES) for label, (page, possible) in places.items() if possible]
 
 
-def moment(instant: datetime) -> str:
+def api_time(instant: datetime) -> str:
     """An instant as the API takes it."""
     return instant.isoformat().replace("+00:00", "Z")
 

@@ -1,4 +1,4 @@
-"""What a report shows, as its address says: parsed from a query string, and written back into every link."""
+"""The state of a report: parsed from the query string of its address, and written into every link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -12,7 +12,7 @@ from analytics import dates
 from analytics.models import EPOCH, PageView
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-LONGEST_FILTER = 400  # characters: of the longest path
+MAX_FILTER_LENGTH = 400  # characters: of the longest path
 
 RANGES = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY, "90d": 90 * DAY}
 METRICS = ("visitors", "views")
@@ -40,14 +40,14 @@ COLUMNS = {
         *(Column("seen", "Last seen, UTC", "value"), Column("rules", "Decided by")),
     ),
 }
-USUAL_SORT = {"pages": "-total", "agents": "-views"}  # with a minus: the largest first
+DEFAULT_SORT = {"pages": "-total", "agents": "-views"}  # with a minus: the largest first
 
 _KINDS = {column.key: column.kind for columns in COLUMNS.values() for column in columns}
 _NAMES = {"start": "from", "end": "to", "kind": "class"}  # in the address, where they differ
 
 
 @dataclass(frozen=True)
-class State:
+class ReportState:
     """The state of a report. `start` and `end` are a custom range as it was typed; one of them is enough."""
 
     range: str = "30d"
@@ -62,14 +62,14 @@ class State:
     page: int = 1
 
     @classmethod
-    def read(cls, query: QueryDict) -> tuple["State", list[str]]:
-        """The state that a query string asks for, and a sentence for each value that it cannot have.
+    def parse(cls, query: QueryDict) -> tuple["ReportState", list[str]]:
+        """Parse a query string. Returns the state, and a sentence for each invalid value.
 
-        What cannot be keeps its default, but for the dates: they are kept as typed, and `window` tells.
+        An invalid value gets its default. Dates are kept as typed; `window` checks them.
         """
-        given = {field.name: query.getlist(_NAMES.get(field.name, field.name)) for field in fields(cls)}
-        wrong = [f"{_NAMES.get(name, name)}: was given twice." for name, values in given.items() if len(values) > 1]
-        typed = {name: values[-1].replace("\0", "") for name, values in given.items() if values and values[-1]}
+        values = {field.name: query.getlist(_NAMES.get(field.name, field.name)) for field in fields(cls)}
+        errors = [f"{_NAMES.get(name, name)}: was given twice." for name, values in values.items() if len(values) > 1]
+        typed = {name: values[-1].replace("\0", "") for name, values in values.items() if values and values[-1]}
         tab = typed.get("tab", "pages")
         sorts = [column.key for column in COLUMNS.get(tab, ()) if column.kind]
         if typed.get("compare") != "1":
@@ -86,15 +86,15 @@ class State:
             if name in typed and typed[name] not in allowed:
                 del typed[name]
                 names = dict.fromkeys(choice.removeprefix("-") for choice in allowed)
-                wrong.append(f"{_NAMES.get(name, name)}: must be one of {', '.join(names)}.")
-        if len(typed.get("q", "")) > LONGEST_FILTER:
-            wrong.append(f"q: must have at most {LONGEST_FILTER} characters.")
-            typed["q"] = typed["q"][:LONGEST_FILTER]
+                errors.append(f"{_NAMES.get(name, name)}: must be one of {', '.join(names)}.")
+        if len(typed.get("q", "")) > MAX_FILTER_LENGTH:
+            errors.append(f"q: must have at most {MAX_FILTER_LENGTH} characters.")
+            typed["q"] = typed["q"][:MAX_FILTER_LENGTH]
         number = typed.pop("page", "1")
         page = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
         if not page:
-            wrong.append("page: must be a whole number from 1.")
-        return cls(**typed, page=max(1, page)), wrong
+            errors.append("page: must be a whole number from 1.")
+        return cls(**typed, page=max(1, page)), errors
 
     def window(self, now: datetime) -> tuple[datetime, datetime]:
         """The half-open range, in UTC. Raises ValueError with a sentence for each date that is wrong."""
@@ -105,16 +105,16 @@ class State:
                 _, end = dates.window(None, None, now)
             return end - RANGES[self.range], end
         ends: dict[str, datetime] = {}
-        wrong = []
+        errors = []
         for name, text in (("from", self.start), ("to", self.end)):
             try:
                 if text:
                     ends[name] = dates.parse(text)
             except ValueError:
                 forms = f"a day such as {now:%Y-%m-%d}, or a time such as {now:%Y-%m-%d}T09:30Z"
-                wrong.append(f"{ENDS[name]}: this is not a date; write {forms}.")
-        if wrong:
-            raise ValueError(*wrong)
+                errors.append(f"{ENDS[name]}: this is not a date; write {forms}.")
+        if errors:
+            raise ValueError(*errors)
         try:
             return dates.window(ends.get("from"), ends.get("to"), now)
         except ValueError:
@@ -122,19 +122,19 @@ class State:
 
     @property
     def custom(self) -> bool:
-        """Whether the range has ends of its own, which then count alone."""
+        """Whether the range has its own ends instead of a length."""
         return bool(self.start or self.end)
 
     @property
     def sorted_by(self) -> tuple[str, bool]:
         """The column that the table is sorted by, and whether its largest comes first."""
-        sort = self.sort or USUAL_SORT[self.tab]
+        sort = self.sort or DEFAULT_SORT[self.tab]
         return sort.removeprefix("-"), sort.startswith("-")
 
     def link(self, **changes: str | int) -> str:
         """The query string of this state with changes. Whatever changes, its table begins at page 1."""
         changed = replace(self, **{"page": 1, **changes})  # type: ignore[arg-type]  # names and kinds of the fields
-        return "?" + urlencode(changed._given())
+        return "?" + urlencode(changed._query_pairs())
 
     def sort_link(self, key: str) -> str:
         """The link that sorts by a column, or turns its order round."""
@@ -144,25 +144,25 @@ class State:
 
     def hidden(self, *without: str) -> list[tuple[str, str]]:
         """Names and values that a form must send along, for it to change nothing but the fields `without`."""
-        return [(name, value) for name, value in replace(self, page=1)._given() if name not in without]
+        return [(name, value) for name, value in replace(self, page=1)._query_pairs() if name not in without]
 
     @property
     def dates_link(self) -> str:
         """The query string of the range alone, for downloads."""
-        return "?" + urlencode([pair for pair in self._given(usual=True) if pair[0] in ("range", "from", "to")])
+        return "?" + urlencode([pair for pair in self._query_pairs(usual=True) if pair[0] in ("range", "from", "to")])
 
-    def _given(self, *, usual: bool = False) -> list[tuple[str, str]]:
+    def _query_pairs(self, *, usual: bool = False) -> list[tuple[str, str]]:
         """What differs from the defaults; with `usual`, the range in any case."""
-        given = []
+        values = []
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name == "range" and self.custom:
                 continue
             if value != field.default or (usual and field.name == "range"):
-                given.append((_NAMES.get(field.name, field.name), str(value)))
-        return given
+                values.append((_NAMES.get(field.name, field.name), str(value)))
+        return values
 
 
-def before(start: datetime, end: datetime) -> tuple[datetime, datetime] | None:
-    """The period of the same length that a range follows; none when it would begin before 1970."""
+def previous_period(start: datetime, end: datetime) -> tuple[datetime, datetime] | None:
+    """The period of the same length before a range; None when it would begin before 1970."""
     return (start - (end - start), start) if start - EPOCH >= end - start else None

@@ -1,4 +1,4 @@
-"""The tables of reports: sorted, filtered, one page of rows. Quick for as many pages as a project can have."""
+"""Build the tables of reports: sorted, filtered, one page of rows. Fast for the largest number of pages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from analytics.counting import pages
 from analytics.counting.agent_views import Agent
 from analytics.counting.cells import Ints
-from analytics.dashboard.report_state import State
+from analytics.dashboard.report_state import ReportState
 from analytics.formatting import percent, visible
 from analytics.models import PageView
 from analytics.reports import visitor_counts
@@ -81,7 +81,7 @@ class Table(Generic[T]):
 
 @dataclass(frozen=True)
 class PageRow:
-    """A page: its counts in the chosen metric, its total in the other one, and what of the readers is AI."""
+    """A page: its counts in the chosen metric, its total in the other metric, and the share of AI."""
 
     path: str
     title: str
@@ -94,13 +94,13 @@ class PageRow:
 
     @property
     def share_in_words(self) -> str:
-        """The share, with some told from none and from all."""
+        """The share in percent: neither 0% when there is some, nor 100% when it is not all."""
         return percent(self.ai, self.total)
 
 
 @dataclass(frozen=True)
 class AgentRow:
-    """A client that is no person, or a browser that reads Markdown, as a row tells of it."""
+    """An agent, or a browser that reads Markdown, as a row of the table."""
 
     agent: Agent
     label: str  # of its class
@@ -135,9 +135,11 @@ class AgentRow:
         return self.agent.verified[PageView.Verified.NO]
 
 
-def of_pages(state: State, project: Project, shown: Counts, other: Counts, earlier: Counts | None) -> Table[PageRow]:
-    """The pages of a report. With a period before, pages that were read only then are in it, too."""
-    known = pages.of(project.pk)
+def build_page_table(
+    state: ReportState, project: Project, shown: Counts, other: Counts, earlier: Counts | None
+) -> Table[PageRow]:
+    """The table of pages, including pages that were read only in the period before."""
+    known = pages.for_project(project.pk)
     tables = [counts.table[1:] for counts in (shown, other, earlier) if counts is not None]
     numbers = np.unique(np.concatenate([table[:, _NUMBER] for table in tables]))
     human, ai, total = (_column(shown, column, numbers) for column in (_HUMAN, _AI, _TOTAL))
@@ -150,11 +152,11 @@ def of_pages(state: State, project: Project, shown: Counts, other: Counts, earli
         "change": total - _column(earlier, _TOTAL, numbers) if earlier is not None else total,
         "share": ai / np.maximum(total, 1),
     }
-    order = _order(state, columns)
+    order = _sort_rows(state, columns)
     if state.q:
         wanted = state.q.casefold()
         order = order[[wanted in known.paths[number].casefold() for number in numbers[order].tolist()]]
-    page, part = _part(state, len(order))
+    page, part = _page_slice(state, len(order))
     chosen = order[part]
     paths = [known.paths[number] for number in numbers[chosen].tolist()]
     titles = dict(Document.objects.filter(project=project, path__in=paths).values_list("path", "title"))
@@ -169,8 +171,8 @@ def of_pages(state: State, project: Project, shown: Counts, other: Counts, earli
     return Table(rows, len(order), len(numbers), page)
 
 
-def of_agents(state: State, project: Project, found: Sequence[Agent]) -> Table[AgentRow]:
-    """The agents of a report."""
+def build_agent_table(state: ReportState, project: Project, found: Sequence[Agent]) -> Table[AgentRow]:
+    """The table of agents."""
     wanted = state.q.casefold()
     left = [
         agent
@@ -187,19 +189,19 @@ def of_agents(state: State, project: Project, found: Sequence[Agent]) -> Table[A
     by, falling = state.sorted_by
     left.sort(key=keys["name"])
     left.sort(key=keys[by], reverse=falling)
-    page, part = _part(state, len(left))
-    return Table(agent_rows(project, left[part]), len(left), len(found), page)
+    page, part = _page_slice(state, len(left))
+    return Table(build_agent_rows(project, left[part]), len(left), len(found), page)
 
 
-def agent_rows(project: Project, found: Sequence[Agent]) -> list[AgentRow]:
-    """Agents with what the project makes of them."""
+def build_agent_rows(project: Project, found: Sequence[Agent]) -> list[AgentRow]:
+    """Agents as rows, with the views that count as AI in the project."""
     classes = visitor_counts.ai_classes(project)
     forms = dict(PageView.Surface.choices)
     return [
         AgentRow(
             agent,
             CLASSES[agent.client_class],
-            agent.views if agent.client_class in classes else agent.reads,
+            agent.views if agent.client_class in classes else agent.markdown_views,
             [(label, agent.surfaces[form]) for form, label in forms.items() if agent.surfaces[form]],
         )
         for agent in found
@@ -214,14 +216,14 @@ def _column(counts: Counts, column: int, numbers: Ints) -> Ints:
     return values[numbers]
 
 
-def _order(state: State, columns: dict[str, Any]) -> Ints:
+def _sort_rows(state: ReportState, columns: dict[str, Any]) -> Ints:
     """The places of the rows in the order of a column; ties by path."""
     by, falling = state.sorted_by
     key = -columns[by] if falling else columns[by]
     return np.lexsort((columns["path"], key))
 
 
-def _part(state: State, rows: int) -> tuple[int, slice]:
+def _page_slice(state: ReportState, rows: int) -> tuple[int, slice]:
     """The page to show, which is the last one for numbers beyond it, and its rows."""
     page = min(state.page, max(1, -(-rows // PAGE_SIZE)))
     return page, slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)

@@ -1,4 +1,4 @@
-"""The numbers of a report over time: which steps, what they are called, and the period before beside them."""
+"""The points of the chart: choose the step, count each step, and name it."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -13,12 +13,12 @@ from docsite.core.tenants.models import Project
 STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}  # and how many of each are readable
 
 
-def points(
+def build_points(
     project: Project, start: datetime, end: datetime, earlier: datetime | None, metric: str, now: datetime
 ) -> tuple[list[charts.Point], timedelta]:
     """The points of a chart, and their step. `earlier` is where the period before begins.
 
-    That one is cut at this range's own edges minus its length, so that its views add up to those of the period.
+    The period before is split at the same positions, so that its views add up to those of the period.
     """
     start = max(start, EPOCH)
     if earlier is None:
@@ -26,12 +26,12 @@ def points(
     if start >= end:
         return [], HOUR
     step = next(step for step, most in STEPS.items() if end - start <= most * step)
-    bins = visitor_counts.series(project, list(split(start, end, step)), fresh=False)
-    past: list[visitor_counts.Bin] = []
+    bins = visitor_counts.count_steps(project, list(split(start, end, step)), fresh=False)
+    past: list[visitor_counts.StepCounts] = []
     if earlier is not None:
         ago = start - earlier
-        past = visitor_counts.series(project, [(one.start - ago, one.end - ago) for one in bins], fresh=False)
-    return list(_named(bins, past, metric, step, now)), step
+        past = visitor_counts.count_steps(project, [(one.start - ago, one.end - ago) for one in bins], fresh=False)
+    return list(_build(bins, past, metric, step, now)), step
 
 
 def split(start: datetime, end: datetime, step: timedelta) -> Iterator[tuple[datetime, datetime]]:
@@ -42,8 +42,12 @@ def split(start: datetime, end: datetime, step: timedelta) -> Iterator[tuple[dat
         start = following
 
 
-def _named(
-    bins: list[visitor_counts.Bin], past: list[visitor_counts.Bin], metric: str, step: timedelta, now: datetime
+def _build(
+    bins: list[visitor_counts.StepCounts],
+    past: list[visitor_counts.StepCounts],
+    metric: str,
+    step: timedelta,
+    now: datetime,
 ) -> Iterator[charts.Point]:
     years = bool(bins) and bins[-1].end - bins[0].start > 300 * DAY
     for one, before in zip_longest(bins, past):
@@ -54,11 +58,11 @@ def _named(
         else:
             short = f"{one.start:%b %Y}" if years and step > DAY else f"{one.start.day} {one.start:%b}"
         is_open = one.start <= now < one.end
-        full = name(one.start, one.end) + (" (not over yet)" if is_open else "")
+        full = name_step(one.start, one.end) + (" (not over yet)" if is_open else "")
         yield charts.Point(full, short, counts["human"], counts["ai"], counts["total"], earlier, is_open)
 
 
-def name(start: datetime, end: datetime) -> str:
+def name_step(start: datetime, end: datetime) -> str:
     """What a step covers: a whole day, a part of one, whole days, or from one time to another."""
     day = f"{start:%a} {start.day} {start:%b %Y}"
     passed = end - _midnight(start)
@@ -66,11 +70,11 @@ def name(start: datetime, end: datetime) -> str:
         until = "24:00" if passed == DAY else f"{end:%H:%M}"
         return day if end - start == DAY else f"{day}, {start:%H:%M} to {until}"
     if (end - start) % DAY:
-        return f"{_moment(start)} to {_moment(end)}"
-    return f"{(end - start) // DAY} days from {_moment(start)}"
+        return f"{_format_time(start)} to {_format_time(end)}"
+    return f"{(end - start) // DAY} days from {_format_time(start)}"
 
 
-def _moment(instant: datetime) -> str:
+def _format_time(instant: datetime) -> str:
     day = f"{instant.day} {instant:%b %Y}"
     return day if instant == _midnight(instant) else f"{day}, {instant:%H:%M}"
 

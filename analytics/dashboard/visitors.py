@@ -1,6 +1,6 @@
-"""The visitors report in the admin. Its address tells its state, the reports are asked, a template shows the answer.
+"""The visitors report in the admin: parse the state from the address, count, render a template.
 
-The model of every report: `state`, numbers (`analytics.reports`, `counting.agent_views`), `tables`, the chart
+Every report has these parts: `state`, numbers (`analytics.reports`, `counting.agent_views`), `tables`, the chart
 (`time_series`, `charts`) and `links`, then `templates/admin/reports`.
 """
 
@@ -33,8 +33,8 @@ from analytics.dashboard.report_state import (
     DAY,
     HOUR,
     METRICS,
-    State,
-    before,
+    ReportState,
+    previous_period,
 )
 from analytics.dashboard.tables import FEW, Change
 from analytics.models import EPOCH, AnalyticsSettings, PageView
@@ -46,8 +46,8 @@ from docsite.core.tenants.models import Project
 
 FORMATS = {"csv": ("CSV", "text/csv; charset=utf-8"), "jsonl": ("JSON lines", "application/jsonl; charset=utf-8")}
 FILES = ("visitors", "views", "agents")
-PATIENCE = 0.3  # seconds that a page waits for views to be counted
-MOST_PROJECTS = 50  # to switch to
+REFRESH_SECONDS = 0.3  # seconds that a page waits for views to be counted
+MAX_PROJECTS = 50  # to switch to
 
 _STEPS = {HOUR: "by hour", DAY: "by day", 7 * DAY: "by 7 days", 28 * DAY: "by 4 weeks", 364 * DAY: "by 52 weeks"}
 
@@ -64,7 +64,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is counted for a report: its range, and the one before if it is compared and views were collected by then.
+    """The counts of a report: of its range, and of the period before if that is compared and has views.
 
     `since`: when collection began, if that was not before the earlier range.
     """
@@ -79,16 +79,16 @@ class Numbers:
     earlier_views: Counts | None
 
     @classmethod
-    def of(cls, project: Project, state: State, start: datetime, end: datetime) -> "Numbers":
-        """Ask the reports, for what is counted by now."""
+    def load(cls, project: Project, state: ReportState, start: datetime, end: datetime) -> "Numbers":
+        """Load the counts of the views that are sealed."""
 
         def ask(start: datetime, end: datetime) -> tuple[Counts, Counts]:
-            return visitor_counts.visitors(project, start, end, fresh=False), visitor_counts.views(
+            return visitor_counts.count_visitors(project, start, end, fresh=False), visitor_counts.count_views(
                 project, start, end, fresh=False
             )
 
-        earlier = before(start, end) if state.compare else None
-        first = coverage.first(project) if earlier else None
+        earlier = previous_period(start, end) if state.compare else None
+        first = coverage.first_hour(project) if earlier else None
         since = first if earlier and first and first > earlier[0] else None
         if earlier and since and since >= earlier[1]:
             earlier = None
@@ -97,7 +97,7 @@ class Numbers:
     @property
     def dates(self) -> tuple[str, str]:
         """Both ends as the API takes them."""
-        return links.moment(self.start), links.moment(self.end)
+        return links.api_time(self.start), links.api_time(self.end)
 
     @property
     def overlap(self) -> int:
@@ -106,31 +106,31 @@ class Numbers:
         return totals["human"] + totals["ai"] - totals["total"]
 
 
-def show(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
+def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
     """Unique visitors of a range: human, AI and both, over time, by page, and who the agents were."""
     project = project_of(request, domain)
     now = timezone.now()
-    state, wrong = State.read(request.GET)
+    state, errors = ReportState.parse(request.GET)
     context: dict[str, Any] = {
         **site.each_context(request),
         "title": f"Visitors: {project.name}",
         "opts": PageView._meta,
         "project": project,
         "state": state,
-        "wrong": wrong,
+        "wrong": errors,
         "base_url": f"{request.scheme}://{request.get_host()}",
         **_choices(request, project, state),
     }
     try:
         start, end = state.window(now)
     except ValueError as problem:
-        wrong += problem.args
-        context["fields"] = links.fields(state, None, None, wrong)
+        errors += problem.args
+        context["fields"] = links.range_fields(state, None, None, errors)
     else:
-        context["fields"] = links.fields(state, start, end, wrong)
-        context["complete"] = visitor_counts.refresh(project, PATIENCE)
-        context |= _report(project, state, Numbers.of(project, state, start, end), now)
-    return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if wrong else 200)
+        context["fields"] = links.range_fields(state, start, end, errors)
+        context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
+        context |= _report(project, state, Numbers.load(project, state, start, end), now)
+    return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if errors else 200)
 
 
 def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
@@ -139,48 +139,48 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     what, _, form = name.partition(".")
     if what not in FILES or form not in FORMATS:
         raise Http404
-    state, wrong = State.read(request.GET)
+    state, errors = ReportState.parse(request.GET)
     try:
         start, end = state.window(timezone.now())
     except ValueError as problem:
-        wrong += problem.args
-    if wrong:
-        return HttpResponseBadRequest("\n".join([*wrong, ""]), content_type="text/plain; charset=utf-8")
+        errors += problem.args
+    if errors:
+        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
     kind: exports.Format = "csv" if form == "csv" else "jsonl"
     visitor_counts.refresh(project)
     if what == "agents":
-        found = agent_views.of_range(project, start, end)
-        lines = agent_exports.lines(tables.agent_rows(project, found), kind)
+        found = agent_views.list_agents(project, start, end)
+        lines = agent_exports.format_agents(tables.build_agent_rows(project, found), kind)
     else:
-        count = visitor_counts.visitors if what == "visitors" else visitor_counts.views
-        lines = exports.lines(count(project, start, end, fresh=False), kind)
+        count = visitor_counts.count_visitors if what == "visitors" else visitor_counts.count_views
+        lines = exports.format_report(count(project, start, end, fresh=False), kind)
     return StreamingHttpResponse(
-        _streamed(lines),
+        _stream(lines),
         content_type=FORMATS[form][1],
         headers={"Content-Disposition": f'attachment; filename="{domain}-{name}"'},
     )
 
 
-async def _streamed(chunks: Iterator[str]) -> AsyncIterator[str]:
-    """Chunk by chunk; of a plain iterator Django would gather them all before it sends the first."""
+async def _stream(chunks: Iterator[str]) -> AsyncIterator[str]:
+    """Yield chunk by chunk. Django would collect all chunks of a plain iterator before it sends the first."""
     take = in_db(lambda: next(chunks, None))
     while (chunk := await take()) is not None:
         yield chunk
 
 
-def _report(project: Project, state: State, numbers: Numbers, now: datetime) -> dict[str, Any]:
-    """What the template shows of a range."""
+def _report(project: Project, state: ReportState, numbers: Numbers, now: datetime) -> dict[str, Any]:
+    """The context of the template for a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
-    points, step = time_series.points(
+    points, step = time_series.build_points(
         project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now
     )
-    agents = agent_views.of_range(project, start, end) if state.tab == "agents" or not total else []
+    agents = agent_views.list_agents(project, start, end) if state.tab == "agents" or not total else []
     shown = _agents(project, state, agents, numbers) if state.tab == "agents" else _pages(project, state, numbers)
-    kept_from = EPOCH + HOUR * sweeper.boundary()
+    kept_from = EPOCH + HOUR * sweeper.first_kept_hour()
     return {
         "numbers": numbers,
         "tiles": _tiles(numbers),
-        "chart": charts.chart(points) if total else None,
+        "chart": charts.build_chart(points) if total else None,
         "step": _STEPS[step],
         "now": now,
         "is_open": end > now,
@@ -188,7 +188,7 @@ def _report(project: Project, state: State, numbers: Numbers, now: datetime) -> 
         "rounded": start < kept_from and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
         "samples": _samples(project) if total or agents else "",
         **shown,
-        "pager": links.pager(state, shown["table"]),
+        "pager": links.page_choices(state, shown["table"]),
         "agents_found": len(agents),
         "agents_views": sum(agent.views for agent in agents),
         **({} if total else _empty(project, state, start, now)),
@@ -218,19 +218,19 @@ def _tiles(numbers: Numbers) -> list[Tile]:
     ]
 
 
-def _pages(project: Project, state: State, numbers: Numbers) -> dict[str, Any]:
+def _pages(project: Project, state: ReportState, numbers: Numbers) -> dict[str, Any]:
     shown, other, earlier = numbers.visitors, numbers.views, numbers.earlier_visitors
     if state.metric == "views":
         shown, other, earlier = other, shown, numbers.earlier_views
-    table = tables.of_pages(state, project, shown, other, earlier)
+    table = tables.build_page_table(state, project, shown, other, earlier)
     labels = {"other": "Visitors" if state.metric == "views" else "Views"}
     if earlier is None:
         labels["change"] = ""
-    return {"table": table, "headings": links.headings(state, **labels)}
+    return {"table": table, "headings": links.table_headings(state, **labels)}
 
 
-def _agents(project: Project, state: State, found: list[Agent], numbers: Numbers) -> dict[str, Any]:
-    table = tables.of_agents(state, project, found)
+def _agents(project: Project, state: ReportState, found: list[Agent], numbers: Numbers) -> dict[str, Any]:
+    table = tables.build_agent_table(state, project, found)
     checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
     kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
     kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
@@ -238,7 +238,7 @@ def _agents(project: Project, state: State, found: list[Agent], numbers: Numbers
         "table": table,
         "linked_rows": [(row, _single_views(project, row.agent, numbers)) for row in table.rows],
         "checked": checked,
-        "headings": links.headings(state, **({} if checked else {"address": ""})),
+        "headings": links.table_headings(state, **({} if checked else {"address": ""})),
         "kinds": [
             Choice(f"All {len(found):,}", state.link(kind="") + TABLES, not state.kind),
             *(
@@ -257,7 +257,7 @@ def _single_views(project: Project, agent: Agent, numbers: Numbers) -> str:
     end = numbers.end + min(-(numbers.end - EPOCH) % HOUR, datetime.max.replace(tzinfo=UTC) - numbers.end)
     facts: dict[str, Any] = {
         **{"project": project.domain, "client_class__exact": agent.client_class},
-        **{"from": links.moment(start), "to": links.moment(end)},
+        **{"from": links.api_time(start), "to": links.api_time(end)},
     }
     if agent.name != agent_views.OTHER:  # those have names of their own
         facts["agent"] = agent.name
@@ -266,8 +266,8 @@ def _single_views(project: Project, agent: Agent, numbers: Numbers) -> str:
     return f"{reverse('admin:analytics_pageview_changelist')}?{urlencode(facts, doseq=True)}"
 
 
-def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, Any]:
-    """Everything that can be switched, and the downloads."""
+def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict[str, Any]:
+    """The context of the switches and downloads."""
     others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
     other_site = state.link(q="", kind="")
     exported = {
@@ -278,8 +278,8 @@ def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, 
         for what in FILES
     }
     return {
-        "ranges": links.ranges(state),
-        "compare": links.compare(state),
+        "ranges": links.range_choices(state),
+        "compare": links.compare_choice(state),
         "metrics": [
             Choice(key.capitalize(), f"{state.link(metric=key)}#over-time", key == state.metric) for key in METRICS
         ],
@@ -289,7 +289,7 @@ def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, 
         ],
         "projects": [
             Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)
-            for other in others[:MOST_PROJECTS]
+            for other in others[:MAX_PROJECTS]
         ],
         "exports": exported,
         "range_fields": state.hidden("range", "from", "to"),
@@ -298,9 +298,9 @@ def _choices(request: HttpRequest, project: Project, state: State) -> dict[str, 
     }
 
 
-def _empty(project: Project, state: State, start: datetime, now: datetime) -> dict[str, Any]:
-    """Why nothing is there, and where to look instead."""
-    latest = coverage.latest(project)
+def _empty(project: Project, state: ReportState, start: datetime, now: datetime) -> dict[str, Any]:
+    """The context of an empty report: why it is empty, and where views are."""
+    latest = coverage.latest_hour(project)
     day = latest and latest.replace(hour=0)
     return {
         "never": day is None,

@@ -1,4 +1,4 @@
-"""Feedback in from browsers, and out to the site's owner. Exports are made in a thread, since they may be large."""
+"""Collect feedback from browsers, and export it. Exports are built in a thread, since they may be large."""
 
 from typing import Any
 
@@ -59,19 +59,21 @@ async def get_feedback(request: CallerRequest, projectId: str, params: Query[Fee
 
 
 def _feedback(project: Project, params: FeedbackQuery) -> HttpResponse:
-    begin = paging.begin(params, f"feedback {project.project_id}")
-    found = store.rows(
+    begin = paging.start_cursor(params, f"feedback {project.project_id}")
+    found = store.list_feedback(
         project,
         begin.start,
         begin.end,
         params.limit + 1,
         source=params.source,
         statuses=params.status,
-        after=paging.moment(begin),
+        after=paging.last_row(begin),
     )
     shown, more = found[: params.limit], len(found) > params.limit
-    following = paging.after(begin, Moment(shown[-1].created_at, shown[-1].pk)) if more else None
-    return paging.answer(FeedbackResponse(feedback=[_row(row) for row in shown], nextCursor=following, hasMore=more))
+    following = paging.next_cursor(begin, Moment(shown[-1].created_at, shown[-1].pk)) if more else None
+    return paging.json_response(
+        FeedbackResponse(feedback=[_row(row) for row in shown], nextCursor=following, hasMore=more)
+    )
 
 
 def _row(row: Feedback) -> ContextualFeedback | CodeSnippetFeedback:
@@ -104,7 +106,7 @@ async def get_feedback_by_page(
 
 
 def _by_page(project: Project, params: FeedbackByPageQuery) -> HttpResponse:
-    start, end = paging.range_of(params)
-    found = store.by_page(project, start, end, params.limit + 1, source=params.source, statuses=params.status)
+    start, end = paging.parse_range(params)
+    found = store.count_by_page(project, start, end, params.limit + 1, source=params.source, statuses=params.status)
     shown = [FeedbackByPageRow(**row) for row in found[: params.limit]]
-    return paging.answer(FeedbackByPageResponse(feedback=shown, hasMore=len(found) > params.limit))
+    return paging.json_response(FeedbackByPageResponse(feedback=shown, hasMore=len(found) > params.limit))

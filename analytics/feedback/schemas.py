@@ -1,4 +1,4 @@
-"""Feedback over HTTP: what comes in from browsers, and what goes out."""
+"""Requests and responses of the feedback endpoints."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PlainValidator, StrictBool, StrictStr
 
 from analytics.api.question_schemas import NextCursor, PageQuery
-from analytics.api.schemas import DatesQuery, digits, once
+from analytics.api.schemas import DatesQuery, single_value, whole_number
 from analytics.models import Feedback
 from docsite.core.http.errors import BadRequest
 
@@ -40,16 +40,16 @@ class FeedbackIn(BaseModel):
     )
 
     @property
-    def takes_back(self) -> bool:
-        """Whether the reader has nothing to say after all, where that can be told from having said nothing."""
+    def is_withdrawal(self) -> bool:
+        """Whether the reader withdraws earlier feedback: it names an answer or an id, and is empty."""
         said = (self.reason, self.comment, self.contact, self.code, self.filename, self.lang)
         return bool(self.messageId or self.id) and self.helpful is None and not any(said)
 
     def check(self) -> None:
-        """Raise `BadRequest` when it says nothing, or when two things say what it replaces."""
+        """Raise `BadRequest` when it is empty, or when it has both an answer and an id."""
         if self.messageId and self.id:
             raise BadRequest("id: is not for feedback of an answer, which messageId names")
-        if self.takes_back:
+        if self.is_withdrawal:
             return
         if self.source == "code_snippet":
             if not self.code:
@@ -58,17 +58,17 @@ class FeedbackIn(BaseModel):
             raise BadRequest(f"helpful: or a reason or a comment is required for the source {self.source}")
 
 
-def _statuses(value: Any) -> tuple[str, ...]:
-    statuses = tuple(str(once(value)).split(","))
+def _parse_statuses(value: Any) -> tuple[str, ...]:
+    statuses = tuple(str(single_value(value)).split(","))
     if not set(statuses) <= set(Feedback.Status.values):
         raise ValueError(f"must be some of {', '.join(Feedback.Status.values)}, with commas between them")
     return statuses
 
 
-_Statuses = Annotated[tuple[str, ...], PlainValidator(_statuses, json_schema_input_type=str)]
+_Statuses = Annotated[tuple[str, ...], PlainValidator(_parse_statuses, json_schema_input_type=str)]
 _Source = Annotated[
     Literal["code_snippet", "contextual", "agent", "thumbs_only"] | None,
-    BeforeValidator(once),
+    BeforeValidator(single_value),
 ]
 
 
@@ -77,7 +77,7 @@ class FeedbackQuery(PageQuery):
 
     source: _Source = Field(None, description="How it was given. Default: all.")
     status: _Statuses = Field((), description="Comma list of pending, in_progress, resolved, dismissed. Default: all.")
-    limit: Annotated[int, BeforeValidator(digits)] = Field(50, ge=1, le=100, description="Rows on this page.")
+    limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=100, description="Rows on this page.")
 
 
 class FeedbackByPageQuery(DatesQuery):
@@ -85,7 +85,7 @@ class FeedbackByPageQuery(DatesQuery):
 
     source: _Source = Field(None, description="How it was given. Default: all.")
     status: _Statuses = Field((), description="Comma list of pending, in_progress, resolved, dismissed. Default: all.")
-    limit: Annotated[int, BeforeValidator(digits)] = Field(10, ge=1, le=100, description="Rows in the answer.")
+    limit: Annotated[int, BeforeValidator(whole_number)] = Field(10, ge=1, le=100, description="Rows in the answer.")
 
 
 class FeedbackRow(BaseModel):

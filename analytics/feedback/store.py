@@ -1,4 +1,4 @@
-"""What readers think, kept and read again."""
+"""Store feedback, and query it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,54 +16,52 @@ from docsite.core.http.errors import BadRequest, NotFound
 from docsite.core.tenants.models import Project
 
 
-def record(project: Project, said: FeedbackIn) -> None:
-    """Keep what a reader said; committed when this returns. Of an answer or an id the last word counts: it is one row.
+def record(project: Project, feedback: FeedbackIn) -> None:
+    """Store feedback; it is committed when this returns. New feedback on the same answer or id replaces the old row.
 
-    The row keeps the status that its owner gave it.
-
-    Raises `BadRequest` for an answer that is none of the project's.
+    The row keeps the status that the owner set. Raises `BadRequest` for an answer of another project.
     """
-    said.check()
-    about = _answer(project, said.messageId) if said.messageId else None
-    replaces: dict[str, Any] = {"message": about} if about else {"project": project, "client_id": said.id}
-    if said.takes_back:
-        Feedback.objects.filter(**replaces).delete()
+    feedback.check()
+    answer = _find_answer(project, feedback.messageId) if feedback.messageId else None
+    identity: dict[str, Any] = {"message": answer} if answer else {"project": project, "client_id": feedback.id}
+    if feedback.is_withdrawal:
+        Feedback.objects.filter(**identity).delete()
         return
-    told = {
+    values = {
         "project": project,
-        "source": said.source,
-        "path": project.path_of(said.path),
-        "helpful": said.helpful,
-        "reason": said.reason or "",
-        "comment": said.comment or "",
-        "contact": said.contact or "",
-        "code": said.code or "",
-        "filename": said.filename or "",
-        "lang": said.lang or "",
+        "source": feedback.source,
+        "path": project.path_of(feedback.path),
+        "helpful": feedback.helpful,
+        "reason": feedback.reason or "",
+        "comment": feedback.comment or "",
+        "contact": feedback.contact or "",
+        "code": feedback.code or "",
+        "filename": feedback.filename or "",
+        "lang": feedback.lang or "",
         "created_at": timezone.now(),
     }
     try:
-        if about or said.id:
-            Feedback.objects.update_or_create(**replaces, defaults=told)
+        if answer or feedback.id:
+            Feedback.objects.update_or_create(**identity, defaults=values)
         else:
-            Feedback.objects.create(**told)
-    except IntegrityError:  # what it is about was deleted this moment
-        raise _no_answer() if about else NotFound("No such domain.") from None
+            Feedback.objects.create(**values)
+    except IntegrityError:  # the answer or the project was deleted at this moment
+        raise _answer_not_found() if answer else NotFound("No such domain.") from None
 
 
-def _answer(project: Project, message_id: str) -> Message:
+def _find_answer(project: Project, message_id: str) -> Message:
     answers = Message.objects.filter(thread__project=project, role=Message.Role.ASSISTANT)
     found = answers.filter(message_id=message_id).only("pk").first()
     if found is None:
-        raise _no_answer()
+        raise _answer_not_found()
     return found
 
 
-def _no_answer() -> BadRequest:
+def _answer_not_found() -> BadRequest:
     return BadRequest("messageId: no such answer")
 
 
-def rows(
+def list_feedback(
     project: Project,
     start: datetime,
     end: datetime,
@@ -73,20 +71,20 @@ def rows(
     statuses: Sequence[str] = (),
     after: Moment | None = None,
 ) -> list[Feedback]:
-    """Feedback of the half-open range, latest first; what follows a place, if one is given."""
-    found = _wanted(project, start, end, source, statuses)
+    """Feedback of the half-open range, latest first, after the row `after` if it is given."""
+    found = _select(project, start, end, source, statuses)
     if after:
         found = found.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
-    return list(found.select_related("message").only(*_SHOWN)[:limit])
+    return list(found.select_related("message").only(*_EXPORTED_FIELDS)[:limit])
 
 
-_SHOWN = (
+_EXPORTED_FIELDS = (
     *("feedback_id", "source", "status", "path", "helpful", "reason", "comment", "contact"),
     *("code", "filename", "lang", "created_at", "message__message_id"),
 )
 
 
-def by_page(
+def count_by_page(
     project: Project,
     start: datetime,
     end: datetime,
@@ -95,10 +93,10 @@ def by_page(
     source: str | None = None,
     statuses: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """How much was said of each page in the half-open range, most first, then by path."""
+    """The number of feedbacks on each page in the half-open range, most first, then by path."""
     about_code = Q(source=Feedback.Source.CODE_SNIPPET)
     counted = (
-        _wanted(project, start, end, source, statuses)
+        _select(project, start, end, source, statuses)
         .values("path")
         .annotate(
             thumbsUp=Count("pk", filter=Q(helpful=True) & ~about_code),
@@ -110,7 +108,7 @@ def by_page(
     return list(counted.order_by("-total", "path")[:limit])
 
 
-def _wanted(
+def _select(
     project: Project, start: datetime, end: datetime, source: str | None, statuses: Sequence[str]
 ) -> QuerySet[Feedback]:
     found = Feedback.objects.filter(project=project, created_at__gte=start, created_at__lt=end)

@@ -1,4 +1,4 @@
-"""For how long a visitor is the same one: the secrets of a project's periods.
+"""The secrets of visitor hashes, and their rotation: for how long a visitor stays the same.
 
 A project whose secret never changes has the one that it was made with. Otherwise
 each period has a random secret of its own, which is deleted two days after the

@@ -1,4 +1,4 @@
-"""Who is one visitor: a keyed hash, made the same way for people and agents."""
+"""The keyed hash by which a visitor is known, the same for people and agents."""
 
 import functools
 from hashlib import blake2b
@@ -6,26 +6,26 @@ from hashlib import blake2b
 from docsite.core.http.client_address import Address, network_of
 
 
-def visitor(secret: str, address: Address, client: str) -> int:
-    """64 bits for one client of one site, signed as SQL stores them.
+def hash_visitor(secret: str, address: Address, client: str) -> int:
+    """The visitor of one project: 64 bits, signed as SQL stores them.
 
-    `secret` is the project's own, so that sites cannot be joined, and may be that of
-    a period (`analytics.identity.key_rotation`); `client` is the user agent of a person, or the
-    name of an agent that names itself (versions change, the agent does not). The
-    address counts as its /64 under IPv6. Nothing can be turned back without the
-    secret, which is never logged or exported.
+    `secret` belongs to the project, so visitors of two projects cannot be joined. It may
+    belong to a key rotation period (`analytics.identity.key_rotation`). `client` is the user
+    agent of a person, or the name of an agent without its version. Of an IPv6 address only
+    the /64 counts. Without the secret, which is never logged or exported, the hash reveals
+    nothing.
     """
-    return keyed(secret, f"{network_of(address)}\n{client}")
+    return keyed_hash(secret, f"{network_of(address)}\n{client}")
 
 
-def keyed(secret: str, told: str, purpose: bytes = b"") -> int:
-    """64 bits that only who knows the secret can make of what is told. Each purpose has hashes of its own."""
-    digest = _begun(secret, purpose).copy()
-    digest.update(told.encode("utf-8", "replace"))
+def keyed_hash(secret: str, text: str, purpose: bytes = b"") -> int:
+    """A 64-bit hash of a text, keyed with the secret. Each purpose has hashes of its own."""
+    digest = _keyed_state(secret, purpose).copy()
+    digest.update(text.encode("utf-8", "replace"))
     return int.from_bytes(digest.digest(), "big", signed=True)
 
 
 @functools.lru_cache(1_000)
-def _begun(secret: str, purpose: bytes) -> blake2b:
-    """A hash that has taken its key in, which is half of the work."""
+def _keyed_state(secret: str, purpose: bytes) -> blake2b:
+    """A hash state with the key, which is half of the work of hashing."""
     return blake2b(key=bytes.fromhex(secret), digest_size=8, person=purpose)

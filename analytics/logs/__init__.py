@@ -1,1 +1,1 @@
-"""Access logs as views."""
+"""Import the page views of access logs."""

@@ -1,8 +1,8 @@
-"""A line of an access log as the request that it tells of: combined and common format, and JSON.
+"""Parse a line of an access log into a request: combined and common format, and JSON.
 
-Read are the formats of nginx and Apache, with the virtual host before them and
-further fields behind them; and JSON lines as nginx is often told to write them, as
-Caddy and Cloudflare Logpush write them, and with the fields of the collect endpoint.
+The formats of nginx and Apache may have a virtual host before them and more fields
+after them. JSON lines may have the field names that are usual with nginx, those of Caddy
+and Cloudflare Logpush, or those of the collect endpoint.
 https://nginx.org/en/docs/http/ngx_http_log_module.html
 https://httpd.apache.org/docs/current/mod/mod_log_config.html
 https://developers.cloudflare.com/logs/reference/log-fields/zone/http_requests/
@@ -21,7 +21,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Request(NamedTuple):
-    """A request as a log tells it. What it does not tell is empty."""
+    """A request in a log. Fields that the log does not have are empty."""
 
     time: str
     address: str
@@ -37,14 +37,14 @@ class Request(NamedTuple):
     private: bool = False
 
 
-def text_of(raw: bytes) -> str:
-    """A line as text, without the marks of Windows: what it begins a file with, and half of a line's end."""
+def decode(raw: bytes) -> str:
+    """A line as text, without a byte order mark and a carriage return."""
     return raw.decode("utf-8", "replace").removeprefix("\ufeff").rstrip("\r")
 
 
-def read(line: str) -> Request | None:
-    """The request of a line; None where it tells of none."""
-    return _json(line) if line.startswith("{") else _combined(line)
+def parse_line(line: str) -> Request | None:
+    """The request of a line, or None when the line is in no known format."""
+    return _parse_json(line) if line.startswith("{") else _parse_combined(line)
 
 
 _TEXT = r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
@@ -55,19 +55,19 @@ _COMBINED = re.compile(
 )
 
 
-def _combined(line: str) -> Request | None:
+def _parse_combined(line: str) -> Request | None:
     found = _COMBINED.match(line)
     if found is None:
         return None
     host, address, time, request, status, referrer, user_agent = found.groups("")
     if "\\" in line:
-        request, referrer, user_agent = _unescaped(request), _unescaped(referrer), _unescaped(user_agent)
-    method, target = _split(request)
+        request, referrer, user_agent = _unescape(request), _unescape(referrer), _unescape(user_agent)
+    method, target = _split_request(request)
     return Request(time, address, method, target, status, "" if user_agent == "-" else user_agent, referrer, host=host)
 
 
-def _split(request: str) -> tuple[str, str]:
-    """Method and target of a request line, with its protocol or without."""
+def _split_request(request: str) -> tuple[str, str]:
+    """Method and target of a request line, with or without the protocol."""
     method, _, rest = request.partition(" ")
     target, _, protocol = rest.rpartition(" ")
     return method, target if protocol.startswith("HTTP/") else rest
@@ -76,14 +76,14 @@ def _split(request: str) -> tuple[str, str]:
 _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
-def _unescaped(text: str) -> str:
-    r"""What was written: nginx has `\x22` for a quote and for each byte beyond ASCII, Apache `\"` and `\n`, too."""
-    return _ESCAPE.sub(_byte, text.encode("utf-8", "replace")).decode("utf-8", "replace")
+def _unescape(text: str) -> str:
+    r"""Undo escapes: nginx writes a quote and each byte beyond ASCII as `\x22`, Apache also `\"` and `\n`."""
+    return _ESCAPE.sub(_unescape_byte, text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 
-def _byte(escape: re.Match[bytes]) -> bytes:
-    told = escape[1]
-    return bytes([int(told[1:], 16)]) if len(told) == 3 else b" " if told in b"bnrtv" else told
+def _unescape_byte(escape: re.Match[bytes]) -> bytes:
+    fields = escape[1]
+    return bytes([int(fields[1:], 16)]) if len(fields) == 3 else b" " if fields in b"bnrtv" else fields
 
 
 _ADDRESS = ("ip", "remote_addr", "ClientIP", "client_ip", "remote_ip")
@@ -98,50 +98,55 @@ _HOST = ("http_host", "ClientRequestHost")
 _PURPOSE = ("http_sec_purpose", "http_purpose", "http_x_moz", "Sec-Purpose", "Purpose", "X-Moz")
 _PRIVATE = ("http_sec_gpc", "http_dnt", "Sec-Gpc", "Dnt")
 _REQUEST_ID = ("request_id", "RayID")
-_SHORTEST_ID = 16  # of a request id: nginx has 32 characters, Cloudflare 16; anything shorter is no id of one request
+_MIN_ID_LENGTH = 16  # of a request id: nginx has 32 characters, Cloudflare 16; anything shorter is no id of one request
 
 
-def _json(line: str) -> Request | None:
+def _parse_json(line: str) -> Request | None:
     try:
-        told = json.loads(line)
+        fields = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    request = told.get("request")
-    if isinstance(request, dict):  # Caddy; what a client sent stands for nothing else
+    request = fields.get("request")
+    if isinstance(request, dict):  # Caddy; headers of a client must not replace other fields
         headers = request.get("headers")
-        told = {**(headers if isinstance(headers, dict) else {}), **told, **request, "http_host": request.get("host")}
-    method, target = _split(request) if isinstance(request, str) else ("", "")
-    user_agent = _first(told, _USER_AGENT)
-    request_id = _first(told, _REQUEST_ID)
-    if "id" in told and "path" in told and "ip" in told:  # a view as the collect endpoint takes it
-        request_id = _first(told, ("id",))
-    elif len(request_id) < _SHORTEST_ID:
+        fields = {
+            **(headers if isinstance(headers, dict) else {}),
+            **fields,
+            **request,
+            "http_host": request.get("host"),
+        }
+    method, target = _split_request(request) if isinstance(request, str) else ("", "")
+    user_agent = _first_value(fields, _USER_AGENT)
+    request_id = _first_value(fields, _REQUEST_ID)
+    if "id" in fields and "path" in fields and "ip" in fields:  # a view in the format of the collect endpoint
+        request_id = _first_value(fields, ("id",))
+    elif len(request_id) < _MIN_ID_LENGTH:
         request_id = ""
     return Request(
-        time=_first(told, _TIME),
-        address=_first(told, _ADDRESS),
-        method=_first(told, _METHOD) or method or "GET",
-        target=_first(told, _TARGET) or target,
-        status=_first(told, _STATUS) or "200",
+        time=_first_value(fields, _TIME),
+        address=_first_value(fields, _ADDRESS),
+        method=_first_value(fields, _METHOD) or method or "GET",
+        target=_first_value(fields, _TARGET) or target,
+        status=_first_value(fields, _STATUS) or "200",
         user_agent="" if user_agent == "-" else user_agent,
-        referrer=_first(told, _REFERRER),
-        accept=_first(told, _ACCEPT),
-        host=_first(told, _HOST),
+        referrer=_first_value(fields, _REFERRER),
+        accept=_first_value(fields, _ACCEPT),
+        host=_first_value(fields, _HOST),
         request_id=request_id,
-        purpose=_first(told, _PURPOSE),
-        private=any(_text(told.get(name)) == "1" for name in _PRIVATE),
+        purpose=_first_value(fields, _PURPOSE),
+        private=any(_text(fields.get(name)) == "1" for name in _PRIVATE),
     )
 
 
-def _first(told: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def _first_value(fields: Mapping[str, Any], names: tuple[str, ...]) -> str:
     for name in names:
-        if name in told and (text := _text(told[name])):
+        if name in fields and (text := _text(fields[name])):
             return text
     return ""
 
 
 def _text(value: Any) -> str:
-    """A value as text; of a list, as Caddy has for each header, the first one."""
+    """A value as text. Of a list, which Caddy writes for each header, the first value."""
     if isinstance(value, list):
         value = value[0] if value else ""
     return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
@@ -155,8 +160,8 @@ _UNIX = re.compile(r"(\d{10})(\d{3}|\d{6}|\d{9})?(?:\.(\d+))?", re.ASCII)
 
 
 @functools.lru_cache(1_000)
-def instant(text: str) -> datetime | None:
-    """When that is: as the combined format writes it, ISO 8601, or (milli-, micro-, nano-) seconds since 1970."""
+def parse_time(text: str) -> datetime | None:
+    """Parse a time: as in the combined format, ISO 8601, or (milli-, micro-, nano-) seconds since 1970."""
     try:
         if local := _LOCAL.fullmatch(text):
             day, month, year, hour, minute, second, fraction, sign, hours, minutes = local.groups("")

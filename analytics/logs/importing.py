@@ -1,9 +1,8 @@
-"""Access logs into the database, from where the last import of each log ended.
+"""Import access logs, each from the offset at which its last import ended.
 
-How far an import came is kept once its views are committed, and only where the minute
-changes: so the lines of one minute are always numbered from the first of them, and
-a log that is killed and begun again ends with the same views. A view that was stored
-after that is known by its id.
+The offset is saved after its views are committed, and only where the minute changes. So
+the lines of one minute are always numbered from the first one, and an import that is killed
+and started again stores the same views. A view that was stored before is known by its id.
 """
 
 import time
@@ -20,192 +19,196 @@ from django.utils.crypto import salted_hmac
 from analytics.collecting import recording
 from analytics.collecting.writer import Receipt
 from analytics.logs import formats
-from analytics.logs.files import Damaged, Log, stripped
-from analytics.logs.lines import Skipped, Views
+from analytics.logs.files import DamagedLog, LogFile, strip_line
+from analytics.logs.lines import SkipReason, ViewParser
 from analytics.models import LogImport
 from docsite.core.tenants.models import Project
 
-_IN_FLIGHT = 3  # batches that are not stored yet, while the next one is read
-_KEEP_SECONDS = 1.0  # after which it is kept again how far the import came
-_TRIED = 1_000  # lines: a file in which none of the first so many is a log's is no log
+_MAX_PENDING = 3  # batches that wait for storage while the next one is read
+_SAVE_SECONDS = 1.0  # between two saves of the offset
+_MAX_TRIED_LINES = 1_000  # a file is not a log when none of so many first lines can be parsed
 
 
 class NotALog(Exception):
-    """None of the first lines can be read. Nothing was imported."""
+    """None of the first lines can be parsed. Nothing was imported."""
 
 
 @dataclass
-class Tally:
-    """What became of the lines of a log."""
+class ImportSummary:
+    """The result of an import: the number of lines by what they were."""
 
-    begun_at: int = 0  # byte
+    start_offset: int = 0  # byte
     lines: int = 0
     new: int = 0
     known: int = 0
-    skipped: Counter[Skipped] = field(default_factory=Counter)
-    unreadable: int = 0  # number of the first line that is
+    skipped: Counter[SkipReason] = field(default_factory=Counter)
+    unreadable: int = 0  # number of the first unreadable line
     first: datetime | None = None
     last: datetime | None = None
     share: float = 0.0  # of the file that is read
-    is_line_left: bool = False  # the last one, which has no end yet
+    has_partial_line: bool = False  # the last line has no end yet
 
 
-class _Place(NamedTuple):
-    """A place between two lines, and the one before it, where that is known."""
+class _Position(NamedTuple):
+    """An offset between two lines, and the line before it if it is known."""
 
     offset: int
     last_line: bytes | None = None
 
 
-def views_of(project: Project, *, people: bool = True) -> Views:
-    """Makes views of a project from lines."""
-    return Views(project.docs_url, project.allowed_origins, people=people)
+def create_parser(project: Project, *, people: bool = True) -> ViewParser:
+    """The parser of log lines for a project."""
+    return ViewParser(project.docs_url, project.allowed_origins, people=people)
 
 
-def first_instant(path: Path, views: Views) -> datetime | None:
-    """When the first view of a log was; None where the first lines hold none."""
-    with Log(path) as log:
+def first_view_time(path: Path, views: ViewParser) -> datetime | None:
+    """The time of the first view of a log, or None when its first lines have no view."""
+    with LogFile(path) as log:
         tried = 0
         for _, lines in log.blocks():
-            for line in lines[: _TRIED - tried]:
-                if not isinstance(seen := views.read(line), Skipped):
-                    return seen.at
+            for line in lines[: _MAX_TRIED_LINES - tried]:
+                if not isinstance(view := views.parse(line), SkipReason):
+                    return view.at
             tried += len(lines)
-            if tried >= _TRIED:
+            if tried >= _MAX_TRIED_LINES:
                 break
     return None
 
 
 def import_log(
-    project: Project, log: Log, views: Views, progress: Callable[[Tally], None], *, again: bool = False
-) -> Tally:
-    """Record the views of a log that are not recorded yet. `progress` is told after each batch what became of it.
+    project: Project, log: LogFile, views: ViewParser, progress: Callable[[ImportSummary], None], *, again: bool = False
+) -> ImportSummary:
+    """Record the views of a log that are not stored yet. `progress` is called after each batch.
 
-    `again`: from its beginning, also where it was imported already. What is known by its id counts once.
+    `again`: import from the beginning. Views that are stored already do not count twice.
     """
     return _Import(project, log, views, progress).run(again=again)
 
 
 class _Import:
-    def __init__(self, project: Project, log: Log, views: Views, progress: Callable[[Tally], None]) -> None:
+    def __init__(
+        self, project: Project, log: LogFile, views: ViewParser, progress: Callable[[ImportSummary], None]
+    ) -> None:
         self.project = project
         self.log = log
         self.views = views
         self.progress = progress
-        self.tally = Tally()
-        self.in_flight: deque[tuple[Future[Receipt], _Place | None]] = deque()
+        self.summary = ImportSummary()
+        self.pending: deque[tuple[Future[Receipt], _Position | None]] = deque()
         self.first_line = ""
-        self.kept_at = time.monotonic()
+        self.saved_at = time.monotonic()
 
-    def run(self, *, again: bool) -> Tally:
+    def run(self, *, again: bool) -> ImportSummary:
         if self.log.is_file:
             line = self.log.first_line()
             if not line:
-                return self.tally
-            self.first_line = _digest(line)
+                return self.summary
+            self.first_line = _hash_line(line)
             if not again:
                 self.resume()
-        place = _Place(self.tally.begun_at)
+        position = _Position(self.summary.start_offset)
         damaged = None
         try:
             for dropped, lines in self.log.blocks():
-                place = self.read(place, dropped, lines)
-        except Damaged as failure:
+                position = self.read(position, dropped, lines)
+        except DamagedLog as failure:
             damaged = failure
-        self.tally.is_line_left = self.log.is_line_left
-        if self.tally.lines and not self.is_log():
+        self.summary.has_partial_line = self.log.has_partial_line
+        if self.summary.lines and not self.is_log():
             raise NotALog
-        while self.in_flight:
-            self.settle()
-        self.keep(_Place(min(place.offset, self.log.offset), place.last_line))  # a last line may have no end
+        while self.pending:
+            self.wait_for_oldest()
+        self.save_position(
+            _Position(min(position.offset, self.log.offset), position.last_line)
+        )  # a last line may have no end
         if damaged:
             raise damaged
-        return self.tally
+        return self.summary
 
     def resume(self) -> None:
-        """Go to where the last import of this log ended, if the log is still the same there."""
+        """Continue where the last import of this log ended, if the line before is still the same."""
         known = LogImport.objects.filter(project=self.project, first_line=self.first_line).first()
         if known is None:
             return
-        before = self.log.go_to(known.offset)
-        if self.log.offset == known.offset and _digest(stripped(before[-1])) == known.last_line:
-            self.log.skip_end()
-            self.tally.begun_at = self.log.offset
-            for line in before:  # for the numbers of equal ones
-                self.views.read(line)
+        before = self.log.seek_line(known.offset)
+        if self.log.offset == known.offset and _hash_line(strip_line(before[-1])) == known.last_line:
+            self.log.skip_line_end()
+            self.summary.start_offset = self.log.offset
+            for line in before:  # to number equal lines
+                self.views.parse(line)
         else:
-            self.log.go_to(0)
+            self.log.seek_line(0)
 
     def is_log(self) -> bool:
-        return self.tally.begun_at > 0 or self.tally.skipped[Skipped.UNREADABLE] < self.tally.lines
+        return self.summary.start_offset > 0 or self.summary.skipped[SkipReason.UNREADABLE] < self.summary.lines
 
-    def read(self, place: _Place, dropped: int, lines: list[bytes]) -> _Place:
-        """Send the views of some lines; returns the place after them."""
-        tally, views, found = self.tally, self.views, []
-        safe = None  # where an import may go on when these are stored
-        offset, last_line = place
+    def read(self, position: _Position, dropped: int, lines: list[bytes]) -> _Position:
+        """Queue the views of some lines. Returns the position after them."""
+        summary, views, observations = self.summary, self.views, []
+        safe = None  # where an import may continue once these are stored
+        offset, last_line = position
         if dropped:
             offset, last_line = offset + dropped, None
-            tally.lines += 1
-            self.skip(Skipped.UNREADABLE)
+            summary.lines += 1
+            self.skip(SkipReason.UNREADABLE)
         for line in lines:
-            tally.lines += 1
+            summary.lines += 1
             before = views.minute
-            seen = views.read(line)
-            if isinstance(seen, Skipped):
-                self.skip(seen)
+            view = views.parse(line)
+            if isinstance(view, SkipReason):
+                self.skip(view)
             else:
-                found.append(seen)
+                observations.append(view)
                 if views.minute != before:
-                    safe = _Place(offset, last_line)
+                    safe = _Position(offset, last_line)
             offset, last_line = offset + len(line) + 1, line
-        if found:
-            instants = [seen.at for seen in found]
-            tally.first = min([*instants, tally.first or instants[0]])
-            tally.last = max([*instants, tally.last or instants[0]])
-            self.in_flight.append((recording.send(self.project, found), safe))
-            if len(self.in_flight) > _IN_FLIGHT:
-                self.settle()
-        tally.share = self.log.share()
-        self.progress(tally)
-        return _Place(offset, last_line)
+        if observations:
+            instants = [view.at for view in observations]
+            summary.first = min([*instants, summary.first or instants[0]])
+            summary.last = max([*instants, summary.last or instants[0]])
+            self.pending.append((recording.send(self.project, observations), safe))
+            if len(self.pending) > _MAX_PENDING:
+                self.wait_for_oldest()
+        summary.share = self.log.share()
+        self.progress(summary)
+        return _Position(offset, last_line)
 
-    def skip(self, reason: Skipped) -> None:
-        self.tally.skipped[reason] += 1
-        if reason is Skipped.UNREADABLE and not self.tally.unreadable:
-            self.tally.unreadable = self.tally.lines
-        if self.tally.lines == _TRIED and not self.is_log():
+    def skip(self, reason: SkipReason) -> None:
+        self.summary.skipped[reason] += 1
+        if reason is SkipReason.UNREADABLE and not self.summary.unreadable:
+            self.summary.unreadable = self.summary.lines
+        if self.summary.lines == _MAX_TRIED_LINES and not self.is_log():
             raise NotALog
 
-    def settle(self) -> None:
-        """Wait for the oldest batch."""
-        future, safe = self.in_flight.popleft()
+    def wait_for_oldest(self) -> None:
+        """Wait until the oldest batch is stored."""
+        future, safe = self.pending.popleft()
         receipt = future.result()
-        self.tally.new += receipt.accepted + receipt.ignored
-        self.tally.known += receipt.duplicates
-        if safe and time.monotonic() > self.kept_at + _KEEP_SECONDS:
-            self.keep(safe)
+        self.summary.new += receipt.accepted + receipt.ignored
+        self.summary.known += receipt.duplicates
+        if safe and time.monotonic() > self.saved_at + _SAVE_SECONDS:
+            self.save_position(safe)
 
-    def keep(self, place: _Place) -> None:
-        """Keep that the log is imported up to there."""
-        self.kept_at = time.monotonic()
-        if self.log.is_file and place.last_line is not None:
+    def save_position(self, position: _Position) -> None:
+        """Save that the log is imported up to a position."""
+        self.saved_at = time.monotonic()
+        if self.log.is_file and position.last_line is not None:
             LogImport.objects.update_or_create(
                 project=self.project,
                 first_line=self.first_line,
-                defaults={"offset": place.offset, "last_line": _digest(stripped(place.last_line))},
+                defaults={"offset": position.offset, "last_line": _hash_line(strip_line(position.last_line))},
             )
 
 
-def _digest(line: bytes) -> str:
-    """What a line is known by, of that which tells nothing of who read: this is kept for good.
+def _hash_line(line: bytes) -> str:
+    """A keyed hash by which a line is recognized. It uses no data about the reader, since it is kept forever.
 
-    Keyed with the service's own key: a project's may change, and then its logs must not be taken for new ones.
+    The key is that of the service: the key of a project may change, and its logs must still be recognized.
     """
-    request = formats.read(formats.text_of(line))
+    request = formats.parse_line(formats.decode(line))
     if request is None or not request.target:
-        told = str(len(line))
+        text = str(len(line))
     else:
         path = request.target.partition("?")[0]
-        told = "\n".join((request.time, request.method, path, request.status))
-    return salted_hmac("analytics.logs.importing", told.encode("utf-8", "replace"), algorithm="sha256").hexdigest()
+        text = "\n".join((request.time, request.method, path, request.status))
+    return salted_hmac("analytics.logs.importing", text.encode("utf-8", "replace"), algorithm="sha256").hexdigest()

@@ -1,7 +1,7 @@
-"""The lines of an access log as the views that they tell of.
+"""Turn the lines of an access log into views.
 
-A view is a GET that was answered with a page. What a line does not tell is taken
-as it is usual: no `Accept`, no wish not to be followed.
+A view is a GET that was answered with a page. Fields that a line does not have are
+empty: no `Accept`, and no request not to be tracked.
 """
 
 import functools
@@ -17,11 +17,11 @@ from analytics.logs import formats
 from analytics.logs.formats import Request
 from docsite.core.http import client_address
 
-LONGEST_LINE = 65_536
-_LONGEST_VALUE = 2_000
-_MOST_COPIES = 100_000  # lines of one minute that are told apart
+MAX_LINE_BYTES = 65_536
+_MAX_VALUE_LENGTH = 2_000
+_MAX_COPIES = 100_000  # equal lines of one minute that are numbered
 
-_VIEWED = ("200", "304")  # 304: the reader's own copy is the page
+_VIEWED = ("200", "304")  # 304: the reader has the page in a cache
 _ASSETS = frozenset(
     {
         "7z", "aac", "apk", "atom", "avi", "avif", "bin", "bmp", "br", "bz2", "cjs", "css", "csv", "cur", "deb",
@@ -37,8 +37,8 @@ _ABSOLUTE = re.compile(r"https?://(?:[^/?#]*@)?([^/?#]*)", re.IGNORECASE)
 _address = functools.lru_cache(20_000)(client_address.parse_address)
 
 
-class Skipped(StrEnum):
-    """Why a line is no view."""
+class SkipReason(StrEnum):
+    """Why a line is not a view."""
 
     UNREADABLE = "unreadable"
     METHOD = "other methods than GET"
@@ -50,77 +50,78 @@ class Skipped(StrEnum):
     PERSON = "of people"
 
 
-class Views:
-    """Makes views of a site from the lines of one log, which come in their order.
+class ViewParser:
+    """Makes views of a site from the lines of one log, in their order.
 
-    A view's id is that of its request where the line tells one, else the line itself,
-    so that it is known again in any copy of the log. Equal lines are numbered within a
-    minute: they are as many views, also with a line of another second between them.
+    The id of a view is the request id of the line, or else the line itself, so it is the
+    same in any copy of the log. Equal lines of one minute are numbered: each is a view.
 
-    `people`: whether to make views of people, too, which a script in their browsers may count.
+    `people`: whether to make views of people, too. A script in their browsers may count them already.
     """
 
     def __init__(self, docs_url: str, origins: Iterable[str] = (), *, people: bool = True) -> None:
         self.people = people
         self.folder = urlsplit(docs_url).path.rstrip("/")
-        self.hosts = {_host(urlsplit(url).hostname or "") for url in (docs_url, *origins)}
+        self.hosts = {_normalize_host(urlsplit(url).hostname or "") for url in (docs_url, *origins)}
         self.minute: datetime | None = None  # of the latest view
         self.copies: dict[int, int] = {}  # of that minute, by a line's hash
 
-    def read(self, raw: bytes) -> Observation | Skipped:
-        """The view of a line, or why it is none."""
-        if len(raw) > LONGEST_LINE:
-            return Skipped.UNREADABLE
-        line = formats.text_of(raw)
-        request = formats.read(line)
+    def parse(self, raw: bytes) -> Observation | SkipReason:
+        """The view of a line, or the reason why it is not a view."""
+        if len(raw) > MAX_LINE_BYTES:
+            return SkipReason.UNREADABLE
+        line = formats.decode(raw)
+        request = formats.parse_line(line)
         if request is None or not request.target:
-            return Skipped.UNREADABLE
-        host, path = _split(request.target)
-        if reason := self._skipped(request, host, path):
+            return SkipReason.UNREADABLE
+        host, path = _split_target(request.target)
+        if reason := self._skip_reason(request, host, path):
             return reason
-        at, address = formats.instant(request.time), _address(request.address)
+        at, address = formats.parse_time(request.time), _address(request.address)
         if at is None or address is None or at < EARLIEST or at > datetime.now(UTC) + CLOCK_SKEW:
-            return Skipped.UNREADABLE
+            return SkipReason.UNREADABLE
         if not self.people and _is_person(request):
-            return Skipped.PERSON
+            return SkipReason.PERSON
         minute = at.replace(second=0, microsecond=0)
-        if minute != self.minute or len(self.copies) >= _MOST_COPIES:
+        if minute != self.minute or len(self.copies) >= _MAX_COPIES:
             self.minute = minute
             self.copies.clear()
         return Observation(
-            view_id=request.request_id or self._numbered(line),
-            raw_path=path[:_LONGEST_VALUE],
+            view_id=request.request_id or self._number_line(line),
+            raw_path=path[:_MAX_VALUE_LENGTH],
             at=at,
             address=address,
-            user_agent=_clean(request.user_agent),
-            accept=_clean(request.accept),
-            referrer=_clean(request.referrer),
+            user_agent=_clean_value(request.user_agent),
+            accept=_clean_value(request.accept),
+            referrer=_clean_value(request.referrer),
             private=request.private,
         )
 
-    def _skipped(self, request: Request, host: str, path: str) -> Skipped | None:
+    def _skip_reason(self, request: Request, host: str, path: str) -> SkipReason | None:
         if request.method != "GET":
-            return Skipped.METHOD
+            return SkipReason.METHOD
         if request.status not in _VIEWED:
-            return Skipped.STATUS
-        if not _is_page(path) or "_rsc=" in request.target:  # Next.js: parts of pages, mostly of links in sight
-            return Skipped.ASSET
-        if any(_tells(name) and _host(name) not in self.hosts for name in (request.host, host) if name):
-            return Skipped.HOST
+            return SkipReason.STATUS
+        if not _is_page(path) or "_rsc=" in request.target:  # Next.js fetches parts of pages, mostly for visible links
+            return SkipReason.ASSET
+        if any(
+            _is_site_name(name) and _normalize_host(name) not in self.hosts for name in (request.host, host) if name
+        ):
+            return SkipReason.HOST
         if self.folder and not f"{path}/".startswith(f"{self.folder}/"):
-            return Skipped.FOLDER
+            return SkipReason.FOLDER
         if request.purpose and any(word in request.purpose.lower() for word in ("prefetch", "prerender", "preview")):
-            return Skipped.AHEAD
+            return SkipReason.AHEAD
         return None
 
-    def _numbered(self, line: str) -> str:
+    def _number_line(self, line: str) -> str:
         known = hash(line)
         number = self.copies[known] = self.copies.get(known, -1) + 1
         return f"{number} {line}"
 
 
-def _split(target: str) -> tuple[str, str]:
-    """The host that a target names, as one that is asked for through a proxy does, and its path."""
+def _split_target(target: str) -> tuple[str, str]:
+    """Host and path of a target. Only requests through a proxy name a host."""
     host = ""
     if not target.startswith("/") and (absolute := _ABSOLUTE.match(target)):
         host, target = absolute[1], target[absolute.end() :] or "/"
@@ -129,7 +130,7 @@ def _split(target: str) -> tuple[str, str]:
 
 @functools.lru_cache(20_000)
 def _is_page(path: str) -> bool:
-    """Whether a path is that of a page, and not of a file or of something that pages are made with."""
+    """Whether a path belongs to a page, and not to another file or an asset."""
     name = path.lower().rpartition("/")[2]
     if "/." in path or path.startswith(("/_", "/cdn-cgi/")):
         return False
@@ -137,22 +138,22 @@ def _is_page(path: str) -> bool:
 
 
 def _is_person(request: Request) -> bool:
-    """Whether a person reads a page as a browser shows it, and so with its scripts."""
+    """Whether a person reads a page in a browser, which runs its scripts."""
     human = agents.classify(request.user_agent).client_class == "human"
-    return human and agents.surface_of(request.target, request.accept) == "html"
+    return human and agents.requested_format(request.target, request.accept) == "html"
 
 
-def _host(host: str) -> str:
+def _normalize_host(host: str) -> str:
     return host.lower().partition(":")[0].rstrip(".").removeprefix("www.")
 
 
-def _tells(host: str) -> bool:
-    """Whether a host is the name of a site, and no address or machine."""
+def _is_site_name(host: str) -> bool:
+    """Whether a host is a domain name, and not an IP address or a local machine."""
     name = host.partition(":")[0]
     return "." in name and not name.replace(".", "").isdecimal()
 
 
-def _clean(text: str) -> str:
-    """A value as long as any may be, and without characters that a database or a terminal would not take."""
-    text = text[:_LONGEST_VALUE]
+def _clean_value(text: str) -> str:
+    """A value cut to its maximum length, without characters that a database or a terminal cannot take."""
+    text = text[:_MAX_VALUE_LENGTH]
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

@@ -1,19 +1,19 @@
-"""How far a long command is: a line each second."""
+"""Print the progress of a long command."""
 
 import time
 from typing import Any
 
 
-class Showing:
-    """Call it with what is done and what there is to do; at most a line a second is written."""
+class ProgressLine:
+    """Call it with the number of finished and of all items; it prints at most one line a second."""
 
     def __init__(self, out: Any, name: str, unit: str) -> None:
         self.out, self.name, self.unit = out, name, unit
-        self.shown = time.monotonic()
+        self.shown_at = time.monotonic()
 
     def __call__(self, done: int, of: int) -> None:
-        """So much is done."""
-        if time.monotonic() >= self.shown + 1:
-            self.shown = time.monotonic()
+        """Print a line, unless one was printed in the last second."""
+        if time.monotonic() >= self.shown_at + 1:
+            self.shown_at = time.monotonic()
             self.out.write(f"{self.name}: {done:,} of {of:,} {self.unit}")
             self.out.flush()

@@ -1,1 +1,1 @@
-"""Questions about the views of a project, answered as counts, and as exports that no page repeats or misses."""
+"""Counts of visitors and views of a project, and exports of them in pages that agree with each other."""

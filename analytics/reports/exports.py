@@ -1,4 +1,4 @@
-"""Reports as rows: page by page, pinned so that none repeats and none is missed, and streamed whole."""
+"""Export reports: page by page from pinned rows, so that no row is repeated or missed, or as a whole."""
 
 import csv
 import io
@@ -20,70 +20,70 @@ logger = logging.getLogger(__name__)
 
 Format = Literal["csv", "jsonl"]
 
-PINNED = timedelta(minutes=10)
+PIN_LIFETIME = timedelta(minutes=10)
 SITE = "(site)"  # the path of the line that holds the totals
-LINES = 500  # of one chunk
+CHUNK_ROWS = 500  # of one chunk
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def page(
+def read_page(
     caller: Caller, dates: str, limit: int, offset: int, count: Callable[[], Counts]
 ) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
     """Totals, one page of rows, and whether more follow.
 
-    Offset 0 counts afresh. Later offsets of the same key, project and dates read
-    what the first page pinned, for ten minutes, in any process.
+    Offset 0 counts again. For ten minutes, later offsets of the same key, project and
+    dates read the rows that offset 0 pinned, in any process.
     """
     now = timezone.now()
-    mine = Snapshot.objects.filter(key=caller.key, project=caller.project, dates=dates)
-    pinned = mine.filter(taken_at__gt=now - PINNED).first() if offset else None
+    snapshots = Snapshot.objects.filter(key=caller.key, project=caller.project, dates=dates)
+    pinned = snapshots.filter(taken_at__gt=now - PIN_LIFETIME).first() if offset else None
     if pinned:
         counts = Counts.unpack(caller.project.pk, bytes(pinned.counts))
     else:
         counts = count()
-        _pin(mine, now, caller, dates, counts if len(counts) > limit or offset else None)
+        _pin(snapshots, now, caller, dates, counts if len(counts) > limit or offset else None)
     return counts.totals, counts.rows(offset, offset + limit), len(counts) > offset + limit
 
 
-def _pin(mine: "QuerySet[Snapshot]", now: datetime, caller: Caller, dates: str, counts: Counts | None) -> None:
-    """Keep the rows for the pages after this one; a disk that is full costs only that."""
+def _pin(snapshots: "QuerySet[Snapshot]", now: datetime, caller: Caller, dates: str, counts: Counts | None) -> None:
+    """Pin the rows for the following pages. If that fails, only the pages may disagree."""
     identity = {"key": caller.key, "project": caller.project, "dates": dates}
     try:
         with transaction.atomic():
-            Snapshot.objects.filter(taken_at__lte=now - PINNED).delete()
+            Snapshot.objects.filter(taken_at__lte=now - PIN_LIFETIME).delete()
             if counts:
                 facts = {"taken_at": now, "counts": counts.pack()}
-                mine.update_or_create(defaults=facts, create_defaults={**identity, **facts})
+                snapshots.update_or_create(defaults=facts, create_defaults={**identity, **facts})
             else:
-                mine.delete()
+                snapshots.delete()
     except DatabaseError:
         logger.exception("The rows of an export could not be kept.")
 
 
-def lines(counts: Counts, form: Format) -> Iterator[str]:
-    """A report whole, in chunks of text: first the site, as path `(site)`, then every page.
+def format_report(counts: Counts, form: Format) -> Iterator[str]:
+    """A whole report in chunks of text: first the site, as path `(site)`, then every page.
 
     CSV (RFC 4180) with a header, or JSON lines with the same names. A CSV cell that
     a spreadsheet would take for a formula is written after an apostrophe.
     """
     if form == "csv":
         yield ",".join(["path", *NAMES]) + "\r\n"
-    yield written([{"path": SITE, **counts.totals}], form)
-    for start in range(0, len(counts), LINES):
-        yield written(counts.rows(start, start + LINES), form)
+    yield format_rows([{"path": SITE, **counts.totals}], form)
+    for start in range(0, len(counts), CHUNK_ROWS):
+        yield format_rows(counts.rows(start, start + CHUNK_ROWS), form)
 
 
-def written(rows: Sequence[Mapping[str, Any]], form: Format) -> str:
+def format_rows(rows: Sequence[Mapping[str, Any]], form: Format) -> str:
     """Rows with the same names, as lines: of CSV without a header, or of JSON."""
     if form == "jsonl":
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     text = io.StringIO()
     writer = csv.writer(text)
     for row in rows:
-        writer.writerow(map(_cell, row.values()))
+        writer.writerow(map(_escape_cell, row.values()))
     return text.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _escape_cell(value: Any) -> Any:
     text = "; ".join(value) if isinstance(value, list) else value
     return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text

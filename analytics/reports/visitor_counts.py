@@ -1,4 +1,4 @@
-"""Questions about the views of a project, over a half-open range of time."""
+"""Count the visitors and views of a project in a half-open range of time."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ NAMES = ("human", "ai", "total")
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of the whole site, and of each page by total descending, then path. Either visitors or views.
+    """Visitors or views of the whole site and of each page, sorted by total (descending), then path.
 
     `table` has a row for the site, which comes first, then one for each page:
     number, human, ai, total.
@@ -65,7 +65,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Window:
-    """A range of time, as it is counted: whole hours from cells, and what sticks out on both sides from raw views.
+    """A range of time as it is counted: whole hours from cells, the parts of hours at both ends from raw views.
 
     All instants in microseconds since 1970; an end within an hour from which raw
     views are no longer kept is rounded down.
@@ -75,9 +75,9 @@ class Window:
     hi: int
 
     @classmethod
-    def of(cls, start: datetime, end: datetime) -> "Window":
+    def from_range(cls, start: datetime, end: datetime) -> "Window":
         """The window of a report's range."""
-        kept_from = sweeper.boundary() * sealer.HOUR
+        kept_from = sweeper.first_kept_hour() * sealer.HOUR
         lo, hi = ((instant - EPOCH) // timedelta(microseconds=1) for instant in (start, end))
         return cls(*(max(0, at if at >= kept_from else at - at % sealer.HOUR) for at in (lo, hi)))
 
@@ -88,20 +88,20 @@ class Window:
 
     @cached_property
     def edges(self) -> list[tuple[int, int]]:
-        """What is not whole hours."""
+        """The parts at both ends that are not whole hours."""
         first, end = (hour * sealer.HOUR for hour in self.hours)
         if first >= end:
             return [(self.lo, self.hi)] if self.lo < self.hi else []
         return [(lo, hi) for lo, hi in ((self.lo, first), (end, self.hi)) if lo < hi]
 
 
-def refresh(project: Project, patience: float = sealer.PATIENCE_SECONDS) -> bool:
-    """Count the views of a project that came in meanwhile, for at most so many seconds.
+def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) -> bool:
+    """Seal new views of a project, for at most `timeout` seconds.
 
-    Returns whether all are counted now. Nobody waits for the views of other projects alone.
+    Returns whether all are sealed now. Does nothing when only other projects have new views.
     """
     try:
-        if not sealer.is_behind(project.pk) or sealer.seal(patience):
+        if not sealer.has_unsealed_views(project.pk) or sealer.seal(timeout):
             return True
         logger.warning("A report was made while views were still being counted.")
     except DatabaseError:  # full, say; what is sealed can still be read
@@ -109,21 +109,21 @@ def refresh(project: Project, patience: float = sealer.PATIENCE_SECONDS) -> bool
     return False
 
 
-def visitors(project: Project, start: datetime, end: datetime, *, fresh: bool = True) -> Counts:
+def count_visitors(project: Project, start: datetime, end: datetime, *, fresh: bool = True) -> Counts:
     """Unique visitors with `start <= view < end`; `total` counts one seen as both human and AI once.
 
-    `fresh`: count what came in meanwhile first. Who asks for several counts calls `refresh` once instead.
+    `fresh`: seal new views first. For several counts, call `refresh` once instead.
     """
-    return _count(project, Window.of(start, end), _distinct, fresh=fresh)
+    return _count(project, Window.from_range(start, end), _count_visitors_by_page, fresh=fresh)
 
 
-def views(project: Project, start: datetime, end: datetime, *, fresh: bool = True) -> Counts:
-    """Views with `start <= view < end`; `total` is human and AI. `fresh` as in `visitors`."""
-    return _count(project, Window.of(start, end), _views_by_page, fresh=fresh)
+def count_views(project: Project, start: datetime, end: datetime, *, fresh: bool = True) -> Counts:
+    """Views with `start <= view < end`; `total` is human and AI. `fresh` as in `count_visitors`."""
+    return _count(project, Window.from_range(start, end), _count_views_by_page, fresh=fresh)
 
 
 @dataclass(frozen=True)
-class Bin:
+class StepCounts:
     """One step of a report's range, half-open: unique visitors and views of the whole site within it."""
 
     start: datetime
@@ -132,38 +132,40 @@ class Bin:
     views: dict[str, int]
 
 
-def series(project: Project, steps: Sequence[tuple[datetime, datetime]], *, fresh: bool = True) -> list[Bin]:
-    """Each of some half-open steps of time by itself. `fresh` as in `visitors`.
+def count_steps(
+    project: Project, steps: Sequence[tuple[datetime, datetime]], *, fresh: bool = True
+) -> list[StepCounts]:
+    """Each of some half-open steps of time by itself. `fresh` as in `count_visitors`.
 
     Visitors of the steps do not add up to those of their range: who comes twice counts in two.
     """
     if fresh:
         refresh(project)
-    closed = _closed()
-    return [_bin(project, start, end, closed) for start, end in steps]
+    closed = _merged_until()
+    return [_count_step(project, start, end, closed) for start, end in steps]
 
 
-def _bin(project: Project, start: datetime, end: datetime, closed: int) -> Bin:
-    window = Window.of(start, end)
+def _count_step(project: Project, start: datetime, end: datetime, closed: int) -> StepCounts:
+    window = Window.from_range(start, end)
     if window.edges:  # an end within an hour takes single views
-        totals = (report(project, start, end, fresh=False).totals for report in (visitors, views))
-        return Bin(start, end, *totals)
+        totals = (report(project, start, end, fresh=False).totals for report in (count_visitors, count_views))
+        return StepCounts(start, end, *totals)
     first, last = window.hours
-    seen, viewed = cells.of_site(sealer.read_cells(project.pk, cells.cover(first, last, closed)), first)
-    counts = cells.of_scope(np.stack([seen, viewed]), crawlers=_crawlers(project))
-    return Bin(start, end, *(dict(zip(NAMES, row, strict=True)) for row in counts.tolist()))
+    seen, viewed = cells.count_site(sealer.load_cells(project.pk, cells.cover(first, last, closed)), first)
+    counts = cells.sum_layers(np.stack([seen, viewed]), crawlers=_crawlers(project))
+    return StepCounts(start, end, *(dict(zip(NAMES, row, strict=True)) for row in counts.tolist()))
 
 
 def _count(project: Project, window: Window, count: Callable[..., Ints], *, fresh: bool) -> Counts:
     if fresh:
         refresh(project)
     with snapshot():
-        buckets = _buckets(project.pk, *window.hours)
-        edge = _edge(project.pk, window.edges)
-        known = pages.of(project.pk)
+        buckets = _load_buckets(project.pk, *window.hours)
+        edge = _load_edges(project.pk, window.edges)
+        known = pages.for_project(project.pk)
         known.load()
         by_layer = count(project.pk, window, buckets, edge, len(known.paths))
-    counts = cells.of_scope(by_layer, crawlers=_crawlers(project))
+    counts = cells.sum_layers(by_layer, crawlers=_crawlers(project))
     seen = np.flatnonzero(counts[1:, 2]) + 1
     order = np.lexsort((known.rank()[seen], -counts[seen, 2]))
     numbers = np.concatenate([[0], seen[order]])
@@ -174,15 +176,15 @@ def _crawlers(project: Project) -> bool:
     return AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.ALL
 
 
-def _closed() -> int:
+def _merged_until() -> int:
     return Seal.objects.aggregate(least=Min("closed"))["least"] or 0
 
 
-def _buckets(project_id: int, first: int, end: int) -> list[cells.Bucket]:
-    return list(sealer.read_cells(project_id, cells.cover(first, end, _closed())))
+def _load_buckets(project_id: int, first: int, end: int) -> list[cells.Bucket]:
+    return list(sealer.load_cells(project_id, cells.cover(first, end, _merged_until())))
 
 
-def _edge(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:
+def _load_edges(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:
     """The raw views at the edges of a window: hour, page, visitor and kind, one row each."""
     found: list[tuple[int, int, int, int]] = []
     for lo, hi in edges:
@@ -196,28 +198,30 @@ def _edge(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:
     return np.array(found, np.int64).reshape(-1, 4)
 
 
-def _views_by_page(project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int) -> Ints:
-    by_page = cells.views(buckets, count)
+def _count_views_by_page(project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int) -> Ints:
+    by_page = cells.count_views(buckets, count)
     np.add.at(by_page, (edge[:, 1], edge[:, 3]), 1)
     by_page[cells.SITE] = by_page.sum(axis=0)
     return by_page
 
 
-def _distinct(project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int) -> Ints:
-    """Whole hours by the formula of `counting.cells`; then those at the edges who were not seen within them."""
+def _count_visitors_by_page(
+    project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int
+) -> Ints:
+    """Visitors of the whole hours by the formula of `counting.cells`, plus new ones at the edges."""
     first, end = window.hours
-    by_page = cells.distinct(buckets, first, count)
+    by_page = cells.count_visitors(buckets, first, count)
     if len(edge):
         hour, page, visitor, kind = edge.T
         visitors, who = np.unique(visitor, return_inverse=True)
-        _, blobs = sealer.read_trails(project_id, visitors.tolist())
+        _, blobs = sealer.load_histories(project_id, visitors.tolist())
         known = visit_history.decode(blobs)
         known = known[(known.hour >= first) & (known.hour < end)]
-        by_page += visit_history.newcomers(known, visit_history.sightings(who, page, kind, hour), count)
+        by_page += visit_history.count_new_visitors(known, visit_history.from_views(who, page, kind, hour), count)
     return by_page
 
 
 def ai_classes(project: Project) -> list[str]:
-    """The classes that count as AI, as the project's owner has it."""
+    """The classes that count as AI in a project."""
     readers = ["ai_user", "ai_agent"]
     return [*readers, "ai_search", "ai_training"] if _crawlers(project) else readers

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
-from weakref import WeakKeyDictionary
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -17,11 +16,14 @@ from assistant.models import Message, Thread
 from assistant.question import Turn
 from docsite.core import ids
 from docsite.core.db import in_db
+from docsite.core.group_commit import GroupCommit
 from docsite.core.tenants.models import Project
 
 _BROKEN_OFF = (Message.State.ABORTED, Message.State.ERROR, Message.State.INTERRUPTED)
 MAX_TURNS = 40  # of a history
 MAX_TITLE = 80  # characters
+MAX_SAVES = 500  # of one transaction
+MAX_WAITING_SAVES = 10_000
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ class StoredConversation:
     charged: int = 0
 
     async def save(self, outcome: Outcome) -> None:
-        """Save the answer so far, and charge its tokens to the project's day."""
-        await _writer().write(self, outcome)
+        """Store the answer as it stands, and charge its tokens to the project's day."""
+        await asyncio.wrap_future(_saves.submit((self, outcome)))
 
     def store(self, outcome: Outcome) -> None:
         """Write the answer and its tokens to the database, for `save`."""
@@ -95,55 +97,28 @@ class UnstoredConversation:
             self.charged = spent
 
 
-class _Writer:
-    """Saves all waiting answers in one transaction, while the next ones queue up. Hundreds may stream at once."""
-
-    def __init__(self) -> None:
-        self.waiting: dict[str, tuple[StoredConversation, Outcome]] = {}
-        self.next: asyncio.Task[None] | None = None
-        self.turn = asyncio.Lock()
-
-    async def write(self, conversation: StoredConversation, outcome: Outcome) -> None:
-        """Return when the answer is committed, in its state at the call or later."""
-        self.waiting[conversation.message_id] = (conversation, outcome)
-        if self.next is None:
-            self.next = asyncio.create_task(self._flush())
-        await asyncio.shield(self.next)
-
-    async def _flush(self) -> None:
-        async with self.turn:
-            batch, self.waiting, self.next = list(self.waiting.values()), {}, None
-            await in_db(_store)(batch)
-
-
-def _store(batch: list[tuple[StoredConversation, Outcome]]) -> None:
-    """Store all answers in one transaction. If that fails, store each by itself, so that one cannot harm the others."""
-    charged = [conversation.charged for conversation, _ in batch]
+def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
+    """Store answers in one transaction."""
+    charged = [conversation.charged for conversation, _ in saves]
     try:
         with transaction.atomic():
-            for conversation, outcome in batch:
+            # In the order of the projects: two processes that lock their rows of TokenUse cannot deadlock.
+            for conversation, outcome in sorted(saves, key=lambda save: save[0].project.pk):
                 conversation.store(outcome)
-        return
     except Exception:
-        for (conversation, _), before in zip(batch, charged, strict=True):
+        for (conversation, _), before in zip(saves, charged, strict=True):
             conversation.charged = before
-        if len(batch) == 1:
-            raise
-    failures = []
-    for answer in batch:
-        try:
-            _store([answer])
-        except Exception as failure:  # raised when the others are stored
-            failures.append(failure)
-    if failures:
-        raise failures[0]
+        raise
+    return [None] * len(saves)
 
 
-_writers: "WeakKeyDictionary[asyncio.AbstractEventLoop, _Writer]" = WeakKeyDictionary()
+# Hundreds of answers may stream at once: those that are saved meanwhile share the next transaction.
+_saves = GroupCommit("answers", _store, delay=0, enough=1, largest=MAX_SAVES, capacity=MAX_WAITING_SAVES)
 
 
-def _writer() -> _Writer:
-    return _writers.setdefault(asyncio.get_running_loop(), _Writer())
+def flush() -> None:
+    """Return when the answers that wait here are stored, or could not be."""
+    _saves.flush()
 
 
 def open_conversation(project: Project, new: NewQuestion) -> StoredConversation:

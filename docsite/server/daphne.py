@@ -1,16 +1,15 @@
-"""Daphne with our settings, and what it lacks: back-pressure, and an end that loses nothing.
+"""Daphne with our settings, and with two things that it lacks: back-pressure, and an end that loses nothing.
 
 `manage.py serve` and `manage.py demo` run it.
 """
 
 import asyncio
 import fcntl
-import logging
 import socket
 import sys
 import termios
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -22,14 +21,12 @@ from twisted.internet import tcp
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone
 
-logger = logging.getLogger(__name__)
+from docsite.server import lifecycle
 
 LARGEST_MESSAGE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
 UNREAD_BYTES = 256 * 1024  # that wait for a reader, before what writes to them has to wait, too
 UNREAD_SECONDS = 120.0  # then the connection is given up
 REQUEST_SECONDS = 2.0  # that short requests get to end, when the answers have
-
-Drain = Callable[[], Awaitable[None]]
 
 
 def claim(host: str, port: int) -> None:
@@ -40,11 +37,10 @@ def claim(host: str, port: int) -> None:
 
 
 class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
-    """Daphne that slows down for slow readers, and on SIGTERM lets answers end before it does."""
+    """Daphne that slows down for slow readers, and on SIGTERM lets answers end before the process ends."""
 
-    def __init__(self, *, drain: Drain, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.drain = drain
         self.ports: list[Any] = []
 
     def listen_success(self, port: Any) -> None:
@@ -86,10 +82,10 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
     async def _end(self) -> None:
         for port in self.ports:
             port.stopListening()
-        try:
-            await self.drain()
-        except Exception:  # the process must end all the same
-            logger.exception("The running answers could not be ended.")
+        await lifecycle.stop(self._end_requests)
+
+    async def _end_requests(self) -> None:
+        """Give short requests a moment to end, then cancel all that still run."""
         until = time.monotonic() + REQUEST_SECONDS
         while time.monotonic() < until and any(map(self._is_http, list(self.connections))):
             await asyncio.sleep(0.02)
@@ -170,8 +166,9 @@ def _unread(transport: Any) -> int:
     return len(getattr(transport, "dataBuffer", b"")) + getattr(transport, "_tempDataLen", 0)
 
 
-def serve(host: str, port: int, ready: Callable[[], None], drain: Drain) -> None:
-    """Serve until SIGINT or SIGTERM, at an address that was claimed. `drain` ends what runs, then the process ends."""
+def serve(host: str, port: int, ready: Callable[[], None]) -> None:
+    """Serve until SIGINT or SIGTERM, at an address that `claim` found free. Calls `ready` when it listens."""
+    lifecycle.start()
     DrainingServer(
         application=import_string("docsite.asgi.application"),
         endpoints=build_endpoint_description_strings(host=host, port=port),
@@ -179,5 +176,4 @@ def serve(host: str, port: int, ready: Callable[[], None], drain: Drain) -> None
         server_name="",
         websocket_max_message_size=LARGEST_MESSAGE,
         websocket_max_frame_size=LARGEST_MESSAGE,
-        drain=drain,
     ).run()

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from analytics import agents
-from analytics.collecting.requests import not_a_reader
+from analytics.collecting.requests import prefetch_purpose
 from assistant.widget.files import get_panel_path
 from docsite.core.http.client_address import client_ip
 from docsite.core.tenants.models import Project
@@ -115,7 +115,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def _is_reader(request: HttpRequest) -> bool:
     """Whether a reader sent this request, and not a crawler or a prefetching browser."""
     verdict = agents.classify(request.headers.get("User-Agent", ""))
-    return request.method == "GET" and not not_a_reader(request) and verdict.client_class not in agents.KNOWN_CRAWLERS
+    return (
+        request.method == "GET" and not prefetch_purpose(request) and verdict.client_class not in agents.KNOWN_CRAWLERS
+    )
 
 
 def _find_page(slug: str, language: str) -> Page:

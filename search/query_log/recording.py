@@ -6,36 +6,29 @@ letter may reach another process. Nobody waits for it: searches gather in memory
 and a thread stores them together.
 """
 
-import atexit
 import hashlib
-import logging
 import re
-import threading
-import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections, connection, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from docsite.core.group_commit import GroupCommit
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 from search.models import Document, SearchQuery
 
-logger = logging.getLogger(__name__)
-
 SETTLED = timedelta(seconds=5)  # then what follows is another search
 CLICKABLE = timedelta(hours=1)  # for which a click finds its search; then the caller is forgotten
 LONGEST = 400
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000  # the database has been away for long; further searches are lost
 BATCH = 500
 FLUSH_SECONDS = 0.3
-RETRY_SECONDS = 5.0
-SWEEP_SECONDS = 3600.0
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -74,12 +67,12 @@ def forget_callers(project: Project) -> None:
 def record(project: Project, caller: int, query: str, result_count: int) -> None:
     """Keep a search that was answered; an empty one is none. Returns at once, and never fails."""
     if text := clean(query):
-        _writer.add(Searched(project.pk, caller, text, result_count, timezone.now()))
+        _searches.submit(Searched(project.pk, caller, text, result_count, timezone.now()))
 
 
 def flush() -> None:
     """Return when the searches that wait here are stored."""
-    _writer.flush()
+    _searches.flush()
 
 
 def record_click(project: Project, caller: int, query: str, path: str, position: int) -> None:
@@ -184,74 +177,17 @@ def sweep() -> None:
     SearchQuery.objects.filter(at__lt=now - timedelta(days=settings.ENV.search_retention_days)).delete()
 
 
-class _Writer:
-    """Holds searches until its thread, or whoever cannot wait for it, stores them."""
-
-    def __init__(self) -> None:
-        self.waiting: deque[Searched] = deque()
-        self.due = threading.Event()
-        self.turn = threading.Lock()
-        self.starting = threading.Lock()
-        self.thread: threading.Thread | None = None
-
-    def add(self, search: Searched) -> None:
-        """Take a search. Beyond the 10,000th that waits they are lost: the database has been away for long."""
-        if len(self.waiting) >= MOST_WAITING:
-            return
-        self.waiting.append(search)
-        self.due.set()
-        if self.thread is None:
-            self._start()
-
-    def _start(self) -> None:
-        with self.starting:
-            if self.thread is None:
-                self.thread = threading.Thread(target=self._run, name="searches", daemon=True)
-                self.thread.start()
-                atexit.register(self.flush)
-
-    def _run(self) -> None:
-        swept = 0.0
-        while True:
-            self.due.wait(SWEEP_SECONDS)
-            time.sleep(FLUSH_SECONDS)
-            self.due.clear()
-            try:
-                if not self.flush():
-                    time.sleep(RETRY_SECONDS)
-                    self.due.set()
-                elif not swept or time.monotonic() - swept > SWEEP_SECONDS:
-                    sweep()
-                    swept = time.monotonic()
-            except Exception:  # the thread lives as long as the process
-                logger.exception("Searches could not be kept.")
-
-    def flush(self) -> bool:
-        """Store what waits. Returns False when the database is away: then it goes on waiting."""
-        with self.turn:
-            close_old_connections()
-            while batch := [self.waiting.popleft() for _ in range(min(BATCH, len(self.waiting)))]:
-                try:
-                    _store_all(batch)
-                except (OperationalError, InterfaceError):
-                    logger.warning("Searches wait for the database.", exc_info=True)
-                    self.waiting.extendleft(reversed(batch))
-                    return False
-            return True
+def _store_searches(searches: list[Searched]) -> list[None]:
+    store(searches)
+    return [None] * len(searches)
 
 
-def _store_all(batch: Sequence[Searched]) -> None:
-    """Store all at once; where that fails, each by itself, so that none suffers for another."""
-    try:
-        store(batch)
-    except (OperationalError, InterfaceError):
-        raise
-    except Exception:
-        if len(batch) == 1:  # its project is gone, say
-            logger.warning("A search could not be kept.", exc_info=True)
-            return
-        for search in batch:
-            _store_all([search])
-
-
-_writer = _Writer()
+_searches = GroupCommit(
+    "searches",
+    _store_searches,
+    delay=FLUSH_SECONDS,
+    enough=BATCH,
+    largest=BATCH,
+    capacity=MAX_WAITING,
+    keep_waiting=True,  # nobody is told of a search that is lost
+)

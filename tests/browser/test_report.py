@@ -100,7 +100,7 @@ def test_an_owner_walks_the_report(walk: Callable[..., Page], site: Tenant) -> N
     page.fill("[name=to]", "2026-04-01")
     follow(page.get_by_role("button", name="Show"))
 
-    counts = visitor_counts.visitors(site.project, START, END)
+    counts = visitor_counts.count_visitors(site.project, START, END)
     assert page.locator(".tiles dd:first-of-type").all_inner_texts()[:3] == [str(n) for n in counts.totals.values()]
     rows = counts.rows()
     assert cells(page, 1) == [row["path"] for row in rows[:50]]

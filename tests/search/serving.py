@@ -10,9 +10,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from docsite.asgi import lifespan
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
+from docsite.server.lifecycle import lifespan
 from search.models import Source
 from search.query_log import recording
 from search.stored import runs, scheduler

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -154,7 +155,9 @@ def test_a_batch_that_waited_long_is_more_than_one_search(make_project):
 def test_one_bad_search_costs_no_other(make_project):
     tenant, now = make_project(), timezone.now()
     batch = [Searched(pk, 1, "x", 1, now) for pk in (-1, tenant.project.pk)]
-    recording._store_all(batch)
+    for search in batch:
+        recording._searches.submit(search)
+    recording.flush()
     assert texts(tenant) == ["x"]
 
 
@@ -196,13 +199,14 @@ def test_a_search_is_answered_though_it_cannot_be_kept(make_project, monkeypatch
     tenant = make_project()
 
     def away(batch):
-        raise recording.OperationalError("database is locked")
+        raise OperationalError("database is locked")
 
-    monkeypatch.setattr(recording, "MOST_WAITING", 3)
+    recording.flush()
+    monkeypatch.setattr(recording._searches, "capacity", 3)
     monkeypatch.setattr(recording, "store", away)
     for number in range(5):
         recording.record(tenant.project, 1, f"{number} words", 1)
-    assert recording._writer.flush() is False
+    assert recording._searches.flush() is False
     monkeypatch.undo()
     recording.flush()
     assert texts(tenant) == ["0 words", "1 words", "2 words"]
@@ -340,7 +344,7 @@ def test_clicks_share_the_limit_of_their_address(http, start, project):
 
 
 def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http, service, project, make_project):
-    from analytics.identity.visitor_hash import visitor
+    from analytics.identity.visitor_hash import hash_visitor
     from docsite.core.http.client_address import parse_address
 
     search(http, service, project, "install")
@@ -349,7 +353,7 @@ def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http,
     address = parse_address("127.0.0.1")
     assert row.caller == recording.caller_of(project.project, address, CHROME)
     assert row.caller != recording.caller_of(make_project().project, address, CHROME)
-    assert row.caller != visitor(visitor_secret(project.project), address, CHROME)
+    assert row.caller != hash_visitor(visitor_secret(project.project), address, CHROME)
     project.project.searches.update(at=timezone.now() - timedelta(minutes=61))
     recording.sweep()
     assert project.project.searches.get().caller is None

@@ -11,7 +11,7 @@ from analytics.collecting import verification
 from analytics.models import AgentAddresses, AgentViews
 from docsite.core.tenants.management.base import ServiceCommand
 
-_MOST_BYTES = 5_000_000
+_MAX_BYTES = 5_000_000
 _SECONDS = 20.0
 
 
@@ -40,15 +40,15 @@ class Command(ServiceCommand):
             removed, _ = AgentAddresses.objects.filter(agent__iexact=agent).delete()
             self.stdout.write(f"{agent}: {'forgotten' if removed else 'there were none'}.")
         elif agent and source:
-            self._keep(_name(agent), source)
+            self._keep(_find_name(agent), source)
         elif agent or options["remove"]:
             raise CommandError("Name an agent and its file or https address, or an agent and --remove.")
         else:
             self._list()
-        verification.read_again()
+        verification.invalidate()
 
     def _keep(self, agent: str, source: str) -> None:
-        networks = _read(source)
+        networks = _load_ranges(source)
         AgentAddresses.objects.update_or_create(agent=agent, defaults={"networks": networks, "source": source})
         self.stdout.write(f"{agent}: {len(networks):,} ranges from {source}. Running processes follow within a minute.")
 
@@ -76,7 +76,7 @@ class Command(ServiceCommand):
             )
 
 
-def _name(agent: str) -> str:
+def _find_name(agent: str) -> str:
     """The agent's name as the rules spell it, or as it came in."""
     verdict = agents.classify(f"{agent}/1.0")
     if verdict.agent.lower() == agent.lower() and verdict.operator:
@@ -89,7 +89,7 @@ def _name(agent: str) -> str:
     return seen
 
 
-def _read(source: str) -> list[str]:
+def _load_ranges(source: str) -> list[str]:
     try:
         text = _fetch(source) if source.startswith("https://") else Path(source).read_text()
         return verification.parse(text)
@@ -109,8 +109,8 @@ def _fetch(url: str) -> str:
                 raise CommandError(f"{url} answered {response.status_code}.")
             for chunk in response.iter_bytes():
                 body += chunk
-                if len(body) > _MOST_BYTES:
-                    raise CommandError(f"{url} is longer than {_MOST_BYTES // 1_000_000} MB.")
+                if len(body) > _MAX_BYTES:
+                    raise CommandError(f"{url} is longer than {_MAX_BYTES // 1_000_000} MB.")
     except httpx.HTTPError as failure:
         raise CommandError(f"{url} cannot be read ({type(failure).__name__}).") from None
     return body.decode()

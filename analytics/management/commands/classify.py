@@ -40,10 +40,10 @@ class Command(ServiceCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Class, and explain."""
         verdict = agents.classify(options["user_agent"])
-        surface = agents.surface_of(options["path"], options["accept"])
+        surface = agents.requested_format(options["path"], options["accept"])
         counted, because = _counted(verdict.client_class, surface)
         if options["json"]:
-            told = {
+            facts = {
                 "class": verdict.client_class,
                 "agent": verdict.agent,
                 "operator": verdict.operator,
@@ -52,7 +52,7 @@ class Command(ServiceCommand):
                 "surface": surface,
                 "counts_as": counted,
             }
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            self.stdout.write(json.dumps(facts, ensure_ascii=False))
             return
         for label, text in (
             ("class", f"{verdict.client_class}: {_CLASSES[verdict.client_class]}"),
@@ -71,7 +71,7 @@ def _counted(client_class: str, surface: str) -> tuple[str, str]:
         return "ai", "AI; in no count where the project counts only those who read for somebody"
     if client_class in agents.AI_CLASSES:
         return "ai", "AI"
-    if agents.reads(client_class, surface):
+    if agents.is_markdown_fetch(client_class, surface):
         return "ai", "AI: a Markdown fetch by a client that is no known crawler"
     if client_class == "human":
         return "human", "human"

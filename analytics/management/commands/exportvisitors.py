@@ -47,8 +47,10 @@ class Command(ServiceCommand):
         output: Path | None = options["output"]
         if output and output.exists() and not output.is_file():
             raise CommandError(f"--output: {output} is not a file.")
-        counts = (visitor_counts.views if options["views"] else visitor_counts.visitors)(project, start, end)
-        lines = exports.lines(counts, options["format"])
+        counts = (visitor_counts.count_views if options["views"] else visitor_counts.count_visitors)(
+            project, start, end
+        )
+        lines = exports.format_report(counts, options["format"])
         try:
             if output is None:
                 self.stream(lines)

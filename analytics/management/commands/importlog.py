@@ -11,9 +11,9 @@ from django.db import IntegrityError
 from django.urls import reverse
 
 from analytics.counting import background, sealer
-from analytics.logs.files import Damaged, Log
-from analytics.logs.importing import NotALog, Tally, first_instant, import_log, views_of
-from analytics.logs.lines import Skipped
+from analytics.logs.files import DamagedLog, LogFile
+from analytics.logs.importing import ImportSummary, NotALog, create_parser, first_view_time, import_log
+from analytics.logs.lines import SkipReason
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 
@@ -52,7 +52,7 @@ class Command(ServiceCommand):
         project = find_project(options["domain"])
         self.people: bool = options["people"]
         self.again: bool = options["again"]
-        self.tallies: list[Tally] = []
+        self.summaries: list[ImportSummary] = []
         try:
             paths = _paths(options["files"], project)
             background.start()
@@ -68,16 +68,16 @@ class Command(ServiceCommand):
     def import_file(self, project: Project, path: Path | None) -> None:
         """One log, and a line about it."""
         name = str(path or "Standard input")
-        self.began = self.shown = time.monotonic()
+        self.began = self.shown_at = time.monotonic()
         try:
-            with Log(path) as log:
-                views = views_of(project, people=self.people)
-                tally = import_log(project, log, views, self.progress, again=self.again)
+            with LogFile(path) as log:
+                views = create_parser(project, people=self.people)
+                summary = import_log(project, log, views, self.progress, again=self.again)
         except NotALog:
             raise CommandError(
                 f"{name}: not an access log: none of its lines is in combined format or JSON. Nothing was imported."
             ) from None
-        except Damaged:
+        except DamagedLog:
             raise CommandError(
                 f"{name}: ends too early or is damaged. What could be unpacked was imported; "
                 "import it again when it is whole."
@@ -86,27 +86,27 @@ class Command(ServiceCommand):
             raise
         except OSError as failure:
             raise CommandError(f"{name}: {failure.strerror}.") from None
-        self.tallies.append(tally)
-        self.show(f"{name}: {_told(tally)}")
+        self.summaries.append(summary)
+        self.show(f"{name}: {_describe(summary)}")
 
     def finish(self, project: Project) -> None:
         """Seal, and tell where the views are now."""
-        sealer.seal(patience=float("inf"))
-        first = min((tally.first for tally in self.tallies if tally.first), default=None)
-        last = max((tally.last for tally in self.tallies if tally.last), default=None)
+        sealer.seal(timeout=float("inf"))
+        first = min((summary.first for summary in self.summaries if summary.first), default=None)
+        last = max((summary.last for summary in self.summaries if summary.last), default=None)
         if first and last:
             report = reverse("admin:analytics_visitors", args=[project.domain])
             dates = f"--from {first:%Y-%m-%d} --to {last + timedelta(days=1):%Y-%m-%d}"
             self.show(f"The reports hold them: manage.py exportvisitors {project.domain} {dates}")
             self.show(f"In the admin: {report}")
 
-    def progress(self, tally: Tally) -> None:
+    def progress(self, summary: ImportSummary) -> None:
         """A line every few seconds."""
         now = time.monotonic()
-        if now > self.shown + SHOW_SECONDS:
-            self.shown = now
-            share = f"{tally.share:4.0%}  " if tally.share else ""
-            self.show(f"  {share}{tally.lines:,} lines ({tally.lines / (now - self.began):,.0f} lines/s)")
+        if now > self.shown_at + SHOW_SECONDS:
+            self.shown_at = now
+            share = f"{summary.share:4.0%}  " if summary.share else ""
+            self.show(f"  {share}{summary.lines:,} lines ({summary.lines / (now - self.began):,.0f} lines/s)")
 
     def show(self, line: str) -> None:
         """A line, at once even where it is not a terminal that reads it."""
@@ -130,26 +130,26 @@ def _paths(names: list[str], project: Project) -> list[Path | None]:
     found: list[tuple[datetime, Path]] = []
     for path in paths:
         try:
-            found.append((first_instant(path, views_of(project)) or datetime.min.replace(tzinfo=UTC), path))
-        except Damaged:
+            found.append((first_view_time(path, create_parser(project)) or datetime.min.replace(tzinfo=UTC), path))
+        except DamagedLog:
             found.append((datetime.min.replace(tzinfo=UTC), path))
         except OSError as failure:
             raise CommandError(f"{path}: {failure.strerror}.") from None
     return [path for _, path in sorted(found)]
 
 
-def _told(tally: Tally) -> str:
+def _describe(summary: ImportSummary) -> str:
     """What became of the lines."""
-    left = " Its last line has no end yet and is left for the next import." if tally.is_line_left else ""
-    if not tally.lines:
+    left = " Its last line has no end yet and is left for the next import." if summary.has_partial_line else ""
+    if not summary.lines:
         nothing = "nothing new since the last import (--again reads it from its beginning)"
-        return f"{nothing if tally.begun_at else 'holds no whole line' if left else 'holds no line'}.{left}"
-    skipped = {reason: tally.skipped[reason] for reason in Skipped if tally.skipped[reason]}
-    unreadable = skipped.pop(Skipped.UNREADABLE, 0)
-    views = tally.new + tally.known
-    parts = [f"{views:,} view{'s' * (views != 1)} ({tally.new:,} new, {tally.known:,} known already)"]
+        return f"{nothing if summary.start_offset else 'holds no whole line' if left else 'holds no line'}.{left}"
+    skipped = {reason: summary.skipped[reason] for reason in SkipReason if summary.skipped[reason]}
+    unreadable = skipped.pop(SkipReason.UNREADABLE, 0)
+    views = summary.new + summary.known
+    parts = [f"{views:,} view{'s' * (views != 1)} ({summary.new:,} new, {summary.known:,} known already)"]
     parts += [f"{number:,} {reason}" for reason, number in skipped.items()]
     if unreadable:
-        parts.append(f"{unreadable:,} {Skipped.UNREADABLE} (first: line {tally.unreadable:,})")
-    lines = f"{tally.lines:,} line{'s' * (tally.lines != 1)}{' since the last import' * (tally.begun_at > 0)}"
+        parts.append(f"{unreadable:,} {SkipReason.UNREADABLE} (first: line {summary.unreadable:,})")
+    lines = f"{summary.lines:,} line{'s' * (summary.lines != 1)}{' since the last import' * (summary.start_offset > 0)}"
     return f"{lines}: {', '.join(parts)}.{left}"

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from analytics import agents
 from analytics.counting import recount
-from analytics.management.progress import Showing
+from analytics.management.progress import ProgressLine
 from analytics.models import PageView
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
@@ -30,7 +30,7 @@ class Command(ServiceCommand):
         projects = [find_project(options["domain"])] if options["domain"] else Project.objects.all()
         labels = dict(PageView.Class.choices)
         for project in projects:
-            moved = recount.reclassify(project, Showing(self.stdout, f"  {project.domain}", "clients"))
+            moved = recount.reclassify(project, ProgressLine(self.stdout, f"  {project.domain}", "clients"))
             self.stdout.write(f"{project.domain}: {moved.total():,} views changed class (rules {agents.VERSION})")
             for (before, after), views in moved.most_common():
                 self.stdout.write(f"  {views:,} from {labels[before]} to {labels[after]}")

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from analytics.counting import recount
-from analytics.management.progress import Showing
+from analytics.management.progress import ProgressLine
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 
 
@@ -21,6 +21,6 @@ class Command(ServiceCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Remove, and say how many there were."""
         project = find_project(options["domain"])
-        removed = recount.remove_sample(project, Showing(self.stdout, "  removed", "visitors"))
+        removed = recount.remove_sample(project, ProgressLine(self.stdout, "  removed", "visitors"))
         self.stdout.write(f"{removed:,} sample views removed." if removed else "There are no sample views.")
         self.stdout.write(f"What is left: /admin/analytics/pageview/visitors/{project.domain}")

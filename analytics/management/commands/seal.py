@@ -34,21 +34,21 @@ class Command(ServiceCommand):
         parser.add_argument(
             "--shards",
             type=int,
-            choices=shards.NUMBERS,
+            choices=shards.SHARD_COUNTS,
             help="into how many shards to split visitors: as many processes can seal at once",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Seal, and say what was done."""
-        self.began = self.shown = time.monotonic()
+        self.began = self.shown_at = time.monotonic()
         self.views = 0
         self.stopped = False
         if options["watch"]:
             signal.signal(signal.SIGINT, self.stop)
             signal.signal(signal.SIGTERM, self.stop)
         try:
-            sealer.seal(patience=float("inf"), progress=self.progress)
-            self.show(f"Sealed {self.told()}.")
+            sealer.seal(timeout=float("inf"), progress=self.progress)
+            self.show(f"Sealed {self.describe_progress()}.")
             if options["shards"]:
                 self.split(options["shards"])
             elif not options["watch"]:
@@ -60,7 +60,7 @@ class Command(ServiceCommand):
 
     def split(self, number: int) -> None:
         """Change the number of shards."""
-        before = shards.change(number, self.progress)
+        before = shards.set_count(number, self.progress)
         if before == number:
             self.show(f"Visitors are in {_shards(number)} already.")
         else:
@@ -74,12 +74,12 @@ class Command(ServiceCommand):
         """Seal and sweep until told to stop."""
         number = Seal.objects.count()
         self.show(f"Sealing {_shards(number)} every {WATCH_SECONDS:g} s until Ctrl-C or SIGTERM.")
-        self.shown = float("inf")  # a log of years needs no line for each step
+        self.shown_at = float("inf")  # a log of years needs no line for each step
         while True:
             self.rest()
             close_old_connections()
             try:
-                sealer.seal(patience=WATCH_SECONDS, progress=self.progress)
+                sealer.seal(timeout=WATCH_SECONDS, progress=self.progress)
                 sweeper.sweep()
             except (OperationalError, InterfaceError) as failure:  # it restarts, say
                 self.stderr.write(self.style.WARNING(f"The database cannot be used: {' '.join(str(failure).split())}"))
@@ -97,11 +97,11 @@ class Command(ServiceCommand):
         self.views += views
         if self.stopped:
             raise Stopped
-        if time.monotonic() > self.shown + SHOW_SECONDS:
-            self.shown = time.monotonic()
-            self.show(f"  {self.told()}")
+        if time.monotonic() > self.shown_at + SHOW_SECONDS:
+            self.shown_at = time.monotonic()
+            self.show(f"  {self.describe_progress()}")
 
-    def told(self) -> str:
+    def describe_progress(self) -> str:
         """How many views so far, and how fast."""
         seconds = time.monotonic() - self.began
         return f"{self.views:,} views in {seconds:.1f} s ({self.views / seconds:,.0f} views/s)"

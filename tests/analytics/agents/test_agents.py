@@ -5,13 +5,24 @@ import json
 import random
 import string
 import time
+from collections import Counter
 
 import pytest
 from django.core.management import call_command
 
-from analytics.agents import AI_CLASSES, LONGEST, VERSION, Verdict, classify, prefers_markdown, reads, surface_of
-from analytics.agents.rules import _classify
-from analytics.agents.words import MOST_PIECES, MOST_WORDS, parts, read
+from analytics.agents import (
+    AI_CLASSES,
+    MAX_LENGTH,
+    VERSION,
+    Verdict,
+    ai_names,
+    classify,
+    is_markdown_fetch,
+    prefers_markdown,
+    requested_format,
+)
+from analytics.agents.rules import TABLES, _classify
+from analytics.agents.user_agent import MAX_NAMES, MAX_PIECES, normalize, parse, split_words
 from tests.analytics.agents.user_agents import (
     HUMANS,
     NAMED,
@@ -27,6 +38,29 @@ def _labelled(labelled: dict[str, list[str]]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("client_class", "user_agent"), _labelled(NAMED))
 def test_a_client_is_what_its_name_says(client_class: str, user_agent: str) -> None:
     assert classify(user_agent).client_class == client_class
+
+
+def _listed() -> list[tuple[str, str, str]]:
+    """Class, operator and name of each entry of the tables."""
+    tables = [*TABLES, ("ai_agent", ai_names.PLAIN)]
+    return [
+        (client_class, operator, name)
+        for client_class, table in tables
+        for operator, names in table.items()
+        for name in names.split(", ")
+    ]
+
+
+def test_each_listed_name_decides_the_class() -> None:
+    """A name that fails here is never looked up, or another name hides it."""
+    for client_class, operator, name in _listed():
+        known = "" if operator.startswith("(") else operator
+        assert classify(f"{name}/1.0") == Verdict(client_class, f"name: {name}", name, known)
+
+
+def test_each_name_is_listed_once() -> None:
+    keys = Counter(normalize(name) for _, _, name in _listed())
+    assert [key for key, count in keys.items() if count > 1] == []
 
 
 @pytest.mark.parametrize(("client_class", "user_agent"), _labelled(UNSEEN_AI))
@@ -75,7 +109,7 @@ def test_each_rule_says_why(user_agent: str, verdict: Verdict) -> None:
 
 def test_names_are_cut_and_only_the_beginning_counts() -> None:
     assert classify("x" * 100_000) == Verdict("http_client", "not a browser")
-    assert classify(" " * LONGEST + "GPTBot").rule == "no user agent"
+    assert classify(" " * MAX_LENGTH + "GPTBot").rule == "no user agent"
     verdict = classify("gpt" * 100)
     assert (len(verdict.agent), len(verdict.rule)) == (80, 80)
 
@@ -101,25 +135,27 @@ def test_only_what_is_like_a_name_is_kept_of_unlisted_clients(user_agent: str, a
 
 
 def test_a_name_is_read_in_words() -> None:
-    assert parts("SomeLLMCrawler") == ("some", "llm", "crawler")
-    assert parts("nerdybot") == ("nerdy", "bot")
-    assert parts("MailChimp") == ("mail", "chimp")
-    assert "ai" in parts("AIbot")
-    assert "ai" not in parts("AirmailBot")
+    assert split_words("SomeLLMCrawler") == ("some", "llm", "crawler")
+    assert split_words("nerdybot") == ("nerdy", "bot")
+    assert split_words("MailChimp") == ("mail", "chimp")
+    assert "ai" in split_words("AIbot")
+    assert "ai" not in split_words("AirmailBot")
 
 
 @pytest.mark.parametrize("text", ["a " * 256, "(a" * 256, "a;" * 256, "[a]" * 170, "a/1," * 128, "()" * 256])
 def test_only_so_much_of_a_string_is_looked_at(text: str) -> None:
-    assert len(read(text[:LONGEST]).words) <= MOST_WORDS
-    assert not read("()" * (MOST_PIECES // 2) + "GPTBot").words
+    assert len(parse(text[:MAX_LENGTH]).names) <= MAX_NAMES
+    assert not parse("()" * (MAX_PIECES // 2) + "GPTBot").names
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("alphabet", [string.printable, "aA-. ;(/@+:", "ai-bot ", "aB", "0.", ".a", "é (", "(["])
 def test_no_string_takes_long(alphabet: str) -> None:
     pick = random.Random(1)
-    strings = ["".join(pick.choices(alphabet, k=LONGEST)) for _ in range(100)]
-    strings += [(piece * LONGEST)[:LONGEST] for piece in ("h", "a.", "a-", "-User", "https://a.", "@a", "x ", "+http")]
+    strings = ["".join(pick.choices(alphabet, k=MAX_LENGTH)) for _ in range(100)]
+    strings += [
+        (piece * MAX_LENGTH)[:MAX_LENGTH] for piece in ("h", "a.", "a-", "-User", "https://a.", "@a", "x ", "+http")
+    ]
     began = time.process_time()
     for text in strings:
         _classify.__wrapped__(text)
@@ -141,7 +177,7 @@ def test_no_string_takes_long(alphabet: str) -> None:
 )
 def test_markdown_is_asked_for_by_name(accept: str, markdown: bool) -> None:
     assert prefers_markdown(accept) is markdown
-    assert surface_of("/install", accept) == ("md" if markdown else "html")
+    assert requested_format("/install", accept) == ("md" if markdown else "html")
 
 
 @pytest.mark.parametrize(
@@ -159,15 +195,15 @@ def test_markdown_is_asked_for_by_name(accept: str, markdown: bool) -> None:
     ],
 )
 def test_what_was_asked_for(path: str, surface: str) -> None:
-    assert surface_of(path, "") == surface
+    assert requested_format(path, "") == surface
 
 
 def test_a_markdown_fetch_is_by_no_known_crawler() -> None:
-    assert reads("human", "md")
-    assert reads("http_client", "llms")
-    assert not reads("http_client", "html")
-    assert not reads("other_bot", "md")
-    assert not reads("ai_training", "md")
+    assert is_markdown_fetch("human", "md")
+    assert is_markdown_fetch("http_client", "llms")
+    assert not is_markdown_fetch("http_client", "html")
+    assert not is_markdown_fetch("other_bot", "md")
+    assert not is_markdown_fetch("ai_training", "md")
 
 
 def _said(*arguments: str) -> str:

@@ -33,7 +33,7 @@ def file(tmp_path):
     path.write_text(json.dumps(FILE))
     yield path
     AgentAddresses.objects.all().delete()
-    verification.read_again()
+    verification.invalidate()
 
 
 def marks(project, *visits):
@@ -47,7 +47,7 @@ def test_agents_are_marked_by_where_they_come_from(make_project, file):
     project = make_project().project
     assert marks(project, ("192.0.2.1", GPTBOT)) == [""], "there is nothing to hold it against"
     assert run("agentaddresses", "gptbot", str(file)).startswith("GPTBot: 4 ranges")
-    found = marks(
+    parsed = marks(
         project,
         ("192.0.2.127", GPTBOT),
         ("192.0.2.128", GPTBOT),
@@ -58,11 +58,11 @@ def test_agents_are_marked_by_where_they_come_from(make_project, file):
         ("192.0.2.1", "Mozilla/5.0 (compatible; ClaudeBot/1.0)"),
         ("192.0.2.1", CHROME),
     )
-    assert found == ["", "yes", "no", "no", "yes", "yes", "no", "", ""]
+    assert parsed == ["", "yes", "no", "no", "yes", "yes", "no", "", ""]
     sealer.seal()
     (gptbot,) = [
         agent
-        for agent in agent_views.of_range(project, datetime.now(UTC) - timedelta(hours=2), datetime.now(UTC))
+        for agent in agent_views.list_agents(project, datetime.now(UTC) - timedelta(hours=2), datetime.now(UTC))
         if agent.name == "GPTBot"
     ]
     assert gptbot.verified == {"": 1, "yes": 3, "no": 3}

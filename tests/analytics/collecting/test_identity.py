@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from analytics.collecting.recording import Observation, at_hand, record
+from analytics.collecting.recording import Observation, is_cached, record
 from analytics.counting import sweeper
 from analytics.identity import key_rotation
 from analytics.models import PageView, VisitorSecret
@@ -31,7 +31,7 @@ def read(project, at, ip="198.51.100.1", **more):
 
 
 def humans(project, start, end):
-    return visitor_counts.visitors(project, start, end).totals["human"]
+    return visitor_counts.count_visitors(project, start, end).totals["human"]
 
 
 @contextmanager
@@ -149,10 +149,10 @@ def test_a_view_waits_for_the_database_only_where_it_must(make_project, now):
         Observation("x", "/", now, parse_address("198.51.100.1"), CHROME, private=private) for private in (False, True)
     )
     record(project, [open_])
-    assert at_hand(project, open_)
-    assert not at_hand(project, private)
+    assert is_cached(project, open_)
+    assert not is_cached(project, private)
     record(project, [private])
-    assert at_hand(project, private)
+    assert is_cached(project, private)
 
 
 def test_forgetting_visitors_unlinks_their_searches_and_keeps_them(make_project):

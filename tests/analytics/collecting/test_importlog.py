@@ -18,10 +18,10 @@ from django.core.management import CommandError, call_command
 from analytics.collecting import recording, verification
 from analytics.counting import sealer, sweeper
 from analytics.logs import files, importing
-from analytics.logs.files import Damaged, Log
-from analytics.logs.formats import instant, read
-from analytics.logs.importing import NotALog, import_log, views_of
-from analytics.logs.lines import LONGEST_LINE, Skipped, Views
+from analytics.logs.files import DamagedLog, LogFile
+from analytics.logs.formats import parse_line, parse_time
+from analytics.logs.importing import NotALog, create_parser, import_log
+from analytics.logs.lines import MAX_LINE_BYTES, SkipReason, ViewParser
 from analytics.management.commands import importlog
 from analytics.models import LogImport, PageView, Seal
 from tests.analytics.conftest import CHATGPT, CHROME
@@ -58,16 +58,16 @@ def made(seed: int, size: int) -> list[Seen]:
     return views
 
 
-def tally_of(project, file: Path, *, again: bool = False) -> importing.Tally:
+def tally_of(project, file: Path, *, again: bool = False) -> importing.ImportSummary:
     """Import a log."""
-    with Log(file) as log:
-        return import_log(project, log, views_of(project), lambda tally: None, again=again)
+    with LogFile(file) as log:
+        return import_log(project, log, create_parser(project), lambda summary: None, again=again)
 
 
 def imported(project, file: Path, *, again: bool = False) -> tuple[int, int]:
     """Import a log; how many of its views were new, and how many known."""
-    tally = tally_of(project, file, again=again)
-    return tally.new, tally.known
+    summary = tally_of(project, file, again=again)
+    return summary.new, summary.known
 
 
 def keys(project) -> set[int]:
@@ -108,32 +108,32 @@ def written(file: Path, text: str, age: float = 3600) -> Path:
     ids=["combined", "more fields", "vhost", "user", "nginx JSON", "its other names", "Caddy", "Cloudflare", "collect"],
 )  # fmt: skip
 def test_each_format_is_read(line):
-    seen = Views(DOCS).read(line.strip("\n").encode())
+    seen = ViewParser(DOCS).parse(line.strip("\n").encode())
     assert seen[1:5] == (seen.raw_path, NOON, seen.address, CHATGPT)
     assert (seen.raw_path, str(seen.address), seen.referrer) == ("/a", "198.51.100.1", "https://x.example/")
 
 
 def test_escapes_are_undone():
     nginx = combined(agent=r"A \x22quoted\x22 \xC3\xA4gent \\").strip()
-    assert read(nginx).user_agent == 'A "quoted" ägent \\'
-    assert read(combined(agent=r"Apache \"quotes\"\n so").strip()).user_agent == 'Apache "quotes"  so'
-    assert read(combined(agent="-").strip()).user_agent == ""
-    assert read('198.51.100.1 - - [10/Mar/2026:12:00:00 +0000] "GET / HTTP/1.0" 200 5').user_agent == ""
+    assert parse_line(nginx).user_agent == 'A "quoted" ägent \\'
+    assert parse_line(combined(agent=r"Apache \"quotes\"\n so").strip()).user_agent == 'Apache "quotes"  so'
+    assert parse_line(combined(agent="-").strip()).user_agent == ""
+    assert parse_line('198.51.100.1 - - [10/Mar/2026:12:00:00 +0000] "GET / HTTP/1.0" 200 5').user_agent == ""
 
 
 def test_json_tells_what_combined_cannot():
     told = {"path": "/", "timestamp": "2026-03-10T12:00:00Z", "ip": "::ffff:198.51.100.1", "userAgent": "x"}
-    views = Views(DOCS)
-    seen = views.read(json.dumps({**told, "accept": "text/markdown", "http_dnt": "1", "id": "mine"}).encode())
+    views = ViewParser(DOCS)
+    seen = views.parse(json.dumps({**told, "accept": "text/markdown", "http_dnt": "1", "id": "mine"}).encode())
     assert (seen.accept, seen.private, seen.view_id, str(seen.address)) == (
         "text/markdown",
         True,
         "mine",
         "198.51.100.1",
     )
-    assert views.read(json.dumps({**told, "http_sec_purpose": "prefetch"}).encode()) is Skipped.AHEAD
-    assert views.read(json.dumps({**told, "request_id": "f" * 32}).encode()).view_id == "f" * 32
-    assert views.read(json.dumps({**told, "request_id": "-"}).encode()).view_id != "-"
+    assert views.parse(json.dumps({**told, "http_sec_purpose": "prefetch"}).encode()) is SkipReason.AHEAD
+    assert views.parse(json.dumps({**told, "request_id": "f" * 32}).encode()).view_id == "f" * 32
+    assert views.parse(json.dumps({**told, "request_id": "-"}).encode()).view_id != "-"
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_json_tells_what_combined_cannot():
     ],
 )
 def test_times(text, at):
-    assert instant(text) == at
+    assert parse_time(text) == at
 
 
 @pytest.mark.parametrize(
@@ -163,39 +163,39 @@ def test_times(text, at):
     [
         *((path, None) for path in ("/", "/a/", "/a.md", "/a.MDX?x=1", "/a.html", "/llms.txt", "/x/llms-full.txt")),
         *((path, None) for path in ("/release-1.2", "/v2.0", "/api/user.create", "/%F0%9F%98%80")),
-        *((path, Skipped.ASSET) for path in ("/app.js", "/x/LOGO.SVG?v=3", "/robots.txt", "/sitemap.xml", "/a.zip")),
+        *((path, SkipReason.ASSET) for path in ("/app.js", "/x/LOGO.SVG?v=3", "/robots.txt", "/sitemap.xml", "/a.zip")),
         *(
-            (path, Skipped.ASSET)
+            (path, SkipReason.ASSET)
             for path in ("/.well-known/x", "/_next/image?url=/a", "/guide?_rsc=1a2b", "/cdn-cgi/l")
         ),
-        ("", Skipped.UNREADABLE),
+        ("", SkipReason.UNREADABLE),
     ],
 )
 def test_which_paths_are_pages(path, reason):
-    seen = Views(DOCS).read(combined(path).strip().encode())
-    assert (seen if isinstance(seen, Skipped) else None) is reason
+    seen = ViewParser(DOCS).parse(combined(path).strip().encode())
+    assert (seen if isinstance(seen, SkipReason) else None) is reason
 
 
 def test_which_requests_are_views():
-    views = Views(f"{DOCS}/docs", ["https://acme.example"])
+    views = ViewParser(f"{DOCS}/docs", ["https://acme.example"])
     reasons = {
         combined("/docs/a", status=304): None,
         combined("/docs"): None,
-        combined("/docs/a", status=404): Skipped.STATUS,
-        combined("/docs/a", status=301): Skipped.STATUS,
-        combined("/docs/a", method="HEAD"): Skipped.METHOD,
-        combined("/docs/a", method="POST"): Skipped.METHOD,
-        combined("/docsy"): Skipped.FOLDER,
-        combined("/"): Skipped.FOLDER,
-        "shop.acme.example:443 " + combined("/docs/a"): Skipped.HOST,
+        combined("/docs/a", status=404): SkipReason.STATUS,
+        combined("/docs/a", status=301): SkipReason.STATUS,
+        combined("/docs/a", method="HEAD"): SkipReason.METHOD,
+        combined("/docs/a", method="POST"): SkipReason.METHOD,
+        combined("/docsy"): SkipReason.FOLDER,
+        combined("/"): SkipReason.FOLDER,
+        "shop.acme.example:443 " + combined("/docs/a"): SkipReason.HOST,
         "www.acme.example:443 " + combined("/docs/a"): None,
         "127.0.1.1:80 " + combined("/docs/a"): None,
-        combined("/docs/a", at=datetime.now(UTC) + timedelta(minutes=6)): Skipped.UNREADABLE,
-        combined("/docs/a", at=datetime(1999, 12, 31, tzinfo=UTC)): Skipped.UNREADABLE,
-        combined("/docs/a", ip="crawler.example"): Skipped.UNREADABLE,
+        combined("/docs/a", at=datetime.now(UTC) + timedelta(minutes=6)): SkipReason.UNREADABLE,
+        combined("/docs/a", at=datetime(1999, 12, 31, tzinfo=UTC)): SkipReason.UNREADABLE,
+        combined("/docs/a", ip="crawler.example"): SkipReason.UNREADABLE,
     }
-    found = {line: views.read(line.strip().encode()) for line in reasons}
-    assert {line: seen if isinstance(seen, Skipped) else None for line, seen in found.items()} == reasons
+    found = {line: views.parse(line.strip().encode()) for line in reasons}
+    assert {line: seen if isinstance(seen, SkipReason) else None for line, seen in found.items()} == reasons
 
 
 @pytest.mark.parametrize(
@@ -208,16 +208,16 @@ def test_which_requests_are_views():
     ],
 )
 def test_a_target_that_names_a_host_is_of_that_host(target, path):
-    seen = Views(f"{DOCS}/docs").read(combined(target).strip().encode())
-    assert (None if isinstance(seen, Skipped) else seen.raw_path) == path
-    assert path or seen is (Skipped.HOST if "evil" in target else Skipped.FOLDER)
+    seen = ViewParser(f"{DOCS}/docs").parse(combined(target).strip().encode())
+    assert (None if isinstance(seen, SkipReason) else seen.raw_path) == path
+    assert path or seen is (SkipReason.HOST if "evil" in target else SkipReason.FOLDER)
 
 
 def test_people_are_left_out_where_a_script_counts_them():
-    views = Views(DOCS, people=False)
-    assert views.read(combined().strip().encode()) is Skipped.PERSON
-    assert views.read(combined("/install.md").strip().encode()).user_agent == CHROME
-    assert views.read(combined(agent=CHATGPT).strip().encode()).user_agent == CHATGPT
+    views = ViewParser(DOCS, people=False)
+    assert views.parse(combined().strip().encode()) is SkipReason.PERSON
+    assert views.parse(combined("/install.md").strip().encode()).user_agent == CHROME
+    assert views.parse(combined(agent=CHATGPT).strip().encode()).user_agent == CHATGPT
 
 
 def test_nothing_in_a_line_breaks_the_import(make_project, tmp_path):
@@ -237,17 +237,17 @@ def test_nothing_in_a_line_breaks_the_import(make_project, tmp_path):
         b'{"path": ' + b"9" * 5_000 + b"}\n",
         b'{"path": {}, "ip": [], "timestamp": [[]], "status": NaN}\n',
         b'{"request": {"headers": 1}}\n',
-        combined("/" + "long" * LONGEST_LINE).encode(),
+        combined("/" + "long" * MAX_LINE_BYTES).encode(),
         b"x" * 3 * files.BLOCK + b"\n",
         combined("/last").encode(),
     ]  # fmt: skip
     (tmp_path / "log").write_bytes(b"".join(lines))
-    with Log(tmp_path / "log") as log:
-        assert max(len(line) for _, lines in log.blocks() for line in lines) < files.BLOCK + LONGEST_LINE
-    with Log(tmp_path / "log") as log:
-        tally = import_log(project, log, views_of(project), lambda tally: None)
-    assert (tally.new, tally.known) == (4, 0)
-    assert sum(tally.skipped.values()) + 4 == tally.lines
+    with LogFile(tmp_path / "log") as log:
+        assert max(len(line) for _, lines in log.blocks() for line in lines) < files.BLOCK + MAX_LINE_BYTES
+    with LogFile(tmp_path / "log") as log:
+        summary = import_log(project, log, create_parser(project), lambda summary: None)
+    assert (summary.new, summary.known) == (4, 0)
+    assert sum(summary.skipped.values()) + 4 == summary.lines
     assert imported(project, tmp_path / "log") == (0, 0)
     (tmp_path / "strange").write_bytes(lines[1])
     assert imported(project, tmp_path / "strange") == (0, 1)
@@ -308,7 +308,7 @@ def test_equal_lines_are_as_many_views_with_other_seconds_between_them(make_proj
 def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_project, tmp_path, monkeypatch, packed):
     monkeypatch.setattr(files, "BLOCK", 2_000)
     monkeypatch.setattr(files, "_BACK", 3_000)
-    monkeypatch.setattr(importing, "_KEEP_SECONDS", 0)
+    monkeypatch.setattr(importing, "_SAVE_SECONDS", 0)
     busy = (combined() * 2 + combined("/other", NOON + timedelta(seconds=1))) * 20  # longer than what is looked back on
     text = (busy + "".join(map(line_of, made(4, 150)))).encode()
     log = tmp_path / "log"
@@ -320,14 +320,14 @@ def test_an_import_that_crashes_after_any_batch_ends_with_the_same_views(make_pr
     for attempt in range(100):
         batches = iter(range(4 + attempt))
 
-        def crash(tally, batches=batches):
-            resumed.add(tally.begun_at)
+        def crash(summary, batches=batches):
+            resumed.add(summary.start_offset)
             if next(batches, None) is None:
                 raise Crash
 
         try:
-            with Log(log) as opened:
-                import_log(crashing, opened, views_of(crashing), crash)
+            with LogFile(log) as opened:
+                import_log(crashing, opened, create_parser(crashing), crash)
             break
         except Crash:
             recording.record(crashing, [])  # what is under way is still stored: the writer takes turns
@@ -372,14 +372,14 @@ def test_an_unfinished_line_waits_and_a_finished_file_loses_none(make_project, t
     whole = combined("/1") + combined("/2") + combined("/3").strip()
     written(log, whole[:-20], age=0)
     assert imported(project, log) == (2, 0)
-    assert tally_of(project, log).is_line_left
+    assert tally_of(project, log).has_partial_line
     written(log, whole, age=0)
     assert imported(project, log) == (1, 0)
     assert tally_of(project, written(log, whole)).lines == 0
     assert tally_of(project, written(log, whole + "\r\n")).lines == 0
     written(log, whole + "\n" + combined("/4"))
-    tally = tally_of(project, log)
-    assert (tally.new, tally.known, tally.lines) == (1, 0, 1)
+    summary = tally_of(project, log)
+    assert (summary.new, summary.known, summary.lines) == (1, 0, 1)
     (tmp_path / "log.gz").write_bytes(gzip.compress(whole.replace("198", "203").encode()))
     assert imported(project, tmp_path / "log.gz") == (3, 0)
     assert imported(project, tmp_path / "log.gz") == (0, 0)
@@ -411,9 +411,9 @@ JSON = '{"time": "2026-03-10T12:00:00Z", "ip": "198.51.100.1", "path": "/a", "us
 )
 def test_of_a_log_that_is_being_written_only_a_whole_last_line_is_read(make_project, tmp_path, text, lines, later):
     project, log = make_project().project, written(tmp_path / "log", text, age=0)
-    tally = tally_of(project, log)
-    assert (tally.new, tally.lines) == (lines, lines)
-    assert tally.is_line_left is (lines <= text.count("\n"))
+    summary = tally_of(project, log)
+    assert (summary.new, summary.lines) == (lines, lines)
+    assert summary.has_partial_line is (lines <= text.count("\n"))
     assert imported(project, log) == (0, 0)
     assert imported(project, written(log, text)) == (later, 0), "an hour later, when nobody writes any more"
 
@@ -430,8 +430,8 @@ def test_a_line_that_grew_after_it_was_read_is_no_second_view(make_project, tmp_
     project, log = make_project().project, written(tmp_path / "log", combined().strip(), age=0)
     assert imported(project, log) == (1, 0)
     written(log, combined().strip() + " more\n" + combined("/next"), age=0)
-    tally = tally_of(project, log)
-    assert (tally.new, tally.known, tally.skipped[Skipped.UNREADABLE]) == (1, 0, 1)
+    summary = tally_of(project, log)
+    assert (summary.new, summary.known, summary.skipped[SkipReason.UNREADABLE]) == (1, 0, 1)
     written(log, combined().strip(), age=0)  # and where another log is joined to it
     written(log, combined().strip() + combined("/joined"), age=0)
     assert imported(project, log) == (1, 0)
@@ -449,7 +449,7 @@ def test_a_mark_of_utf_8_loses_no_line(make_project, tmp_path):
 def test_a_log_can_be_imported_again_from_its_beginning(make_project, tmp_path):
     tenant = make_project()
     project, log = tenant.project, written(tmp_path / "log", combined(agent=CHATGPT) + "www.x.example " + combined())
-    assert tally_of(project, log).skipped[Skipped.HOST] == 1
+    assert tally_of(project, log).skipped[SkipReason.HOST] == 1
     project.allowed_origins = ["https://x.example"]
     project.save()
     said = run(tenant.domain, log).stdout
@@ -571,7 +571,7 @@ def test_that_nobody_reads_what_is_shown_is_no_mistake_in_the_log(make_project, 
 
     monkeypatch.setattr(importlog, "SHOW_SECONDS", -1)
     command = importlog.Command(stdout=Closed())
-    command.people, command.again, command.tallies = True, False, []
+    command.people, command.again, command.summaries = True, False, []
     with pytest.raises(BrokenPipeError):
         command.import_file(make_project().project, written(tmp_path / "log", combined()))
 
@@ -609,7 +609,7 @@ def test_what_can_be_unpacked_of_a_damaged_log_is_imported(make_project, tmp_pat
     packed = gzip.compress("".join(map(line_of, views)).encode())
     log = tmp_path / "log.gz"
     log.write_bytes(packed[: len(packed) * 2 // 3])
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedLog):
         imported(project, log)
     some = len(keys(project))
     assert 0 < some < len(views)

@@ -28,7 +28,7 @@ from django.db.models import Sum
 from analytics.collecting import recording, verification, writer
 from analytics.counting import recount, sealer, shards, sweeper
 from analytics.counting.cells import SPANS, Bucket, merge
-from analytics.identity.visitor_hash import keyed
+from analytics.identity.visitor_hash import keyed_hash
 from analytics.models import AgentViews, Cells, Page, PageView, Seal, Trail
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Organization, Project
@@ -65,12 +65,12 @@ def record(project: Project, views: list[Seen]) -> None:
 
 
 def stored(project: Project) -> tuple[list[Any], list[Any]]:
-    """The cells and trails of a project, byte for byte."""
+    """The cells and visit histories of a project, byte for byte."""
     cells = Cells.objects.filter(project=project).order_by("span", "start", "shard")
-    trails = Trail.objects.filter(project=project).order_by("visitor")
+    histories = Trail.objects.filter(project=project).order_by("visitor")
     return (
         [(*row[:-1], bytes(row[-1])) for row in cells.values_list("span", "start", "shard", "blob")],
-        [(*row[:-1], bytes(row[-1])) for row in trails.values_list("visitor", "trimmed", "sightings")],
+        [(*row[:-1], bytes(row[-1])) for row in histories.values_list("visitor", "trimmed", "sightings")],
     )
 
 
@@ -101,7 +101,7 @@ def crash_after(number: int) -> Iterator[list[str]]:
 def crashes_in_steps() -> None:
     """Crash after the first statement of a sealing, seal, crash after the second of the next, and so on."""
     dice, project, now = random.Random(1), new_project(), datetime.now(UTC)
-    sealer.pace = sealer.Pace(4, 4)  # several steps for each sealing
+    sealer.step_size = sealer.StepSize(4, 4)  # several steps for each sealing
     views: list[Seen] = []
     for number in count(1):
         new = history(dice, 6, 2, now)
@@ -124,7 +124,7 @@ def crashes_in_steps() -> None:
 
 
 def crashes_in_sweeps() -> None:
-    """The same while trails are trimmed and old views removed."""
+    """The same while visit histories are trimmed and old views removed."""
     Organization.objects.all().delete()  # a sweep goes over all that is there, once for each statement
     dice, project, now = random.Random(2), new_project(), datetime.now(UTC)
     views = history(dice, 150, 70, now)
@@ -143,7 +143,7 @@ def crashes_in_sweeps() -> None:
     assert not PageView.objects.filter(project=project, at__lt=long_ago).exists()
     assert Trail.objects.filter(project=project, trimmed__gt=0).exists()
     sweeper.TRIM_VISITORS = sweeper.REMOVE_VIEWS = 20_000
-    late = history(dice, 30, 25, now)  # finds its place in what is left of the trails
+    late = history(dice, 30, 25, now)  # finds its place in what is left of the visit histories
     record(project, late)
     check(project, views + late, ranges)
 
@@ -153,7 +153,7 @@ def steps_that_outlast_their_lease() -> None:
     dice, project, now = random.Random(5), new_project(), datetime.now(UTC)
     views = history(dice, 400, 3, now)
     record(project, views)
-    change, stop = sealer._change, threading.Event()
+    change, stop = sealer._work_out_change, threading.Event()
 
     def slow_change(project_id: int, seen: Any) -> Any:
         time.sleep(len(seen) * 0.002)
@@ -161,11 +161,11 @@ def steps_that_outlast_their_lease() -> None:
 
     def covet() -> None:
         while not stop.wait(0.02):
-            sealer.take(0)
+            sealer.acquire_lease(0)
         connections.close_all()
 
     sealer.LEASE_SECONDS = 0.3
-    sealer.pace, sealer._change = sealer.Pace(10, 400, seconds=0.05), slow_change
+    sealer.step_size, sealer._work_out_change = sealer.StepSize(10, 400, seconds=0.05), slow_change
     other = threading.Thread(target=covet)
     other.start()
     try:
@@ -213,7 +213,7 @@ def shards_change() -> None:
             record(project, new := history(dice, 5, 1, now))  # not sealed yet
             views += new
             before = Seal.objects.count()
-            assert shards.change(number) == before
+            assert shards.set_count(number) == before
             assert {*Seal.objects.values_list("shard", flat=True)} == {*range(number)}
             assert len({(seal.sealed_to, seal.closed) for seal in Seal.objects.all()}) == 1
             check(project, views, windows(dice, now, 60, 3))
@@ -222,7 +222,7 @@ def shards_change() -> None:
         spared = twin(project)
         record(spared, views)
         sealer.seal(PATIENCE)  # closes what is left of the other, too
-        shards.change(1)
+        shards.set_count(1)
         assert whole_buckets(project) == whole_buckets(spared)
         assert {span for span, _ in whole_buckets(project)} == {*SPANS}
         assert stored(project)[1] == stored(spared)[1]
@@ -232,7 +232,7 @@ def crashes_in_changes() -> None:
     """Crash after any statement that changes the number of shards."""
     dice, project, now = random.Random(9), new_project(), datetime.now(UTC)
     views: list[Seen] = []
-    shards.change(1)
+    shards.set_count(1)
     for number in count(1):
         made = 0
         for wanted in (4, 1):
@@ -240,12 +240,12 @@ def crashes_in_changes() -> None:
             views += new
             record(project, new)
             with crash_after(number) as statements:
-                shards.change(wanted)
+                shards.set_count(wanted)
             made = max(made, len(statements))
             assert Seal.objects.count() in (1, 4), "all or nothing"
             if not number % 10:
                 check(project, views, windows(dice, now, 3, 1))
-            shards.change(wanted)
+            shards.set_count(wanted)
         if made < number:
             break
     check(project, views, windows(dice, now, 3, 3))
@@ -254,16 +254,16 @@ def crashes_in_changes() -> None:
 def crashes_in_recounts() -> None:
     """Crash after any statement of taking sample views away: what is left is counted, and the rest goes later."""
     dice, project, now = random.Random(11), new_project(), datetime.now(UTC)
-    shards.change(2)
+    shards.set_count(2)
     real, sample = history(dice, 60, 20, now), {}
     for seen in history(dice, 60, 20, now):
         address = type(seen.observation.address)(int(seen.observation.address) + 100)
         observation = seen.observation._replace(address=address, sample=True)
-        key = keyed(visitor_secret(project), observation.view_id, b"view")
+        key = keyed_hash(visitor_secret(project), observation.view_id, b"view")
         sample[key] = Seen(observation, seen.kind, (str(address), seen.who[1]))
     record(project, [*real, *sample.values()])
-    pace = sealer.Pace
-    sealer.Pace = lambda **_: pace(1, 1)  # several steps
+    step_size = sealer.StepSize
+    sealer.StepSize = lambda **_: step_size(1, 1)  # several steps
     for number in count(1):
         with crash_after(number):
             recount.remove_sample(project)
@@ -282,8 +282,8 @@ def kills(many: str, crowd: str, number: str) -> None:
     `number` is that of the shards; with 0 some of the processes change it.
     """
     project, now, dice = new_project(), datetime.now(UTC), random.Random(5)
-    shards.change(int(number) or 1)
-    sealer.pace = sealer.Pace(40, 40)  # so that a kill often hits between two
+    shards.set_count(int(number) or 1)
+    sealer.step_size = sealer.StepSize(40, 40)  # so that a kill often hits between two
     sealer.LEASE_SECONDS = 0.01  # and that one overtakes another
     connections.close_all()  # each child opens its own
     with tempfile.TemporaryDirectory() as folder:
@@ -313,13 +313,13 @@ def kills(many: str, crowd: str, number: str) -> None:
         for place in range(until + 1 + _BATCH)
     }
     committed = {
-        name: seen for name, seen in candidates.items() if recording._view(project, seen.observation).key in keys
+        name: seen for name, seen in candidates.items() if recording.build_view(project, seen.observation).key in keys
     }
     assert set(acknowledged) <= committed.keys(), "an acknowledged view is lost"
     assert len(keys) == len(committed) == PageView.objects.filter(project=project).count()
     assert len(acknowledged) > int(many), "they were busy"
     assert [*Seal.objects.order_by("shard").values_list("shard", flat=True)] == [*range(Seal.objects.count())]
-    assert Seal.objects.count() in (shards.NUMBERS if restless else [int(number)])
+    assert Seal.objects.count() in (shards.SHARD_COUNTS if restless else [int(number)])
     assert sealer.seal(PATIENCE)
     check(project, list(committed.values()), [(now - timedelta(days=4), now), *windows(dice, now, 3, 4)])
     sys.stdout.write(f"{len(acknowledged)} acknowledged, {len(committed)} committed\n")
@@ -348,7 +348,7 @@ def _fork(project: Project, now: datetime, child: int, told: Path, restless: boo
             time.sleep(1)
         while True:
             if restless and child % 2:
-                shards.change(random.choice(shards.NUMBERS))
+                shards.set_count(random.choice(shards.SHARD_COUNTS))
             sealer.seal(PATIENCE)
     except BaseException as failure:
         os.write(file, f"{child} {failure!r}\n".encode())
@@ -373,7 +373,6 @@ def _kill(pid: int) -> None:
 
 def commits_out_of_order() -> None:
     """One view has its number first and is committed last, while another process seals (PostgreSQL)."""
-    writer.close_old_connections = lambda: None  # it would end the transaction that is held open here
     project, now = new_project(), datetime.now(UTC) - timedelta(hours=1)
     first, slow, quick = (view(now, "/page", who, "human") for who in (1, 2, 3))
     record(project, [first])
@@ -382,7 +381,7 @@ def commits_out_of_order() -> None:
 
     def write_slowly() -> None:
         with transaction.atomic():
-            writer._commit([writer._Batch(project.pk, [recording._view(project, slow.observation)])])
+            writer._store([writer._Batch(project.pk, [recording.build_view(project, slow.observation)])])
             held.set()
             go_on.wait(PATIENCE)
 
@@ -406,7 +405,7 @@ def views_come_in() -> None:
 def histories(now: str) -> None:
     """Random histories, as `test_counting` has them, with days that pass between; prints what they are stored as."""
     moment = datetime.fromisoformat(now)
-    shards.change(4)
+    shards.set_count(4)
     for seed in range(6):
         dice, project = random.Random(seed), new_project(f"{seed:064x}")
         days = dice.choice([0.2, 3, 29, 380])
@@ -430,7 +429,7 @@ def an_older_database() -> None:
     before = [("analytics", "0001_initial"), ("projects", "0003_support_links")]
     executor.migrate(before)
     executor.loader.build_graph()
-    verification._known.read_at = float("inf")  # it has no table yet
+    verification._cache.read_at = float("inf")  # it has no table yet
     views = history(dice, 2100, 25, now)  # more than are copied at once
     odd = view(now - timedelta(hours=3), "/ünï/\U0001f600", 1, "human", "id with ' and \U0001f600")
     views.append(odd)
@@ -439,14 +438,14 @@ def an_older_database() -> None:
     names = names[names.index("client_class") : names.index("received")]
     rows = []
     for seen in views:
-        made = recording._view(project, seen.observation)
+        made = recording.build_view(project, seen.observation)
         facts = dict(zip(names, made.facts, strict=True))
         facts["markdown"] = facts.pop("surface") != "html"
         facts.pop("verified")
         rows.append(old(project_id=project.pk, view_id=seen.observation.view_id, at=seen.at, path=made.path, **facts))
     old.objects.bulk_create(rows)
     call_command("migrate", verbosity=0)
-    verification.read_again()
+    verification.invalidate()
     check(project, views, [(now - timedelta(days=30), now), *windows(dice, now, 25, 6)])
     again = recording.record(project, [seen.observation for seen in views])
     assert (again.accepted, again.duplicates) == (0, len(views))

@@ -83,7 +83,7 @@ def brute(views: list[Seen], start: datetime, end: datetime, *, crawlers: bool =
     rows = {path: {name: count(who) for name, who in lists.items()} for path, lists in of_page.items()}
     totals = rows.pop("", {"human": 0, "ai": 0, "total": 0})
     ordered = sorted(rows.items(), key=lambda row: (-row[1]["total"], row[0]))
-    return totals, [{"path": path, **counts} for path, counts in ordered]
+    return totals, [{"path": path, **is_counted} for path, is_counted in ordered]
 
 
 def hour(at: datetime) -> datetime:

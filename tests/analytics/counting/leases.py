@@ -23,14 +23,14 @@ from tests.conftest import PATIENCE
 def begin() -> None:
     """One shard, free to be taken, and nothing to seal, whatever other scenarios left."""
     Seal.objects.update(leased_until=0)
-    shards.change(1)
+    shards.set_count(1)
     assert sealer.seal(PATIENCE)
 
 
 def lease() -> sealer.Lease:
     """The lease of the only shard, as if the time of any other were over."""
     Seal.objects.update(leased_until=0)
-    taken = sealer.take(0)
+    taken = sealer.acquire_lease(0)
     assert taken
     return taken
 
@@ -39,7 +39,7 @@ def is_refused(lease: sealer.Lease, upto: int) -> bool:
     """Whether who holds this lease may seal no more."""
     try:
         sealer.seal_views(lease, upto)
-    except sealer.Lost:
+    except sealer.LeaseLost:
         return True
     return False
 
@@ -50,9 +50,9 @@ def overtaken() -> None:
     project, now = new_project(), datetime.now(UTC)
     views = history(random.Random(3), 40, 3, now)
     record(project, views)
-    upto = sealer.newest()
+    upto = sealer.newest_view_id()
     slow = lease()
-    assert sealer.take(0) is None, "it is held"
+    assert sealer.acquire_lease(0) is None, "it is held"
     quick = lease()
     for is_sealed in (False, True):
         before = stored(project), list(Seal.objects.values())
@@ -69,7 +69,7 @@ def looked_too_early() -> None:
     project, now = new_project(), datetime.now(UTC)
     views = history(random.Random(4), 40, 3, now)
     record(project, views[:20])
-    earlier = sealer.newest()
+    earlier = sealer.newest_view_id()
     record(project, views[20:])
     assert sealer.seal(PATIENCE)
     sealer.seal_views(lease(), earlier)  # by one who looked before the second half came
@@ -97,16 +97,16 @@ def held_before_a_change() -> None:
     for shard in (0, 1):
         begin()
         project, now = new_project(), datetime.now(UTC)
-        shards.change(2)
+        shards.set_count(2)
         Seal.objects.update(token=0)
         views = history(random.Random(11), 40, 3, now)
         record(project, views)
-        slow = sealer.take(shard)
+        slow = sealer.acquire_lease(shard)
         assert slow
         Seal.objects.update(leased_until=0)  # its time is over
-        shards.change(1)
-        shards.change(2)
-        assert sealer.take(shard)
+        shards.set_count(1)
+        shards.set_count(2)
+        assert sealer.acquire_lease(shard)
         assert is_refused(slow, slow.sealed_to)
         Seal.objects.update(leased_until=0)
         check(project, views, windows(random.Random(11), now, 3, 2))
@@ -115,7 +115,7 @@ def held_before_a_change() -> None:
 def four_just_before_the_lease(proceed: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
     """What another process may do at the worst moment."""
     if "leased_until = %s" in sql and Seal.objects.count() == 1:
-        shards.change(4)
+        shards.set_count(4)
     return proceed(sql, params, many, context)
 
 
@@ -123,7 +123,7 @@ def changed_while_taken() -> None:
     """A lease knows the number of shards although it changes while it is taken."""
     begin()
     with connection.execute_wrapper(four_just_before_the_lease):
-        taken = sealer.take(0)
+        taken = sealer.acquire_lease(0)
     assert taken
     assert (taken.shard, taken.shards) == (0, 4)
 

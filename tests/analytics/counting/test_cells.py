@@ -1,4 +1,4 @@
-"""The arithmetic of cells and trails alone, without a database."""
+"""The arithmetic of cells and visit histories alone, without a database."""
 
 import random
 from collections import defaultdict
@@ -7,46 +7,57 @@ import numpy as np
 import pytest
 
 from analytics.counting import visit_history
-from analytics.counting.cells import ANY, LAYERS, SPANS, UNIONS, Bucket, cover, distinct, merge, of_scope, views
+from analytics.counting.cells import (
+    ANY,
+    LAYERS,
+    SPANS,
+    UNIONS,
+    Bucket,
+    count_views,
+    count_visitors,
+    cover,
+    merge,
+    sum_layers,
+)
 
 HOUR_0 = 490_000  # some hour of 2025
 LAYER_KINDS = {0: {0}, 1: {1}, 2: {2}, **{layer: set(kinds) for layer, kinds in UNIONS.items()}}
 
 
 class Store:
-    """Cells and trails as the sealer keeps them, in a dictionary: hours, and longer buckets merged from them."""
+    """Cells and visit histories in a dictionary, as the sealer keeps them: hours, and longer buckets made of them."""
 
     def __init__(self, horizon):
         self.horizon = horizon
         self.hours = {}
-        self.trails = defaultdict(lambda: (0, b""))
+        self.histories = defaultdict(lambda: (0, b""))
 
     def add(self, sightings):
-        """Take sightings (visitor, page, kind, hour) in one step."""
+        """Take visits (visitor, page, kind, hour) in one step."""
         visitor, page, kind, hour = np.array(sightings, np.int64).T
         visitors, who = np.unique(visitor, return_inverse=True)
-        known = [self.trails[one] for one in visitors.tolist()]
+        known = [self.histories[one] for one in visitors.tolist()]
         trimmed = np.array([before for before, _ in known])
-        change = visit_history.change(
+        change = visit_history.add_visits(
             visit_history.decode([blob for _, blob in known]),
-            visit_history.sightings(who, page, kind, hour),
+            visit_history.from_views(who, page, kind, hour),
             trimmed,
             self.horizon,
         )
         for start in np.unique(change.hour).tolist():
             of = change.hour == start
             none = np.empty(0, np.int64)
-            new = Bucket.of(start, change.prev[of], change.slot[of], change.n[of], none, none)
+            new = Bucket.build(start, change.prev[of], change.slot[of], change.n[of], none, none)
             old = [Bucket.decode(start, self.hours[start])] if start in self.hours else []
             self.hours[start] = merge(start, [*old, new]).encode()
-        blobs = visit_history.encode(change.trails, len(visitors))
-        self.trails.update(zip(visitors.tolist(), zip(trimmed.tolist(), blobs, strict=True), strict=True))
+        blobs = visit_history.encode(change.histories, len(visitors))
+        self.histories.update(zip(visitors.tolist(), zip(trimmed.tolist(), blobs, strict=True), strict=True))
 
     def trim(self, before):
         """Forget detail before an hour, as the sweep does."""
-        for visitor, (_, blob) in list(self.trails.items()):
+        for visitor, (_, blob) in list(self.histories.items()):
             kept = visit_history.trim(visit_history.decode([blob]), np.array([before]), self.horizon)
-            self.trails[visitor] = (before, visit_history.encode(kept, 1)[0])
+            self.histories[visitor] = (before, visit_history.encode(kept, 1)[0])
 
     def bucket(self, span, start):
         """A bucket, merged from the next shorter ones."""
@@ -63,12 +74,12 @@ class Store:
             for span, first, end in cover(lo, hi, hi)
             for start in range(first, end, span)
         ]  # fmt: skip
-        return distinct(buckets, lo, pages)
+        return count_visitors(buckets, lo, pages)
 
 
 def brute(seen, lo, hi, horizon):
     """(page, layer) -> visitors of a window; one who was away for longer than the horizon counts again."""
-    counts = defaultdict(int)
+    is_counted = defaultdict(int)
     hours = defaultdict(set)
     for visitor, page, kind, hour in seen:
         for layer, kinds in LAYER_KINDS.items():
@@ -79,9 +90,9 @@ def brute(seen, lo, hi, horizon):
         before = None
         for hour in sorted(of):
             first = before is None or before < lo or hour - before > horizon
-            counts[page, layer] += first and lo <= hour < hi
+            is_counted[page, layer] += first and lo <= hour < hi
             before = hour
-    return counts
+    return is_counted
 
 
 def assert_exact(store, seen, dice, reach, pages):
@@ -89,9 +100,9 @@ def assert_exact(store, seen, dice, reach, pages):
     for _ in range(8):
         lo, hi = sorted(HOUR_0 + dice.randint(-5, reach + 5) for _ in range(2))
         expected = brute(seen, lo, hi + 1, store.horizon)
-        counts = store.count(lo, hi + 1, pages)
+        is_counted = store.count(lo, hi + 1, pages)
         for layers, crawlers in (((0, 3, 5), True), ((0, 1, 4), False)):
-            table = of_scope(counts, crawlers=crawlers)
+            table = sum_layers(is_counted, crawlers=crawlers)
             for page in range(pages):
                 assert table[page].tolist() == [expected[page, layer] for layer in layers], (lo, hi, page)
 
@@ -137,11 +148,11 @@ def test_trails_that_are_trimmed_change_no_count_of_what_comes_in_time(seed):
         store.add(step)
         store.trim(min([now, *(sighting[3] for sighting in waiting)]))
     assert_exact(store, seen, dice, reach, pages)
-    assert len(store.trails) == len({visitor for visitor, *_ in seen})
+    assert len(store.histories) == len({visitor for visitor, *_ in seen})
     latest = {(visitor, page, kind) for visitor, page, kind, _ in seen}
     latest |= {(visitor, 0, kind) for visitor, _, kind, _ in seen}
     store.trim(HOUR_0 + reach + 1)
-    assert sum(len(blob) // 8 for _, blob in store.trails.values()) == len(latest)
+    assert sum(len(blob) // 8 for _, blob in store.histories.values()) == len(latest)
 
 
 def test_a_sighting_older_than_the_trail_counts_as_new_and_takes_nothing_back():
@@ -171,13 +182,13 @@ def test_a_bucket_survives_packing_whatever_its_numbers():
     numbers = np.array([1, -1, 127, 128, -128, 254, 255, 100_000, -100_000])
     slots = np.array([1, 8, 9, 70_000, 5, 6, 7, 8 << 20, 3])
     prev = HOUR_0 - np.array([1, 2, 3, 4, 5, 60_000, HOUR_0, HOUR_0, HOUR_0])
-    bucket = Bucket.of(HOUR_0, prev, slots, numbers, slots, np.abs(numbers))
+    bucket = Bucket.build(HOUR_0, prev, slots, numbers, slots, np.abs(numbers))
     again = merge(HOUR_0, [Bucket.decode(HOUR_0, bucket.encode())])
     assert again.age.tolist() == bucket.age.tolist()
     assert dict(zip(again.slot.tolist(), again.n.tolist(), strict=True)) == dict(
         zip(slots.tolist(), numbers.tolist(), strict=True)
     )
-    assert views([again], 1 << 21)[1 << 20, 0] == 100_000
+    assert count_views([again], 1 << 21)[1 << 20, 0] == 100_000
 
 
 def test_a_layer_without_mixed_visitors_costs_nothing():

@@ -17,10 +17,10 @@ def check(project, views, ranges):
     for scope in ("all", "readers"):
         set_analytics(project, ai_scope=scope)
         for start, end in ranges:
-            for report, distinct in ((visitor_counts.visitors, True), (visitor_counts.views, False)):
-                counts = report(project, start, end)
+            for report, distinct in ((visitor_counts.count_visitors, True), (visitor_counts.count_views, False)):
+                is_counted = report(project, start, end)
                 totals, rows = brute(views, start, end, crawlers=scope == "all", distinct=distinct)
-                assert (counts.totals, counts.rows()) == (totals, rows), (scope, start, end, report.__name__)
+                assert (is_counted.totals, is_counted.rows()) == (totals, rows), (scope, start, end, report.__name__)
                 if distinct:
                     for row in [totals, *rows]:
                         assert max(row["human"], row["ai"]) <= row["total"] <= row["human"] + row["ai"]

@@ -18,8 +18,8 @@ from analytics import agents
 from analytics.agents import Verdict
 from analytics.collecting import recording
 from analytics.counting import agent_views, recount, sealer, shards, sweeper
-from analytics.counting.agent_views import Read
-from analytics.counting.sealer import Pace
+from analytics.counting.agent_views import AgentSum
+from analytics.counting.sealer import StepSize
 from analytics.dashboard import time_series
 from analytics.models import EPOCH, AgentViews, PageView, Trail
 from analytics.reports import visitor_counts
@@ -49,7 +49,7 @@ SAME_VISITOR = (AGENTS["human"], AGENTS["reader"])  # hashed by what the new rul
 def one_shard():
     """As many shards afterwards as before."""
     yield
-    shards.change(1)
+    shards.set_count(1)
 
 
 def use_new_rules(monkeypatch):
@@ -107,7 +107,7 @@ def test_new_rules_count_as_if_they_had_always_been_there(make_project, monkeypa
     early = [seen for seen in views if seen not in late]
     arrive(dice, project, early)
     if seed % 2:
-        shards.change(4)
+        shards.set_count(4)
     use_new_rules(monkeypatch)
     told = []
     moved = recount.reclassify(project, lambda done, of: told.append((done, of)))
@@ -118,7 +118,7 @@ def test_new_rules_count_as_if_they_had_always_been_there(make_project, monkeypa
     assert not PageView.objects.filter(project=project).exclude(user_agent="").exclude(rules_version=agents.VERSION)
     assert moved["ai_user", "ai_training"] == sum(seen.observation.user_agent == AGENTS["reader"] for seen in early)
     assert not recount.reclassify(project), "a second time there is nothing to do"
-    arrive(dice, project, late)  # and meet the trails that were changed
+    arrive(dice, project, late)  # and meet the visit histories that were changed
     check(project, expected + [judged_anew(seen) for seen in late], windows(dice, now, 29, 8))
 
 
@@ -136,7 +136,7 @@ def test_sample_views_go_without_a_trace(make_project, seed):
     dice.shuffle(arriving)
     arrive(dice, project, arriving)
     if seed % 2:
-        shards.change(2)
+        shards.set_count(2)
     sealer.seal()
     if seed % 3 == 0:
         sweeper.sweep(force=True)
@@ -147,8 +147,8 @@ def test_sample_views_go_without_a_trace(make_project, seed):
     assert not PageView.objects.filter(project=project, sample=True).exists()
     if seed % 3:
         check_agents(project, real)
-        trails = {bytes(blob) for blob in Trail.objects.filter(project=project).values_list("sightings", flat=True)}
-        assert trails, "those of the others are still there"
+        histories = {bytes(blob) for blob in Trail.objects.filter(project=project).values_list("sightings", flat=True)}
+        assert histories, "those of the others are still there"
         assert Trail.objects.filter(project=project).count() == len(
             {seen.who for seen in real if seen.kind != "nobody"}
         )
@@ -163,7 +163,7 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
     early = [seen for seen in views if seen not in late]
     arrive(dice, project, early)
     use_new_rules(monkeypatch)
-    take, waiting = sealer.take, list(late)
+    acquire_lease, waiting = sealer.acquire_lease, list(late)
 
     def overtaken(shard):
         recording.record(project, [seen.observation for seen in waiting])
@@ -171,12 +171,12 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
             waiting.clear()
             sealer.seal()
         waiting.clear()
-        return take(shard)
+        return acquire_lease(shard)
 
     sealer.seal()
-    monkeypatch.setattr(sealer, "take", overtaken)
+    monkeypatch.setattr(sealer, "acquire_lease", overtaken)
     recount.reclassify(project)
-    monkeypatch.setattr(sealer, "take", take)
+    monkeypatch.setattr(sealer, "acquire_lease", acquire_lease)
     expected = [judged_anew(seen) for seen in views]
     check(project, expected, windows(dice, now, 20, 12))
     check_agents(project, expected)
@@ -185,27 +185,27 @@ def test_views_may_come_in_meanwhile(make_project, monkeypatch, sealed):
 def test_two_at_once_do_no_more_than_one(make_project, monkeypatch):
     dice = random.Random(8)
     project, now = make_project().project, datetime.now(UTC)
-    shards.change(2)
+    shards.set_count(2)
     real, sample = history(dice, 200, 20, now), []
     for seen in history(dice, 300, 20, now):
         address = type(seen.observation.address)(int(seen.observation.address) + 100)
         observation = seen.observation._replace(address=address, sample=True)
         sample.append(Seen(observation, seen.kind, (str(address), seen.who[1])))
     arrive(dice, project, [*real, *sample])
-    take, meet = sealer.take, threading.Barrier(2, timeout=20)
+    acquire_lease, meet = sealer.acquire_lease, threading.Barrier(2, timeout=20)
 
     def together(shard):
         with contextlib.suppress(threading.BrokenBarrierError):
             meet.wait(0.5)  # both have chosen what to change
-        return take(shard)
+        return acquire_lease(shard)
 
     def remove(removed):
         removed.append(recount.remove_sample(project))
         connections.close_all()
 
     sealer.seal()
-    monkeypatch.setattr(sealer, "take", together)
-    monkeypatch.setattr(sealer, "Pace", lambda **_: Pace(2, 2))
+    monkeypatch.setattr(sealer, "acquire_lease", together)
+    monkeypatch.setattr(sealer, "StepSize", lambda **_: StepSize(2, 2))
     removed: list[int] = []
     both = [threading.Thread(target=remove, args=[removed]) for _ in "ab"]
     for one in both:
@@ -224,16 +224,16 @@ def test_who_loses_the_lease_begins_the_step_again(make_project, monkeypatch):
     views = history(dice, 200, 20, now)
     arrive(dice, project, views)
     use_new_rules(monkeypatch)
-    release, lost = sealer.release, []
+    release_lease, lost = sealer.release_lease, []
 
     def overtaken(lease, **facts):
         if len(lost) < 3:
             lost.append(lease)
-            raise sealer.Lost
-        release(lease, **facts)
+            raise sealer.LeaseLost
+        release_lease(lease, **facts)
 
     sealer.seal()
-    monkeypatch.setattr(sealer, "release", overtaken)
+    monkeypatch.setattr(sealer, "release_lease", overtaken)
     monkeypatch.setattr(sealer, "LEASE_SECONDS", 0.001)  # each can be taken at once
     recount.reclassify(project)
     assert len(lost) == 3
@@ -256,11 +256,11 @@ def test_the_steps_of_a_range_are_each_counted_by_themselves(make_project, seed)
                 assert edge == following == hour(following) or step > timedelta(days=1)
                 assert after - following <= step
                 assert step != timedelta(days=1) or following.hour == 0
-            for one in visitor_counts.series(project, split):
+            for one in visitor_counts.count_steps(project, split):
                 scope = {"crawlers": ai_scope == "all"}
                 assert one.visitors == brute(views, one.start, one.end, **scope)[0]
                 assert one.views == brute(views, one.start, one.end, distinct=False, **scope)[0]
-    assert visitor_counts.series(project, []) == []
+    assert visitor_counts.count_steps(project, []) == []
 
 
 def test_agents_are_told_with_their_forms_rules_and_latest_view(make_project):
@@ -270,7 +270,7 @@ def test_agents_are_told_with_their_forms_rules_and_latest_view(make_project):
     arrive(dice, project, views)
     sealer.seal()
     start, end = hour(now - timedelta(days=9)), hour(now)
-    found = agent_views.of_range(project, start, end)
+    found = agent_views.list_agents(project, start, end)
     seen = [one for one in views if start <= one.at < end and one.kind != "human"]
     assert sum(agent.views for agent in found) == len(seen)
     assert [agent.views for agent in found] == sorted((agent.views for agent in found), reverse=True)
@@ -281,19 +281,21 @@ def test_agents_are_told_with_their_forms_rules_and_latest_view(make_project):
         assert agent.rules == [agents.classify(own[0].observation.user_agent).rule]
         markdown = sum(one.observation.raw_path.endswith(".md") for one in own)
         assert (agent.surfaces["md"], agent.surfaces["html"]) == (markdown, len(own) - markdown)
-        assert agent.reads == markdown
+        assert agent.markdown_views == markdown
 
 
 def test_an_hour_has_room_for_so_many_made_up_names(make_project, monkeypatch):
     """Added up here: a service of other tests, which may seal meanwhile, has more room."""
-    monkeypatch.setattr(agent_views, "MOST", 5)
+    monkeypatch.setattr(agent_views, "MAX_UNNAMED_ROWS", 5)
     project, now = make_project().project, datetime.now(UTC)
     start = (hour(now) - timedelta(hours=1) - EPOCH) // timedelta(hours=1)
-    seen = [Read(project.pk, 1, start, "other_bot", f"madeup{n}bot", "bot", "html", "", "", 2, 0) for n in range(20)]
-    known = Read(project.pk, 1, start, "ai_training", "GPTBot", "name: GPTBot", "html", "", "OpenAI", 1, 0)
+    seen = [
+        AgentSum(project.pk, 1, start, "other_bot", f"madeup{n}bot", "bot", "html", "", "", 2, 0) for n in range(20)
+    ]
+    known = AgentSum(project.pk, 1, start, "ai_training", "GPTBot", "name: GPTBot", "html", "", "OpenAI", 1, 0)
     for first in range(0, 20, 7):  # in several steps
-        agent_views.add([*seen[first : first + 7], known])
-    found = {agent.name: agent.views for agent in agent_views.of_range(project, now - timedelta(hours=3), now)}
+        agent_views.add_sums([*seen[first : first + 7], known])
+    found = {agent.name: agent.views for agent in agent_views.list_agents(project, now - timedelta(hours=3), now)}
     assert found["(other)"] == 30
     assert found["GPTBot"] == 3, "those that the rules name always have room"
     assert sum(found.values()) == 43
@@ -315,7 +317,7 @@ def test_commands_say_what_they_did(make_project, monkeypatch):
 
 
 def test_what_is_taken_back_leaves_the_row_that_it_went_into(make_project, monkeypatch):
-    monkeypatch.setattr(agent_views, "MOST", 5)
+    monkeypatch.setattr(agent_views, "MAX_UNNAMED_ROWS", 5)
     project, now = make_project().project, datetime.now(UTC)
     known = history(random.Random(1), 1, 0, now)[0].observation._replace(at=hour(now) - timedelta(minutes=5))
     made_up = [
@@ -323,17 +325,17 @@ def test_what_is_taken_back_leaves_the_row_that_it_went_into(make_project, monke
     ]
     recording.record(project, made_up)
     sealer.seal()
-    monkeypatch.setattr(sealer, "Pace", lambda **_: Pace(1, 1))
+    monkeypatch.setattr(sealer, "StepSize", lambda **_: StepSize(1, 1))
     recount.remove_sample(project)
-    found = {agent.name: agent.views for agent in agent_views.of_range(project, now - timedelta(hours=3), now)}
+    found = {agent.name: agent.views for agent in agent_views.list_agents(project, now - timedelta(hours=3), now)}
     assert sum(found.values()) == 5
     assert min(found.values()) > 0
 
 
 def test_the_sums_stay_true_however_full_the_hours_are(make_project, monkeypatch):
-    monkeypatch.setattr(agent_views, "MOST", 3)
-    monkeypatch.setattr(sealer, "Pace", lambda **_: Pace(5, 5))
-    shards.change(2)
+    monkeypatch.setattr(agent_views, "MAX_UNNAMED_ROWS", 3)
+    monkeypatch.setattr(sealer, "StepSize", lambda **_: StepSize(5, 5))
+    shards.set_count(2)
     dice = random.Random(12)
     project, now = make_project().project, datetime.now(UTC)
     known = history(dice, 1, 0, now)[0].observation

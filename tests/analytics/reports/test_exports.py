@@ -169,7 +169,7 @@ def test_paths_beyond_ten_thousand_a_day_outside_the_index_share_one_row(project
         collecting.record(project.project, [seen(day, path, 1, "human").observation for path in paths])
 
     def rows(day=NOON):
-        counts = visitor_counts.views(project.project, day - timedelta(hours=12), day + timedelta(hours=12))
+        counts = visitor_counts.count_views(project.project, day - timedelta(hours=12), day + timedelta(hours=12))
         return {row["path"]: row["total"] for row in counts.rows()}
 
     for start in range(0, 10_000, 1_000):
@@ -181,13 +181,13 @@ def test_paths_beyond_ten_thousand_a_day_outside_the_index_share_one_row(project
     after = {pages.OTHER: 3, "/scan/7": 2, "/install": 2, "/guides/labels": 1}
     assert after.items() <= rows().items()
     assert len(rows()) == 10_003
-    pages._known.clear()  # as in a new process
+    pages._loaded.clear()  # as in a new process
     send("/beyond/3", "/scan/8", "/configure")
     assert {pages.OTHER: 4, "/scan/8": 2, "/configure": 1}.items() <= rows().items()
     tomorrow = NOON + timedelta(days=1)
     send("/beyond/3", day=tomorrow)
     assert rows(tomorrow) == {"/beyond/3": 1}
-    one = visitor_counts.visitors(project.project, NOON, tomorrow)
+    one = visitor_counts.count_visitors(project.project, NOON, tomorrow)
     assert (one.totals["total"], one.rows(0, 1)[0]["total"]) == (1, 1)
 
 
@@ -457,8 +457,8 @@ def test_a_cell_that_a_spreadsheet_would_run_is_quoted(make_project, start):
     Page.objects.create(project=project, number=1, path=path)
     sealer.seal()
     counts = visitor_counts.Counts(project.pk, visitor_counts.np.array([[0, 1, 0, 1], [1, 1, 0, 1]]))
-    assert parsed("".join(exports.lines(counts, "csv")), "csv")[1]["path"] == f"'{path}"
-    assert parsed("".join(exports.lines(counts, "jsonl")), "jsonl")[1]["path"] == path
+    assert parsed("".join(exports.format_report(counts, "csv")), "csv")[1]["path"] == f"'{path}"
+    assert parsed("".join(exports.format_report(counts, "jsonl")), "jsonl")[1]["path"] == path
 
 
 @pytest.fixture
@@ -476,10 +476,10 @@ def test_a_report_is_read_and_written_in_pieces(long, monkeypatch):
     monkeypatch.setattr(
         visitor_counts.Counts, "rows", lambda counts, *place: asked.append(place) or rows(counts, *place)
     )
-    counts = visitor_counts.visitors(long.project, NOON - timedelta(days=1), NOON + timedelta(days=1))
+    counts = visitor_counts.count_visitors(long.project, NOON - timedelta(days=1), NOON + timedelta(days=1))
     for form, header in (("csv", 2), ("jsonl", 1)):
         asked.clear()
-        chunks = exports.lines(counts, form)
+        chunks = exports.format_report(counts, form)
         for _ in range(header):
             next(chunks)
         assert asked == []

@@ -354,7 +354,7 @@ def test_a_page_takes_one_query(make_project):
         said(tenant, message=answer_of(tenant))
     march = (datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC))
     with CaptureQueriesContext(connection) as made:
-        assert all(row.message.message_id for row in report.rows(tenant.project, *march, 5))
+        assert all(row.message.message_id for row in report.list_feedback(tenant.project, *march, 5))
     assert len(made) == 1
 
 

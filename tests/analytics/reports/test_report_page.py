@@ -18,7 +18,7 @@ from analytics.collecting.recording import Observation
 from analytics.counting import agent_views, recount, sealer
 from analytics.dashboard import charts, time_series
 from analytics.dashboard.charts import Point
-from analytics.dashboard.report_state import State, before
+from analytics.dashboard.report_state import ReportState, previous_period
 from analytics.dashboard.tables import Change
 from analytics.formatting import percent
 from analytics.models import EPOCH, AgentViews, PageView
@@ -70,19 +70,19 @@ def rows_of(page: str, caption: str) -> list[list[str]]:
     ],
 )
 def test_a_link_holds_the_whole_state(query):
-    state, wrong = State.read(QueryDict(query))
+    state, wrong = ReportState.parse(QueryDict(query))
     assert wrong == []
-    again, _ = State.read(QueryDict(state.link(page=state.page)[1:]))
+    again, _ = ReportState.parse(QueryDict(state.link(page=state.page)[1:]))
     assert again == state
-    assert state.link(q="new") == State.read(QueryDict(state.link(q="new")[1:]))[0].link()
+    assert state.link(q="new") == ReportState.parse(QueryDict(state.link(q="new")[1:]))[0].link()
 
 
 def test_a_column_sorts_the_other_way_when_it_is_chosen_again():
-    state = State(tab="pages", q="x", page=4)
+    state = ReportState(tab="pages", q="x", page=4)
     assert state.sort_link("human") == "?sort=-human&q=x"
-    assert State(sort="-human").sort_link("human") == "?sort=human"
-    assert State().sort_link("total") == "?sort=total"
-    assert State().sort_link("path") == "?sort=path"
+    assert ReportState(sort="-human").sort_link("human") == "?sort=human"
+    assert ReportState().sort_link("total") == "?sort=total"
+    assert ReportState().sort_link("path") == "?sort=path"
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_odd_values_are_no_error(site, query):
 
 
 def test_a_range_of_24_hours_ends_with_the_coming_full_hour():
-    start, end = State(range="24h").window(datetime(2026, 3, 10, 12, 30, 5, 7, UTC))
+    start, end = ReportState(range="24h").window(datetime(2026, 3, 10, 12, 30, 5, 7, UTC))
     assert (start, end) == (datetime(2026, 3, 9, 13, tzinfo=UTC), datetime(2026, 3, 10, 13, tzinfo=UTC))
-    assert before(start, end) == (start - DAY, start)
+    assert previous_period(start, end) == (start - DAY, start)
 
 
 # Who sees it
@@ -206,7 +206,7 @@ def test_the_tiles_explain_the_overlap(busy):
 def test_a_period_is_compared_with_the_one_before(busy):
     page = busy.read(f"{MARCH}&compare=1")
     assert "Compared with 2026-01-29 00:00 to 2026-03-01 00:00." in page
-    assert "Views are collected since 2026-02-13 12:00, so a part of the period before has none." in page
+    assert "Views are collected since 2026-02-13 12:00, so a part of the period before has no views." in page
     assert [(row[0], row[3], row[4].replace(" ", "")) for row in rows_of(page, "pages")] == [
         ("/a", "6", "+3"),
         ("/b", "4", "−1"),
@@ -230,7 +230,7 @@ def test_percentages_of_many_neither_hide_some_nor_others():
 def test_nothing_is_compared_with_a_time_before_collection(site):
     site.view(seen())
     page = site.read("from=2026-03-10&to=2026-03-11&compare=1")
-    assert "Views are collected since 2026-03-10 12:00, so there is no period before to compare with." in page
+    assert "Views are collected since 2026-03-10 12:00, so there is no period to compare with." in page
     assert "new: none before" not in page
     assert "Change</a>" not in page
 
@@ -243,15 +243,19 @@ def test_steps_and_the_period_before_add_up_whatever_the_range(site, metric, que
     site.view(*(seen(at=NOON + timedelta(hours=5 * n, minutes=7 * n), ip=n + 150) for n in range(-120, 30)))
     page = site.read(f"{query}&compare=1&metric={metric}")
     steps = rows_of(page, "series")
-    state = State.read(QueryDict(query))[0]
+    state = ReportState.parse(QueryDict(query))[0]
     start, end = state.window(NOON)
-    for place, (lo, hi) in ((-2, (start, end)), (-1, before(start, end))):
-        assert sum(int(row[place]) for row in steps) == visitor_counts.views(site.project, lo, hi).totals["total"] > 0
+    for place, (lo, hi) in ((-2, (start, end)), (-1, previous_period(start, end))):
+        assert (
+            sum(int(row[place]) for row in steps)
+            == visitor_counts.count_views(site.project, lo, hi).totals["total"]
+            > 0
+        )
 
 
 def test_parts_of_a_day_are_named_as_such():
     def names(start, end, step):
-        return [time_series.name(*one) for one in time_series.split(start, end, step)]
+        return [time_series.name_step(*one) for one in time_series.split(start, end, step)]
 
     start, end = datetime(2026, 3, 9, 9, 30, tzinfo=UTC), datetime(2026, 3, 11, 8, tzinfo=UTC)
     assert names(start, end, DAY) == [
@@ -265,12 +269,14 @@ def test_parts_of_a_day_are_named_as_such():
 
 def test_a_page_waits_once_for_views_to_be_counted_and_says_when_they_are_not(busy, monkeypatch):
     asked = []
-    monkeypatch.setattr(sealer, "is_behind", lambda _: True)  # whatever a service of other tests has counted by now
-    monkeypatch.setattr(sealer, "seal", lambda patience: asked.append(patience))
+    monkeypatch.setattr(
+        sealer, "has_unsealed_views", lambda _: True
+    )  # whatever a service of other tests has counted by now
+    monkeypatch.setattr(sealer, "seal", lambda timeout: asked.append(timeout))
     assert "Views are still being counted" in busy.read(f"{MARCH}&compare=1&tab=agents")
     assert asked == [0.3]
     busy.client.get(f"{address(busy, 'views.csv')}?{MARCH}")
-    assert asked == [0.3, sealer.PATIENCE_SECONDS]
+    assert asked == [0.3, sealer.REPORT_TIMEOUT_SECONDS]
     monkeypatch.undo()
     assert "Views are still being counted" not in busy.read(MARCH)
 
@@ -296,7 +302,9 @@ def test_pages_sort_by_each_column(busy, sort, paths):
 def test_the_table_is_the_export_page_by_page(site):
     site.view(*(seen(f"/page-{n:03}", ip=ip) for n in range(120) for ip in range(1, 2 + n % 3)))
     shown = [row for page in (1, 2, 3) for row in rows_of(site.read(f"{MARCH}&page={page}"), "pages")]
-    counts = visitor_counts.visitors(site.project, datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC))
+    counts = visitor_counts.count_visitors(
+        site.project, datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
+    )
     assert [[row[0], int(row[3])] for row in shown] == [[row["path"], row["total"]] for row in counts.rows()]
     assert "101–120 of 120 pages. There is no page 9; this is the last, 3." in site.read(f"{MARCH}&page=9")
     found = site.read(f"{MARCH}&q=PAGE-11")
@@ -317,7 +325,9 @@ def test_a_path_is_only_text(site):
 
 
 def test_a_bar_shows_what_belongs_to_both_parts_once():
-    chart = charts.chart([Point("one", "1", first=6, second=5, total=8, before=4), Point("two", "2", 0, 0, 0, 10)])
+    chart = charts.build_chart(
+        [Point("one", "1", first=6, second=5, total=8, before=4), Point("two", "2", 0, 0, 0, 10)]
+    )
     assert [line.label for line in chart.lines] == ["0", "5", "10"]
     bar = chart.bars[0]
     assert (bar.first.y, bar.first.height) == ("40%", "60%")
@@ -327,9 +337,9 @@ def test_a_bar_shows_what_belongs_to_both_parts_once():
 
 
 def test_a_chart_of_nothing_and_of_one_point():
-    assert charts.chart([]).bars == []
-    assert [line.label for line in charts.chart([Point("one", "1", 0, 0, 0)]).lines] == ["0", "1"]
-    assert [line.label for line in charts.chart([Point("one", "1", 1, 0, 1_234_567)]).lines] == [
+    assert charts.build_chart([]).bars == []
+    assert [line.label for line in charts.build_chart([Point("one", "1", 0, 0, 0)]).lines] == ["0", "1"]
+    assert [line.label for line in charts.build_chart([Point("one", "1", 1, 0, 1_234_567)]).lines] == [
         "0",
         "500k",
         "1M",
@@ -359,7 +369,7 @@ def test_the_chart_has_the_period_before_beside_it(busy):
     now = datetime(2026, 11, 1, tzinfo=UTC)
     march = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
     visitor_counts.refresh(busy.project)
-    points, _ = time_series.points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
+    points, _ = time_series.build_points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
     assert [(point.name, point.total, point.before) for point in points if point.total or point.before] == [
         ("Tue 10 Mar 2026", 12, 0),
         ("Mon 16 Mar 2026", 0, 9),
@@ -380,7 +390,7 @@ def test_agents_are_told_by_name_class_and_rule(busy):
     found = rows_of(busy.read(f"{MARCH}&tab=agents&q=openai&sort=name"), "agents")
     assert [row[0] for row in found] == ["ChatGPT-User OpenAI", "GPTBot OpenAI"]
     page = busy.read(f"{MARCH}&tab=agents&q=nobody")
-    assert "No agent fits." in page
+    assert "No agent matches." in page
     assert "dateFrom" not in page, "agents are in the downloads only"
 
 
@@ -480,7 +490,7 @@ def test_an_empty_range_leads_to_the_latest_day(site):
     page = site.read("from=2025-01-01&to=2025-02-01&metric=views")
     assert "No visitors in this range." in page
     assert '<a href="?from=2026-03-10&amp;to=2026-03-11&amp;metric=views">2026-03-10</a>' in page
-    assert "1 view by clients that count as nobody" in site.read("from=2026-03-12&to=2026-04-01")
+    assert "1 view by clients that are in no count" in site.read("from=2026-03-12&to=2026-04-01")
     assert "This range has not begun yet." in site.read("from=2126-03-12")
 
 

@@ -200,9 +200,9 @@ def test_nothing_that_could_be_turned_back_is_stored(collect):
 
 
 def test_hashes_of_two_projects_cannot_be_joined(make_project):
-    from analytics.identity.visitor_hash import visitor
+    from analytics.identity.visitor_hash import hash_visitor
     from docsite.core.http.client_address import parse_address
 
     one, two = make_project().project, make_project().project
     address = parse_address("198.51.100.1")
-    assert visitor(visitor_secret(one), address, CHROME) != visitor(visitor_secret(two), address, CHROME)
+    assert hash_visitor(visitor_secret(one), address, CHROME) != hash_visitor(visitor_secret(two), address, CHROME)

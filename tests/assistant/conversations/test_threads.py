@@ -245,8 +245,12 @@ def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeyp
     really = StoredConversation.store
     monkeypatch.setattr(StoredConversation, "store", store)
     good, bad = conversation("One?"), conversation("Two?")
+    with threads._saves._turn:  # both wait, and share a transaction
+        failed = threads._saves.submit((bad, Outcome(rung="poison")))
+        threads._saves.submit((good, Outcome(state="done", spent=5)))
     with pytest.raises(RuntimeError):
-        threads._store([(bad, Outcome(rung="poison")), (good, Outcome(state="done", spent=5))])
+        failed.result(PATIENCE)
+    threads.flush()
     assert Message.objects.get(message_id=good.message_id).state == "done"
     assert Message.objects.get(message_id=bad.message_id).state == "running"
     assert TokenUse.objects.get(project=project.project).tokens == 5

@@ -36,7 +36,7 @@ PATIENCE = 1_800.0  # seconds
 FIRST = 50  # rows that the export gives if it is asked for no more
 PATH = "/page/"
 FACTS = {  # the columns of a view after its page's number; a visitor goes in between
-    kind: ((client_class, False), (agent, "", "bench", 1, "", "", False))
+    kind: ((client_class, "html"), (agent, "", "", "bench", 1, "", "", False))
     for kind, client_class, agent in (
         (HUMAN, "human", ""),
         (READER, "ai_user", "Reader"),
@@ -71,10 +71,10 @@ class Ours(Engine):
         clock = Clock()
         for batches in self._batches(views):
             with clock("durable"):
-                for waiting in [writer.put(self.project.pk, batch) for batch in batches]:
+                for waiting in [writer.submit(self.project.pk, batch) for batch in batches]:
                     assert waiting.result().accepted
         with clock("sealing"):
-            assert sealer.seal(patience=PATIENCE)
+            assert sealer.seal(timeout=PATIENCE)
         return dict(clock.seconds)
 
     def _batches(self, views: History) -> Iterator[list[list[writer.View]]]:
@@ -104,7 +104,7 @@ class Ours(Engine):
 
     def _counts(self, days: int) -> visitor_counts.Counts:
         start, end = (datetime.fromtimestamp(self.history.start(last) / 1000, UTC) for last in (days, 0))
-        return visitor_counts.visitors(self.project, start, end)
+        return visitor_counts.count_visitors(self.project, start, end)
 
     def rows(self, answer: list[Row]) -> Iterator[Row]:
         paths = pages.paths_of(self.project.pk, [number for number, *_ in answer])

@@ -11,10 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 
 from analytics.collecting.sample import make_sample_views
-from analytics.counting import background
-from assistant.conversations.threads import mark_orphans
 from assistant.models import AssistantSettings
-from assistant.sessions.start import drain
 from docsite.core.ids import is_token
 from docsite.core.tenants.management.base import ServiceCommand, port
 from docsite.core.tenants.management.commands.createproject import create_project
@@ -28,7 +25,6 @@ from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE
 from search.indexing.ingest import ingest
 from search.sources.opening import read
 from search.sources.reading import Reading
-from search.stored import scheduler
 
 USERNAME = "admin"
 STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]
@@ -59,7 +55,6 @@ class Command(ServiceCommand):
             settings.ALLOWED_HOSTS.append(f"[{shown}]" if ":" in shown else shown)
         self._step("Database")
         call_command("migrate", verbosity=0)
-        mark_orphans()
         self._step("Demo project and keys")
         file: Path = settings.DATA_DIR / "demo.json"
         known = _read(file)
@@ -77,10 +72,7 @@ class Command(ServiceCommand):
             self.stdout.write(f"  To take them away: manage.py removesample {project.domain}")
         _write(file, {"sample_of": project.project_id, **demo})  # once taken away, they stay away
         settings.ENV.site_assistant_key = demo["assistant_key"]
-        background.start()
-        scheduler.start()
-        serve(host, port, lambda: self._tell(demo), drain)
-        scheduler.stop()
+        serve(host, port, lambda: self._tell(demo))
         self.stdout.write("Stopped.")
 
     def _step(self, name: str) -> None:

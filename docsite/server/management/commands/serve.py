@@ -6,11 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from analytics.counting import background
-from assistant.conversations.threads import mark_orphans
-from assistant.sessions.start import drain
 from docsite.core.tenants.management.base import ServiceCommand, port
-from search.stored import scheduler
 
 
 class Command(ServiceCommand):
@@ -35,11 +31,7 @@ class Command(ServiceCommand):
             claim(host, port)
         except OSError as taken:
             raise CommandError(f"{host}:{port}: {taken.strerror}. Choose another --port.") from None
-        mark_orphans()
-        background.start()
-        scheduler.start()
-        serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"), drain)
-        scheduler.stop()
+        serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"))
 
     def _tell(self, line: str) -> None:
         self.stdout.write(line)

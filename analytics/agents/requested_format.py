@@ -1,4 +1,4 @@
-"""What was asked for: a page for people, or its Markdown."""
+"""The format in which a client requested a page: HTML or Markdown."""
 
 import functools
 import re
@@ -6,16 +6,16 @@ import re
 from analytics.agents.verdict import KNOWN_CRAWLERS
 
 
-def surface_of(raw_path: str, accept: str) -> str:
-    """What was asked for: `llms` (a list of pages for machines), `md` (a page as Markdown) or `html`."""
+def requested_format(raw_path: str, accept: str) -> str:
+    """The requested format: `llms` (a list of pages for machines), `md` (a page as Markdown) or `html`."""
     path = raw_path.partition("?")[0].partition("#")[0].lower()
     if path.endswith(("/llms.txt", "/llms-full.txt")):
         return "llms"
     return "md" if path.endswith((".md", ".mdx", ".markdown")) or prefers_markdown(accept) else "html"
 
 
-def reads(client_class: str, surface: str) -> bool:
-    """Whether a view is a Markdown fetch: only machines read Markdown, and a known crawler reads for nobody."""
+def is_markdown_fetch(client_class: str, surface: str) -> bool:
+    """Whether a view counts as AI because of Markdown: only machines read it. Known crawlers do not count."""
     return surface != "html" and client_class not in KNOWN_CRAWLERS
 
 

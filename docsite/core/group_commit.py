@@ -1,0 +1,165 @@
+"""Group commit: what many callers submit within a few milliseconds is stored in one transaction."""
+
+import atexit
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Generic, NamedTuple, TypeVar
+
+from django.db import InterfaceError, OperationalError, close_old_connections
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5.0  # between attempts to store what was kept while the database was away
+
+
+class QueueFull(Exception):
+    """Too many items wait for the database. The item was not stored."""
+
+
+class _Entry(NamedTuple, Generic[Item, Result]):
+    """A submitted item, its weight, and the future of its caller."""
+
+    item: Item
+    weight: int
+    future: "Future[Result]"
+
+
+class GroupCommit(Generic[Item, Result]):
+    """A queue and one thread that stores what is in it, group by group.
+
+    `store` stores a list of items in one transaction of its own, and returns one
+    result for each item. It must store all of them or raise. It runs in the
+    thread, or in the thread of whoever calls `flush`.
+
+    The thread waits `delay` seconds for a group to gather, unless items of the
+    weight `enough` are there already. A group weighs about `largest` at most.
+    The queue holds items of the weight `capacity`.
+
+    When the database is away, the callers get its error; with `keep_waiting`,
+    the items stay in the queue instead. After any other error each item of the
+    group is tried by itself, so that no item fails because of another.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        store: Callable[[list[Item]], Sequence[Result]],
+        *,
+        delay: float,
+        enough: int,
+        largest: int,
+        capacity: int,
+        weigh: Callable[[Item], int] = lambda item: 1,
+        keep_waiting: bool = False,
+    ) -> None:
+        self.name = name
+        self.capacity = capacity
+        self._run_store = store
+        self._delay = delay
+        self._enough = enough
+        self._largest = largest
+        self._weigh = weigh
+        self._keep_waiting = keep_waiting
+        self._queue: deque[_Entry[Item, Result]] = deque()
+        self._weight = 0
+        self._lock = threading.Lock()  # of the queue
+        self._turn = threading.Lock()  # of whoever stores
+        self._due = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def submit(self, item: Item) -> "Future[Result]":
+        """Queue an item. Its future gets the result after the commit, or the error.
+
+        The error is `QueueFull` when the queue is full. Cancelling the future
+        does not take the item back.
+        """
+        future: Future[Result] = Future()
+        weight = self._weigh(item)
+        with self._lock:
+            if self._weight + weight > self.capacity:
+                future.set_exception(QueueFull("The database does not keep up. Try again shortly."))
+                return future
+            self._weight += weight
+            self._queue.append(_Entry(item, weight, future))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+                self._thread.start()
+                atexit.register(self.flush)
+        self._due.set()
+        return future
+
+    def flush(self) -> bool:
+        """Store what waits, in this thread. Returns False when items still wait because the database is away."""
+        with self._turn:
+            while group := self._next_group():
+                if left := self._store(group):
+                    self._put_back(left)
+                    return False
+        return True
+
+    def _run(self) -> None:
+        while True:
+            self._due.wait()
+            if self._weight < self._enough and self._delay:
+                time.sleep(self._delay)
+            self._due.clear()
+            if not self.flush():
+                time.sleep(RETRY_SECONDS)
+                self._due.set()
+
+    def _next_group(self) -> list[_Entry[Item, Result]]:
+        group, weight = [], 0
+        with self._lock:
+            while self._queue and weight < self._largest:
+                entry = self._queue.popleft()
+                weight += entry.weight
+                group.append(entry)
+            self._weight -= weight
+        return group
+
+    def _put_back(self, entries: list[_Entry[Item, Result]]) -> None:
+        with self._lock:
+            self._queue.extendleft(reversed(entries))
+            self._weight += sum(entry.weight for entry in entries)
+
+    def _store(self, group: list[_Entry[Item, Result]]) -> list[_Entry[Item, Result]]:
+        """Store a group and answer its callers. Returns the entries that have to wait for the database."""
+        try:
+            results = self._commit(group)
+        except (OperationalError, InterfaceError) as failure:  # the database is away, locked or full
+            if self._keep_waiting:
+                logger.warning("%d %s wait for the database: %s", len(group), self.name, failure)
+                return group
+            self._fail(group, failure)
+        except Exception as failure:
+            if len(group) == 1:
+                self._fail(group, failure)
+                return []
+            for position, entry in enumerate(group):
+                if self._store([entry]):
+                    return group[position:]
+        else:
+            for entry, result in zip(group, results, strict=True):
+                if entry.future.set_running_or_notify_cancel():
+                    entry.future.set_result(result)
+        return []
+
+    def _commit(self, group: list[_Entry[Item, Result]]) -> Sequence[Result]:
+        close_old_connections()
+        try:
+            return self._run_store([entry.item for entry in group])
+        finally:
+            close_old_connections()
+
+    def _fail(self, group: list[_Entry[Item, Result]], failure: Exception) -> None:
+        logger.warning("%d %s could not be stored: %r", len(group), self.name, failure)
+        for entry in group:
+            if entry.future.set_running_or_notify_cancel():
+                entry.future.set_exception(failure)

@@ -1,0 +1,75 @@
+"""The start and the end of a process that serves: what runs beside the requests, and what is stored at the end.
+
+Daphne calls `start` and `stop` (`docsite.server.daphne`). Other ASGI servers
+announce start and end by the lifespan protocol, which `lifespan` speaks.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from analytics.collecting import writer
+from analytics.counting import background
+from assistant.conversations import threads
+from assistant.sessions.start import drain
+from docsite.core.db import in_db
+from search.query_log import recording, sweeper
+from search.stored import scheduler
+
+logger = logging.getLogger(__name__)
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+
+
+def start() -> None:
+    """Begin what runs beside the requests. Blocks: it writes to the database."""
+    threads.mark_orphans()
+    background.start()
+    sweeper.start()
+    scheduler.start()
+
+
+async def no_requests() -> None:
+    """For servers that call `stop` when no request is left."""
+
+
+async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> None:
+    """End what runs, then store what waits in memory. Never raises: the process ends in any case.
+
+    `end_requests` is awaited when the answers have ended, and before anything is
+    stored, so that what the last requests record is stored, too.
+    """
+    await asyncio.gather(
+        _attempt("end reading sources", in_db(scheduler.stop)()),
+        _attempt("end the running answers", drain()),
+    )
+    await _attempt("end the last requests", end_requests())
+    await _attempt("store the last answers", in_db(threads.flush)())
+    await _attempt("store the last searches", in_db(recording.flush)())
+    await _attempt("store the last views", in_db(writer.flush)())
+
+
+async def _attempt(purpose: str, step: Awaitable[object]) -> None:
+    try:
+        await step
+    except Exception:  # the next step must run all the same
+        logger.exception("At its end the process could not %s.", purpose)
+
+
+async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
+    """The lifespan protocol of ASGI (https://asgi.readthedocs.io/en/latest/specs/lifespan.html)."""
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.shutdown":
+            await stop()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        try:
+            await in_db(start)()
+        except Exception as failure:
+            await send({"type": "lifespan.startup.failed", "message": str(failure)})
+            raise
+        await send({"type": "lifespan.startup.complete"})

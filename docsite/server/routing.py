@@ -1,0 +1,50 @@
+"""Which handler serves a request or a socket, by its path."""
+
+import re
+
+from channels.routing import URLRouter
+from django.conf import settings
+from django.urls import re_path
+from django.utils.module_loading import import_string
+
+from docsite.core.http import client_address
+from docsite.server.handlers import ApiHandler, PageHandler
+from docsite.server.lifecycle import Receive, Scope, Send
+
+_API = re.compile(r"/(v[0-9]+|discovery|health|openapi\.json|widget\.js|widget\.d\.ts|widget/[^/]+|views\.js)(/|$)")
+_WITHOUT_PREFIX = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
+
+
+class Http:
+    """Hands each request to its handler. Clients in which only a host can be configured may omit `/discovery`."""
+
+    def __init__(self) -> None:
+        self.api = ApiHandler(settings.API_MIDDLEWARE)
+        self.pages = PageHandler(settings.MIDDLEWARE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        scope = {**scope, "scheme": client_address.scheme(scope)}
+        if _WITHOUT_PREFIX.match(scope["path"]):
+            scope = {**scope, "path": "/discovery" + scope["path"]}
+        handler = self.api if _API.match(scope["path"]) else self.pages
+        await handler(scope, receive, send)
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """Close a socket before it opens (403), since nothing is served at its path."""
+    await receive()
+    await send({"type": "websocket.close"})
+
+
+def sockets() -> URLRouter:
+    """The routes of WebSockets."""
+    return URLRouter(
+        [
+            re_path(
+                r"^(?:discovery/)?v1/assistant/(?P<domain>[^/]+)/socket$",
+                import_string("assistant.consumers.AssistantSocket").as_asgi(),
+            ),
+            re_path(r"", refuse),  # type: ignore[arg-type]  # an ASGI application
+        ]
+    )
