@@ -1,12 +1,14 @@
 """Registers the app."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
 
 if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
-    from search.signals import Warned
+    from search.signals import IndexWarning
 
 
 class AssistantConfig(AppConfig):
@@ -16,12 +18,14 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Ask the golden questions before a new index is swapped in."""
-        from search.signals import swapping
+        from search.signals import index_staged
 
-        swapping.connect(_ask_golden)
+        index_staged.connect(_ask_golden)
 
 
-def _ask_golden(project: "Project", **kwargs: Any) -> "list[Warned]":
+def _ask_golden(
+    project: "Project", preview: Callable[[], AbstractContextManager[None]], **kwargs: Any
+) -> "list[IndexWarning]":
     from assistant import golden_questions
 
-    return golden_questions.check(project)
+    return golden_questions.check(project, preview)

@@ -6,6 +6,7 @@ the same answer each time. So what changes is the documentation, or the search.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
@@ -17,9 +18,9 @@ from assistant.conversations.threads import UnstoredConversation
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.question import Question
 from docsite.core.tenants.models import Project
-from search.signals import Warned
+from search.signals import IndexWarning
 
-MOST_SECONDS = 5.0  # of a swap: on SQLite nobody else can write meanwhile
+MAX_SECONDS = 5.0  # of an ingest; the question being asked is finished
 
 
 class Unanswered(RuntimeError):
@@ -45,20 +46,27 @@ def run(
     return asked
 
 
-def check(project: Project) -> list[Warned]:
-    """What fails with the index as this transaction has it, failures that are new first. Stores nothing."""
-    until = time.monotonic() + MOST_SECONDS
-    warnings: list[Warned] = []
+def check(project: Project, preview: Callable[[], AbstractContextManager[None]]) -> list[IndexWarning]:
+    """The questions that fail with a staged index, new failures first. Stores nothing.
+
+    Within `preview()` searches find the staged index.
+    """
     questions = sorted(project.golden_questions.all(), key=lambda question: question.passed is False)
-    for number, question in enumerate(questions):
-        if time.monotonic() > until:
-            told = f"Only {number} of {len(questions)} golden questions were asked, in {MOST_SECONDS:g} seconds."
-            return [*warnings, Warned(told, stops=False)]
-        known = question.passed is False
-        _ask(project, question)
-        if not question.passed:
-            which = "failing as before" if known else "failing"
-            warnings.append(Warned(f"Golden question {which}: {question}: {difference(question)}", stops=not known))
+    if not questions:
+        return []
+    warnings: list[IndexWarning] = []
+    with preview():
+        until = time.monotonic() + MAX_SECONDS
+        for number, question in enumerate(questions):
+            if time.monotonic() > until:
+                sentence = f"Only {number} of {len(questions)} golden questions were asked, in {MAX_SECONDS:g} seconds."
+                return [*warnings, IndexWarning(sentence, stops=False)]
+            failed_before = question.passed is False
+            _ask(project, question)
+            if not question.passed:
+                which = "failing as before" if failed_before else "failing"
+                sentence = f"Golden question {which}: {question}: {difference(question)}"
+                warnings.append(IndexWarning(sentence, stops=not failed_before))
     return warnings
 
 
@@ -79,7 +87,7 @@ def answered(project: Project, question: Question) -> Outcome:
         return outcome
 
     async def retrieve(asked: Question) -> Retrieved:
-        # In the thread that waits here, with its transaction: before a swap nobody else sees the new index.
+        # In the thread that waits here, whose database connection is open already.
         return await sync_to_async(configuration.retrieve)(project, asked)
 
     outcome = async_to_sync(answer)()

@@ -1,20 +1,46 @@
 """Ingested pages, the heading-sized sections that are indexed and cited, and what readers searched for."""
 
+import json
 from typing import ClassVar
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import connection, models
+from django.db.models.expressions import RawSQL
 
 from docsite.core.tenants.models import Project
+from search.preview import staged_index
 from search.sources.reading import under_of
 
 
-class LiveDocuments(models.Manager["Document"]):
-    """The pages that readers see."""
+def is_visible(document: str = "") -> models.Q:
+    """The condition that readers see a page; `document` is the lookup that leads to it, such as `document__`."""
+    staged = staged_index()
+    visible = models.Q(**{f"{document}build": ""})
+    if staged is None:
+        return visible
+    if connection.vendor == "postgresql":
+        replaced = RawSQL("SELECT unnest(%s::bigint[])", [list(staged.replaced)])
+    else:  # one parameter, since there may be more pages than SQLite takes parameters
+        replaced = RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(staged.replaced))])
+    new = models.Q(**{f"{document}build": staged.build})
+    return new | (visible & ~models.Q(**{f"{document}pk__in": replaced}))
+
+
+class VisibleDocuments(models.Manager["Document"]):
+    """The pages that readers see; within a preview, those of the staged index."""
 
     def get_queryset(self) -> "models.QuerySet[Document]":
-        """Without what an ingest is still building, or has retired."""
-        return super().get_queryset().filter(build="")
+        """Leave out pages that an ingest has staged or retired."""
+        return super().get_queryset().filter(is_visible())
+
+
+class SectionManager(models.Manager["Section"]):
+    """Sections, of visible pages and others."""
+
+    def on_page(self, project: Project, path: str) -> "models.QuerySet[Section]":
+        """The sections of one visible page, in their order."""
+        sections = self.filter(is_visible("document__"), document__project=project, document__path=path)
+        return sections.order_by("position")
 
 
 class Source(models.Model):
@@ -127,7 +153,7 @@ class Document(models.Model):
         max_length=16, blank=True, editable=False, help_text="The ingest that is making or has retired it."
     )
 
-    objects = LiveDocuments()
+    objects = VisibleDocuments()
     every = models.Manager()  # noqa: DJ012  # it is a manager, too
 
     class Meta:
@@ -150,6 +176,8 @@ class Section(models.Model):
     trail = models.JSONField(default=list, help_text="Headings above this one, its own last.")
     body = models.TextField(help_text="Markdown, ready to be quoted.")
     text = models.TextField(help_text="The same as plain text.")
+
+    objects = SectionManager()
 
     class Meta:
         ordering: ClassVar = ["document", "position"]

@@ -1,13 +1,16 @@
 """Engines that hold the terms of a project's sections. Each module has the same functions.
 
     stage(project, entries)              add sections to the index that is being built
-    prepare(project, stale, claim)       get ready to swap; gives what `swap` wants to know. Each of its transactions
-                                         begins with `claim`, which raises when another ingest has begun
-    swap(project, stale, prepared)       let what was staged take the place of the stale sections, inside a transaction
+    prepare(project, stale, claim)       get ready to swap; returns whether the staged index can be searched now. Each
+                                         transaction begins with `claim`, which raises when another ingest has begun
+    complete(project, stale, claim)      make the staged index searchable where `prepare` did not
+    swap(project, stale, is_complete)    let what was staged take the place of the stale sections, inside a transaction
     discard(project)                     forget what was staged
     drop(project)                        forget the project
     candidates(project, wanted, facets, most)    ids of the likeliest sections, best first
     entries(project, section_ids)        those sections, in any order
+
+The last two read the staged index within a preview (`search.preview`).
 
 Scoring is done in `search.retrieval.ranking`, the same for every engine.
 """

@@ -135,8 +135,6 @@ def copy_of(project: Project, sections: int) -> Copy | None:
     """The copy of the index as the current snapshot has it, if it is large and tantivy is installed."""
     if not INSTALLED or sections < settings.ENV.tantivy_sections:
         return None
-    if connection.in_atomic_block:  # of a swap: the state that it sees may never come
-        return None
     generation, indexed_at = Project.objects.values_list("index_generation", "indexed_at").get(pk=project.pk)
     return Copy(project, generation, indexed_at) if indexed_at else None
 

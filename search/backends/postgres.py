@@ -10,10 +10,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, combinations_with_replacement
+from typing import Any
 
 from django.db import connection
 
 from docsite.core.tenants.models import Project
+from search.preview import staged_index
 from search.text.terms import Entry, Wanted
 
 _COLUMNS = (
@@ -57,11 +59,16 @@ def stage(project: Project, entries: Iterable[Entry]) -> None:
             ))  # fmt: skip
 
 
-def prepare(project: Project, stale: Sequence[int], claim: Callable[[], None]) -> None:
-    """Nothing: a change of any size holds up nobody here."""
+def prepare(project: Project, stale: Sequence[int], claim: Callable[[], None]) -> bool:
+    """Do nothing: a change of any size holds up nobody here."""
+    return True
 
 
-def swap(project: Project, stale: Sequence[int], prepared: None) -> None:
+def complete(project: Project, stale: Sequence[int], claim: Callable[[], None]) -> None:
+    """Do nothing: one table holds every section, and a search chooses by their documents."""
+
+
+def swap(project: Project, stale: Sequence[int], is_complete: bool) -> None:
     """Let what was staged take the place of the stale sections, inside a transaction: their documents say which."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM search_entries WHERE section_id = ANY(%s)", [list(stale)])
@@ -90,11 +97,12 @@ def candidates(project: Project, wanted: Wanted, facets: Sequence[Sequence[str]]
     for rarity, terms in _alike(wanted.scored).items():
         rank.append("%s * ts_rank(%s, terms, (%s)::tsquery)")
         values += [rarity * len(terms), _WEIGHTS, _any(project, terms)]  # ts_rank gives their mean
+    hidden, hidden_values = _hidden(project)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT section_id FROM search_entries WHERE terms @@ (%s)::tsquery AND document_id NOT IN ({_HIDDEN}) "
+            f"SELECT section_id FROM search_entries WHERE terms @@ (%s)::tsquery AND document_id NOT IN ({hidden}) "
             f"ORDER BY {' + '.join(rank)} DESC, section_id LIMIT %s",
-            [match, project.pk, *values, most],
+            [match, *hidden_values, *values, most],
         )
         return [pk for (pk,) in cursor.fetchall()]
 
@@ -104,6 +112,14 @@ def entries(project: Project, section_ids: Iterable[int]) -> list[Entry]:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {_COLUMNS} FROM search_entries WHERE section_id = ANY(%s)", [list(section_ids)])
         return [Entry(*row) for row in cursor.fetchall()]
+
+
+def _hidden(project: Project) -> tuple[str, list[Any]]:
+    """SQL for the documents that a search must not find, and its values."""
+    if staged := staged_index():
+        sql = "SELECT id FROM search_document WHERE project_id = %s AND (build NOT IN ('', %s) OR id = ANY(%s))"
+        return sql, [project.pk, staged.build, list(staged.replaced)]
+    return _HIDDEN, [project.pk]
 
 
 def _vector(project: Project, entry: Entry) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from django.db import connection, transaction
 
 from docsite.core.tenants.models import Project
+from search.preview import staged_index
 from search.text.terms import Entry, Wanted
 
 # Terms arrive ready-made: the tokenizer only has to keep letters, digits and marks together.
@@ -35,18 +36,25 @@ def stage(project: Project, entries: Iterable[Entry]) -> None:
 
 
 def prepare(project: Project, stale: Sequence[int], claim: Callable[[], None]) -> bool:
-    """Where much changes, copy what stays beside what was staged. Whether the new index is then complete."""
-    live = _table(project)
-    gone = set(stale)
-    with transaction.atomic(), connection.cursor() as cursor:
+    """Complete the staged index where much changes. Returns whether it is complete."""
+    with transaction.atomic():
         claim()
-        _create(live)
+        _create(_table(project))
         _create(_next(project))
-        cursor.execute(f"SELECT id FROM {live}_docsize")
-        stay = [rowid for (rowid,) in cursor.fetchall() if rowid not in gone]
         staged = _count(_next(project))
     if max(len(stale), staged) < LARGE:
         return False
+    complete(project, stale, claim)
+    return True
+
+
+def complete(project: Project, stale: Sequence[int], claim: Callable[[], None]) -> None:
+    """Copy the sections that stay into the staged index, so that it can be searched and put in place as a whole."""
+    live = _table(project)
+    gone = set(stale)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT id FROM {live}_docsize")
+        stay = [rowid for (rowid,) in cursor.fetchall() if rowid not in gone]
     for batch in _batches(stay):
         with transaction.atomic(), connection.cursor() as cursor:
             claim()
@@ -54,14 +62,13 @@ def prepare(project: Project, stale: Sequence[int], claim: Callable[[], None]) -
                 f"INSERT INTO {_next(project)} (rowid, {_COLUMNS}) "
                 f"SELECT rowid, {_COLUMNS} FROM {live} WHERE rowid IN ({', '.join(map(str, batch))})"
             )
-    return True
 
 
-def swap(project: Project, stale: Sequence[int], prepared: bool) -> None:
+def swap(project: Project, stale: Sequence[int], is_complete: bool) -> None:
     """Let what was staged take the place of the stale sections, inside a transaction."""
     live, staged = _table(project), _next(project)
     with connection.cursor() as cursor:
-        if prepared:
+        if is_complete:
             cursor.execute(f"DROP TABLE {live}")
             cursor.execute(f"ALTER TABLE {staged} RENAME TO {live}")
             return
@@ -90,7 +97,7 @@ def candidates(project: Project, wanted: Wanted, facets: Sequence[Sequence[str]]
         match += f" AND {_among(wanted.scored)}"  # excludes nothing: BM25 counts whatever is in the expression
     for alternatives in facets:
         match += f" AND (facets : ({_any(alternatives)}))"
-    table = _table(project)
+    table = _searched(project)
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT rowid FROM {table} WHERE {table} MATCH %s ORDER BY bm25({table}, {_WEIGHTS}), rowid LIMIT %s",
@@ -105,13 +112,17 @@ def entries(project: Project, section_ids: Iterable[int]) -> list[Entry]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT rowid, document_id, position, title, heading, trail, about, body, facets, "
-            f"path, names, language, version, boost FROM {_table(project)} WHERE rowid IN ({ids})"
+            f"path, names, language, version, boost FROM {_searched(project)} WHERE rowid IN ({ids})"
         )
         return [Entry(*row) for row in cursor.fetchall()]
 
 
 def _table(project: Project) -> str:
     return f"search_terms_{int(project.pk)}"
+
+
+def _searched(project: Project) -> str:
+    return _next(project) if staged_index() else _table(project)
 
 
 def _next(project: Project) -> str:

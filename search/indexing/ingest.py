@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from django.db import transaction
@@ -15,8 +15,8 @@ from docsite.core.tenants.models import Project
 from search import backends
 from search.indexing import entries, storable
 from search.models import Document, Index, Redirect, Section, Source
-from search.retrieval import index_state
-from search.signals import Warned, swapping
+from search.preview import StagedIndex, search_in
+from search.signals import IndexWarning, index_staged
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page
 from search.text import analysis, sections
 from search.text.vocabulary import Vocabulary
@@ -45,7 +45,7 @@ class Summary:
     redirects: int = 0
     bad: list[Bad] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
+    warnings: list[IndexWarning] = field(default_factory=list)
 
 
 class Refused(ValueError):
@@ -256,10 +256,23 @@ class _Build:
         ]
         vocabulary = self.vocabulary(pages)
         self.progress("preparing the new index")
-        prepared = self.engine.prepare(self.project, stale, self.claim)
+        is_complete = self.engine.prepare(self.project, stale, self.claim)
+
+        @contextmanager
+        def preview() -> Iterator[None]:
+            nonlocal is_complete
+            if not is_complete:
+                self.engine.complete(self.project, stale, self.claim)
+                is_complete = True
+            with search_in(StagedIndex(self.project.pk, self.name, pages, vocabulary)):
+                yield
+
+        self.summary.warnings = self.warnings(preview)
         with transaction.atomic():
             self.claim()
-            self.engine.swap(self.project, stale, prepared)
+            if self.strict and any(warning.stops for warning in self.summary.warnings):
+                raise Refused("the new index was refused; the old one stays", self.summary)
+            self.engine.swap(self.project, stale, is_complete)
             for batch in _batches(pages):
                 Document.every.filter(pk__in=batch).update(build=f"-{self.name}")
             Document.every.filter(project=self.project, build=self.name).update(build="")
@@ -271,9 +284,6 @@ class _Build:
             project.index_generation += 1
             project.indexed_at = timezone.now()
             project.save(update_fields=["index_generation", "indexed_at"])
-            self.summary.warnings = self.warnings(project)
-            if self.strict and any(warned.stops for warned in self.summary.warnings):
-                raise Refused("the new index was refused; the old one stays", self.summary)
 
     def redirect(self) -> None:
         """Let the redirects be those of the source. One whose path is another source's already is passed over."""
@@ -289,16 +299,15 @@ class _Build:
             for path, target in moved.items()
         )
 
-    def warnings(self, project: Project) -> list[Warned]:
-        """What others say of the new index, which only this transaction sees yet."""
-        savepoint = transaction.savepoint()
-        try:
-            answers = swapping.send_robust(Project, project=project)  # which logs failures
-        finally:
-            transaction.savepoint_rollback(savepoint)  # PostgreSQL would not go on after an error of a receiver
-            index_state.forget(project)
-        failed = Warned("The new index could not be checked; the log says why.")
-        return [warned for _, said in answers for warned in ([failed] if isinstance(said, Exception) else said)]
+    def warnings(self, preview: Callable[[], AbstractContextManager[None]]) -> list[IndexWarning]:
+        """The warnings of other apps, which check the staged index."""
+        responses = index_staged.send_robust(Project, project=self.project, preview=preview)  # logs failures
+        failed = IndexWarning("The new index could not be checked; the log says why.")
+        return [
+            warning
+            for _, response in responses
+            for warning in ([failed] if isinstance(response, Exception) else response)
+        ]
 
     def vocabulary(self, stale_pages: list[int]) -> Vocabulary:
         """The words of the index as it will be."""

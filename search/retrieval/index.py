@@ -122,9 +122,7 @@ def examine(asked: Asked) -> list[Found]:
         candidates += [one for one in named if one.section_id not in known]
     if asked.preferred.near:
         known = {one.section_id for one in candidates}
-        here = Section.objects.filter(
-            document__project=asked.project, document__build="", document__path=asked.preferred.near
-        )
+        here = Section.objects.on_page(asked.project, asked.preferred.near)
         rows = here.values_list("pk", "document__version", "document__language", "document__tags")[:CORE]
         ids = [pk for pk, *page in rows if pk not in known and _lets_in(asked.query, *page)]
         candidates += index_state.candidates(asked.project, ids)

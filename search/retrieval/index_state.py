@@ -5,6 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from django.db import connection
 from django.db.models import Count
@@ -13,6 +14,7 @@ from docsite.core.tenants.models import Project
 from search import backends
 from search.backends.local import Copy, copy_of
 from search.models import Document, Index
+from search.preview import StagedIndex, staged_index
 from search.retrieval.ranking import Candidate
 from search.text.vocabulary import Vocabulary
 
@@ -36,6 +38,7 @@ class State:
 
 
 _states: OrderedDict[int, State] = OrderedDict()
+_staged_states: WeakKeyDictionary[StagedIndex, State] = WeakKeyDictionary()
 _candidates: OrderedDict[int, Candidate] = OrderedDict()
 _lock = threading.Lock()
 _reading = threading.Lock()
@@ -43,6 +46,10 @@ _reading = threading.Lock()
 
 def of(project: Project) -> State:
     """The state of the index as the current snapshot of the database has it."""
+    if staged := staged_index():
+        if staged not in _staged_states:
+            _staged_states[staged] = _read(project, project.index_generation, staged.vocabulary, copy=None)
+        return _staged_states[staged]
     with connection.cursor() as cursor:  # asked by every search: the ORM would take five times as long
         cursor.execute("SELECT index_generation FROM projects_project WHERE id = %s", [project.pk])
         generation = int(cursor.fetchone()[0])
@@ -51,19 +58,15 @@ def of(project: Project) -> State:
         with _reading:  # by one thread; the others wait for it
             known = _states.get(project.pk)
             if not known or known.generation != generation:
-                known = _read(project, generation)
+                stored = Index.objects.filter(pk=project.pk).values_list("vocabulary", flat=True).first()
+                vocabulary = Vocabulary.decode(bytes(stored or b""))
+                known = _read(project, generation, vocabulary, copy_of(project, vocabulary.sections))
     with _lock:
         _states[project.pk] = known
         _states.move_to_end(project.pk)
         while len(_states) > MOST_PROJECTS:
             _states.popitem(last=False)
     return known
-
-
-def forget(project: Project) -> None:
-    """Drop the state that a transaction read of its own changes: when they are undone, its generation comes again."""
-    with _lock:
-        _states.pop(project.pk, None)
 
 
 def candidates(project: Project, section_ids: list[int]) -> list[Candidate]:
@@ -83,21 +86,19 @@ def candidates(project: Project, section_ids: list[int]) -> list[Candidate]:
     return [known[pk] for pk in section_ids]
 
 
-def _read(project: Project, generation: int) -> State:
-    stored = Index.objects.filter(pk=project.pk).values_list("vocabulary", flat=True).first()
+def _read(project: Project, generation: int, vocabulary: Vocabulary, copy: Copy | None) -> State:
     documents = Document.objects.filter(project=project)
     languages = {language.lower() for language in documents.values_list("language", flat=True).distinct()}
     front = documents.filter(path="/").values_list("language", flat=True).first()
     commonest = documents.values_list("language").annotate(pages=Count("pk")).order_by("-pages", "language").first()
     versions = documents.exclude(version="").values_list("version", flat=True).distinct()
-    vocabulary = Vocabulary.decode(bytes(stored or b""))
     return State(
         generation,
         vocabulary,
         tuple(sorted({language[:2] or "en" for language in languages})) or ("en",),
         (front or (commonest[0] if commonest else "")).lower(),
         latest(versions),
-        copy_of(project, vocabulary.sections),
+        copy,
     )
 
 

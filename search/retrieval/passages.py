@@ -116,8 +116,8 @@ def _holding(project: Project, path: str, context: Sequence[str]) -> frozenset[i
     """The section of a page that holds a selection, or the whole of a line of it."""
     pieces = [_flat(piece) for value in context for piece in (value, *value.split("\n"))]
     wanted = [piece for piece in pieces if len(piece) >= SHORTEST_POINTER]
-    here = Section.objects.filter(document__project=project, document__build="", document__path=path)
-    rows = [(pk, _flat(text)) for pk, text in here.order_by("position").values_list("pk", "text")[:MOST_HERE]]
+    here = Section.objects.on_page(project, path)
+    rows = [(pk, _flat(text)) for pk, text in here.values_list("pk", "text")[:MOST_HERE]]
     for piece in wanted:
         if holding := [pk for pk, text in rows if piece in text]:
             return frozenset(holding[:1])
@@ -128,10 +128,8 @@ def _beginning(asked: Asked, limit: int) -> frozenset[int]:
     """The first sections of the reader's page, for a question that says nothing else: "summarize this page"."""
     if not _says_nothing_else(asked):
         return frozenset()
-    here = Section.objects.filter(
-        document__project=asked.project, document__build="", document__path=asked.preferred.near
-    )
-    return frozenset(here.order_by("position").values_list("pk", flat=True)[:limit])
+    here = Section.objects.on_page(asked.project, asked.preferred.near)
+    return frozenset(here.values_list("pk", flat=True)[:limit])
 
 
 def _says_nothing_else(asked: Asked) -> bool:

@@ -4,6 +4,8 @@ import io
 import json
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import httpx
@@ -16,17 +18,19 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from assistant import golden_questions
+from assistant.answering.pipeline import Ladder
 from assistant.models import AssistantSettings, GoldenQuestion, Message
+from assistant.upstream import Model
 from docsite.core.tenants.models import Project
 from docsite.site import navigation
 from search.backends import local
 from search.indexing.ingest import Refused, ingest, stored
 from search.models import Document
 from search.retrieval import index, index_state
-from search.signals import Warned, swapping
+from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.sources.markdown.folder import read_folder
-from tests.conftest import NO_TLS, PAGES, PATIENCE
+from tests.conftest import NO_TLS, PAGES, PATIENCE, wait_for
 
 INSTALL, LABELS, NOWHERE = "How do I install acme?", "How do I print a label?", "Which colour has the planet Mars?"
 
@@ -215,6 +219,13 @@ def ingested(domain: str, docs, *arguments: str) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
+def ingested_in_thread(domain: str, docs, *arguments: str) -> tuple[str, str]:
+    try:
+        return ingested(domain, docs, *arguments)
+    finally:
+        connection.close()
+
+
 FAILING = f"Golden question failing: {INSTALL}: expected /install, cited /setup, /"
 
 
@@ -302,46 +313,60 @@ def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, s
     made: list[Any] = []
     looked: list[Any] = []
 
-    def look(project: Project, **kwargs: Any) -> list[Warned]:
-        looked.append(index_state.of(project).copy)
-        return [Warned("no")]
+    def look(project: Project, preview: Any, **kwargs: Any) -> list[IndexWarning]:
+        with preview():
+            looked.append(index_state.of(project).copy)
+        return [IndexWarning("no")]
 
-    swapping.connect(look)
+    index_staged.connect(look)
     try:
         (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
         with pytest.raises(Refused):
             ingest_folder(project.project, docs, strict=True)
         ingest_folder(project.project, docs)
     finally:
-        swapping.disconnect(look)
+        index_staged.disconnect(look)
     made.append(index_state.of(project.project).copy)
     assert looked == [None, None]
     assert bool(made[0]) is local.INSTALLED
 
 
 def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
-    def broken(project: Project, **kwargs: Any) -> list[Warned]:
-        Project.objects.filter(pk=project.pk).update(name="written by a check")
+    def broken(project: Project, **kwargs: Any) -> list[IndexWarning]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT nothing FROM nowhere")
         return []
 
-    swapping.connect(broken)
+    index_staged.connect(broken)
     try:
         (docs / "index.md").write_text("# Acme\n\nAn aardvark.\n")
         with caplog.at_level(logging.ERROR):
             said, warned = ingested(project.domain, docs)
     finally:
-        swapping.disconnect(broken)
+        index_staged.disconnect(broken)
     assert warned == "  The new index could not be checked; the log says why.\n"
     assert "nowhere" in caplog.text
     assert "1 changed" in said
     assert [hit.path for hit in index.find(project.project, "aardvark")] == ["/"]
-    assert Project.objects.get(pk=project.project.pk).name != "written by a check"
+
+
+def test_others_write_while_a_golden_question_is_answered(project, docs, upstream, monkeypatch):
+    # Without a model an answer is too quick to tell, so a slow model server gives it here.
+    model = Model(f"{upstream.url}/v1", "fake-1")
+    monkeypatch.setattr(golden_questions, "Ladder", lambda: Ladder([model]))
+    text = f"{INSTALL} fake:slow_first"
+    GoldenQuestion.objects.create(project=project.project, text=text, paths=["/install"])
+    (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
+    with ThreadPoolExecutor() as pool:
+        ingest_ends = pool.submit(ingested_in_thread, project.domain, docs, "--strict")
+        wait_for(lambda: upstream.asked(INSTALL), "the question to be asked")
+        Project.objects.filter(pk=project.project.pk).update(name="Written meanwhile")
+        assert upstream.last(INSTALL)["ended"] == "", "the answer came before the write was done"
+        assert ingest_ends.result(PATIENCE)[1] == ""
 
 
 def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
-    monkeypatch.setattr(golden_questions, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(golden_questions, "MAX_SECONDS", 0.05)
     rank = index.rank
     monkeypatch.setattr(index, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
@@ -351,7 +376,7 @@ def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
 
 def test_without_golden_questions_a_check_is_one_query(project):
     with CaptureQueriesContext(connection) as queries:
-        assert golden_questions.check(project.project) == []
+        assert golden_questions.check(project.project, nullcontext) == []
     assert len(queries) == 1
 
 

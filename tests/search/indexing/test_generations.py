@@ -24,6 +24,7 @@ from search.indexing.ingest import (
 )
 from search.models import Document, Index, Section
 from search.retrieval import index
+from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.text.vocabulary import Vocabulary
 from tests.conftest import PATIENCE, ROOT, wait_for
@@ -167,6 +168,70 @@ def index_and_close(project, pages) -> None:
         ingest(project, pages)
     finally:
         connection.close()
+
+
+@contextmanager
+def checked(check) -> Iterator[None]:
+    """Every ingest meanwhile has its staged index checked."""
+    index_staged.connect(check)
+    try:
+        yield
+    finally:
+        index_staged.disconnect(check)
+
+
+@pytest.mark.parametrize("change", ["one page", "every page", "most pages gone", "nothing, anew"])
+def test_a_check_finds_in_the_staged_index_what_readers_find_later(make_project, change):
+    project = make_project().project
+    herd = [page(number, "alpha") for number in range(MANY)]
+    ingest(project, [*herd, *ferrets("alpha")])
+    texts = ("herd", "ferret", "alpha", "omega", "p3x1", "ferrte")
+    previews = []
+
+    def find_all() -> list[list[tuple[str, str, float]]]:
+        return [[(hit.path, hit.excerpt, hit.score) for hit in index.find(project, text, limit=50)] for text in texts]
+
+    def check(project, preview, **kwargs) -> list[IndexWarning]:
+        assert not connection.in_atomic_block
+        assert find_all() == before
+        with preview():
+            previews.append((find_all(), project.documents.count()))
+        assert find_all() == before
+        return []
+
+    before = find_all()
+    with checked(check):
+        if change == "one page":
+            ingest(project, [*herd, *ferrets("omega", range(1)), *ferrets("alpha", range(1, 5))])
+        elif change == "every page":
+            ingest(project, [*(page(number, "omega") for number in range(MANY)), *ferrets("omega")])
+        elif change == "most pages gone":
+            ingest(project, [*herd[:5], *ferrets("omega", range(2))])
+        else:
+            call_command("reindex", project.domain, stdout=io.StringIO())
+    assert previews == [(find_all(), project.documents.count())]
+    assert change == "nothing, anew" or before != find_all()
+    assert leftovers(project) == (0, 0)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_an_ingest_that_begins_during_a_check_supersedes_the_older_one(make_project, strict):
+    project = make_project().project
+    ingest(project, ferrets("alpha"))
+
+    def check(project, preview, **kwargs) -> list[IndexWarning]:
+        index_staged.disconnect(check)
+        with preview():
+            assert [hit.path for hit in index.find(project, "older")] == ["/f0"]
+        with ThreadPoolExecutor() as pool:
+            pool.submit(index_and_close, project, ferrets("newer", range(2))).result()
+        return [IndexWarning("It fails.")]
+
+    with checked(check), pytest.raises(Superseded):
+        ingest(project, ferrets("older", range(1)), strict=strict)
+    assert index.find(project, "older") == []
+    assert len(index.find(project, "newer")) == 2
+    assert leftovers(project) == (0, 0)
 
 
 def test_an_unchanged_source_touches_nothing(make_project):
