@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.db import Error, connection
 from django.utils import timezone
 
-from search.indexing.storable import cleaned
+from search.indexing.storable import clean_text
 from search.models import Source
 
 SILENCE = timedelta(seconds=60)  # after which a runner is taken for dead
@@ -65,7 +65,7 @@ class Heartbeat:
         while not self._ended.wait(WRITE_SECONDS):
             if time.monotonic() > until:
                 return f"It took longer than {MOST_SECONDS / 3600:g} hours."
-            line = cleaned(self.line)[:200]
+            line = clean_text(self.line)[:200]
             if line == told and time.monotonic() - told_at < BEAT_SECONDS:
                 continue
             try:

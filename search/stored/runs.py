@@ -16,8 +16,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from search.indexing import ingest
-from search.indexing.storable import cleaned
+from search.indexing.ingest import ingest, withdraw
+from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
+from search.indexing.storable import clean_text
 from search.models import Document, Source
 from search.sources import Bad, Item, LeftOut
 from search.sources.opening import read
@@ -98,7 +99,7 @@ def run(
     *,
     strict: bool = False,
     abort: Callable[[], None] = lambda: None,
-) -> ingest.Summary:
+) -> Summary:
     """Read a source that was claimed, and keep what becomes of it.
 
     Raises ValueError with a sentence, as `ingest` and sources do. Superseded by another ingest, it waits to be read
@@ -114,13 +115,13 @@ def run(
     try:
         with Heartbeat(source, stuck) as heartbeat:
             summary = _ingested(source, heartbeat, progress, strict=strict)
-    except ingest.Superseded as other:
+    except IngestSuperseded as other:
         _finish(source, State.QUEUED, error=f"Put off: {other}.", wanted_at=timezone.now() + PAUSE)
         raise
     except KeyboardInterrupt:
         _finish(source, State.FAILED, error="It was stopped.")
         raise
-    except ingest.Refused as refused:
+    except IngestRefused as refused:
         _finish(source, State.FAILED, error=_sentence(refused), outcome=_outcome(refused.summary))
         raise
     except Exception as wrong:
@@ -132,7 +133,7 @@ def run(
     return summary
 
 
-def _ingested(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], *, strict: bool) -> ingest.Summary:
+def _ingested(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], *, strict: bool) -> Summary:
     """Read a source as long as it is ours."""
 
     def tell(line: str) -> None:
@@ -147,7 +148,7 @@ def _ingested(source: Source, heartbeat: Heartbeat, progress: Callable[[str], No
 
     fields = {name: getattr(source, name) for name in ("generator", "under", "version", "language")}
     reading = reading_of(source.project, source, source.location, progress=tell, **fields)
-    return ingest.ingest(source.project, items(), tell, source=source, strict=strict)
+    return ingest(source.project, items(), tell, source=source, strict=strict)
 
 
 def is_told(wrong: Exception) -> bool:
@@ -170,8 +171,8 @@ def remove(source: Source) -> None:
     _hold(source)
     with Heartbeat(source):
         while not _removed(source):
-            with suppress(ingest.Superseded):  # which superseded that other ingest
-                ingest.withdraw(source)
+            with suppress(IngestSuperseded):  # which superseded that other ingest
+                withdraw(source)
 
 
 def _removed(source: Source) -> bool:
@@ -231,19 +232,19 @@ def _next(source: Source, since: datetime) -> datetime | None:
     return since + interval if interval else None
 
 
-def _outcome(summary: ingest.Summary) -> dict[str, Any]:
+def _outcome(summary: Summary) -> dict[str, Any]:
     """What is kept of a summary: counts, and the first of the pages that did not come in."""
     return {
         **counts(summary),
-        "skipped": listed(summary.bad[:MOST_TOLD]),
-        "skippedCount": len(summary.bad),
+        "skipped": listed(summary.skipped[:MOST_TOLD]),
+        "skippedCount": len(summary.skipped),
         "leftOut": listed(summary.left_out[:MOST_TOLD]),
         "leftOutCount": len(summary.left_out),
         "warnings": [warned.sentence for warned in summary.warnings],
     }
 
 
-def counts(summary: ingest.Summary) -> dict[str, int]:
+def counts(summary: Summary) -> dict[str, int]:
     """Pages by what became of them, sections written, and redirects."""
     return {
         name: getattr(summary, name) for name in ("added", "changed", "unchanged", "removed", "sections", "redirects")
@@ -256,5 +257,5 @@ def listed(items: "list[Bad] | list[LeftOut]") -> list[dict[str, str]]:
 
 
 def _sentence(wrong: Exception) -> str:
-    text = cleaned(str(wrong))
+    text = clean_text(str(wrong))
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."

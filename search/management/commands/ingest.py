@@ -13,7 +13,8 @@ from django.template.defaultfilters import pluralize
 from docsite.core.tenants.management.base import ServiceCommand, project_named
 from docsite.core.tenants.models import Project
 from search.indexing import storable
-from search.indexing.ingest import Refused, Summary, ingest
+from search.indexing.ingest import ingest
+from search.indexing.outcome import IngestRefused, Summary
 from search.models import Source
 from search.sources import generators
 from search.sources.opening import read
@@ -125,13 +126,13 @@ class Command(ServiceCommand):
         title = f"{project.domain}, {name}" if name else project.domain
         try:
             summary = reading()
-        except Refused as refused:
+        except IngestRefused as refused:
             self._say_skipped(refused.summary)
             raise CommandError(f"{title}: {refused}.") from None
         except Exception as wrong:
             if not runs.is_told(wrong):
                 raise
-            raise CommandError(f"{title}: {storable.cleaned(str(wrong)).rstrip('.')}.") from None
+            raise CommandError(f"{title}: {storable.clean_text(str(wrong)).rstrip('.')}.") from None
         self._say_skipped(summary)
         counts = runs.counts(summary)
         if not self.quiet:
@@ -139,21 +140,21 @@ class Command(ServiceCommand):
             rest = f", {len(summary.left_out)} left out" if summary.left_out else ""
             rest += f", {counts['redirects']} redirect{pluralize(counts['redirects'])}" if counts["redirects"] else ""
             self.stdout.write(
-                f"{title}: {pages}, {len(summary.bad)} skipped{rest} "
+                f"{title}: {pages}, {len(summary.skipped)} skipped{rest} "
                 f"({summary.sections} sections written, {time.monotonic() - began:.1f} s)"
             )
         return {
             "source": name,
             **counts,
-            "skipped": runs.listed(summary.bad),
+            "skipped": runs.listed(summary.skipped),
             "leftOut": runs.listed(summary.left_out),
             "warnings": [warned.sentence for warned in summary.warnings],
         }
 
     def _say_skipped(self, summary: Summary) -> None:
         """What is wrong with single pages, and with the new index."""
-        lines = [f"skipped {bad.origin}: {bad.reason}" for bad in summary.bad[:MOST_SKIPPED]]
-        if (more := len(summary.bad) - MOST_SKIPPED) > 0:
+        lines = [f"skipped {bad.origin}: {bad.reason}" for bad in summary.skipped[:MOST_SKIPPED]]
+        if (more := len(summary.skipped) - MOST_SKIPPED) > 0:
             lines.append(f"and {more} more")
         for line in [*lines, *(warned.sentence for warned in summary.warnings)]:
             self.stderr.write(self.style.WARNING(f"  {line}"))

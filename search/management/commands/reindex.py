@@ -7,7 +7,8 @@ from django.template.defaultfilters import pluralize
 
 from docsite.core.tenants.management.base import ServiceCommand, project_named
 from docsite.core.tenants.models import Project
-from search.indexing.ingest import Superseded, reindex
+from search.indexing.ingest import reindex
+from search.indexing.outcome import IngestSuperseded
 
 
 class Command(ServiceCommand):
@@ -28,7 +29,7 @@ class Command(ServiceCommand):
                 continue
             try:
                 summary = reindex(project, self.show)
-            except Superseded as other:
+            except IngestSuperseded as other:
                 raise CommandError(f"{project.domain}: {other}.") from None
             for warned in summary.warnings:
                 self.stderr.write(self.style.WARNING(f"  {warned.sentence}"))

@@ -24,7 +24,8 @@ from assistant.upstream import Model
 from docsite.core.tenants.models import Project
 from docsite.site import navigation
 from search.backends import local
-from search.indexing.ingest import Refused, ingest, stored
+from search.indexing.ingest import ingest, stored_pages
+from search.indexing.outcome import IngestRefused
 from search.models import Document
 from search.retrieval import index, index_state
 from search.signals import IndexWarning, index_staged
@@ -274,7 +275,7 @@ def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
     assert (after.index_generation, after.indexed_at) == (before.index_generation, before.indexed_at)
     assert not Document.every.filter(project=after).exclude(build="").exists()
     assert index.find(after, "install acme")[0].path == "/install"
-    with pytest.raises(Refused):
+    with pytest.raises(IngestRefused):
         ingest_folder(project.project, docs, strict=True)
     # The generation that never came comes now, with other pages and other words.
     rename(docs, "setup", "install")
@@ -296,7 +297,7 @@ def test_a_swap_of_every_page_is_checked_too(make_project, strict):
     ingest(project, [*herd("alpha"), Page("i", "/install", PAGES["install"].split("---\n")[2])])
     GoldenQuestion.objects.create(project=project, text=INSTALL, paths=["/install"])
     if strict:
-        with pytest.raises(Refused):
+        with pytest.raises(IngestRefused):
             ingest(project, herd("omega"), strict=True)
     else:
         assert len(ingest(project, herd("omega")).warnings) == 1
@@ -304,7 +305,7 @@ def test_a_swap_of_every_page_is_checked_too(make_project, strict):
     assert len(index.find(project, kept, limit=50)) == 50
     assert index.find(project, gone) == []
     if strict:
-        assert ingest(project, [*stored(project), *herd("omega")], strict=True).warnings == []
+        assert ingest(project, [*stored_pages(project), *herd("omega")], strict=True).warnings == []
         assert len(index.find(project, "omega", limit=50)) == 50
 
 
@@ -321,7 +322,7 @@ def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, s
     index_staged.connect(look)
     try:
         (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
-        with pytest.raises(Refused):
+        with pytest.raises(IngestRefused):
             ingest_folder(project.project, docs, strict=True)
         ingest_folder(project.project, docs)
     finally:

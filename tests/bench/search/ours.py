@@ -54,7 +54,7 @@ def _ingest(set: str, pages: Iterable[Item]) -> dict[str, Any]:
     began = time.perf_counter()
     summary = ingest(projects[set], pages)
     seconds = time.perf_counter() - began
-    bad = [f"{bad.origin} {bad.reason}" for bad in summary.bad]
+    bad = [f"{bad.origin} {bad.reason}" for bad in summary.skipped]
     return {"seconds": seconds, "sections": summary.sections, "pages": summary.added, "bad": bad, "key": key}
 
 

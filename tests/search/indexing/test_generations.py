@@ -16,12 +16,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from search.indexing.ingest import (
-    ANALYSER,
-    Superseded,
-    ingest,
-    outdated,
-)
+from search.indexing.build import ANALYSER_VERSION
+from search.indexing.ingest import ingest, needs_reindex
+from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Index, Section
 from search.retrieval import index
 from search.signals import IndexWarning, index_staged
@@ -227,7 +224,7 @@ def test_an_ingest_that_begins_during_a_check_supersedes_the_older_one(make_proj
             pool.submit(index_and_close, project, ferrets("newer", range(2))).result()
         return [IndexWarning("It fails.")]
 
-    with checked(check), pytest.raises(Superseded):
+    with checked(check), pytest.raises(IngestSuperseded):
         ingest(project, ferrets("older", range(1)), strict=strict)
     assert index.find(project, "older") == []
     assert len(index.find(project, "newer")) == 2
@@ -297,7 +294,7 @@ def test_of_two_ingests_the_older_gives_way(make_project, others):
         ingest(project, newer)  # begins and ends while the older one reads
         yield from (page(number, "older") for number in range(60, MANY))
 
-    with pytest.raises(Superseded, match="another ingest of this project began meanwhile"):
+    with pytest.raises(IngestSuperseded, match="another ingest of this project began meanwhile"):
         ingest(project, older())
     assert leftovers(project) == (0, 0)
     assert set(project.documents.values_list("path", flat=True)) == {one.path for one in newer}
@@ -320,7 +317,7 @@ def test_an_ingest_that_begins_while_another_swaps_is_not_mixed_with_it(make_pro
 
     stop: list[Iterator[None]] = []
     kept = [page(number, "alpha") for number in range(20)]  # copied beside the new ones before the swap
-    with pytest.raises(Superseded):
+    with pytest.raises(IngestSuperseded):
         ingest(project, kept + [page(number, "older") for number in range(20, MANY)], newer)
     for _ in stop[0]:
         pass
@@ -404,10 +401,10 @@ def test_migrate_indexes_anew_what_another_release_indexed(make_project):
     ingest(project, ferrets("alpha"))
     sections = set(Section.objects.filter(document__project=project).values_list("pk", flat=True))
     Index.objects.filter(project=project).update(analyser="1.1", vocabulary=b"")
-    assert outdated(project)
+    assert needs_reindex(project)
     call_command("migrate", verbosity=0)
-    assert not outdated(project)
-    assert Index.objects.get(project=project).analyser == ANALYSER
+    assert not needs_reindex(project)
+    assert Index.objects.get(project=project).analyser == ANALYSER_VERSION
     assert sections.isdisjoint(Section.objects.filter(document__project=project).values_list("pk", flat=True))
     assert len(index.find(project, "ferret")) == 5
 

@@ -102,7 +102,7 @@ def test_one_odd_text_costs_its_own_page_only(make_project, field, odd):
     summary = ingest(project, [replace(good, **{"origin": "odd.md", "path": "/odd", field: told}), good])
     assert set(project.documents.values_list("path", flat=True)) == {"/good"}
     origin = "/a\ufffd" if field == "origin" else "odd.md"
-    assert [(bad.origin, bad.reason) for bad in summary.bad] == [
+    assert [(bad.origin, bad.reason) for bad in summary.skipped] == [
         (origin, "contains a NUL character or half of a surrogate pair")
     ]
 
@@ -126,7 +126,7 @@ def test_pages_with_paths_that_are_too_long_are_named(make_project):
     items = [Page(f"{number}.md", normalize(end), "# X\n") for number, end in enumerate(ends)]
     summary = ingest(project, items)
     reason = "has a path of more than 398 characters"
-    assert summary.bad == [Bad(f"{number}.md", reason) for number in range(3)]
+    assert summary.skipped == [Bad(f"{number}.md", reason) for number in range(3)]
     assert summary.added == 1
 
 

@@ -9,7 +9,8 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from search.indexing.ingest import Superseded, ingest
+from search.indexing.ingest import ingest
+from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Source
 from search.sources import Bad, LeftOut, Page
 from search.stored import heartbeat, runs
@@ -143,7 +144,7 @@ def test_a_source_waits_for_another_ingest_of_its_project(tenant, guide, monkeyp
         yield Page("mine", "/mine", "# Mine\n")
 
     monkeypatch.setattr(runs, "read", pages)
-    with pytest.raises(Superseded):
+    with pytest.raises(IngestSuperseded):
         runs.run(source)
     assert now(source).state == State.QUEUED
     assert timedelta(minutes=4) < source.wanted_at - timezone.now() <= runs.PAUSE
@@ -302,14 +303,14 @@ def test_nobody_begins_to_read_what_is_being_removed(tenant, guide, monkeypatch)
     source = stored(tenant, guide)
     ingest(tenant.project, [Page("a", "/a", "# A\n")], source=source)
     runs.want(source)
-    withdraw, claimed = runs.ingest.withdraw, []
+    withdraw, claimed = runs.withdraw, []
 
     def slowly(gone):
         mine = Source.objects.get(pk=source.pk)
         claimed.extend([runs.take(), runs.claim(mine), runs.claim(mine, if_due=True)])
         return withdraw(gone)
 
-    monkeypatch.setattr(runs.ingest, "withdraw", slowly)
+    monkeypatch.setattr(runs, "withdraw", slowly)
     runs.remove(source)
     assert claimed == [None, False, False]
     assert not tenant.project.sources.exists()
@@ -319,13 +320,13 @@ def test_nobody_begins_to_read_what_is_being_removed(tenant, guide, monkeypatch)
 def test_pages_that_come_in_at_the_last_moment_go_with_their_source(tenant, monkeypatch):
     source = stored(tenant)
     ingest(tenant.project, [Page("a", "/a", "# A\n")], source=source)
-    withdraw, late = runs.ingest.withdraw, [Page("late", "/late", "# Late\n")]
+    withdraw, late = runs.withdraw, [Page("late", "/late", "# Late\n")]
 
     def then_late(gone):
         withdraw(gone)
         if late:
             ingest(tenant.project, [late.pop()], source=Source.objects.get(pk=gone.pk))
 
-    monkeypatch.setattr(runs.ingest, "withdraw", then_late)
+    monkeypatch.setattr(runs, "withdraw", then_late)
     runs.remove(source)
     assert not Document.every.filter(project=tenant.project).exists()
