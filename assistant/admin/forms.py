@@ -13,7 +13,7 @@ from assistant.schemas import LONGEST_TEXT
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.models import Document
-from search.retrieval.answerability import GROUNDED
+from search.retrieval.answerability import MIN_CHANCE
 
 _STARTERS = [f"starter_{number}" for number in range(1, MOST_STARTERS + 1)]
 
@@ -61,7 +61,7 @@ class SettingsForm(forms.ModelForm):
             "temperature": "0 to 2: the lower, the more alike are two answers to one question. Empty: as the model "
             "server has it.",
             "threshold": "0 to 1. Below this chance that the pages answer, the assistant says that they do not. "
-            f"Empty: {GROUNDED}, as it was calibrated. Try questions below to see theirs.",
+            f"Empty: {MIN_CHANCE}, as it was calibrated. Try questions below to see theirs.",
         }
 
     def __init__(self, told: AssistantSettings, *, may_choose_model: bool, data: Any = None) -> None:

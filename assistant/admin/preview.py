@@ -24,7 +24,7 @@ from assistant.sessions.running import Asker, answers
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Hit
-from search.retrieval.answerability import GROUNDED
+from search.retrieval.answerability import MIN_CHANCE
 
 _OF_MODELS = ("model", "second_model")  # rungs
 
@@ -115,7 +115,7 @@ async def _try_out(project: Project, told: AssistantSettings, question: Question
         found.chance,
         [model.name for model in ladder.models],
         prompts.build(question, outcome.hits, conversation.history) if asked else (),
-        GROUNDED if told.threshold is None else told.threshold,
+        MIN_CHANCE if told.threshold is None else told.threshold,
         first_words,
         whole,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assistant.events import Source, Text
-from search.hits import Hit, Place
+from search.hits import Hit, NextSection
 
 MOST = 3
 _NO_PLACE = {
@@ -30,7 +30,7 @@ def block(passages: Sequence[Hit], sources: Sequence[Source]) -> list[Text]:
     read = {hit.link for hit in passages if hit.path in cited}
     places: dict[str, str] = {}
     for hit in sorted(passages, key=lambda hit: hit.path not in cited):
-        itself = [Place(hit.title if hit.section == hit.title else f"{hit.title}: {hit.section}", hit.link)]
+        itself = [NextSection(hit.title if hit.section == hit.title else f"{hit.title}: {hit.section}", hit.link)]
         for place in hit.following if hit.path in cited else itself:
             if place.link not in read:
                 places.setdefault(place.link, " ".join(place.label.translate(_BRACKETS).split()))

@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.hits import Filters
-from search.retrieval import (
-    answerability,
-    index,
-    passages,
-    ranking,
-)
-from search.retrieval.answerability import GROUNDED, Chance
+from search.retrieval import answerability, passages, ranking
+from search.retrieval.answerability import MIN_CHANCE, ChanceModel
+from search.retrieval.plan import plan_search
 from search.retrieval.ranking import Model
 from search.training.data import Data, Query
 from search.training.fit import newton
@@ -46,7 +42,7 @@ def examples(data: Data, rankings: Mapping[str, Model]) -> dict[str, list[Asked]
     asked = {}
     for name, model in rankings.items():
         project = Project.objects.get(domain=name)
-        with ranking.using(model):
+        with ranking.use_model(model):
             asked[name] = [
                 Asked(name, query.kind, query.set == name, features)
                 for query in queries(data, name)
@@ -61,12 +57,12 @@ def _of_kind(queries: Sequence[Query], kind: str) -> list[Query]:
 
 def _features(project: Project, query: Query) -> list[float]:
     with snapshot():
-        asked = index.ask(project, query.text, Filters(**query.filter or {}))
-        hits, _ = passages.best(asked, 5)
-    return answerability.features(asked.query, hits) if hits else []
+        plan = plan_search(project, query.text, Filters(**query.filter or {}))
+        hits, _ = passages.find_best(plan, 5)
+    return answerability.compute_features(plan.query, hits) if hits else []
 
 
-def fit(asked: Sequence[Asked]) -> Chance:
+def fit(asked: Sequence[Asked]) -> ChanceModel:
     """Logistic regression in which each kind of query counts the same, answered here or not."""
     import numpy as np
 
@@ -76,10 +72,10 @@ def fit(asked: Sequence[Asked]) -> Chance:
     rows = np.array([one.features for one in asked])
     right = np.array([float(one.own) for one in asked])
     intercept, *found = newton(rows, right, weights * len(asked) / weights.sum(), np.zeros(len(asked)))
-    return Chance(round(float(intercept), 3), [round(float(value), 3) for value in found])
+    return ChanceModel(round(float(intercept), 3), [round(float(value), 3) for value in found])
 
 
-def held_out(asked: Mapping[str, Sequence[Asked]]) -> dict[str, Chance]:
+def held_out(asked: Mapping[str, Sequence[Asked]]) -> dict[str, ChanceModel]:
     """For each set the weights of all the others."""
     return {out: fit([one for name in asked if name != out for one in asked[name]]) for out in asked}
 
@@ -89,7 +85,7 @@ def cross_validate(asked: Mapping[str, Sequence[Asked]]) -> dict[str, dict[str, 
     told: dict[tuple[str, bool], list[bool]] = {}
     for name, model in held_out(asked).items():
         for one in asked[name]:
-            told.setdefault((one.kind, one.own), []).append(model.of(one.features) < GROUNDED)
+            told.setdefault((one.kind, one.own), []).append(model.estimate(one.features) < MIN_CHANCE)
     return {
         kind: {
             name: round(sum(refused) / len(refused), 3)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.hits import Filters
-from search.retrieval import index
+from search.retrieval import selection
+from search.retrieval.plan import plan_search
 from search.training.data import Data, Query
 
 FOREIGN = 80  # questions of other sets asked of each, which nothing there answers; each counts twice
@@ -52,8 +53,8 @@ def foreign(project: Project, data: Data, name: str) -> list[Example]:
 
 def _example(project: Project, query: Query, current_path: str, weight: float, answered: bool = True) -> Example:
     with snapshot():
-        asked = index.ask(project, query.text, Filters(**query.filter or {}), current_path=current_path)
-        found = [one for one in index.examine(asked) if one.candidate.path != current_path]
-    pages = [one.candidate.path for one in found]
+        plan = plan_search(project, query.text, Filters(**query.filter or {}), current_path=current_path)
+        scored = [one for one in selection.score_candidates(plan) if one.candidate.path != current_path]
+    pages = [one.candidate.path for one in scored]
     right = [answered and path in query.relevant for path in pages]
-    return Example(query, [one.features for one in found], pages, right, weight, bool(current_path))
+    return Example(query, [one.features for one in scored], pages, right, weight, bool(current_path))

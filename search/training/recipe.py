@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from search.retrieval import answerability, parsing, ranking
-from search.retrieval.answerability import Chance
+from search.retrieval.answerability import ChanceModel
 from search.text import analysis
 from search.text.terms import Entry, rarity
 from search.text.vocabulary import Vocabulary
@@ -29,7 +29,7 @@ _QUERIES = ("install acme with pip", "no cache", "acme_home", "instal sorce", "c
 
 def written(
     model: ranking.Model,
-    chance: Chance,
+    chance: ChanceModel,
     data: Data,
     figures: Mapping[str, Mapping[str, float]],
     refused: Mapping[str, Mapping[str, float]],
@@ -84,6 +84,7 @@ def fingerprint() -> str:
     rows: list[Any] = [list(ranking.FEATURES), round(rarity(10, 3), 6)]
     for query in _QUERIES:
         rows += [
-            [round(value, 6) for value in row] for row in ranking.features(parsing.parse(query, vocabulary), candidates)
+            [round(value, 6) for value in row]
+            for row in ranking.compute_features(parsing.parse(query, vocabulary), candidates)
         ]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]

@@ -16,7 +16,7 @@ from docsite.core.tenants.management.base import ServiceCommand
 from docsite.core.tenants.models import Organization, Project
 from search.indexing.ingest import ingest
 from search.retrieval import answerability, ranking
-from search.retrieval.answerability import Chance
+from search.retrieval.answerability import ChanceModel
 from search.sources.markdown.folder import read_manifest
 from search.training import answers, data, examples, fit, recipe
 
@@ -102,11 +102,11 @@ class Command(ServiceCommand):
         output.write_text(recipe.written(model, chance, judged, figures, refused, source))
         self.stdout.write(f"Written to {output}. Compare: make bench-search DATA={source}")
 
-    def answers(self, judged: data.Data, held_out: dict[str, ranking.Model]) -> tuple[Chance, dict[str, Any]]:
+    def answers(self, judged: data.Data, held_out: dict[str, ranking.Model]) -> tuple[ChanceModel, dict[str, Any]]:
         """What tells whether a set answers at all, from rankings that have not seen the set."""
         asked = answers.examples(judged, held_out)
         refused = answers.cross_validate(asked)
-        self.stdout.write(f"Refused below a chance of {answerability.GROUNDED}, trained on the other sets:")
+        self.stdout.write(f"Refused below a chance of {answerability.MIN_CHANCE}, trained on the other sets:")
         for kind, shares in refused.items():
             self.stdout.write(f"  {kind:12}" + "  ".join(f"{name} {share:.3f}" for name, share in shares.items()))
         return answers.fit([one for name in asked for one in asked[name]]), refused

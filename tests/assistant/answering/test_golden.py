@@ -27,7 +27,7 @@ from search.backends import local
 from search.indexing.ingest import ingest, stored_pages
 from search.indexing.outcome import IngestRefused
 from search.models import Document
-from search.retrieval import index, index_state
+from search.retrieval import index, index_state, selection
 from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.sources.markdown.folder import read_folder
@@ -105,7 +105,7 @@ def test_the_owners_threshold_counts(project, asked):
 
 
 def test_an_answer_that_fails_is_no_result(project, asked, monkeypatch):
-    monkeypatch.setattr("search.retrieval.index.rank", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr("search.retrieval.selection.rank", lambda *a, **k: 1 / 0)
     said, _, failure = run(project.domain)
     assert failure == f"“{INSTALL}” could not be answered (internal error); the log says why."
     assert not said
@@ -309,14 +309,14 @@ def test_a_swap_of_every_page_is_checked_too(make_project, strict):
         assert len(index.find(project, "omega", limit=50)) == 50
 
 
-def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, settings):
+def test_no_local_index_is_built_of_a_staged_index(project, docs, asked, settings):
     settings.ENV = settings.ENV.model_copy(update={"tantivy_sections": 1})
     made: list[Any] = []
     looked: list[Any] = []
 
     def look(project: Project, preview: Any, **kwargs: Any) -> list[IndexWarning]:
         with preview():
-            looked.append(index_state.of(project).copy)
+            looked.append(index_state.get_state(project).local_index)
         return [IndexWarning("no")]
 
     index_staged.connect(look)
@@ -327,7 +327,7 @@ def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, s
         ingest_folder(project.project, docs)
     finally:
         index_staged.disconnect(look)
-    made.append(index_state.of(project.project).copy)
+    made.append(index_state.get_state(project.project).local_index)
     assert looked == [None, None]
     assert bool(made[0]) is local.INSTALLED
 
@@ -368,8 +368,8 @@ def test_others_write_while_a_golden_question_is_answered(project, docs, upstrea
 
 def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
     monkeypatch.setattr(golden_questions, "MAX_SECONDS", 0.05)
-    rank = index.rank
-    monkeypatch.setattr(index, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
+    rank = selection.rank
+    monkeypatch.setattr(selection, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
     said = ingested(project.domain, docs, "--strict")
     assert said[1] == "  Only 1 of 2 golden questions were asked, in 0.05 seconds.\n"

@@ -13,7 +13,7 @@ from assistant.question import Question  # noqa: E402
 from search.hits import Filters  # noqa: E402
 from search.models import Section  # noqa: E402
 from search.retrieval import answerability, ranking  # noqa: E402
-from search.retrieval.answerability import Chance  # noqa: E402
+from search.retrieval.answerability import ChanceModel  # noqa: E402
 from search.retrieval.index import find  # noqa: E402
 from search.retrieval.passages import find_passages  # noqa: E402
 from search.training import answers, data  # noqa: E402
@@ -22,7 +22,7 @@ from tests.bench.search.worker import serve  # noqa: E402
 
 SEARCHED = 5  # pages that search is given to find the right ones
 
-chances: dict[str, Chance] = {}
+chances: dict[str, ChanceModel] = {}
 
 
 def prepare(source: str, folder: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def pages(set: str) -> dict[str, Any]:
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The answer to each query, the pages that it cites, and those that search finds with the same weights."""
     project, told = projects[set], []
-    with ranking.using(models[set]), answerability.using(chances[set]):
+    with ranking.use_model(models[set]), answerability.use_model(chances[set]):
         for text, wanted in queries:
             filters = Filters(**wanted or {})
             outcome = golden_questions.answered(project, Question(text, filters=filters))
@@ -61,7 +61,7 @@ def ask(set: str, queries: list[Any]) -> dict[str, Any]:
 
 def chance(set: str, queries: list[Any]) -> dict[str, Any]:
     """How likely the set's pages were taken to answer each query."""
-    with ranking.using(models[set]), answerability.using(chances[set]):
+    with ranking.use_model(models[set]), answerability.use_model(chances[set]):
         found = [find_passages(projects[set], text, filters=Filters(**wanted or {})) for text, wanted in queries]
     return {"chances": [one.chance for one in found]}
 

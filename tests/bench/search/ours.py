@@ -43,8 +43,8 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
         if isinstance(page, Page)
     ]
     made = _ingest(set, list(scale.varied(pages, copies)))
-    copy = index_state.of(projects[set]).copy
-    while copy and not copy.ready():
+    local_index = index_state.get_state(projects[set]).local_index
+    while local_index and not local_index.is_ready():
         time.sleep(0.1)
     return made
 
@@ -93,7 +93,7 @@ def train(source: str, folder: str) -> dict[str, Any]:
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The pages of each query, with their scores and facets."""
     project = projects[set]
-    with ranking.using(models.get(set)):
+    with ranking.use_model(models.get(set)):
         hits, ms = timed(
             lambda text, wanted: find(project, text, filters=Filters(**wanted or {}), limit=PAGES), queries
         )

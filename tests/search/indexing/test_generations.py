@@ -20,7 +20,7 @@ from search.indexing.build import ANALYSER_VERSION
 from search.indexing.ingest import ingest, needs_reindex
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Index, Section
-from search.retrieval import index
+from search.retrieval import index, selection
 from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.text.vocabulary import Vocabulary
@@ -147,14 +147,14 @@ def test_searches_see_the_old_index_or_the_new_one(make_project, service, http, 
 def test_a_search_reads_one_state_from_beginning_to_end(make_project, monkeypatch):
     project = make_project().project
     ingest(project, ferrets("alpha"))
-    rank = index.rank
+    rank = selection.rank
 
     def change_and_rank(*arguments):
         with ThreadPoolExecutor() as pool:
             pool.submit(index_and_close, project, ferrets("omega", range(2))).result()
         return rank(*arguments)
 
-    monkeypatch.setattr(index, "rank", change_and_rank)
+    monkeypatch.setattr(selection, "rank", change_and_rank)
     assert markers(hit.excerpt for hit in index.find(project, "ferret")) == (5, frozenset({"alpha"}))
     monkeypatch.undo()
     assert markers(hit.excerpt for hit in index.find(project, "ferret")) == (2, frozenset({"omega"}))

@@ -399,12 +399,12 @@ def test_of_a_huge_page_the_part_nearest_to_a_passage_is_known(make_project, mon
     put(tenant, page("/changes", f"# Changes\n\n{releases}\n\n## End\n\nZebra.\n\n## After\n\n{'word ' * 300}"))
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
     assert (hit.text, hit.above.count("\n")) == ("Zebra.", 10_000)
-    monkeypatch.setattr(passages, "MOST_ABOVE", 1000)
+    monkeypatch.setattr(passages, "MAX_ABOVE", 1000)
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
     assert hit.text == "Zebra."
     assert hit.above.endswith("Release 4998 of it.\n4999\nRelease 4999 of it.\nEnd")
     assert 1000 < len(hit.above) < 1400
-    monkeypatch.setattr(passages, "MOST_ABOVE", 1)
+    monkeypatch.setattr(passages, "MAX_ABOVE", 1)
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
     assert (hit.text, hit.above) == ("Zebra.", "End")
 

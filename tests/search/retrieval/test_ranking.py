@@ -9,21 +9,24 @@ import time
 
 import pytest
 
+from docsite.core.db import snapshot
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.site import navigation
 from search.hits import Filters
 from search.indexing.ingest import ingest
 from search.retrieval import index, ranking
-from search.retrieval.parsing import MOST_TERMS
+from search.retrieval.parsing import MAX_TERMS
 from search.retrieval.passages import find_passages
+from search.retrieval.plan import plan_search
 from search.retrieval.ranking import (
     FEATURES,
     MODEL,
     Candidate,
     Model,
-    Preferred,
-    features,
+    Preferences,
+    compute_features,
 )
+from search.retrieval.selection import score_candidates
 from search.sources import Page
 from search.text.terms import Entry, Query, Term
 from tests.conftest import Tenant, assert_error
@@ -214,7 +217,9 @@ def row(name: str, rows: list[list[float]]) -> list[float]:
 
 def test_the_readers_page_and_those_beside_it_are_known():
     entries = [entry(1, "/guide/a", body="x"), entry(2, "/guide/b", body="x"), entry(3, "/other/c", body="x")]
-    made = features(Query([Term((("x", 1.0),))]), [Candidate(one) for one in entries], Preferred(near="/guide/a"))
+    made = compute_features(
+        Query([Term((("x", 1.0),))]), [Candidate(one) for one in entries], Preferences(current_path="/guide/a")
+    )
     assert row("current_page", made) == [1, 0, 0]
     assert row("same_folder", made) == [0, 1, 0]
 
@@ -224,9 +229,9 @@ def test_the_readers_page_is_always_a_candidate(make_project):
     many = "\n\n".join(f"## Zebra {n}\n\nzebra" for n in range(10))
     pages = [page(f"/z{n}", f"# Zebra\n\n{many}") for n in range(30)]
     ingest(tenant.project, [*pages, page("/here", f"# Here\n\n{FILLER * 20} zebra")])
-    with index.snapshot():
-        near = index.examine(index.ask(tenant.project, "zebra", current_path="/here"))
-        away = index.examine(index.ask(tenant.project, "zebra"))
+    with snapshot():
+        near = score_candidates(plan_search(tenant.project, "zebra", current_path="/here"))
+        away = score_candidates(plan_search(tenant.project, "zebra"))
     assert "/here" in {one.candidate.path for one in near}
     assert "/here" not in {one.candidate.path for one in away}
 
@@ -364,8 +369,8 @@ def test_other_scripts_are_found_by_their_own_words(make_project, text):
 
 
 def test_every_feature_is_in_its_range_and_has_a_weight(zoo):
-    with index.snapshot():
-        found = index.examine(index.ask(zoo.project, "zebra part walrus", current_path="/p3"))
+    with snapshot():
+        found = score_candidates(plan_search(zoo.project, "zebra part walrus", current_path="/p3"))
     assert set(MODEL.weights) <= set(FEATURES)
     for one in found:
         assert len(one.features) == len(FEATURES)
@@ -383,8 +388,8 @@ def test_a_score_is_the_logistic_function_of_the_weighted_features():
 
 
 def test_too_many_words_are_no_trouble(zoo):
-    with index.snapshot():
-        assert len(index.ask(zoo.project, " ".join(f"zebra{n}" for n in range(200))).query.terms) == MOST_TERMS
+    with snapshot():
+        assert len(plan_search(zoo.project, " ".join(f"zebra{n}" for n in range(200))).query.terms) == MAX_TERMS
 
 
 def test_the_page_about_search_tells_every_feature_with_its_weight():

@@ -72,13 +72,13 @@ def test_two_sources_stand_beside_each_other(tenant, guide, api):
     assert paths(tenant) == {"/zebra", "/both", "/api/walrus"}
     assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/zebra"]
     assert [hit.path for hit in index.find(tenant.project, "walrsu")] == ["/api/walrus"], "corrected by both's words"
-    assert index_state.of(tenant.project).vocabulary.sections == 3
+    assert index_state.get_state(tenant.project).vocabulary.sections == 3
     (api / "walrus.md").unlink()
     (api / "seal.md").write_text("# Seal\n\nWhiskers.\n")
     told = run(tenant.domain, "--name", "api")
     assert (told["added"], told["removed"]) == (1, 1)
     assert paths(tenant) == {"/zebra", "/both", "/api/seal"}
-    assert not {"walrus", "tusk"} & {*+index_state.of(tenant.project).vocabulary.terms}
+    assert not {"walrus", "tusk"} & {*+index_state.get_state(tenant.project).vocabulary.terms}
 
 
 def test_a_path_belongs_to_the_source_that_had_it_first(tenant, guide, api):
