@@ -21,7 +21,7 @@ class Command(ServiceCommand):
         parser.add_argument("domain", nargs="?", help="domain of the project; all of them without it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Index anew."""
+        """Index the stored pages again."""
         projects = [project_named(options["domain"])] if options["domain"] else list(Project.objects.all())
         for project in projects:
             if not project.documents.exists():
@@ -31,13 +31,13 @@ class Command(ServiceCommand):
                 summary = reindex(project, self.show)
             except IngestSuperseded as other:
                 raise CommandError(f"{project.domain}: {other}.") from None
-            for warned in summary.warnings:
-                self.stderr.write(self.style.WARNING(f"  {warned.sentence}"))
+            for warning in summary.warnings:
+                self.stderr.write(self.style.WARNING(f"  {warning.sentence}"))
             pages, parts = summary.changed, summary.sections
-            told = f"{pages} page{pluralize(pages)}, {parts} section{pluralize(parts)}"
-            self.stdout.write(f"{project.domain}: {told} indexed anew")
+            counts = f"{pages} page{pluralize(pages)}, {parts} section{pluralize(parts)}"
+            self.stdout.write(f"{project.domain}: {counts} indexed anew")
 
     def show(self, line: str) -> None:
-        """A line of progress."""
+        """Print a line of progress."""
         self.stdout.write(f"  {line}")
         self.stdout.flush()

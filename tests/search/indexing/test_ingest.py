@@ -15,7 +15,7 @@ from search.models import Document, Source
 from search.retrieval import index
 from search.sources import Bad, LeftOut, Page
 from search.sources.markdown.folder import read_folder, read_manifest
-from search.stored import runs
+from search.stored import queue, runs
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_what_is_said_of_odd_files_can_be_stored(make_project, odd):
     notes = [Bad(f"a{odd}", f"is {odd}"), LeftOut(f"b{odd}", f"is {odd}")]
     project = make_project().project
     source = Source.objects.create(project=project, name="docs", location="/x")
-    assert runs.claim(source)
+    assert queue.claim(source)
     with patch.object(runs, "read", lambda reading: iter([*notes, Page("good.md", "/good", "# Good\n")])):
         runs.run(source)
     source.refresh_from_db()

@@ -12,7 +12,7 @@ from search.indexing.ingest import ingest
 from search.models import Document, Redirect, Source
 from search.retrieval import index, index_state, links
 from search.sources import Moved, Page
-from search.stored import runs
+from search.stored import queue, runs
 from tests.conftest import logged_in
 from tests.search.stored.stored import (
     NOW,
@@ -233,7 +233,7 @@ def test_a_new_source_is_read_at_once(tenant, owner):
     source = tenant.project.sources.get()
     assert answer.headers["Location"] == page("change", source.pk)
     assert (source.under, source.schedule, source.state) == ("/api", "day", State.QUEUED)
-    assert runs.take() == source
+    assert queue.claim_next() == source
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_the_page_of_a_source_tells_how_far_it_is(tenant, owner, guide):
     assert (told["isActive"], told["state"]) == (True, "Waiting")
     assert b"data-active" in owner.get(page("change", source.pk)).content
     (guide / "bad.md").write_bytes(b"\xff")
-    runs.run(runs.take())
+    runs.run(queue.claim_next())
     told = owner.get(page("state", source.pk)).json()
     assert (told["isActive"], told["state"]) == (False, "Read")
     assert "2 added" in told["html"]
