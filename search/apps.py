@@ -12,7 +12,7 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Forget a project's index with the project; index anew what an older release indexed."""
+        """Delete a project's index with the project; after `migrate`, index pages of an older release again."""
         pre_delete.connect(_drop_index, sender="projects.Project")
         post_migrate.connect(_reindex_where_needed, sender=self)
 
@@ -35,7 +35,7 @@ def _reindex_where_needed(**kwargs: Any) -> None:
 
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        return  # somebody goes back to the tables of an older release
+        return  # this `migrate` went back to the tables of an older release
     for project in Project.objects.all():
         if needs_reindex(project):
             call_command("reindex", project.domain)

@@ -1,4 +1,4 @@
-"""Ingested pages, the heading-sized sections that are indexed and cited, and what readers searched for."""
+"""Stored sources, ingested pages and their sections, the index of a project, and what readers searched for."""
 
 import json
 from typing import ClassVar
@@ -44,7 +44,7 @@ class SectionManager(models.Manager["Section"]):
 
 
 class Source(models.Model):
-    """Where some of a project's pages come from, kept so that they can be read again, by hand or on time."""
+    """Where some of a project's pages come from, stored so that they can be read again, by hand or on schedule."""
 
     class Schedule(models.TextChoices):
         """How often it is read."""
@@ -55,7 +55,7 @@ class Source(models.Model):
         WEEKLY = "week", "Every week"
 
     class State(models.TextChoices):
-        """What it is doing, or what became of the last time."""
+        """What happens to it now, or how its last run ended."""
 
         NEW = "new", "Never read"
         QUEUED = "queued", "Waiting"
@@ -98,7 +98,7 @@ class Source(models.Model):
         return f"{self.name} of {self.project_id and self.project.domain}"
 
     def clean(self) -> None:
-        """Have `under` as paths are spelt."""
+        """Normalize the path in `under`."""
         try:
             self.under = under_of(self.under)
         except ValueError as wrong:
@@ -106,7 +106,7 @@ class Source(models.Model):
 
 
 class Redirect(models.Model):
-    """An address that a page had, or another name of it."""
+    """An earlier path of a page, or another path of it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="redirects")
     source = models.ForeignKey(Source, on_delete=models.CASCADE, null=True, related_name="redirects")
@@ -167,7 +167,7 @@ class Document(models.Model):
 
 
 class Section(models.Model):
-    """A heading and what stands below it, up to the next heading."""
+    """A heading and the text below it, up to the next heading."""
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="sections")
     position = models.PositiveIntegerField()
@@ -187,7 +187,7 @@ class Section(models.Model):
 
 
 class Index(models.Model):
-    """What is known of a project's index as a whole. It changes with `Project.index_generation`."""
+    """The data of a project's index as a whole. It changes with `Project.index_generation`."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="index")
     builder = models.CharField(max_length=16, blank=True, help_text="The ingest at work; an older one gives way.")
@@ -199,7 +199,7 @@ class Index(models.Model):
 
 
 class SearchQuery(models.Model):
-    """One settled search of a reader, with the result that was opened. Who it was is known for about an hour."""
+    """One search of a reader, with the result that was opened. The caller is stored for about an hour only."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="searches")
     at = models.DateTimeField(help_text="When its last letter was searched for.")
