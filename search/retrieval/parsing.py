@@ -60,9 +60,9 @@ def parse(
     weight = CONTEXT if by_itself else 1.0
     for form in rarest if by_itself else rarest[:MAX_CONTEXT_WORDS]:
         reader.add_term(terms, form, reader.stems(form), weight)
-    kept = list(terms.values())
+    chosen = list(terms.values())
     name = analysis.name_of(text[:200])
-    return Query(kept, pairs, facets, name, bool(rarest) and not by_itself, _plan_engine_queries(kept, vocabulary))
+    return Query(chosen, pairs, facets, name, bool(rarest) and not by_itself, _plan_engine_queries(chosen, vocabulary))
 
 
 def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Wanted]:

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from docsite.core.tenants.models import Project
 from search.models import Document
 from search.retrieval.ranking import FEATURES, MODEL, WEIGHTS_FILE
-from search.training import fit, metrics, recipe
+from search.training import metrics, recipe, regression
 from tests.conftest import PATIENCE, ROOT
 
 SHIPPED = json.loads(WEIGHTS_FILE.read_text())
@@ -27,14 +27,14 @@ def test_the_shipped_weights_fit_the_code():
     """Otherwise: `manage.py train DATA`."""
     assert SHIPPED["recipe"]["fingerprint"] == recipe.fingerprint()
     assert set(SHIPPED["weights"]) <= set(FEATURES)
-    assert (SHIPPED["recipe"]["penalty"], SHIPPED["recipe"]["fixed"]) == (fit.PENALTY, sorted(fit.FIXED))
-    assert {name: MODEL.weights[name] for name in fit.FIXED} == fit.FIXED
+    assert (SHIPPED["recipe"]["penalty"], SHIPPED["recipe"]["fixed"]) == (regression.PENALTY, sorted(regression.FIXED))
+    assert {name: MODEL.weights[name] for name in regression.FIXED} == regression.FIXED
 
 
 def test_no_evidence_speaks_against_a_page():
     for name, weight in SHIPPED["weights"].items():
-        if name not in fit.FIXED and name not in fit.EITHER:
-            assert weight < 0 if name in fit.AGAINST else weight > 0, name
+        if name not in regression.FIXED and name not in regression.EITHER:
+            assert weight < 0 if name in regression.AGAINST else weight > 0, name
 
 
 def test_the_recipe_tells_the_data_and_how_well_it_went():

@@ -28,9 +28,9 @@ chances: dict[str, ChanceModel] = {}
 def prepare(source: str, folder: str) -> dict[str, Any]:
     """Make the weights that have not seen the set they are judged on; what each set is to be asked, by id."""
     train(source, folder)
-    judged = data.read(Path(source), Path(folder))
-    chances.update(answers.held_out(answers.examples(judged, models)))
-    return {"asked": {name: [query.id for query in answers.queries(judged, name)] for name in judged.sets}}
+    judged = data.load(Path(source), Path(folder))
+    chances.update(answers.fit_held_out(answers.build_examples(judged, models)))
+    return {"asked": {name: [query.id for query in answers.select_queries(judged, name)] for name in judged.sets}}
 
 
 def pages(set: str) -> dict[str, Any]:

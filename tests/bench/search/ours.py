@@ -42,11 +42,11 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
         for page in made(read_manifest(Path(folder), Path(folder) / "manifest.jsonl"))
         if isinstance(page, Page)
     ]
-    made = _ingest(set, list(scale.varied(pages, copies)))
+    outcome = _ingest(set, list(scale.varied(pages, copies)))
     local_index = index_state.get_state(projects[set]).local_index
     while local_index and not local_index.is_ready():
         time.sleep(0.1)
-    return made
+    return outcome
 
 
 def _ingest(set: str, pages: Iterable[Item]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _records(project: Project) -> Iterator[dict[str, Any]]:
 
 def train(source: str, folder: str) -> dict[str, Any]:
     """Make the models that have not seen the set they are judged on."""
-    models.update(held_out.held_out(data.read(Path(source), Path(folder))))
+    models.update(held_out.held_out(data.load(Path(source), Path(folder))))
     return {"sets": sorted(models)}
 
 
