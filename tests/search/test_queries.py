@@ -1,4 +1,4 @@
-"""What readers searched for: one row a settled search, its click, who may see it, how long it stays."""
+"""The query log: one row for each search, its click, who may see it, how long it stays."""
 
 import concurrent.futures
 import json
@@ -181,7 +181,7 @@ def test_the_assistants_own_look_up_does_not_count(http, service, project):
     settled(project, "labels")
 
 
-def test_nothing_is_lost_when_the_service_is_told_to_stop(http, start, project):
+def test_nothing_is_lost_when_the_service_stops(http, start, project):
     service = start()
     for number in range(20):
         search(http, service, project, f"zebra{number:02} walrus")
@@ -194,7 +194,7 @@ def test_other_servers_store_what_waits_when_they_announce_the_end(own_database)
     scenarios.run(serving.end_announced, own_database)
 
 
-def test_a_search_is_answered_though_it_cannot_be_kept(make_project, monkeypatch):
+def test_a_search_is_answered_when_it_cannot_be_stored(make_project, monkeypatch):
     tenant = make_project()
 
     def away(batch):
@@ -357,7 +357,7 @@ def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http,
     assert project.project.searches.get().caller is None
 
 
-def test_searches_stay_as_long_as_the_setting_says(make_project, settings):
+def test_searches_are_deleted_after_the_retention_time(make_project, settings):
     tenant = make_project()
     settings.ENV = settings.ENV.model_copy(update={"search_retention_days": 30})
     for days in (29, 31):

@@ -1,4 +1,4 @@
-"""Engines: what they hold goes with the project, odd terms are kept, a local index answers as the database does."""
+"""Search engines: a project leaves nothing behind, odd terms are stored, a local index answers as the database."""
 
 import fcntl
 import random

@@ -1,4 +1,4 @@
-"""One index after the other: readers see the old one whole, then the new one whole, in every process."""
+"""Index generations: in every process readers see the whole old index, then the whole new one."""
 
 import io
 import os
@@ -389,7 +389,7 @@ def test_writers_elsewhere_are_not_held_up(make_project):
     assert max(waits) < 1.5, f"a writer waited {max(waits):.2f} s"
 
 
-def test_a_long_ingest_tells_how_far_it_is(make_project):
+def test_a_long_ingest_reports_its_progress(make_project):
     told: list[str] = []
     ingest(make_project().project, (page(number, "alpha", 1) for number in range(120)), told.append)
     assert [line.split(" pages")[0] for line in told[:3]] == ["50", "100", "120"]
@@ -437,7 +437,7 @@ def test_an_ingest_after_another_release_indexes_every_page(make_project):
     assert (summary.changed, summary.unchanged) == (5, 0)
 
 
-def test_reindex_says_what_it_did(make_project):
+def test_reindex_prints_what_it_did(make_project):
     tenant = make_project()
     out = io.StringIO()
     call_command("reindex", tenant.domain, stdout=out)

@@ -1,4 +1,4 @@
-"""Pages in: skipped when unchanged, gone when vanished, named when bad, never half an index."""
+"""Ingest: unchanged pages are skipped, vanished ones removed, bad files named, and no index is ever half built."""
 
 import io
 import json
@@ -108,7 +108,7 @@ def test_one_odd_text_costs_its_own_page_only(make_project, field, odd):
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_what_is_said_of_odd_files_can_be_stored(make_project, odd):
+def test_notes_about_odd_files_can_be_stored(make_project, odd):
     notes = [Bad(f"a{odd}", f"is {odd}"), LeftOut(f"b{odd}", f"is {odd}")]
     project = make_project().project
     source = Source.objects.create(project=project, name="docs", location="/x")

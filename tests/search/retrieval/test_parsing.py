@@ -1,4 +1,4 @@
-"""A reader's text to terms: spelling, completion, what is left out, and what the context adds."""
+"""Parsing a query: spelling, completion, stop words, and terms from the context."""
 
 import pytest
 
@@ -81,7 +81,7 @@ def test_a_known_word_is_never_corrected():
         assert spellings(word, known) == {word.strip(): {analysis.stem(word.strip()): 1.0}}
 
 
-def test_the_nearest_correction_wins_and_few_are_taken():
+def test_the_nearest_corrections_win_and_are_few():
     known = vocabulary("hooking", "booking", "cooking", "looking", "poking")
     assert len(spellings("zooking ", known)["zooking"]) == 3
     assert set(spellings("configuratoin ")["configuratoin"]) == {"configur"}, "not two edits where one is enough"
@@ -132,7 +132,7 @@ def test_the_context_adds_its_rarest_words_a_little():
     assert not {"use", "chat", "common", "the", "unknownword"} & set(added), "the rarest, none that the index lacks"
 
 
-def test_a_question_that_says_little_is_about_its_context():
+def test_a_question_of_few_words_is_about_its_context():
     known = vocabulary("option useChat", "install", "option", "chat")
     terms = parse("what does this option do? ", known, context=["const chat = useChat()"]).terms
     assert {(term.word, term.weight) for term in terms} == {("option", 1.0), ("usechat", 1.0), ("chat", 1.0)}

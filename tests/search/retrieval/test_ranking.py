@@ -1,4 +1,4 @@
-"""What readers complain of in other search engines, a test each; and that scores mean something."""
+"""Ranking: one test for each fault that readers report in other search engines; and scores that mean something."""
 
 import json
 import math
@@ -215,7 +215,7 @@ def row(name: str, rows: list[list[float]]) -> list[float]:
     return [values[list(FEATURES).index(name)] for values in rows]
 
 
-def test_the_readers_page_and_those_beside_it_are_known():
+def test_features_mark_the_readers_page_and_its_neighbours():
     entries = [entry(1, "/guide/a", body="x"), entry(2, "/guide/b", body="x"), entry(3, "/other/c", body="x")]
     made = compute_features(
         Query([Term((("x", 1.0),))]), [Candidate(one) for one in entries], Preferences(current_path="/guide/a")
@@ -286,7 +286,7 @@ def test_a_threshold_keeps_exactly_the_scores_at_or_above_it(zoo):
 
 
 @pytest.mark.alone
-def test_unknown_words_are_nothing_and_soon(zoo):
+def test_unknown_words_find_nothing_quickly(zoo):
     began = time.monotonic()
     assert index.find(zoo.project, "qwxyzvk vkqzxw ") == []
     assert index.find(zoo.project, " ".join(f"qwx{chr(97 + n % 26)}{chr(97 + n // 26)}vkqz" for n in range(150))) == []
@@ -392,7 +392,7 @@ def test_too_many_words_are_no_trouble(zoo):
         assert len(plan_search(zoo.project, " ".join(f"zebra{n}" for n in range(200))).query.terms) == MAX_TERMS
 
 
-def test_the_page_about_search_tells_every_feature_with_its_weight():
+def test_the_page_about_search_names_every_feature_with_its_weight():
     rows = re.findall(r"^\| `(\w+)` \| (.+) \| (\S+) \|$", navigation.pages()["how-search-works"].body, re.MULTILINE)
     expected = [(name, told, f"{MODEL.weights.get(name, 0.0):+.1f}") for name, told in FEATURES.items()]
     assert rows == expected, "\n".join(f"| `{name}` | {told} | {weight} |" for name, told, weight in expected)

@@ -1,4 +1,4 @@
-"""Reading stored sources: by one runner at a time, who stops when there is nothing more to do."""
+"""Runs of stored sources: one runner at a time, which stops when it lost the source."""
 
 import threading
 from datetime import timedelta
@@ -61,7 +61,7 @@ def test_of_two_who_claim_one_becomes_the_runner(tenant):
     assert tenant.project.sources.filter(state=State.RUNNING).count() == 1
 
 
-def test_what_waits_longest_is_taken_first_and_one_of_a_project(tenant, make_project):
+def test_the_source_that_waited_longest_is_first_and_one_of_a_project(tenant, make_project):
     first, second = stored(tenant, name="a"), stored(tenant, name="b")
     other = stored(make_project())
     with time_machine.travel(NOW - timedelta(hours=1)):
@@ -110,7 +110,7 @@ def test_a_silent_runner_changes_nothing_any_more(tenant, guide, clock):
     ("schedule", "after"),
     [("", None), ("hour", timedelta(hours=1)), ("day", timedelta(days=1)), ("week", timedelta(days=7))],
 )
-def test_the_schedule_says_when_it_is_read_next(tenant, guide, schedule, after):
+def test_the_schedule_sets_the_next_time(tenant, guide, schedule, after):
     source = stored(tenant, guide, schedule=schedule)
     for location, outcome in ((guide, State.DONE), ("/nowhere", State.FAILED)):
         source.location = str(location)
@@ -199,7 +199,7 @@ def test_progress_is_stored_while_it_goes_on(tenant, monkeypatch):
     assert (source.outcome["skippedCount"], source.outcome["leftOutCount"]) == (1, 1)
 
 
-def test_a_source_is_told_what_is_known_of_its_pages(tenant):
+def test_a_reading_has_the_validators_of_earlier_pages(tenant):
     source = stored(tenant, "https://docs.acme.example/", under="/x")
     page = Page("a", "/a", "# A\n", digest="d" * 64, address="https://docs.acme.example/a/", validator='"1"')
     ingest(tenant.project, [page, Page("b", "/b", "# B\n")], source=source)

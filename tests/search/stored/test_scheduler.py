@@ -1,4 +1,4 @@
-"""Stored sources on time: read by a process of their own, given back at the end, whole after a kill."""
+"""Scheduled sources: read by a process of their own, released when it ends, whole after a kill."""
 
 import io
 import signal

@@ -1,4 +1,4 @@
-"""Stored sources: beside each other in one index, told of in the admin, and each organization's own."""
+"""Stored sources: several in one index, their admin pages, and each organization sees only its own."""
 
 import io
 import json
@@ -137,7 +137,7 @@ def test_one_that_fails_does_not_keep_the_others_from_being_read(tenant, guide, 
         ((".", "--under", "/a%3Fb", "--name", "docs"), "under: Write a path such as /api"),
     ],
 )
-def test_what_cannot_be_stored_is_told_in_a_sentence(tenant, arguments, says):
+def test_a_source_that_cannot_be_stored_fails_with_a_sentence(tenant, arguments, says):
     with pytest.raises(CommandError, match=says):
         said(tenant.domain, *arguments)
     assert not tenant.project.sources.exists()
@@ -295,7 +295,7 @@ def test_strangers_see_nothing_of_a_source(tenant, owner, stranger):
     assert tenant.project.sources.count() == 1
 
 
-def test_the_page_of_a_source_tells_how_far_it_is(tenant, owner, guide):
+def test_the_page_of_a_source_shows_its_progress(tenant, owner, guide):
     source = stored(tenant, guide)
     assert owner.get(page("read", source.pk)).status_code == 405
     owner.post(page("read", source.pk))
@@ -320,7 +320,7 @@ def test_chosen_sources_are_read_again(tenant, owner):
     assert now(source).state == State.QUEUED
 
 
-def test_deleting_a_source_tells_how_many_pages_go(tenant, owner, guide):
+def test_deleting_a_source_shows_how_many_pages_go(tenant, owner, guide):
     run(tenant.domain, guide, "--name", "guide")
     source = tenant.project.sources.get()
     assert "guide of " in (asked := owner.get(page("delete", source.pk)).content.decode())
