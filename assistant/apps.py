@@ -1,5 +1,7 @@
 """Registers the app."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
@@ -8,7 +10,7 @@ from docsite.core.access import cors
 
 if TYPE_CHECKING:
     from docsite.core.tenants.models import Project
-    from search.signals import Warned
+    from search.signals import IndexWarning
 
 
 class AssistantConfig(AppConfig):
@@ -18,14 +20,16 @@ class AssistantConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what browsers may call. Ask the golden questions before a new index is swapped in."""
-        from search.signals import swapping
+        from search.signals import index_staged
 
         cors.allow_project_origins("assistant")
         cors.allow_every_origin("widget")  # its answer says which origins are allowed
-        swapping.connect(_ask_golden)
+        index_staged.connect(_ask_golden)
 
 
-def _ask_golden(project: "Project", **kwargs: Any) -> "list[Warned]":
+def _ask_golden(
+    project: "Project", preview: Callable[[], AbstractContextManager[None]], **kwargs: Any
+) -> "list[IndexWarning]":
     from assistant import golden_questions
 
-    return golden_questions.check(project)
+    return golden_questions.check(project, preview)

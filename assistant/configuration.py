@@ -62,7 +62,7 @@ def retrieve(project: Project, question: Question) -> Retrieved:
         limit=question.page_size,
         context=[item.value for item in question.context],
         current_path=question.current_path or next((item.path for item in question.context if item.path), ""),
-        lead=question.lead,
+        previous_questions=question.lead,
     )
     scope: dict[str, object] = {"pages": project.documents.count()}
     if question.filters.version:

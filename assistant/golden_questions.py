@@ -7,6 +7,7 @@ documentation or from the search.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
@@ -18,9 +19,9 @@ from assistant.conversations.threads import UnstoredConversation
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.question import Question
 from docsite.core.tenants.models import Project
-from search.signals import Warned
+from search.signals import IndexWarning
 
-MAX_SECONDS = 5.0  # of `check`, which runs in the transaction of a swap: on SQLite nobody else can write then
+MAX_SECONDS = 5.0  # of an ingest; the question being asked is finished
 
 
 class AnswerFailed(RuntimeError):
@@ -46,21 +47,27 @@ def run(
     return done
 
 
-def check(project: Project) -> list[Warned]:
-    """Warn of the questions that fail with the index of this transaction, new failures first. Stores nothing."""
-    deadline = time.monotonic() + MAX_SECONDS
-    warnings: list[Warned] = []
+def check(project: Project, preview: Callable[[], AbstractContextManager[None]]) -> list[IndexWarning]:
+    """The questions that fail with a staged index, new failures first. Stores nothing.
+
+    Within `preview()` searches find the staged index.
+    """
     questions = sorted(project.golden_questions.all(), key=lambda question: question.passed is False)
-    for number, question in enumerate(questions):
-        if time.monotonic() > deadline:
-            message = f"Only {number} of {len(questions)} golden questions were asked, in {MAX_SECONDS:g} seconds."
-            return [*warnings, Warned(message, stops=False)]
-        failed_before = question.passed is False
-        _update_result(project, question)
-        if not question.passed:
-            result = "failing as before" if failed_before else "failing"
-            message = f"Golden question {result}: {question}: {describe_failure(question)}"
-            warnings.append(Warned(message, stops=not failed_before))
+    if not questions:
+        return []
+    warnings: list[IndexWarning] = []
+    with preview():
+        until = time.monotonic() + MAX_SECONDS
+        for number, question in enumerate(questions):
+            if time.monotonic() > until:
+                sentence = f"Only {number} of {len(questions)} golden questions were asked, in {MAX_SECONDS:g} seconds."
+                return [*warnings, IndexWarning(sentence, stops=False)]
+            failed_before = question.passed is False
+            _update_result(project, question)
+            if not question.passed:
+                which = "failing as before" if failed_before else "failing"
+                sentence = f"Golden question {which}: {question}: {describe_failure(question)}"
+                warnings.append(IndexWarning(sentence, stops=not failed_before))
     return warnings
 
 
@@ -82,7 +89,7 @@ def answer_without_model(project: Project, question: Question) -> Outcome:
         return outcome
 
     async def retrieve(question: Question) -> Retrieved:
-        # In the calling thread, with its transaction: before the swap nobody else sees the new index.
+        # In the thread that waits here, whose database connection is open already.
         return await sync_to_async(configuration.retrieve)(project, question)
 
     outcome = async_to_sync(answer)()

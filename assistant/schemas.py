@@ -78,7 +78,7 @@ class Ask(BaseModel):
         return Question(
             text=self.messages[-1].text.strip(),
             page_size=min(self.retrievalPageSize, MOST_PASSAGES),
-            filters=self.filter.filters() if self.filter else Filters(),
+            filters=self.filter.to_filters() if self.filter else Filters(),
             context=[
                 Context(item.value, project.path_of(item.path) if item.path else "") for item in self.context or []
             ],

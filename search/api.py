@@ -1,4 +1,4 @@
-"""Searching, the click that follows, and the Markdown of a page: `/discovery/v1/search` and `/discovery/v1/page`."""
+"""Search, report a click, read a page as Markdown: `/discovery/v1/search` and `/discovery/v1/page`."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from search.models import Document
 from search.query_log import recording
 from search.retrieval import index
 from search.retrieval.links import page_of
-from search.schemas import ClickIn, PageIn, PageOut, SearchIn, SearchResult, result_of
+from search.schemas import ClickIn, PageIn, PageOut, SearchIn, SearchResult, build_result
 
 router = Router()
 page_router = Router()
@@ -40,12 +40,12 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     hits = await in_db(index.find)(
         project,
         payload.query,
-        filters=payload.filter.filters() if payload.filter else Filters(),
+        filters=payload.filter.to_filters() if payload.filter else Filters(),
         limit=payload.pageSize,
         threshold=payload.scoreThreshold or 0.0,
     )
-    recording.record(project, caller_of(request, project), payload.query, len(hits))
-    return JsonResponse([result_of(hit) for hit in hits], safe=False)
+    recording.record(project, hash_caller(request, project), payload.query, len(hits))
+    return JsonResponse([build_result(hit) for hit in hits], safe=False)
 
 
 @router.post(
@@ -57,7 +57,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
 async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpResponse:
     """Settle the reader's search on a result: 204 once it is committed. An unknown page is ignored."""
     project = request.auth
-    caller, path = caller_of(request, project), project.path_of(payload.path)
+    caller, path = hash_caller(request, project), project.path_of(payload.path)
     await in_db(recording.record_click)(project, caller, payload.query, path, payload.position)
     return HttpResponse(status=204)
 
@@ -71,17 +71,17 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
 async def page(request: CallerRequest, domain: str, payload: PageIn) -> Any:
     """The Markdown of a page as it was last ingested."""
     project = request.auth.project
-    found = await in_db(_page)(project, project.path_of(payload.path))
-    return JsonResponse({"path": found.path, "content": found.content})
+    document = await in_db(_get_document)(project, project.path_of(payload.path))
+    return JsonResponse({"path": document.path, "content": document.content})
 
 
-def _page(project: Project, path: str) -> Document:
+def _get_document(project: Project, path: str) -> Document:
     document = Document.objects.filter(project=project, path=page_of(project, path)).only("path", "content").first()
     if document is None:
         raise NotFound("No such page.")
     return document
 
 
-def caller_of(request: HttpRequest, project: Project) -> int:
-    """Who searches, as a keyed hash."""
-    return recording.caller_of(project, client_ip(request), request.headers.get("User-Agent", ""))
+def hash_caller(request: HttpRequest, project: Project) -> int:
+    """The caller as a keyed hash."""
+    return recording.hash_caller(project, client_ip(request), request.headers.get("User-Agent", ""))

@@ -14,10 +14,10 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Register what browsers may call. Drop an index with its project; index anew what an older release indexed."""
+        """Register what browsers may call, and when an index is deleted or built again."""
         cors.allow_project_origins("search", "page")
         pre_delete.connect(_drop_index, sender="projects.Project")
-        post_migrate.connect(_index_outdated, sender=self)
+        post_migrate.connect(_reindex_where_needed, sender=self)
 
 
 def _drop_index(instance: Any, **kwargs: Any) -> None:
@@ -28,17 +28,17 @@ def _drop_index(instance: Any, **kwargs: Any) -> None:
     local.drop(instance)
 
 
-def _index_outdated(**kwargs: Any) -> None:
+def _reindex_where_needed(**kwargs: Any) -> None:
     from django.core.management import call_command
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
     from docsite.core.tenants.models import Project
-    from search.indexing.ingest import outdated
+    from search.indexing.ingest import needs_reindex
 
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        return  # somebody goes back to the tables of an older release
+        return  # this `migrate` went back to the tables of an older release
     for project in Project.objects.all():
-        if outdated(project):
+        if needs_reindex(project):
             call_command("reindex", project.domain)

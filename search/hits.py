@@ -1,11 +1,11 @@
-"""What a search takes and gives, free of any database."""
+"""What a search takes and returns, without any database."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Narrows a search. Values compare without case; `version="latest"` means the newest there is."""
+    """Narrows a search. Values compare without case; `version="latest"` means the newest version of the site."""
 
     version: str | None = None
     language: str | None = None
@@ -13,8 +13,8 @@ class Filters:
 
 
 @dataclass(frozen=True)
-class Other:
-    """Another section of a page that was found."""
+class SectionMatch:
+    """Another section of a hit's page that matches the query."""
 
     section: str
     url: str
@@ -22,8 +22,8 @@ class Other:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A section to read on at. `link` leads there from the docs URL on."""
+class NextSection:
+    """A section that follows a hit on its page. `link` is its path and anchor below the docs URL."""
 
     label: str
     link: str
@@ -36,11 +36,13 @@ class Hit:
     `score` is in 0..1 and comparable between queries. `body` is the section's
     Markdown, `excerpt` plain text around the words that matched, and `highlights`
     says where they stand in it ([start, end) in code points). `url` is absolute
-    and ends in the section's anchor; `link` is the same from the docs URL on, and
-    `address` the page's own, if it has one. Passages also have `text`, what a reader
-    sees of the section, a line for each block, `above`, the same of what stands
-    before it on the page with its own heading, and `following`, the next sections of
-    the page.
+    and ends in the section's anchor; `link` is the same, relative to the docs URL.
+    `address` is the page's own address, if it has one. `others` are further sections
+    of the page that match.
+
+    Only passages have the last three fields: `text` is the section as a reader sees
+    it, one line for each block; `above` is everything before it on the page, with the
+    section's own heading; `following` are the next sections.
     """
 
     path: str
@@ -58,7 +60,7 @@ class Hit:
     language: str | None = None
     tags: tuple[str, ...] = ()
     highlights: tuple[tuple[int, int], ...] = ()
-    others: tuple[Other, ...] = ()
+    others: tuple[SectionMatch, ...] = ()
     text: str = ""
     above: str = ""
-    following: tuple[Place, ...] = ()
+    following: tuple[NextSection, ...] = ()

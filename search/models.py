@@ -1,24 +1,50 @@
-"""Ingested pages, the heading-sized sections that are indexed and cited, and what readers searched for."""
+"""Stored sources, ingested pages and their sections, the index of a project, and what readers searched for."""
 
+import json
 from typing import ClassVar
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import connection, models
+from django.db.models.expressions import RawSQL
 
 from docsite.core.tenants.models import Project
+from search.preview import staged_index
 from search.sources.reading import under_of
 
 
-class LiveDocuments(models.Manager["Document"]):
-    """The pages that readers see."""
+def is_visible(document: str = "") -> models.Q:
+    """The condition that readers see a page; `document` is the lookup that leads to it, such as `document__`."""
+    staged = staged_index()
+    visible = models.Q(**{f"{document}build": ""})
+    if staged is None:
+        return visible
+    if connection.vendor == "postgresql":
+        replaced = RawSQL("SELECT unnest(%s::bigint[])", [list(staged.replaced)])
+    else:  # one parameter, since there may be more pages than SQLite takes parameters
+        replaced = RawSQL("SELECT value FROM json_each(%s)", [json.dumps(list(staged.replaced))])
+    new = models.Q(**{f"{document}build": staged.build})
+    return new | (visible & ~models.Q(**{f"{document}pk__in": replaced}))
+
+
+class VisibleDocuments(models.Manager["Document"]):
+    """The pages that readers see; within a preview, those of the staged index."""
 
     def get_queryset(self) -> "models.QuerySet[Document]":
-        """Without what an ingest is still building, or has retired."""
-        return super().get_queryset().filter(build="")
+        """Leave out pages that an ingest has staged or retired."""
+        return super().get_queryset().filter(is_visible())
+
+
+class SectionManager(models.Manager["Section"]):
+    """Sections, of visible pages and others."""
+
+    def on_page(self, project: Project, path: str) -> "models.QuerySet[Section]":
+        """The sections of one visible page, in their order."""
+        sections = self.filter(is_visible("document__"), document__project=project, document__path=path)
+        return sections.order_by("position")
 
 
 class Source(models.Model):
-    """Where some of a project's pages come from, kept so that they can be read again, by hand or on time."""
+    """Where some of a project's pages come from, stored so that they can be read again, by hand or on schedule."""
 
     class Schedule(models.TextChoices):
         """How often it is read."""
@@ -29,7 +55,7 @@ class Source(models.Model):
         WEEKLY = "week", "Every week"
 
     class State(models.TextChoices):
-        """What it is doing, or what became of the last time."""
+        """What happens to it now, or how its last run ended."""
 
         NEW = "new", "Never read"
         QUEUED = "queued", "Waiting"
@@ -72,7 +98,7 @@ class Source(models.Model):
         return f"{self.name} of {self.project_id and self.project.domain}"
 
     def clean(self) -> None:
-        """Have `under` as paths are spelt."""
+        """Normalize the path in `under`."""
         try:
             self.under = under_of(self.under)
         except ValueError as wrong:
@@ -80,7 +106,7 @@ class Source(models.Model):
 
 
 class Redirect(models.Model):
-    """An address that a page had, or another name of it."""
+    """An earlier path of a page, or another path of it."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="redirects")
     source = models.ForeignKey(Source, on_delete=models.CASCADE, null=True, related_name="redirects")
@@ -127,7 +153,7 @@ class Document(models.Model):
         max_length=16, blank=True, editable=False, help_text="The ingest that is making or has retired it."
     )
 
-    objects = LiveDocuments()
+    objects = VisibleDocuments()
     every = models.Manager()  # noqa: DJ012  # it is a manager, too
 
     class Meta:
@@ -141,7 +167,7 @@ class Document(models.Model):
 
 
 class Section(models.Model):
-    """A heading and what stands below it, up to the next heading."""
+    """A heading and the text below it, up to the next heading."""
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="sections")
     position = models.PositiveIntegerField()
@@ -151,6 +177,8 @@ class Section(models.Model):
     body = models.TextField(help_text="Markdown, ready to be quoted.")
     text = models.TextField(help_text="The same as plain text.")
 
+    objects = SectionManager()
+
     class Meta:
         ordering: ClassVar = ["document", "position"]
 
@@ -159,7 +187,7 @@ class Section(models.Model):
 
 
 class Index(models.Model):
-    """What is known of a project's index as a whole. It changes with the project's `Generation`."""
+    """The data of a project's index as a whole. It changes with the project's `Generation`."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="index")
     builder = models.CharField(max_length=16, blank=True, help_text="The ingest at work; an older one gives way.")
@@ -192,7 +220,7 @@ class Generation(models.Model):
 
 
 class SearchQuery(models.Model):
-    """One settled search of a reader, with the result that was opened. Who it was is known for about an hour."""
+    """One search of a reader, with the result that was opened. The caller is stored for about an hour only."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="searches")
     at = models.DateTimeField(help_text="When its last letter was searched for.")

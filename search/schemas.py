@@ -1,4 +1,4 @@
-"""Search over HTTP: what comes in and what goes out (specification 2.7, 2.8, 4.3)."""
+"""Requests and responses of search over HTTP (specification 2.7, 2.8, 4.3)."""
 
 from dataclasses import asdict
 from typing import Any
@@ -17,8 +17,8 @@ class FilterIn(BaseModel):
     language: StrictStr | None = None
     tag: StrictStr | None = None
 
-    def filters(self) -> Filters:
-        """The filter as the index takes it; an empty value narrows nothing."""
+    def to_filters(self) -> Filters:
+        """The filter for the index. An empty value counts as missing."""
         return Filters(self.version or None, self.language or None, self.tag or None)
 
 
@@ -40,7 +40,7 @@ class ClickIn(BaseModel):
 
     @field_validator("query")
     @classmethod
-    def _says_something(cls, value: str) -> str:
+    def _reject_blank(cls, value: str) -> str:
         if not value.strip():
             raise ValueError("must not be blank")
         return value
@@ -68,7 +68,7 @@ class SectionOut(Schema):
 
 
 class MetadataOut(Schema):
-    """What else is known of a result."""
+    """Further data of a result."""
 
     model_config = ConfigDict(extra="allow")
     title: str
@@ -91,8 +91,8 @@ class SearchResult(Schema):
     metadata: MetadataOut
 
 
-def result_of(hit: Hit) -> dict[str, Any]:
-    """A hit as it goes out; unknown facets are left out."""
+def build_result(hit: Hit) -> dict[str, Any]:
+    """A hit as a search result, without the facets that its page lacks."""
     metadata: dict[str, Any] = {
         "title": hit.title,
         "url": hit.url,

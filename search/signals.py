@@ -1,4 +1,4 @@
-"""What others may say of a new index before readers get it."""
+"""The signal by which other apps check a new index before readers see it."""
 
 from dataclasses import dataclass
 
@@ -6,13 +6,14 @@ from django.dispatch import Signal
 
 
 @dataclass(frozen=True)
-class Warned:
-    """A sentence about the new index. `stops` says whether a strict ingest is refused for it."""
+class IndexWarning:
+    """A sentence about a staged index. `stops` says whether it makes a strict ingest fail."""
 
     sentence: str
     stops: bool = True
 
 
-# Sent inside the swap's transaction: its receivers read the new index already, everybody else the old one. They get
-# the `project` and return a list of `Warned`. What they write is undone, and writers elsewhere wait for them.
-swapping = Signal()
+# Sent when an index is staged, before the transaction that swaps it in. No lock is held, so a receiver may be slow.
+# Receivers get the `project` and `preview`, a function that returns a context manager: within `with preview():`
+# searches find the staged index. Receivers return a list of `IndexWarning` and must not write.
+index_staged = Signal()

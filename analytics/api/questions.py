@@ -52,8 +52,8 @@ async def searches(request: CallerRequest, projectId: str, params: Query[Searche
 
 def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
     begin = paging.start_cursor(params, f"searches {project.project_id}")
-    after = search_report.Place(*begin.place) if begin.place else None
-    page = search_report.page(project, begin.start, begin.end, params.limit, after)
+    after = search_report.Cursor(*begin.place) if begin.place else None
+    page = search_report.fetch_page(project, begin.start, begin.end, params.limit, after)
     rows = [
         SearchRow(
             searchQuery=row.text,

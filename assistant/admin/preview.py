@@ -28,7 +28,7 @@ from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.models import Document
-from search.retrieval.answerability import GROUNDED
+from search.retrieval.answerability import MIN_CHANCE
 
 _MODEL_RUNGS = ("model", "second_model")
 
@@ -161,7 +161,7 @@ async def _answer(project: Project, assistant: AssistantSettings, question: Ques
         retrieved.chance,
         [model.name for model in ladder.models],
         prompts.build(question, outcome.hits, conversation.history) if used_model else (),
-        GROUNDED if assistant.threshold is None else assistant.threshold,
+        MIN_CHANCE if assistant.threshold is None else assistant.threshold,
         first_text_seconds,
         total_seconds,
     )

@@ -23,7 +23,7 @@ from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants import project_pages
 from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
 from docsite.core.tenants.models import Project
-from search.retrieval.answerability import GROUNDED
+from search.retrieval.answerability import MIN_CHANCE
 
 _STARTERS = [f"starter_{number}" for number in range(1, MAX_STARTERS + 1)]
 
@@ -63,7 +63,7 @@ class SettingsForm(forms.ModelForm):
             "temperature": "0 to 2. A lower value makes two answers to one question more alike. Empty: the default of "
             "the model server.",
             "threshold": "0 to 1. Below this chance that the pages answer, the assistant says that they do not. "
-            f"Empty: {GROUNDED}, the calibrated value. Try questions below to see their chances.",
+            f"Empty: {MIN_CHANCE}, the calibrated value. Try questions below to see their chances.",
         }
 
     def __init__(self, assistant: AssistantSettings, *, may_choose_model: bool, data: Any = None) -> None:

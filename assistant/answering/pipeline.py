@@ -25,7 +25,7 @@ from assistant.question import Question, Turn, Voice
 from assistant.upstream import Ended, Model, Piece, Usage, relay
 from assistant.upstream.relay import Bounds
 from search.hits import Hit
-from search.retrieval.answerability import GROUNDED
+from search.retrieval.answerability import MIN_CHANCE
 from search.text import analysis
 
 logger = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class Retrieved:
 
     def passages(self, voice: Voice) -> list[Hit]:
         """What to answer from: nothing, when they do not answer."""
-        least = GROUNDED if voice.threshold is None else voice.threshold
+        least = MIN_CHANCE if voice.threshold is None else voice.threshold
         return [hit for hit in self.hits if hit.score >= FURTHER] if self.chance >= least else []
 
 

@@ -9,7 +9,7 @@
 from collections.abc import Sequence
 
 from assistant.events import Source, Text
-from search.hits import Hit, Place
+from search.hits import Hit, NextSection
 
 MAX_SUGGESTIONS = 3
 # Headings of link lists, which say nothing about where they lead.
@@ -38,7 +38,7 @@ def build_block(passages: Sequence[Hit], sources: Sequence[Source]) -> list[Text
     labels: dict[str, str] = {}
     for hit in sorted(passages, key=lambda hit: hit.path not in cited_paths):
         hit_label = hit.title if hit.section == hit.title else f"{hit.title}: {hit.section}"
-        places = hit.following if hit.path in cited_paths else [Place(hit_label, hit.link)]
+        places = hit.following if hit.path in cited_paths else [NextSection(hit_label, hit.link)]
         for place in places:
             if place.link not in cited_links:
                 labels.setdefault(place.link, " ".join(place.label.translate(_BRACKETS).split()))

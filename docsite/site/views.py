@@ -74,7 +74,7 @@ def search(request: HttpRequest) -> HttpResponse:
     hits = _search_language_first(project, query, language) if project and query else []
     if project and _is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
-        recording.record(project, recording.caller_of(project, client_ip(request), user_agent), query, len(hits))
+        recording.record(project, recording.hash_caller(project, client_ip(request), user_agent), query, len(hits))
     results = [
         {
             "title": hit.breadcrumb[-1],

@@ -1,4 +1,4 @@
-"""Stored sources in the admin: where a project's pages come from, how old they are, and to have them read again."""
+"""Stored sources in the admin: where pages come from, how old they are, and a button to read them again."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -26,7 +26,7 @@ from docsite.core.tenants.models import Project
 from search.models import Generation, Source
 from search.sources import generators
 from search.sources.web.private import PrivateHosts
-from search.stored import runs
+from search.stored import queue, runs
 
 ACTIVE = (Source.State.QUEUED, Source.State.RUNNING)
 
@@ -43,13 +43,13 @@ class SourceForm(forms.ModelForm):
 
     class Meta:
         model = Source
-        fields = ("location", "generator", "under")  # that are checked here; the admin names all
+        fields = ("location", "generator", "under")  # checked here; the admin lists all fields
 
     def clean_location(self) -> str:
-        """An address, or for superusers what is there on the server and in its network."""
+        """An address; superusers may also name a path of the server and hosts of its network."""
         location = str(self.cleaned_data["location"])
         if location == self.instance.location:
-            return location  # somebody who may has named it
+            return location  # unchanged: somebody with the right to do so named it
         try:
             address = urlsplit(location)
         except ValueError:
@@ -72,13 +72,16 @@ class SourceForm(forms.ModelForm):
 
 @admin.register(Source)
 class SourceAdmin(ScopedAdmin):
-    """The sources of one's own projects, with what became of each the last time."""
+    """The sources of the user's projects, with the outcome of the last run of each."""
 
     organization = "project__organization"
     addable = changeable = deletable = True
     form = SourceForm
     fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language")
-    list_display = ("name", "project", "badge", "pages", "freshness", "next_time", "trouble", "place", "schedule")
+    list_display = (
+        *("name", "project", "state_badge", "pages", "freshness"),
+        *("next_time", "short_error", "short_location", "schedule"),
+    )
     list_filter = (ProjectFilter, "state")
     list_select_related = ("project",)
     search_fields = ("name", "location")
@@ -96,71 +99,72 @@ class SourceAdmin(ScopedAdmin):
         return shown
 
     @admin.display(description="Location")
-    def place(self, source: Source) -> str:
+    def short_location(self, source: Source) -> str:
         """Short enough for a list."""
         return format_html('<span title="{}">{}</span>', source.location, Truncator(source.location).chars(60))
 
     @admin.display(description="State", ordering="state")
-    def badge(self, source: Source) -> str:
-        """In words and by colour."""
+    def state_badge(self, source: Source) -> str:
+        """The state in words and by colour."""
         return format_html('<span class="badge {}">{}</span>', source.state, source.get_state_display())
 
     @admin.display(description="Pages", ordering="page_count")
     def pages(self, source: Source) -> int:
-        """In the index."""
+        """The number of its pages in the index."""
         return int(getattr(source, "page_count", 0))
 
     @admin.display(description="Last read", ordering="read_at")
     def freshness(self, source: Source) -> str:
         """How old the pages are."""
-        return _ago(source.read_at)
+        return _format_age(source.read_at)
 
     @admin.display(description="Next", ordering="wanted_at")
     def next_time(self, source: Source) -> str:
         """When it is read again."""
-        return _ahead(source.wanted_at)
+        return _format_wait(source.wanted_at)
 
     @admin.display(description="Last error")
-    def trouble(self, source: Source) -> str:
-        """Its beginning."""
+    def short_error(self, source: Source) -> str:
+        """The beginning of the last error."""
         return Truncator(source.error).chars(60) or "–"
 
     def get_form(self, request: HttpRequest, obj: Source | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """A form that knows who fills it in."""
+        """A form that knows whether a superuser fills it in."""
         form = super().get_form(request, obj, change=change, **kwargs)
         return type(form.__name__, (form,), {"is_of_superuser": request.user.is_superuser})
 
     def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
-        """It stays its project's, and commands know it by its name."""
+        """A stored source keeps its project, and its name, by which commands find it."""
         return ("project", "name") if obj else ()
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """The project of somebody who has one."""
-        mine = list(Project.objects.filter(organization__in=organizations_of(request))[:2])
-        return {**({"project": mine[0].pk} if len(mine) == 1 else {}), **super().get_changeform_initial_data(request)}
+        """The project, if the user has just one."""
+        projects = list(Project.objects.filter(organization__in=organizations_of(request))[:2])
+        initial = {"project": projects[0].pk} if len(projects) == 1 else {}
+        return {**initial, **super().get_changeform_initial_data(request)}
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Offer only one's own projects."""
+        """Offer only the user's projects."""
         kwargs["queryset"] = Project.objects.filter(organization__in=organizations_of(request))
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Source, form: Any, change: bool) -> None:
-        """Store it, and have it read where other pages are to be expected."""
-        if change:  # only what was changed: it may be read at this moment, which is stored, too
+        """Store the source, and have it read if the change may bring other pages."""
+        if change:  # only the changed fields: a run may store its progress at this moment
             obj.save(update_fields=form.changed_data)
         else:
             obj.save()
         if set(form.changed_data) - {"schedule"}:
-            runs.want(obj)
+            queue.enqueue(obj)
         elif form.changed_data:
-            runs.plan(obj)
+            queue.reschedule(obj)
 
     def response_post_save_add(self, request: HttpRequest, obj: Source) -> HttpResponseRedirect:
-        """Its page, which shows how it is read."""
+        """Go to its page, which shows the progress of the run."""
         return HttpResponseRedirect(reverse("admin:search_source_change", args=[obj.pk]))
 
     def get_urls(self) -> list[Any]:
-        """Where the button leads, and what the page asks for while it is read."""
+        """The URLs of the button, and of the state that the page polls during a run."""
         state, again = map(self.admin_site.admin_view, (self.state_view, self.read_view))
         return [
             path("<path:object_id>/state", state, name="search_source_state"),
@@ -171,90 +175,90 @@ class SourceAdmin(ScopedAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The form, below what became of the source."""
+        """The form, below the state of the source."""
         source = self.get_object(request, unquote(object_id))
-        told = self._state(source) if source and self.has_view_permission(request, source) else {}
-        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **told})
+        state = self._build_state(source) if source and self.has_view_permission(request, source) else {}
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **state})
 
     def state_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What became of the source, as JSON: `isActive`, the `state` in words, and `html` to be shown."""
-        state = self._state(self._own(request, object_id))
+        """The state of the source as JSON: `isActive`, the `state` in words, and `html` for the page."""
+        state = self._build_state(self._get_or_404(request, object_id))
         html = render_to_string("admin/search/source/_state.html", state, request)
         response = JsonResponse({"isActive": state["is_active"], "state": state["line"], "html": html})
         response.headers["Cache-Control"] = "no-store"
         return response
 
     def read_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Have the source read again, and go back to its page."""
+        """Enqueue the source, and go back to its page."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        source = self._own(request, object_id)
-        runs.want(source)
+        source = self._get_or_404(request, object_id)
+        queue.enqueue(source)
         self.log_change(request, source, "Read again.")
         return HttpResponseRedirect(reverse("admin:search_source_change", args=[source.pk]))
 
     @admin.action(description="Read the selected sources again now", permissions=["change"])
     def read_chosen(self, request: HttpRequest, queryset: "QuerySet[Source]") -> None:
-        """Have them read, one after the other."""
+        """Enqueue each source."""
         for source in queryset:
-            runs.want(source)
+            queue.enqueue(source)
             self.log_change(request, source, "Read again.")
         messages.success(request, "They wait to be read. Load this page anew to see how far they are.")
 
     def get_deleted_objects(
         self, objs: Iterable[Source], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """What goes with sources: their pages, which leave the index, and their redirects."""
+        """What is deleted with sources: their pages, which leave the index, and their redirects."""
         sources = list(objs)
         pages = {source: source.documents.filter(build="").count() for source in sources}
         redirects = sum(source.redirects.count() for source in sources)
-        told = [f"{source}: {number:,} pages leave the index" for source, number in pages.items()]
+        lines = [f"{source}: {number:,} pages leave the index" for source, number in pages.items()]
         counted = {"sources": len(sources), "pages": sum(pages.values()), "redirects": redirects}
-        return told, counted, set(), []
+        return lines, counted, set(), []
 
     def delete_model(self, request: HttpRequest, obj: Source) -> None:
-        """With its pages."""
+        """Delete the source with its pages."""
         runs.remove(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: "QuerySet[Source]") -> None:
-        """Each with its pages."""
+        """Delete each source with its pages."""
         for source in queryset.select_related("project"):
             runs.remove(source)
 
-    def _own(self, request: HttpRequest, object_id: str) -> Source:
+    def _get_or_404(self, request: HttpRequest, object_id: str) -> Source:
         source: Source | None = self.get_object(request, unquote(object_id))
         if source is None:
             raise Http404
         return source
 
-    def _state(self, source: Source) -> dict[str, Any]:
-        """What the upper half of a source's page shows."""
-        is_silent = source.state == Source.State.RUNNING and not runs.is_read(source)
+    def _build_state(self, source: Source) -> dict[str, Any]:
+        """The template context of the upper half of a source's page."""
+        is_silent = source.state == Source.State.RUNNING and not queue.is_being_read(source)
         line = "Whoever read it fell silent" if is_silent else source.get_state_display()
         return {
             "source": source,
             "is_active": source.state in ACTIVE,
             "line": line,
             "pages": self.pages(source),
-            "freshness": _ago(source.read_at),
-            "next_time": _ahead(source.wanted_at),
+            "freshness": _format_age(source.read_at),
+            "next_time": _format_wait(source.wanted_at),
             "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
             "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
         }
 
 
-def _ago(at: datetime | None) -> str:
+def _format_age(at: datetime | None) -> str:
     if at is None:
         return "never"
-    told = timesince(at, depth=1)
-    return "just now" if told.startswith("0") else f"{told} ago"
+    age = timesince(at, depth=1)
+    return "just now" if age.startswith("0") else f"{age} ago"
 
 
-def _ahead(at: datetime | None) -> str:
+def _format_wait(at: datetime | None) -> str:
     if at is None:
         return "–"
-    told = timeuntil(at, depth=1)
-    return "now" if at <= timezone.now() or told.startswith("0") else f"in {told}"
+    wait = timeuntil(at, depth=1)
+    return "now" if at <= timezone.now() or wait.startswith("0") else f"in {wait}"
 
 
 @admin.display(description="indexed at", ordering="generation__indexed_at")

@@ -1,13 +1,16 @@
-"""Engines that hold the terms of a project's sections. Each module has the same functions.
+"""Search engines that store the terms of a project's sections. Each module has the same functions.
 
     stage(project, entries)              add sections to the index that is being built
-    prepare(project, stale, claim)       get ready to swap; gives what `swap` wants to know. Each of its transactions
-                                         begins with `claim`, which raises when another ingest has begun
-    swap(project, stale, prepared)       let what was staged take the place of the stale sections, inside a transaction
-    discard(project)                     forget what was staged
-    drop(project)                        forget the project
-    candidates(project, wanted, facets, most)    ids of the likeliest sections, best first
+    prepare(project, stale, claim)       get ready to swap; returns whether the staged index can be searched now. Each
+                                         transaction begins with `claim`, which raises when another ingest has begun
+    complete(project, stale, claim)      make the staged index searchable where `prepare` did not
+    swap(project, stale, is_complete)    replace the stale sections by the staged ones, inside a transaction
+    discard(project)                     delete what was staged
+    drop(project)                        delete everything of the project
+    candidates(project, wanted, facets, limit)    ids of the likeliest sections, best first
     entries(project, section_ids)        those sections, in any order
+
+The last two read the staged index within a preview (`search.preview`).
 
 Scoring is done in `search.retrieval.ranking`, the same for every engine.
 """
@@ -21,11 +24,11 @@ from docsite.core.tenants.models import Project
 from search.text.terms import Query
 
 if TYPE_CHECKING:
-    from search.backends.local import Copy
+    from search.backends.local import LocalIndex
 
 
 def current() -> ModuleType:
-    """The engine that lives in the configured database."""
+    """The engine of the configured database."""
     if connection.vendor == "postgresql":
         from search.backends import postgres
 
@@ -35,12 +38,12 @@ def current() -> ModuleType:
     return sqlite
 
 
-def candidates(project: Project, query: Query, most: int, copy: "Copy | None" = None) -> list[int]:
-    """Ids of the likeliest sections, best first; from the copy, once it is there."""
-    find = copy.candidates if copy and copy.ready() else current().candidates
+def candidates(project: Project, query: Query, limit: int, local_index: "LocalIndex | None" = None) -> list[int]:
+    """Ids of the likeliest sections, best first; from the local index, where it is ready."""
+    find = local_index.candidates if local_index and local_index.is_ready() else current().candidates
     found: list[int] = []
     for wanted in query.asked:
-        found = find(project, wanted, query.facets, most)
-        if len(found) == most:
+        found = find(project, wanted, query.facets, limit)
+        if len(found) == limit:
             break
     return found

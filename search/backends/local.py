@@ -1,8 +1,8 @@
-"""A large project's terms once more, in tantivy on the local disk: many times faster than a database.
+"""A second index of a large project, in tantivy on the local disk: many times faster than the database.
 
-The database stays what counts. Each process that searches a large project makes
-the copy of its present state, or waits until another one on the host has made
-it; the database's engine answers meanwhile.
+The database stays the source of truth. Each process that searches a large
+project builds the local index of its current generation, or waits until another
+process of the host has built it. Meanwhile the database answers.
 """
 
 import fcntl
@@ -31,54 +31,54 @@ if TYPE_CHECKING:
     import tantivy
 
 INSTALLED = find_spec("tantivy") is not None
-_REPEATED = {"title": 10, "heading": 5, "trail": 3, "about": 3, "body": 1}  # so often a term is counted
-_MEMORY = 64_000_000  # bytes, while a copy is made
+_WEIGHTS = {"title": 10, "heading": 5, "trail": 3, "about": 3, "body": 1}  # how often a term of the field is repeated
+_MEMORY = 64_000_000  # bytes, while an index is built
 _BATCH = 500  # sections read at once
-_AGAIN = 10  # seconds after which a process looks whether it has to make the copy itself
+_RETRY_SECONDS = 10  # after which a process tries to build the index itself
 
 _log = logging.getLogger(__name__)
 
 
-class Copy:
-    """The copy of one state of a project's index. It makes itself in the background when it is first asked for."""
+class LocalIndex:
+    """The local index of one generation. It is built in the background when `is_ready` is first called."""
 
     def __init__(self, project: Project, generation: int, indexed_at: datetime) -> None:
         self.project = project
         self.generation = generation
         # The time as well: a database that was restored may come to the same generation with other pages.
         self.folder = _home() / f"{project.pk}-{generation}-{int(indexed_at.timestamp() * 1_000_000)}"
-        self._asked = 0.0
+        self._tried_at = 0.0
         self._lock = threading.Lock()
 
-    def ready(self) -> bool:
-        """Whether it can be searched; if not, it is being made."""
+    def is_ready(self) -> bool:
+        """Whether it can be searched. If not, this starts to build it."""
         if "_index" in self.__dict__:
             return True
         if self.folder.exists():
             try:
                 self._index  # noqa: B018  # opens it
-            except (OSError, ValueError):  # a newer state's copy has just replaced it
+            except (OSError, ValueError):  # a newer generation has just replaced it
                 return False
             return True
         with self._lock:
             now = time.monotonic()
-            if not self._asked or now - self._asked > _AGAIN:
-                self._asked = now
-                threading.Thread(target=self._make, name="copy", daemon=True).start()
+            if not self._tried_at or now - self._tried_at > _RETRY_SECONDS:
+                self._tried_at = now
+                threading.Thread(target=self._build, name="local-index", daemon=True).start()
         return False
 
-    def candidates(self, project: Project, wanted: Wanted, facets: Sequence[Sequence[str]], most: int) -> list[int]:
+    def candidates(self, project: Project, wanted: Wanted, facets: Sequence[Sequence[str]], limit: int) -> list[int]:
         """The likeliest sections by BM25, best first."""
         import tantivy
 
         schema, searcher = self._index
         query = tantivy.Query
-        words = [(tantivy.Occur.Should, query.term_query(schema, "terms", term, "freq")) for term in wanted.scored]
-        asked = [(tantivy.Occur.Must, query.boolean_query(words))]
+        scored = [(tantivy.Occur.Should, query.term_query(schema, "terms", term, "freq")) for term in wanted.scored]
+        required = [(tantivy.Occur.Must, query.boolean_query(scored))]
         for alternatives in facets:
             one = query.term_set_query(schema, "facets", list(alternatives))
-            asked.append((tantivy.Occur.Must, query.const_score_query(one, 0.0)))
-        found = searcher.search(query.boolean_query(asked) if facets else asked[0][1], most, count=False).hits
+            required.append((tantivy.Occur.Must, query.const_score_query(one, 0.0)))
+        found = searcher.search(query.boolean_query(required) if facets else required[0][1], limit, count=False).hits
         ids = searcher.fast_field_values("section", [address for _, address in found])
         return [int(pk) for pk in ids if pk is not None]
 
@@ -89,7 +89,7 @@ class Copy:
         index = tantivy.Index.open(str(self.folder))
         return index.schema, index.searcher()
 
-    def _make(self) -> None:
+    def _build(self) -> None:
         try:
             _home().mkdir(exist_ok=True)
             with (_home() / f"{self.project.pk}.lock").open("w") as lock:
@@ -97,10 +97,10 @@ class Copy:
                 if not self.folder.exists():
                     self._write()
         except BlockingIOError:
-            pass  # another process makes it
+            pass  # another process builds it
         except Exception:
-            self._asked = math.inf  # not again: the database answers
-            _log.exception("The copy of the index of %s could not be made", self.project.domain)
+            self._tried_at = math.inf  # never again: the database answers
+            _log.exception("The local index of %s could not be built", self.project.domain)
         finally:
             connection.close()
 
@@ -108,7 +108,7 @@ class Copy:
         import tantivy
 
         for old in _home().glob(f"{self.project.pk}-*"):
-            if _generation(old) < self.generation or old.suffix:
+            if _parse_generation(old) < self.generation or old.suffix:
                 shutil.rmtree(old, ignore_errors=True)
         draft = self.folder.with_suffix(".draft")
         draft.mkdir()
@@ -121,8 +121,8 @@ class Copy:
         with snapshot():
             if not Generation.objects.filter(pk=self.project.pk, number=self.generation).exists():
                 return
-            for entry in _entries(self.project):
-                terms = [text for name, often in _REPEATED.items() for text in [getattr(entry, name)] * often]
+            for entry in _load_entries(self.project):
+                terms = [text for name, weight in _WEIGHTS.items() for text in [getattr(entry, name)] * weight]
                 writer.add_document(
                     tantivy.Document(terms=" ".join(terms), facets=entry.facets, section=entry.section_id)
                 )
@@ -131,13 +131,13 @@ class Copy:
         draft.rename(self.folder)
 
 
-def copy_of(project: Project, sections: int, generation: int, indexed_at: datetime | None) -> Copy | None:
-    """The copy of a generation of the index, if it is large and tantivy is installed."""
+def open_local_index(
+    project: Project, sections: int, generation: int, indexed_at: datetime | None
+) -> LocalIndex | None:
+    """The local index of a generation; None for small projects or without tantivy."""
     if not INSTALLED or indexed_at is None or sections < settings.ENV.tantivy_sections:
         return None
-    if connection.in_atomic_block:  # of a swap: the state that it sees may never come
-        return None
-    return Copy(project, generation, indexed_at)
+    return LocalIndex(project, generation, indexed_at)
 
 
 def drop(project: Project) -> None:
@@ -146,7 +146,7 @@ def drop(project: Project) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _entries(project: Project) -> Iterator[Entry]:
+def _load_entries(project: Project) -> Iterator[Entry]:
     from search import backends
 
     ids = list(Section.objects.filter(document__project=project, document__build="").values_list("pk", flat=True))
@@ -158,5 +158,5 @@ def _home() -> Path:
     return Path(settings.DATA_DIR) / "tantivy"
 
 
-def _generation(folder: Path) -> int:
+def _parse_generation(folder: Path) -> int:
     return int(re.split("[-.]", folder.name)[1])

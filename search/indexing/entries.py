@@ -1,4 +1,4 @@
-"""A page as it is stored, and a section as engines take it."""
+"""Pages as database rows, and sections as search engines store them."""
 
 import hashlib
 import json
@@ -12,17 +12,17 @@ from search.sources import Page
 from search.text import analysis, sections
 from search.text.terms import Entry, facet
 
-MOST_QUESTIONS = 50  # of a section; each is one of its names
-LONGEST_ADDRESS, LONGEST_VALIDATOR = 2000, 300
-# A line in bold, as accordions and steps are titled: of three words or more it is as good as a heading.
+MAX_QUESTIONS = 50  # of a section; each becomes one of its names
+MAX_ADDRESS, MAX_VALIDATOR = 2000, 300
+# A line in bold of three words or more: accordions and steps are titled so, and it serves as a heading.
 _QUESTION = re.compile(r"(?m)^[ ]{0,3}\*\*[^*\n]+ [^*\n]+ [^*\n]+\*\*$")
-Counted = tuple[set[str], set[str]]  # the terms and the forms of a section
+SectionWords = tuple[set[str], set[str]]  # the terms and the forms of a section
 
 
-def document_of(page: Page) -> Document:
-    """The page as a row, of no project yet. What an address or a validator has too much makes it useless."""
-    heading = _first_heading(page.markdown)
-    title = page.title or heading or _from_path(page.path)
+def build_document(page: Page) -> Document:
+    """The page as a row, of no project yet. An address or validator that is too long is left empty."""
+    heading = _find_first_heading(page.markdown)
+    title = page.title or heading or _title_from_path(page.path)
     aliases = [name for name in (heading, *page.keywords) if name and name.lower() != title.lower()]
     return Document(
         path=page.path,
@@ -34,12 +34,12 @@ def document_of(page: Page) -> Document:
         aliases=aliases,
         boost=page.boost,
         content=page.markdown.strip(),
-        address=page.address if len(page.address) <= LONGEST_ADDRESS else "",
-        validator=page.validator if len(page.validator) <= LONGEST_VALIDATOR else "",
+        address=page.address if len(page.address) <= MAX_ADDRESS else "",
+        validator=page.validator if len(page.validator) <= MAX_VALIDATOR else "",
     )
 
 
-def composed(page: Page) -> Page:
+def normalize_unicode(page: Page) -> Page:
     """The page with each accented letter as one character, as readers type it (Unicode NFC)."""
     compose = partial(unicodedata.normalize, "NFC")
     return replace(
@@ -47,8 +47,8 @@ def composed(page: Page) -> Page:
     )
 
 
-def page_digest(page: Page) -> str:
-    """The digest of a page whose source gave it none: SHA-256 of all that it says, in hex."""
+def compute_digest(page: Page) -> str:
+    """The SHA-256 of all fields of a page, in hex, for pages whose source gave no digest."""
     fields = [
         page.title,
         page.description,
@@ -63,8 +63,8 @@ def page_digest(page: Page) -> str:
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
-def _first_heading(markdown: str) -> str:
-    """The page's own title: the first heading of the first level outside code."""
+def _find_first_heading(markdown: str) -> str:
+    """The first heading of level one outside code; empty if there is none."""
     fence = ""
     for line in markdown.split("\n"):
         stripped = line.lstrip()
@@ -75,16 +75,16 @@ def _first_heading(markdown: str) -> str:
     return ""
 
 
-def _from_path(path: str) -> str:
+def _title_from_path(path: str) -> str:
     return path.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ").capitalize() or "Home"
 
 
-def analyse(document: Document, row: Section) -> tuple[Entry, Counted]:
-    """A section as engines take it, and what it counts for in the vocabulary."""
+def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
+    """The section as engines store it, and its words for the vocabulary."""
     language = document.language or "en"
-    called = [row.heading] if row.heading else [document.title, *document.aliases]
-    asked = [analysis.name_of(line) for line in _QUESTION.findall(row.body)[:MOST_QUESTIONS]]
-    names = list(dict.fromkeys([*(name for text in called for name in analysis.names_of(text)), *asked]))
+    titles = [row.heading] if row.heading else [document.title, *document.aliases]
+    questions = [analysis.name_of(line) for line in _QUESTION.findall(row.body)[:MAX_QUESTIONS]]
+    names = list(dict.fromkeys([*(name for text in titles for name in analysis.names_of(text)), *questions]))
     about = [document.description, *document.aliases, *document.path.split("/")[-2:]] if row.position == 0 else []
     texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
     forms = [analysis.forms(text) for text in texts]

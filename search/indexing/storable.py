@@ -1,4 +1,4 @@
-"""Text that a database takes: without NUL, and without halves of surrogate pairs, as names of files may have them."""
+"""Text that every database stores: without NUL and without halves of surrogate pairs, which file names may have."""
 
 from dataclasses import replace
 from typing import TypeVar
@@ -10,16 +10,16 @@ Note = TypeVar("Note", Bad, LeftOut)
 
 
 def is_storable(item: Page | Moved) -> bool:
-    """Whether everything that an item says can be stored."""
+    """Whether a database stores every text of the item."""
     values = (value if isinstance(value, tuple) else (value,) for value in vars(item).values())
-    return not any(UNSTORABLE.search(text) for some in values for text in some if isinstance(text, str))
+    return not any(UNSTORABLE.search(text) for texts in values for text in texts if isinstance(text, str))
 
 
-def cleaned(text: str) -> str:
-    """The text with a replacement character in place of each that cannot be stored."""
+def clean_text(text: str) -> str:
+    """The text with a replacement character for each character that cannot be stored."""
     return UNSTORABLE.sub("\ufffd", text)
 
 
-def told(note: Note) -> Note:
-    """A note as it may be shown and stored."""
-    return replace(note, origin=cleaned(note.origin), reason=cleaned(note.reason))
+def clean_note(note: Note) -> Note:
+    """The note with texts that can be shown and stored."""
+    return replace(note, origin=clean_text(note.origin), reason=clean_text(note.reason))

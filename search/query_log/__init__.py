@@ -1,1 +1,4 @@
-"""What readers searched for: one row a search, the result they opened, and the report over both."""
+"""What readers searched for: one row for each search, the result they opened, and the report over both.
+
+Others import `recording` (store searches and clicks) and `report` (totals by query).
+"""

@@ -1,4 +1,4 @@
-"""What readers searched for, counted: one row a query, whatever its upper and lower case."""
+"""Totals of what readers searched for: one row for each query, whatever its upper and lower case."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from search.models import SearchQuery
 from search.query_log import recording
 
 
-class Place(NamedTuple):
-    """The last row of a page, and the newest search that the first page counted."""
+class Cursor(NamedTuple):
+    """The last row of a page, and the id of the newest search that the first page counted."""
 
     hits: int
     folded: str
@@ -23,8 +23,8 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Searched:
-    """A query over all its spellings."""
+class QueryTotals:
+    """The searches and clicks of a query, over all its spellings."""
 
     text: str  # as it was spelt most often
     hits: int
@@ -35,15 +35,15 @@ class Searched:
 
 @dataclass(frozen=True)
 class Page:
-    """Some rows, how many searches all rows hold, and where the next page goes on, if there is one."""
+    """Rows of one page. `total` counts the searches of all pages, `next` leads to the next page, if there is one."""
 
-    rows: list[Searched]
+    rows: list[QueryTotals]
     total: int
-    next: Place | None
+    next: Cursor | None
 
 
 class _Spelling(NamedTuple):
-    """How often one text was searched for with one page opened, or none."""
+    """How often one text was searched for with the same page opened, or none."""
 
     text: str
     opened: str
@@ -52,11 +52,11 @@ class _Spelling(NamedTuple):
     newest: int
 
 
-def page(project: Project, start: datetime, end: datetime, limit: int, after: Place | None = None) -> Page:
+def fetch_page(project: Project, start: datetime, end: datetime, limit: int, after: Cursor | None = None) -> Page:
     """Queries of the half-open range, the most frequent first, then by their folded text.
 
-    A page after another counts no search that is newer than its first page: no
-    query appears twice, and none is missed.
+    Later pages do not count searches that are newer than the first page, so that no
+    query appears twice and none is missed.
     """
     recording.flush()
     found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end)
@@ -71,27 +71,27 @@ def page(project: Project, start: datetime, end: datetime, limit: int, after: Pl
     order = ((-sum(row.hits for row in same), folded) for folded, same in spellings.items())
     if after:
         order = (key for key in order if key > (-after.hits, after.folded))
-    shown = nsmallest(limit + 1, order)
-    more = len(shown) > limit
+    first = nsmallest(limit + 1, order)
+    more = len(first) > limit
     return Page(
-        rows=[_searched(spellings[folded]) for _, folded in shown[:limit]],
+        rows=[_sum_spellings(spellings[folded]) for _, folded in first[:limit]],
         total=total,
-        next=Place(-shown[limit - 1][0], shown[limit - 1][1], newest) if more else None,
+        next=Cursor(-first[limit - 1][0], first[limit - 1][1], newest) if more else None,
     )
 
 
 def fold(text: str) -> str:
-    """What the spellings of a query have in common. Not the database's affair: each knows another alphabet."""
+    """A query without case, the same for all its spellings. Databases fold different alphabets, so Python does it."""
     return normalize("NFC", text.casefold())
 
 
-def _searched(same: list[_Spelling]) -> Searched:
+def _sum_spellings(same: list[_Spelling]) -> QueryTotals:
     texts, pages = Counter[str](), Counter[str]()
-    for row in sorted(same, key=lambda row: (row.last_at, row.newest), reverse=True):  # of equals the latest
+    for row in sorted(same, key=lambda row: (row.last_at, row.newest), reverse=True):  # of equal counts the latest wins
         texts[row.text] += row.hits
         if row.opened:
             pages[row.opened] += row.hits
-    return Searched(
+    return QueryTotals(
         text=texts.most_common(1)[0][0],
         hits=texts.total(),
         clicks=pages.total(),

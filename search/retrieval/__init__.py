@@ -1,6 +1,7 @@
-"""A query in, hits out: parsing, candidates, ranking, excerpts.
+"""A query in, hits out: a plan, candidates, scores, the best sections, excerpts.
 
-Others import `index` (search for readers), `passages` (search for the
-assistant), `answerability` (whether the passages answer), `links` (addresses of
-pages) and `explain` (why a hit has its score).
+Others import `index` (search for readers), `passages` (search for the assistant),
+`answerability` (whether the passages answer), `links` (addresses of pages) and
+`explanation` (why a hit has its score). Training also imports `plan`, `selection`
+and `ranking`.
 """

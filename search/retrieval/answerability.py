@@ -1,10 +1,10 @@
-"""Whether a documentation answers a question at all: a logistic regression over the best passages found for it.
+"""Whether the documentation answers a question at all: a logistic regression over the best passages.
 
-A passage's score says how it does beside the others. That they answer also
-shows in the text: in a sentence much like the question, and in words of the
-question that stand side by side there as they do in the question. The weights
-are in `weights.json`; `manage.py train` makes them from questions of each
-documentation set and of the others, which it does not answer.
+A passage's score only compares it with other passages. Its text says more: a
+sentence may be much like the question, and neighbouring words of the question
+may be neighbours there too. `manage.py train` writes the weights to
+`weights.json`. It learns from questions of each documentation set, and from
+questions of other sets, which that set does not answer.
 """
 
 import functools
@@ -22,10 +22,10 @@ from search.retrieval.ranking import WEIGHTS_FILE, probability
 from search.text import analysis
 from search.text.terms import Query
 
-GROUNDED = 0.35  # the least chance; with less, the documentation does not answer
-PASSAGES = 3  # looked at
-SHORT = 5  # words; a shorter question has fewer pairs to show
-NOTHING = -9.0  # in place of a passage's log-odds
+MIN_CHANCE = 0.35  # below it, the documentation does not answer
+PASSAGES = 3  # the best ones, whose text is compared with the question
+SHORT = 5  # words; a shorter question has few pairs of words
+NO_PASSAGE = -9.0  # log-odds where there is no second page
 
 FEATURES = {
     "best": "log-odds of the best passage's score",
@@ -40,60 +40,60 @@ _SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
-class Chance:
+class ChanceModel:
     """Weights of the features, in their order."""
 
     intercept: float
     weights: Sequence[float]
 
-    def of(self, features: Sequence[float]) -> float:
-        """Probability that passages of these features answer, where as many questions have an answer as have none."""
+    def estimate(self, features: Sequence[float]) -> float:
+        """The probability (0..1) that passages with these features answer, if half of all questions have an answer."""
         return probability(self.intercept + sum(map(float.__mul__, self.weights, features)))
 
     @classmethod
-    def load(cls) -> "Chance":
-        """Those of the weights file."""
+    def load(cls) -> "ChanceModel":
+        """Read the weights file."""
         stored = json.loads(WEIGHTS_FILE.read_text())["answerable"]
         return cls(stored["intercept"], [stored["weights"][name] for name in FEATURES])
 
 
-CHANCE = Chance.load()
+MODEL = ChanceModel.load()
 
 
 @contextmanager
-def using(chance: Chance | None) -> Iterator[None]:
-    """These weights tell meanwhile, to judge them; None leaves what is shipped."""
-    global CHANCE
-    shipped = CHANCE
-    CHANCE = chance or shipped
+def use_model(model: ChanceModel | None) -> Iterator[None]:
+    """Within the block, this model estimates chances, to judge it; None keeps the shipped one."""
+    global MODEL
+    shipped = MODEL
+    MODEL = model or shipped
     try:
         yield
     finally:
-        CHANCE = shipped
+        MODEL = shipped
 
 
-def chance(query: Query, passages: Sequence[Hit]) -> float:
-    """Probability (0..1) that the passages, best first, answer the query; 0 without any."""
-    return CHANCE.of(features(query, passages)) if passages else 0.0
+def estimate_chance(query: Query, passages: Sequence[Hit]) -> float:
+    """The probability (0..1) that the passages, best first, answer the query; 0 without passages."""
+    return MODEL.estimate(compute_features(query, passages)) if passages else 0.0
 
 
-def features(query: Query, passages: Sequence[Hit]) -> list[float]:
-    """What tells, in the order of FEATURES."""
+def compute_features(query: Query, passages: Sequence[Hit]) -> list[float]:
+    """The features of the passages, best first, in the order of FEATURES."""
     wanted: dict[str, set[int]] = {}
-    spoken = analysis.FUNCTION_WORDS.get(_language(passages[0]), frozenset())
-    terms = [term for term in query.terms if term.weight != parsing.JOINED and term.word.lower() not in spoken]
+    function_words = analysis.FUNCTION_WORDS.get(_language(passages[0]), frozenset())
+    terms = [term for term in query.terms if term.weight != parsing.JOINED and term.word.lower() not in function_words]
     for number, term in enumerate(terms):
         for spelling, _ in term.spellings:
             wanted.setdefault(spelling, set()).add(number)
     side_by_side, alike, held = 0, 0.0, 0
     for passage in passages[:PASSAGES]:
-        pairs, dice, words = _likeness(wanted, len(terms), passage)
+        pairs, dice, words = _compare(wanted, len(terms), passage)
         side_by_side, alike, held = max(side_by_side, pairs), max(alike, dice), max(held, words)
     short = max(0.0, 1 - len(terms) / SHORT)
     second = next((hit.score for hit in passages if hit.path != passages[0].path), None)
     return [
         _log_odds(passages[0].score),
-        NOTHING if second is None else _log_odds(second),
+        NO_PASSAGE if second is None else _log_odds(second),
         math.log1p(side_by_side),
         alike,
         short,
@@ -101,8 +101,8 @@ def features(query: Query, passages: Sequence[Hit]) -> list[float]:
     ]
 
 
-def _likeness(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int, float, int]:
-    """Neighbouring words that stand side by side, the likeness of the likeliest sentence, words that are there."""
+def _compare(wanted: dict[str, set[int]], count: int, passage: Hit) -> tuple[int, float, int]:
+    """The number of neighbouring words side by side, the likeness of the best sentence, the number of words held."""
     text = f"{' '.join(passage.breadcrumb)}\n{passage.text}"
     stop_terms = _stop_terms(_language(passage))
     together: set[int] = set()

@@ -1,4 +1,4 @@
-"""A reader's text to a query: its words as terms, corrected and completed by what the index holds."""
+"""Parse a reader's text into a query: its words as terms, corrected and completed with words of the index."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,23 +13,26 @@ from search.text.terms import (
 )
 from search.text.vocabulary import Vocabulary
 
-MOST_TERMS = 32
-CORRECTED = 0.8  # how surely a corrected, a split, a completed word is what was meant
+MAX_TERMS = 32
+CORRECTED = 0.8  # certainty that a corrected, a split, a completed word is what the reader meant
 SPLIT = 0.8
 COMPLETED = 0.9
-PERHAPS = 0.3  # a completion of a last word that is a word already
-JOINED = 0.5  # weight of two words that are a code name when written as one
-SHORTEST_PREFIX = 2
-LEAD = 0.6  # weight of a word that only an earlier question has
+MAYBE_COMPLETED = 0.3  # the same where the last word is complete already
+JOINED = 0.5  # weight of two words that are a code name when joined
+MIN_PREFIX = 2
+PREVIOUS = 0.6  # weight of a word that only a previous question has
 CONTEXT = 0.3  # weight of a word that only the context has
-MOST_CONTEXT_TERMS = 24
-ENOUGH_TERMS = 3  # with fewer a question is about its context
-MOST_INSTEAD = 8  # words of the context, where it is that
-MOST_CORRECTED = 8  # words of a query
-MOST_CONTEXT = 100_000  # characters
+MAX_CONTEXT_TERMS = 24
+MIN_TERMS = 3  # with fewer, a question is about its context
+MAX_CONTEXT_WORDS = 8  # of the context, where the question is about it
+MAX_CORRECTED = 8  # words of a query that are corrected
+MAX_CONTEXT = 100_000  # characters
 COMMON = 0.3  # share of the sections that hold a common word
-ENOUGH = 400  # sections
-MANY = 4000  # sections; on a large site only those are looked at that hold one of the rarer words
+ENOUGH = 400  # sections that hold a rarer word; then common words are left out
+MANY = 4000  # sections; a large site is searched for the rarer words only, until these give so many
+
+Spelling = tuple[str, float]  # an index term and the certainty (0..1) that the reader meant it
+Terms = dict[tuple[Spelling, ...], Term]  # by their spellings, so that each is there once
 
 
 def parse(
@@ -38,33 +41,32 @@ def parse(
     languages: Sequence[str] = ("en",),
     facets: Sequence[Sequence[str]] = (),
     context: Sequence[str] = (),
-    lead: str = "",
+    previous_questions: str = "",
 ) -> Query:
-    """The query of a text. Every term is spelled as each of the languages would stem it.
+    """Parse a text into a query. Every term has the stems of all `languages`.
 
-    Words of `lead`, what was asked before, count less than the text's own.
-
-    Only words that the index lacks are corrected. The last word is also taken
-    as the beginning of one, unless a space follows it. Of the context the
-    rarest words count a little, code names whole.
+    Only words that the index lacks are corrected. The last word may be the
+    beginning of a word, unless a space follows it. Words of previous questions
+    count less than the text's own, and of the context only the rarest words count,
+    code names as a whole.
     """
-    reader = _Reader(vocabulary, languages)
-    terms, pairs = reader.read(text[:2000], alone=not (context or lead))
-    before, _ = reader.read(f"{lead[:2000]} ", alone=False)
-    for spellings, term in before.items():
-        terms.setdefault(spellings, replace(term, weight=term.weight * LEAD))
-    told = reader.rarest(" ".join(context)[:MOST_CONTEXT])
-    by_itself = len(terms) >= ENOUGH_TERMS  # "explain this option" asks for the context
+    reader = _TermReader(vocabulary, languages)
+    terms, pairs = reader.read(text[:2000], is_alone=not (context or previous_questions))
+    previous, _ = reader.read(f"{previous_questions[:2000]} ", is_alone=False)
+    for spellings, term in previous.items():
+        terms.setdefault(spellings, replace(term, weight=term.weight * PREVIOUS))
+    rarest = reader.rarest_words(" ".join(context)[:MAX_CONTEXT])
+    by_itself = len(terms) >= MIN_TERMS  # "explain this option" is about the context
     weight = CONTEXT if by_itself else 1.0
-    for form in told if by_itself else told[:MOST_INSTEAD]:
-        reader.put(terms, form, reader.spelled(form), weight)
+    for form in rarest if by_itself else rarest[:MAX_CONTEXT_WORDS]:
+        reader.add_term(terms, form, reader.stems(form), weight)
     chosen = list(terms.values())
     name = analysis.name_of(text[:200])
-    return Query(chosen, pairs, facets, name, bool(told) and not by_itself, _asked(chosen, vocabulary))
+    return Query(chosen, pairs, facets, name, bool(rarest) and not by_itself, _plan_engine_queries(chosen, vocabulary))
 
 
-def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Wanted]:
-    """What engines look for. Words that nearly every section has are left out where rarer ones find enough."""
+def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Wanted]:
+    """What search engines look for. Words of nearly every section are left out where rarer words find enough."""
     spellings = {spelling for term in terms for spelling, _ in term.spellings}
     held = sorted((vocabulary.terms[spelling], spelling) for spelling in spellings if spelling in vocabulary.terms)
     every = {spelling: rarity(vocabulary.sections, holding) for holding, spelling in held}
@@ -82,49 +84,53 @@ def _asked(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Wanted]:
     return [narrow, wide] if narrow != wide else [wide] if every else []
 
 
-class _Reader:
+class _TermReader:
+    """Turns words into terms, by the words that an index holds."""
+
     def __init__(self, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
         self.vocabulary = vocabulary
         self.languages = languages
         self.corrected = 0
 
-    def read(self, text: str, alone: bool) -> tuple[dict[tuple[tuple[str, float], ...], Term], list[tuple[str, str]]]:
-        words = self.content(analysis.words(text), alone)
-        typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
-        terms: dict[tuple[tuple[str, float], ...], Term] = {}
-        line: list[str] = []  # the terms of the words as they stand, for what stands side by side
+    def read(self, text: str, is_alone: bool) -> tuple[Terms, list[tuple[str, str]]]:
+        words = self.select_words(analysis.words(text), is_alone)
+        is_typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
+        terms: Terms = {}
+        line: list[str] = []  # the terms in the order of the words, for pairs
         forms_before = ""
         for at, word in enumerate(words):
-            if len(terms) >= MOST_TERMS:
+            if len(terms) >= MAX_TERMS:
                 break
             forms, names = analysis.split_name(word)
-            last = typing and at == len(words) - 1
+            is_last = is_typing and at == len(words) - 1
             for number, form in enumerate(forms):
-                for spellings in self.meant(form, last and number == len(forms) - 1):
-                    self.put(terms, form, spellings)
+                for spellings in self.interpret(form, is_last and number == len(forms) - 1):
+                    self.add_term(terms, form, spellings)
                     line.append(spellings[0][0])
             for name in names:
-                longer = self.vocabulary.completions(name) if last else []
-                known = self.spelled(name) if self.known(name) else []
+                longer = self.vocabulary.completions(name) if is_last else []
+                known = self.stems(name) if self.is_known(name) else []
                 if known or longer:
-                    self.put(terms, name, self.merged(known, longer, PERHAPS if known else COMPLETED), JOINED)
+                    self.add_term(
+                        terms, name, self.merge(known, longer, MAYBE_COMPLETED if known else COMPLETED), JOINED
+                    )
             if len(forms) == 1:
                 if forms_before and (pair := forms_before + forms[0]) in self.vocabulary.forms:
-                    self.put(terms, pair, self.spelled(pair), JOINED)
+                    self.add_term(terms, pair, self.stems(pair), JOINED)
                 forms_before = forms[0]
             else:
                 forms_before = ""
-        return dict(list(terms.items())[:MOST_TERMS]), list(dict.fromkeys(pairwise(line)))
+        return dict(list(terms.items())[:MAX_TERMS]), list(dict.fromkeys(pairwise(line)))
 
-    def content(self, words: list[str], alone: bool) -> list[str]:
-        """The words that count: a stop word only in a code name (`use chat`), or where nothing else is left at all."""
+    def select_words(self, words: list[str], is_alone: bool) -> list[str]:
+        """The words without stop words. One stays in a code name (`use chat`), or where there is nothing else."""
         joined = ["".join(pair).lower() in self.vocabulary.forms for pair in pairwise(words)]
-        named = [one or other for one, other in zip([False, *joined], [*joined, False], strict=True)]
+        named = [before or after for before, after in zip([False, *joined], [*joined, False], strict=True)]
         pairs = zip(words, named, strict=False)
-        content = [word for word, kept in pairs if kept or word.lower() not in analysis.STOP_WORDS]
-        return content or (words if alone else [])
+        content = [word for word, is_named in pairs if is_named or word.lower() not in analysis.STOP_WORDS]
+        return content or (words if is_alone else [])
 
-    def rarest(self, context: str) -> list[str]:
+    def rarest_words(self, context: str) -> list[str]:
         found: dict[str, int] = {}
         for word in analysis.words(context):
             if word.lower() in analysis.STOP_WORDS:
@@ -133,13 +139,13 @@ class _Reader:
             for form in names[-1:] if names and names[-1] in self.vocabulary.forms else forms:
                 if count := self.vocabulary.forms.get(form, 0):
                     found[form] = count
-        return sorted(found, key=lambda form: (found[form], form))[:MOST_CONTEXT_TERMS]
+        return sorted(found, key=lambda form: (found[form], form))[:MAX_CONTEXT_TERMS]
 
-    def put(
+    def add_term(
         self,
-        terms: dict[tuple[tuple[str, float], ...], Term],
+        terms: Terms,
         word: str,
-        spellings: list[tuple[str, float]],
+        spellings: list[Spelling],
         weight: float = 1.0,
     ) -> None:
         key = tuple(spellings)
@@ -148,36 +154,38 @@ class _Reader:
             sections = self.vocabulary.sections
             terms[key] = Term(key, weight, rarity(sections, min(sections, holding)), word)
 
-    def known(self, form: str) -> bool:
+    def is_known(self, form: str) -> bool:
         return any(analysis.stem(form, language) in self.vocabulary.terms for language in self.languages)
 
-    def spelled(self, form: str, sure: float = 1.0) -> list[tuple[str, float]]:
-        return [(stem, sure) for stem in dict.fromkeys(analysis.stem(form, language) for language in self.languages)]
+    def stems(self, form: str, certainty: float = 1.0) -> list[Spelling]:
+        return [
+            (stem, certainty) for stem in dict.fromkeys(analysis.stem(form, language) for language in self.languages)
+        ]
 
-    def meant(self, form: str, last: bool) -> list[list[tuple[str, float]]]:
-        """The terms that a form stands for: mostly one; two where it was two words written as one."""
-        known = self.known(form)
-        spelled = self.spelled(form)
+    def interpret(self, form: str, may_go_on: bool) -> list[list[Spelling]]:
+        """The spellings of each term that a form stands for: mostly one term, two where two words were joined."""
+        known = self.is_known(form)
+        spelled = self.stems(form)
         if (
-            last
-            and (len(form) >= SHORTEST_PREFIX or not form.isascii())
+            may_go_on
+            and (len(form) >= MIN_PREFIX or not form.isascii())
             and (found := self.vocabulary.completions(form))
         ):
-            return [self.merged(spelled, found, PERHAPS if known else COMPLETED)]
+            return [self.merge(spelled, found, MAYBE_COMPLETED if known else COMPLETED)]
         if known:
             return [spelled]
         self.corrected += 1
-        if self.corrected > MOST_CORRECTED:
+        if self.corrected > MAX_CORRECTED:
             return [spelled]
         if found := self.vocabulary.corrections(form):
-            return [self.merged([], found, CORRECTED)]
+            return [self.merge([], found, CORRECTED)]
         if halves := self.vocabulary.split(form):
-            return [self.spelled(half, SPLIT) for half in halves]
+            return [self.stems(half, SPLIT) for half in halves]
         return [spelled]
 
-    def merged(self, spelled: list[tuple[str, float]], forms: list[str], sure: float) -> list[tuple[str, float]]:
-        more = [pair for form in forms for pair in self.spelled(form, sure)]
+    def merge(self, spelled: list[Spelling], forms: list[str], certainty: float) -> list[Spelling]:
+        more = [pair for form in forms for pair in self.stems(form, certainty)]
         merged: dict[str, float] = {}
-        for spelling, how in spelled + more:
-            merged[spelling] = max(how, merged.get(spelling, 0.0))
+        for spelling, value in spelled + more:
+            merged[spelling] = max(value, merged.get(spelling, 0.0))
         return list(merged.items())

@@ -1,4 +1,4 @@
-"""Find what an answer can rest on: the assistant's door to search."""
+"""Search for the assistant: the sections that an answer can be written from."""
 
 import re
 from collections.abc import Sequence
@@ -9,27 +9,24 @@ from django.db.models import Q
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
-from search.hits import Filters, Hit, Place
+from search.hits import Filters, Hit, NextSection
 from search.models import Section
-from search.retrieval import (
-    answerability,
-    index,
-    links,
-    parsing,
-)
-from search.retrieval.index import POINTED, Asked, Found
+from search.retrieval import answerability, links, parsing, selection
+from search.retrieval.index import build_hits
+from search.retrieval.plan import SearchPlan, plan_search
+from search.retrieval.selection import SELECTED_SCORE, ScoredSection
 from search.text import analysis
 
-MOST_ABOVE = 250_000  # characters of a page that are read with its passages
-EXPLAINED = 0.9  # the least score of a section that is called what the reader points at
-SHORTEST_POINTER = 8  # characters of a selection that tell where it stands
-LONGEST_CODE = 10_000  # characters of a selection in which names are looked for
-MOST_HERE = 500  # sections of the page that the reader is on
+MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
+NAMED_SCORE = 0.9  # the least score of a section whose heading is a name in the selected code
+MIN_SELECTION = 8  # characters of a selection that are enough to find its section
+MAX_CODE = 10_000  # characters of a selection in which names are looked for
+MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
 FOLLOWING = 3  # sections
-DISTINCT = 6  # characters of a word that is still known when it is mistyped
+MIN_CORRECTED = 6  # characters of a word that a corrected spelling may match
 
 # "What is this page about?", in the languages that sites are most often written in.
-_HERE = re.compile(
+_THIS_PAGE = re.compile(
     r"\b(?:this|current)\s+(?:page|article|guide|tutorial|document)\b|\besta\s+(?:página|guía)\b"
     r"|\bdieser?\s+(?:Seite|Anleitung)\b|\bcette\s+page\b|\bquesta\s+pagina\b|このページ|本页|这个页面",
     re.IGNORECASE,
@@ -38,7 +35,7 @@ _HERE = re.compile(
 
 @dataclass(frozen=True)
 class Passages:
-    """Sections to answer from, best first, the chance (0..1) that they do, and when they were indexed."""
+    """Sections to answer from, best first, the chance (0..1) that they answer the question, and their index time."""
 
     hits: list[Hit]
     chance: float
@@ -53,156 +50,159 @@ def find_passages(
     limit: int = 5,
     context: Sequence[str] = (),
     current_path: str = "",
-    lead: str = "",
+    previous_questions: str = "",
 ) -> Passages:
-    """The best sections, at most two of a page, best first. `lead` is what was asked before, where that matters.
+    """The best sections, at most two of a page, best first.
 
-    Words of `context` (selected text, code) count less than those of a question
-    that says much by itself. The page that the reader is on, and pages beside it,
-    are preferred; a section of it that holds the selection comes first, or nearly
-    so. Links in the bodies work anywhere.
+    `previous_questions` are those that the query follows up, if it does. Words of
+    `context` (selected text, code) count less than the words of a long question.
+    The reader's page and its neighbours are preferred; a section of the page that
+    holds the selection comes first, or nearly so. Links in the bodies are absolute.
     """
     with snapshot():
-        asked = index.ask(project, query, filters, context, current_path, lead)
+        plan = plan_search(project, query, filters, context, current_path, previous_questions)
         if current_path and context:
-            asked = replace(asked, pointed=_holding(project, current_path, context))
-        elif current_path and _HERE.search(query):
-            pointed = _beginning(asked, limit)
-            asked = replace(asked, only_here=bool(pointed) or _says_nothing_else(asked), pointed=pointed)
-        hits, found = best(asked, max(limit, answerability.PASSAGES))
-        chance = answerability.chance(asked.query, hits) if _is_about(asked, found) else 0.0
-        hits, found = hits[:limit], found[:limit]
-        hits = _explaining(asked, _with_places(project, hits, found), context)
-        if any(one.candidate.section_id in asked.pointed for one in found) or _is_explained(asked, hits):
-            chance = max(chance, POINTED)  # it is about the documentation's own words
-        return Passages(links.absolute(project, hits), chance, asked.indexed_at)
+            plan = replace(plan, selected=_find_selected(project, current_path, context))
+        elif current_path and _THIS_PAGE.search(query):
+            beginning = _find_beginning(plan, limit)
+            is_only = bool(beginning) or _asks_only_about_page(plan)
+            plan = replace(plan, only_current_page=is_only, selected=beginning)
+        hits, sections = find_best(plan, max(limit, answerability.PASSAGES))
+        chance = answerability.estimate_chance(plan.query, hits) if _is_about(plan, sections) else 0.0
+        hits, sections = hits[:limit], sections[:limit]
+        hits = _put_named_first(plan, _add_following(project, hits, sections), context)
+        if any(one.candidate.section_id in plan.selected for one in sections) or _is_explained(plan, hits):
+            chance = max(chance, SELECTED_SCORE)  # the question is about the documentation's own words
+        return Passages(links.absolute(project, hits), chance, plan.indexed_at)
 
 
-def best(asked: Asked, limit: int) -> tuple[list[Hit], list[Found]]:
-    """The passages as hits with their texts, and what is known of each. Belongs inside a snapshot."""
-    asked = replace(asked, is_for_answer=True)
-    found = index.rank(asked, limit, most=limit if asked.only_here else 2)
-    return _with_texts(index.hits_of(asked, found), found), found
+def find_best(plan: SearchPlan, limit: int) -> tuple[list[Hit], list[ScoredSection]]:
+    """The passages, as hits with their texts and as scored sections. Belongs inside a snapshot."""
+    plan = replace(plan, is_for_answer=True)
+    sections = selection.rank(plan, limit, per_page=limit if plan.only_current_page else 2)
+    return _add_texts(build_hits(plan, sections), sections), sections
 
 
-def _is_about(asked: Asked, found: Sequence[Found]) -> bool:
-    """Whether a passage holds a word of the question itself, where it has any: not only of those before it.
+def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:
+    """Whether a passage holds a word of the question itself, not only of previous ones; True without any word.
 
-    A short word that is only spelled alike does not count: `bake` is not `base`.
+    A short word with a corrected spelling does not count: `bake` is not `base`.
     """
-    words = [term.spellings for term in asked.query.terms if term.weight == 1.0]
-    own = [spelling for word in words for spelling, sure in word if sure == 1.0 or len(spelling) >= DISTINCT]
-    return not words or any(spelling in one.candidate.impact for one in found for spelling in own)
+    words = [term.spellings for term in plan.query.terms if term.weight == 1.0]
+    own = [
+        spelling for word in words for spelling, certainty in word if certainty == 1.0 or len(spelling) >= MIN_CORRECTED
+    ]
+    return not words or any(spelling in one.candidate.impact for one in sections for spelling in own)
 
 
-def _explaining(asked: Asked, hits: list[Hit], context: Sequence[str]) -> list[Hit]:
-    """The hits, first those that are called by a name from the code that a question is about, or have one."""
-    if not asked.query.of_context:
+def _put_named_first(plan: SearchPlan, hits: list[Hit], context: Sequence[str]) -> list[Hit]:
+    """The hits, first those whose heading is a name from the selected code, then those whose text holds one."""
+    if not plan.query.of_context:
         return hits
-    names = [name for value in context for name in analysis.code_names(value[:LONGEST_CODE])]
-    called = {analysis.name_of(name) for name in names}
-    named = [hit for hit in hits if called.intersection(analysis.names_of(hit.section))]
+    names = [name for value in context for name in analysis.code_names(value[:MAX_CODE])]
+    wanted = {analysis.name_of(name) for name in names}
+    named = [hit for hit in hits if wanted.intersection(analysis.names_of(hit.section))]
     holding = [hit for hit in hits if hit not in named and any(name in hit.text for name in names)]
     return [
-        *(replace(hit, score=max(hit.score, EXPLAINED)) for hit in named),
-        *(replace(hit, score=max(hit.score, POINTED)) for hit in holding),
+        *(replace(hit, score=max(hit.score, NAMED_SCORE)) for hit in named),
+        *(replace(hit, score=max(hit.score, SELECTED_SCORE)) for hit in holding),
         *(hit for hit in hits if hit not in named and hit not in holding),
     ]
 
 
-def _is_explained(asked: Asked, hits: Sequence[Hit]) -> bool:
-    return asked.query.of_context and bool(hits) and hits[0].score >= POINTED
+def _is_explained(plan: SearchPlan, hits: Sequence[Hit]) -> bool:
+    return plan.query.of_context and bool(hits) and hits[0].score >= SELECTED_SCORE
 
 
-def _holding(project: Project, path: str, context: Sequence[str]) -> frozenset[int]:
-    """The section of a page that holds a selection, or the whole of a line of it."""
-    pieces = [_flat(piece) for value in context for piece in (value, *value.split("\n"))]
-    wanted = [piece for piece in pieces if len(piece) >= SHORTEST_POINTER]
-    here = Section.objects.filter(document__project=project, document__build="", document__path=path)
-    rows = [(pk, _flat(text)) for pk, text in here.order_by("position").values_list("pk", "text")[:MOST_HERE]]
+def _find_selected(project: Project, path: str, context: Sequence[str]) -> frozenset[int]:
+    """The id of the section that holds the selected text, or a whole line of it."""
+    pieces = [_flatten(piece) for value in context for piece in (value, *value.split("\n"))]
+    wanted = [piece for piece in pieces if len(piece) >= MIN_SELECTION]
+    on_page = Section.objects.on_page(project, path)
+    rows = [(pk, _flatten(text)) for pk, text in on_page.values_list("pk", "text")[:MAX_PAGE_SECTIONS]]
     for piece in wanted:
         if holding := [pk for pk, text in rows if piece in text]:
             return frozenset(holding[:1])
     return frozenset()
 
 
-def _beginning(asked: Asked, limit: int) -> frozenset[int]:
-    """The first sections of the reader's page, for a question that says nothing else: "summarize this page"."""
-    if not _says_nothing_else(asked):
+def _find_beginning(plan: SearchPlan, limit: int) -> frozenset[int]:
+    """The ids of the first sections of the reader's page, for a question like "summarize this page"."""
+    if not _asks_only_about_page(plan):
         return frozenset()
-    here = Section.objects.filter(
-        document__project=asked.project, document__build="", document__path=asked.preferred.near
-    )
-    return frozenset(here.order_by("position").values_list("pk", flat=True)[:limit])
+    on_page = Section.objects.on_page(plan.project, plan.preferences.current_path)
+    return frozenset(on_page.values_list("pk", flat=True)[:limit])
 
 
-def _says_nothing_else(asked: Asked) -> bool:
-    return len(asked.query.terms) < parsing.ENOUGH_TERMS
+def _asks_only_about_page(plan: SearchPlan) -> bool:
+    return len(plan.query.terms) < parsing.MIN_TERMS
 
 
-def _flat(text: str) -> str:
+def _flatten(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _with_texts(hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
-    """The hits with what a reader sees of them, and of their pages above them, of huge pages the nearest part."""
-    if not found:
+def _add_texts(hits: Sequence[Hit], sections: Sequence[ScoredSection]) -> list[Hit]:
+    """The hits with `text` and `above`; of a huge page, `above` is only the nearest part."""
+    if not sections:
         return []
     last: dict[int, int] = {}
-    for one in found:
+    for one in sections:
         page, position = one.candidate.document_id, one.candidate.position
         last[page] = max(position, last.get(page, 0))
-    read = Q()
+    needed = Q()
     for page, position in last.items():
-        read |= Q(document=page, position__lte=position)
+        needed |= Q(document=page, position__lte=position)
     pages: dict[int, list[tuple[int, str, str, str]]] = {page: [] for page in last}
-    left = dict.fromkeys(last, MOST_ABOVE)
-    wanted = {(one.candidate.document_id, one.candidate.position) for one in found}
+    left = dict.fromkeys(last, MAX_ABOVE)
+    wanted = {(one.candidate.document_id, one.candidate.position) for one in sections}
     columns = ("document_id", "position", "heading", "anchor", "text")
-    rows = Section.objects.filter(read).order_by("-position").values_list(*columns)
-    for page, position, heading, anchor, text in rows.iterator():  # so that what is too much is not held
+    rows = Section.objects.filter(needed).order_by("-position").values_list(*columns)
+    for page, position, heading, anchor, text in rows.iterator():  # streamed, so that a huge page is never in memory
         left[page] -= len(text)
         if left[page] >= 0 or (page, position) in wanted:
             pages[page].append((position, heading, anchor, text))
-    told = []
-    for hit, one in zip(hits, found, strict=True):
-        text, above = _seen(pages[one.candidate.document_id][::-1], one.candidate.position)
-        told.append(replace(hit, text=text, above=above))
-    return told
+    passages = []
+    for hit, one in zip(hits, sections, strict=True):
+        text, above = _split_page(pages[one.candidate.document_id][::-1], one.candidate.position)
+        passages.append(replace(hit, text=text, above=above))
+    return passages
 
 
-def _seen(sections: Sequence[tuple[int, str, str, str]], here: int) -> tuple[str, str]:
-    """The text of the section at a position, and what stands above it: headings, once each, and texts."""
+def _split_page(sections: Sequence[tuple[int, str, str, str]], wanted: int) -> tuple[str, str]:
+    """The text of the section at the wanted position, and all headings and texts above it, each heading once."""
     above: list[str] = []
     before = ""  # anchor of the section above; the parts of a long one share it
     for position, heading, anchor, text in sections:
         if heading and anchor != before:
             above.append(heading)
-        if position == here:
+        if position == wanted:
             return text, "\n".join(above)
         above.append(text)
         before = anchor
     return "", ""
 
 
-def _with_places(project: Project, hits: Sequence[Hit], found: Sequence[Found]) -> list[Hit]:
+def _add_following(project: Project, hits: Sequence[Hit], sections: Sequence[ScoredSection]) -> list[Hit]:
     """The hits with the sections that follow them on their pages."""
     after = Q()
-    for one in found:
+    for one in sections:
         page, position = one.candidate.document_id, one.candidate.position
         after |= Q(document=page, position__gt=position, position__lte=position + FOLLOWING)
     pages: dict[int, list[tuple[int, str, str]]] = {}
-    rows = Section.objects.filter(after).exclude(heading="").order_by("position") if found else Section.objects.none()
+    rows = (
+        Section.objects.filter(after).exclude(heading="").order_by("position") if sections else Section.objects.none()
+    )
     for page, position, heading, anchor in rows.values_list("document_id", "position", "heading", "anchor"):
         pages.setdefault(page, []).append((position, heading, anchor))
     return [
         replace(
             hit,
             following=tuple(
-                Place(heading, project.link_of(hit.path, anchor, hit.address))
+                NextSection(heading, project.link_of(hit.path, anchor, hit.address))
                 for position, heading, anchor in pages.get(one.candidate.document_id, ())
                 if position > one.candidate.position and anchor != hit.anchor
             )[:FOLLOWING],
         )
-        for hit, one in zip(hits, found, strict=True)
+        for hit, one in zip(hits, sections, strict=True)
     ]

@@ -1,10 +1,10 @@
-"""The score of a candidate: a logistic regression over what is known of it.
+"""The score of a candidate: a logistic regression over its features.
 
 The text score is BM25F (Robertson & Zaragoza 2009) over the fields of a
-section. What it says is read beside how much of the query the section, its
-headings and its page hold. The weights are in `weights.json`, with the recipe
-that `manage.py train` made them by. The result is in 0..1 and means the same
-for every query and site, so that a threshold does too.
+section. Other features say how much of the query the section, its headings and
+its page hold. `manage.py train` writes the weights to `weights.json`, with the
+recipe. The score is in 0..1 and means the same for every query and site,
+so that a threshold does too.
 """
 
 import json
@@ -20,7 +20,7 @@ from search.text.terms import Entry, Query
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 FIELD_WEIGHT = {"title": 3.0, "heading": 3.0, "trail": 2.0, "about": 3.0}  # in BM25F, against 1 for the body
 SATURATION = 1.6
-LENGTH = 0.75  # how much a long section is held back
+LENGTH = 0.75  # how much a long section is discounted
 TYPICAL_LENGTH = 160
 
 FEATURES = {
@@ -48,7 +48,7 @@ FEATURES = {
 
 @dataclass(frozen=True)
 class Model:
-    """Weights of the features, by name. What is not named counts nothing."""
+    """Weights of the features, by name. A feature without a weight counts nothing."""
 
     intercept: float
     weights: Mapping[str, float]
@@ -57,20 +57,20 @@ class Model:
         object.__setattr__(self, "_row", [self.weights.get(name, 0.0) for name in FEATURES])
 
     def score(self, features: Sequence[float], boost: float = 1.0) -> float:
-        """Probability that a section of these features answers; `boost` multiplies its odds."""
+        """The probability that a section with these features answers; `boost` multiplies its odds."""
         row: list[float] = self._row  # type: ignore[attr-defined]
         total = self.intercept + sum(map(float.__mul__, row, features)) + math.log(boost)
         return probability(total)
 
     @classmethod
     def load(cls, file: Path = WEIGHTS_FILE) -> "Model":
-        """The model of a weights file."""
+        """Read the model from a weights file."""
         stored = json.loads(file.read_text())
         return cls(stored["intercept"], stored["weights"])
 
 
 def probability(log_odds: float) -> float:
-    """Of some log-odds, in 0..1."""
+    """The probability with these log-odds, in 0..1, rounded to four digits."""
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds)))), 4)
 
 
@@ -78,8 +78,8 @@ MODEL = Model.load()
 
 
 @contextmanager
-def using(model: Model | None) -> Iterator[None]:
-    """Search ranks with this model meanwhile, to judge it; None leaves what is shipped."""
+def use_model(model: Model | None) -> Iterator[None]:
+    """Within the block, search ranks with this model, to judge it; None keeps the shipped one."""
     global MODEL
     shipped = MODEL
     MODEL = model or shipped
@@ -90,16 +90,16 @@ def using(model: Model | None) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Preferred:
-    """What a reader would rather have: a language, a version, pages near the one they are on. Empty is no matter."""
+class Preferences:
+    """What a reader prefers: a language, a version, pages near the current one. Empty means no preference."""
 
     language: str = ""
     version: str = ""
-    near: str = ""
+    current_path: str = ""
 
 
 class Candidate:
-    """A section made ready to be scored: its fields as sets, and what BM25F gives for each of its terms."""
+    """A section ready to be scored: its fields as sets, and the BM25F impact of each of its terms."""
 
     __slots__ = (
         "about", "above", "boost", "document_id", "heading", "impact", "language", "names", "path", "position",
@@ -127,17 +127,19 @@ class Candidate:
         self.impact = {term: f * (SATURATION + 1) / (f + SATURATION) for term, f in frequency.items()}
 
 
-def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred = Preferred()) -> list[list[float]]:
-    """What is known of each candidate, in the order of FEATURES; each value is in 0..1 (`lead` in -1..1)."""
+def compute_features(
+    query: Query, candidates: Sequence[Candidate], preferences: Preferences = Preferences()
+) -> list[list[float]]:
+    """The features of each candidate, in the order of FEATURES; each value is in 0..1 (`lead` in -1..1)."""
     rarities = [term.rarity * term.weight for term in query.terms]
-    impacts = [_impacts(query, candidate) for candidate in candidates]
+    impacts = [_compute_impacts(query, candidate) for candidate in candidates]
     scores = [sum(map(float.__mul__, rarities, row)) for row in impacts]
-    pages = _pages(candidates, impacts, scores)
+    pages = _sum_by_page(candidates, impacts, scores)
     page_scores = {page: sum(map(float.__mul__, rarities, row)) for page, (row, _, _) in pages.items()}
     best = max(scores, default=0.0) or 1.0
-    language = _language(candidates, scores, preferred.language)
-    away = {one.document_id for one in candidates if _other(one.language, language)}
-    away |= {one.document_id for one in candidates if _other(one.version, preferred.version)}
+    language = _choose_language(candidates, scores, preferences.language)
+    away = {one.document_id for one in candidates if _differs(one.language, language)}
+    away |= {one.document_id for one in candidates if _differs(one.version, preferences.version)}
     rivals = page_scores.keys() - away or page_scores.keys()  # a translation or an old version is no rival
     first, second = [*sorted((page_scores[page] for page in rivals), reverse=True), 0.0, 0.0][:2]
     words = [number for number, term in enumerate(query.terms) if term.weight == 1.0]
@@ -146,7 +148,7 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
     known_share = sum(rarities[number] for number in known) / total
     query_length = min(len(words), 12) / 12
     needles = [f" {one} {next_one} " for one, next_one in query.pairs]
-    folder = preferred.near.rsplit("/", 1)[0]
+    folder = preferences.current_path.rsplit("/", 1)[0]
 
     rows = []
     for candidate, row, score in zip(candidates, impacts, scores, strict=True):
@@ -156,8 +158,8 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
         coverage = sum(rarities[number] for number in held) / total
         exact = query.name in candidate.names
         lead = max(-1.0, min(1.0, (page_score - (second if page_score == first else first)) / (first or 1.0)))
-        here = bool(preferred.near) and candidate.path == preferred.near
-        beside = bool(preferred.near) and not here and candidate.path.rsplit("/", 1)[0] == folder
+        here = bool(preferences.current_path) and candidate.path == preferences.current_path
+        beside = bool(preferences.current_path) and not here and candidate.path.rsplit("/", 1)[0] == folder
         rows.append([
             score / best * coverage,
             score / best * coverage * query_length,
@@ -167,28 +169,28 @@ def features(query: Query, candidates: Sequence[Candidate], preferred: Preferred
             1.0 if exact and candidate.heading else _overlap(candidate.heading, query),
             _overlap(candidate.title, query),
             1.0 if exact else 0.0,
-            _share(query, candidate.trail, held, rarities) / total,
-            _share(query, candidate.about, held, rarities) / total,
+            _share_held(query, candidate.trail, held, rarities) / total,
+            _share_held(query, candidate.about, held, rarities) / total,
             sum(needle in candidate.above for needle in needles) / len(needles) if needles else 0.0,
             min(1.0, (summed - score) / best / 5),
             min(1.0, math.log1p(count) / 4),
             1.0 if candidate.position == 0 else 0.0,
             query_length,
-            1.0 if _other(candidate.language, language) else 0.0,
+            1.0 if _differs(candidate.language, language) else 0.0,
             1.0 if beside else 0.0,
             1.0 if here else 0.0,
-            1.0 if _other(candidate.version, preferred.version) else 0.0,
+            1.0 if _differs(candidate.version, preferences.version) else 0.0,
         ])  # fmt: skip
     return rows
 
 
-def _other(value: str, wanted: str) -> bool:
-    """Whether a page has another value than the one wanted; with either unknown it has not."""
+def _differs(value: str, wanted: str) -> bool:
+    """Whether a page has another value than the one wanted; False where either is unknown."""
     return bool(value and wanted) and value != wanted
 
 
-def _language(candidates: Sequence[Candidate], scores: Sequence[float], wanted: str) -> str:
-    """The language asked for: the one wanted, unless its pages hold much less of the query than another's."""
+def _choose_language(candidates: Sequence[Candidate], scores: Sequence[float], wanted: str) -> str:
+    """The preferred language, unless its pages match the query much less than those in another language."""
     best: dict[str, float] = {}
     for candidate, score in zip(candidates, scores, strict=True):
         best[candidate.language] = max(score, best.get(candidate.language, 0.0))
@@ -197,20 +199,20 @@ def _language(candidates: Sequence[Candidate], scores: Sequence[float], wanted: 
     return wanted if at_home >= best.get(likeliest, 0.0) / 2 else likeliest
 
 
-def _impacts(query: Query, candidate: Candidate) -> list[float]:
-    """What each term of the query gives in BM25F, before its rarity: the best of its spellings."""
+def _compute_impacts(query: Query, candidate: Candidate) -> list[float]:
+    """The BM25F impact of each query term, not yet multiplied by its rarity: that of its best spelling."""
     impact = candidate.impact.get
     return [
-        max([sure * impact(spelling, 0.0) for spelling, sure in term.spellings]) if len(term.spellings) > 1
+        max([certainty * impact(spelling, 0.0) for spelling, certainty in term.spellings]) if len(term.spellings) > 1
         else term.spellings[0][1] * impact(term.spellings[0][0], 0.0)
         for term in query.terms
     ]  # fmt: skip
 
 
-def _pages(
+def _sum_by_page(
     candidates: Sequence[Candidate], impacts: Sequence[list[float]], scores: Sequence[float]
 ) -> dict[int, tuple[list[float], int, float]]:
-    """For each page the best of its candidates for each term, how many there are, and the sum of their scores."""
+    """For each page: the best impact of each term, the number of candidates, and the sum of their scores."""
     pages: dict[int, tuple[list[float], int, float]] = {}
     for candidate, row, score in zip(candidates, impacts, scores, strict=True):
         if known := pages.get(candidate.document_id):
@@ -220,15 +222,15 @@ def _pages(
     return pages
 
 
-def _share(query: Query, field: frozenset[str], held: Iterable[int], rarities: Sequence[float]) -> float:
-    """The words found in a field, by rarity and by how sure their spelling is."""
+def _share_held(query: Query, field: frozenset[str], held: Iterable[int], rarities: Sequence[float]) -> float:
+    """The rarity of the words found in a field, each times how certain its spelling is."""
     if field.isdisjoint(query.spellings):
         return 0.0
     share = 0.0
     for number in held:
-        for spelling, sure in query.terms[number].spellings:
+        for spelling, certainty in query.terms[number].spellings:
             if spelling in field:
-                share += sure * rarities[number]
+                share += certainty * rarities[number]
                 break
     return share
 

@@ -1,4 +1,4 @@
-"""Signs of life of who reads a source, and the end of those who have no right or no time to go on."""
+"""Signs of life from the process that reads a source; it stops when another one took over, or after four hours."""
 
 import threading
 import time
@@ -8,30 +8,30 @@ from datetime import timedelta
 from django.db import Error, connection
 from django.utils import timezone
 
-from search.indexing.storable import cleaned
+from search.indexing.storable import clean_text
 from search.models import Source
 
-SILENCE = timedelta(seconds=60)  # after which a runner is taken for dead
-BEAT_SECONDS = 10.0  # between signs of life where nothing goes on
-WRITE_SECONDS = 1.0  # between progress that is stored
-MOST_SECONDS = 4 * 3600.0  # for one run; other projects' sources wait for it
-GRACE_SECONDS = 30.0  # for a run to notice that it has to stop
+MAX_SILENCE = timedelta(seconds=60)  # after which a runner counts as dead
+BEAT_SECONDS = 10.0  # between signs of life without progress
+WRITE_SECONDS = 1.0  # between lines of progress that are stored
+MAX_SECONDS = 4 * 3600.0  # for one run; other projects' sources wait for it
+GRACE_SECONDS = 30.0  # for a run to stop by itself
 
 
-class Stopped(ValueError):
-    """A run was told to stop. As text it is a sentence."""
+class RunStopped(ValueError):
+    """A run has to stop. The text is a sentence."""
 
 
 class Heartbeat:
-    """The thread that stores how far a run came, and that it goes on. The run itself never waits for it.
+    """A thread that stores the progress of a run and that it is alive. The run never waits for it.
 
-    It ends with the runner's right to the source, or with its time. `check` then raises in the run; where the run does
-    not come to that, stuck as it is, `abort` is called with the reason.
+    When another runner took over or time is up, `check` raises in the run. If the run is stuck and does not end within
+    GRACE_SECONDS, `abort` is called with the reason.
     """
 
     def __init__(self, source: Source, abort: Callable[[str], None] = lambda reason: None) -> None:
         self.line = ""
-        self._mine = Source.objects.filter(pk=source.pk, runner=source.runner)
+        self._own_row = Source.objects.filter(pk=source.pk, runner=source.runner)
         self._abort = abort
         self._reason = ""
         self._ended = threading.Event()
@@ -46,9 +46,9 @@ class Heartbeat:
         self._thread.join()
 
     def check(self) -> None:
-        """Go on, or raise Stopped."""
+        """Return, or raise RunStopped when the run has to stop."""
         if self._reason:
-            raise Stopped(self._reason)
+            raise RunStopped(self._reason)
 
     def _run(self) -> None:
         try:
@@ -59,20 +59,20 @@ class Heartbeat:
             self._abort(self._reason)
 
     def _beat(self) -> str:
-        """Tell as long as there is somebody to tell of; gives why there is not, empty when the run is over."""
-        until = time.monotonic() + MOST_SECONDS
-        told, told_at = "", time.monotonic()
+        """Store signs of life until the run ends. Returns why it has to stop, or an empty text when it ended."""
+        until = time.monotonic() + MAX_SECONDS
+        stored, stored_at = "", time.monotonic()
         while not self._ended.wait(WRITE_SECONDS):
             if time.monotonic() > until:
-                return f"It took longer than {MOST_SECONDS / 3600:g} hours."
-            line = cleaned(self.line)[:200]
-            if line == told and time.monotonic() - told_at < BEAT_SECONDS:
+                return f"It took longer than {MAX_SECONDS / 3600:g} hours."
+            line = clean_text(self.line)[:200]
+            if line == stored and time.monotonic() - stored_at < BEAT_SECONDS:
                 continue
             try:
-                if not self._mine.update(progress=line, seen_at=timezone.now()):
+                if not self._own_row.update(progress=line, seen_at=timezone.now()):
                     return "Its source was deleted, or is read by somebody else."
-            except Error:  # somebody else writes for long, or the connection was cut; the next second is another chance
+            except Error:  # another writer is slow, or the connection was cut: try again in a second
                 connection.close()
                 continue
-            told, told_at = line, time.monotonic()
+            stored, stored_at = line, time.monotonic()
         return ""

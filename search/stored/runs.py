@@ -1,14 +1,8 @@
-"""Stored sources: who reads one, what became of it, and when it is read again.
+"""Read a stored source that was claimed, and store the outcome."""
 
-A source goes from waiting to being read to read, or failed. Who reads it holds it by a name (`runner`) and gives a
-sign of life every few seconds; a runner that is silent for a minute is taken for dead, and its source has failed.
-Ingests of a project supersede each other, so of its sources only one is read at a time.
-"""
-
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -16,80 +10,19 @@ from django.db import transaction
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from search.indexing import ingest
-from search.indexing.storable import cleaned
+from search.indexing.ingest import ingest, withdraw
+from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
+from search.indexing.storable import clean_text
 from search.models import Document, Source
 from search.sources import Bad, Item, LeftOut
 from search.sources.opening import read
 from search.sources.reading import Reading
-from search.stored.heartbeat import SILENCE, Heartbeat
+from search.stored import queue
+from search.stored.heartbeat import Heartbeat
 
 State = Source.State
-PAUSE = timedelta(minutes=5)  # for another ingest of the project to end, before it is tried again
-MOST_TOLD = 50  # pages that were skipped or left out
-INTERVALS = {
-    Source.Schedule.HOURLY: timedelta(hours=1),
-    Source.Schedule.DAILY: timedelta(days=1),
-    Source.Schedule.WEEKLY: timedelta(weeks=1),
-}
-
-
-def want(source: Source) -> None:
-    """Have a source read as soon as somebody can; once more if it is being read."""
-    Source.objects.filter(pk=source.pk).update(wanted_at=timezone.now())
-    Source.objects.filter(pk=source.pk).exclude(state=State.RUNNING).update(state=State.QUEUED)
-
-
-def plan(source: Source) -> None:
-    """Follow a schedule that was changed; what waits already goes on waiting."""
-    since = source.finished_at or timezone.now()
-    Source.objects.filter(pk=source.pk).exclude(state__in=(State.QUEUED, State.RUNNING)).update(
-        wanted_at=_next(source, since)
-    )
-
-
-def take() -> Source | None:
-    """Claim the source that waits longest, if it is time to read one."""
-    now = timezone.now()
-    running = Source.objects.filter(state=State.RUNNING)
-    for silent in running.filter(seen_at__lte=now - SILENCE):
-        give_up(silent, "Whoever read it fell silent.")
-    due = Source.objects.filter(wanted_at__lte=now).exclude(project__in=running.values("project"))
-    for source in due.order_by("wanted_at", "pk").select_related("project")[:10]:
-        if claim(source, if_due=True):
-            return source
-    return None
-
-
-def claim(source: Source, *, if_due: bool = False) -> bool:
-    """Become the runner of a source. Not while one of its project is being read."""
-    with transaction.atomic():
-        # All of the project's, in one order: of two who claim at once, the second sees what the first did.
-        rows = list(Source.objects.select_for_update().filter(project=source.project_id).order_by("pk"))
-        row = next((row for row in rows if row == source), None)
-        if row is None or any(map(is_read, rows)) or (if_due and not _is_due(row)):
-            return False
-        _hold(source)
-    return True
-
-
-def _is_due(source: Source) -> bool:
-    return source.state != State.RUNNING and source.wanted_at is not None and source.wanted_at <= timezone.now()
-
-
-def _hold(source: Source) -> None:
-    """Become the runner, whoever is it now."""
-    source.state, source.runner = State.RUNNING, secrets.token_hex(7)
-    source.started_at = source.seen_at = timezone.now()
-    source.progress, source.wanted_at = "", None
-    names = ("state", "runner", "started_at", "seen_at", "progress", "wanted_at")
-    Source.objects.filter(pk=source.pk).update(**{name: getattr(source, name) for name in names})
-
-
-def is_read(source: Source) -> bool:
-    """Whether somebody who is alive reads it now."""
-    is_alive = source.seen_at is not None and source.seen_at > timezone.now() - SILENCE
-    return source.state == State.RUNNING and is_alive
+RETRY_AFTER = timedelta(minutes=5)  # when another ingest of the project superseded the run
+MAX_LISTED = 50  # pages that were skipped or left out
 
 
 def run(
@@ -98,44 +31,44 @@ def run(
     *,
     strict: bool = False,
     abort: Callable[[], None] = lambda: None,
-) -> ingest.Summary:
-    """Read a source that was claimed, and keep what becomes of it.
+) -> Summary:
+    """Read a claimed source and store the outcome.
 
-    Raises ValueError with a sentence, as `ingest` and sources do. Superseded by another ingest, it waits to be read
-    again. `abort` is called when the run has to stop and does not (`search.stored.heartbeat`).
+    Raises ValueError with a sentence, as `ingest` and sources do. A run that another ingest superseded goes back to
+    the queue. `abort` is called when the run has to stop and does not (`search.stored.heartbeat`).
     """
 
-    def stuck(reason: str) -> None:
+    def fail_and_abort(reason: str) -> None:
         try:
-            give_up(source, reason)
+            queue.fail(source, reason)
         finally:
             abort()
 
     try:
-        with Heartbeat(source, stuck) as heartbeat:
-            summary = _ingested(source, heartbeat, progress, strict=strict)
-    except ingest.Superseded as other:
-        _finish(source, State.QUEUED, error=f"Put off: {other}.", wanted_at=timezone.now() + PAUSE)
+        with Heartbeat(source, fail_and_abort) as heartbeat:
+            summary = _ingest(source, heartbeat, progress, strict=strict)
+    except IngestSuperseded as other:
+        queue.finish(source, State.QUEUED, error=f"Put off: {other}.", wanted_at=timezone.now() + RETRY_AFTER)
         raise
     except KeyboardInterrupt:
-        _finish(source, State.FAILED, error="It was stopped.")
+        queue.fail(source, "It was stopped.")
         raise
-    except ingest.Refused as refused:
-        _finish(source, State.FAILED, error=_sentence(refused), outcome=_outcome(refused.summary))
+    except IngestRefused as refused:
+        queue.finish(source, State.FAILED, error=_as_sentence(refused), outcome=_build_outcome(refused.summary))
         raise
-    except Exception as wrong:
-        told = _sentence(wrong) if is_told(wrong) else "It failed for a reason that only the log tells."
-        _finish(source, State.FAILED, error=told)
+    except Exception as error:
+        queue.fail(
+            source, _as_sentence(error) if is_user_error(error) else "It failed for a reason that only the log shows."
+        )
         raise
-    else:
-        _finish(source, State.DONE, outcome=_outcome(summary))
+    queue.finish(source, State.DONE, outcome=_build_outcome(summary))
     return summary
 
 
-def _ingested(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], *, strict: bool) -> ingest.Summary:
-    """Read a source as long as it is ours."""
+def _ingest(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], *, strict: bool) -> Summary:
+    """Read a source for as long as this process is its runner."""
 
-    def tell(line: str) -> None:
+    def show(line: str) -> None:
         heartbeat.line = line
         heartbeat.check()
         progress(line)
@@ -145,116 +78,67 @@ def _ingested(source: Source, heartbeat: Heartbeat, progress: Callable[[str], No
             heartbeat.check()
             yield item
 
-    fields = {name: getattr(source, name) for name in ("generator", "under", "version", "language")}
-    reading = reading_of(source.project, source, source.location, progress=tell, **fields)
-    return ingest.ingest(source.project, items(), tell, source=source, strict=strict)
+    options = {name: getattr(source, name) for name in ("generator", "under", "version", "language")}
+    reading = build_reading(source.project, source, source.location, progress=show, **options)
+    return ingest(source.project, items(), show, source=source, strict=strict)
 
 
-def is_told(wrong: Exception) -> bool:
-    """Whether an error is a sentence about what is read, and no mistake of ours."""
-    return isinstance(wrong, ValueError | OSError) and not isinstance(wrong, UnicodeError)
+def build_reading(project: Project, source: Source | None, location: str, **options: Any) -> Reading:
+    """What to read, and the validators of pages that were read before. Without a `source`, of pages without one."""
+    pages = Document.objects.filter(project=project, source=source, address__startswith="http")
+    known = dict(pages.values_list("address", "validator"))
+    return Reading(location, project.docs_url, known=known, private_hosts=settings.ENV.crawl_private_hosts, **options)
 
 
-def release(source: Source) -> None:
-    """Give a claimed source back, to be read by somebody else."""
-    _finish(source, State.QUEUED, wanted_at=timezone.now(), error=None)
-
-
-def give_up(source: Source, error: str) -> None:
-    """Note that whoever read a claimed source died. Nothing happens if it was brought to an end."""
-    _finish(source, State.FAILED, error=error)
+def is_user_error(error: Exception) -> bool:
+    """Whether an error is a sentence about the source, not a fault of this program."""
+    return isinstance(error, ValueError | OSError) and not isinstance(error, UnicodeError)
 
 
 def remove(source: Source) -> None:
-    """Delete a source with its pages. Who reads it meanwhile gives way, and nobody else begins to."""
-    _hold(source)
+    """Delete a source with its pages. A process that reads it stops, and no other begins."""
+    queue.take_over(source)
     with Heartbeat(source):
-        while not _removed(source):
-            with suppress(ingest.Superseded):  # which superseded that other ingest
-                ingest.withdraw(source)
+        while not _delete_if_empty(source):
+            with suppress(IngestSuperseded):  # by the process that this one superseded
+                withdraw(source)
 
 
-def _removed(source: Source) -> bool:
-    """Delete a source if it has no pages any more: who read it may put some in until it is locked."""
+def _delete_if_empty(source: Source) -> bool:
+    """Delete a source unless it has pages: until its row is locked, a process that reads it may add some."""
     with transaction.atomic():
-        held = Source.objects.select_for_update().filter(pk=source.pk).first()
-        if held and Document.every.filter(source=held).exclude(build__startswith="-").exists():
+        row = Source.objects.select_for_update().filter(pk=source.pk).first()
+        if row and Document.every.filter(source=row).exclude(build__startswith="-").exists():
             return False
-        if held:
-            held.delete()
+        if row:
+            row.delete()
     return True
 
 
-def reading_of(project: Project, source: Source | None, location: str, **told: Any) -> Reading:
-    """What a source is told: a stored one, or the project's one without a name."""
-    pages = Document.objects.filter(project=project, source=source, address__startswith="http")
-    known = dict(pages.values_list("address", "validator"))
-    return Reading(location, project.docs_url, known=known, private_hosts=settings.ENV.crawl_private_hosts, **told)
-
-
-def _finish(
-    source: Source,
-    state: Source.State,
-    *,
-    error: str | None = "",
-    wanted_at: datetime | None = None,
-    outcome: dict[str, Any] | None = None,
-) -> None:
-    """End a run, unless its source is somebody else's by now. Without an error the last one stays."""
-    now = timezone.now()
-    with transaction.atomic():
-        row = Source.objects.select_for_update().filter(pk=source.pk, runner=source.runner).first()
-        if row is None or not source.runner:
-            return
-        is_wanted = row.wanted_at is not None  # somebody asked for it meanwhile
-        row.state = State.QUEUED if is_wanted else state
-        row.wanted_at = row.wanted_at or wanted_at or _next(row, now)
-        row.runner = row.progress = ""
-        row.finished_at = now
-        if error is not None:
-            row.error = error
-        if state == State.DONE:
-            row.read_at = now
-        if outcome is not None:
-            row.outcome = outcome
-        row.save(
-            update_fields=[
-                *("state", "runner", "progress", "error", "outcome"),
-                *("wanted_at", "finished_at", "read_at"),
-            ]
-        )
-
-
-def _next(source: Source, since: datetime) -> datetime | None:
-    """When its schedule wants it read again."""
-    interval = INTERVALS.get(Source.Schedule(source.schedule))
-    return since + interval if interval else None
-
-
-def _outcome(summary: ingest.Summary) -> dict[str, Any]:
-    """What is kept of a summary: counts, and the first of the pages that did not come in."""
+def _build_outcome(summary: Summary) -> dict[str, Any]:
+    """A summary as it is stored: counts, and the first of the skipped and left out pages."""
     return {
         **counts(summary),
-        "skipped": listed(summary.bad[:MOST_TOLD]),
-        "skippedCount": len(summary.bad),
-        "leftOut": listed(summary.left_out[:MOST_TOLD]),
+        "skipped": list_reasons(summary.skipped[:MAX_LISTED]),
+        "skippedCount": len(summary.skipped),
+        "leftOut": list_reasons(summary.left_out[:MAX_LISTED]),
         "leftOutCount": len(summary.left_out),
-        "warnings": [warned.sentence for warned in summary.warnings],
+        "warnings": [warning.sentence for warning in summary.warnings],
     }
 
 
-def counts(summary: ingest.Summary) -> dict[str, int]:
-    """Pages by what became of them, sections written, and redirects."""
+def counts(summary: Summary) -> dict[str, int]:
+    """The numbers of a summary, by name."""
     return {
         name: getattr(summary, name) for name in ("added", "changed", "unchanged", "removed", "sections", "redirects")
     }
 
 
-def listed(items: "list[Bad] | list[LeftOut]") -> list[dict[str, str]]:
-    """Pages that did not come in, each with its reason."""
+def list_reasons(items: "list[Bad] | list[LeftOut]") -> list[dict[str, str]]:
+    """Skipped or left out pages, each as `file` and `reason`."""
     return [{"file": item.origin, "reason": item.reason} for item in items]
 
 
-def _sentence(wrong: Exception) -> str:
-    text = cleaned(str(wrong))
+def _as_sentence(error: Exception) -> str:
+    text = clean_text(str(error))
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."

@@ -1,4 +1,4 @@
-"""The thread in which every process that serves looks for stored sources that are due, and has them read."""
+"""The thread of every serving process that looks for due sources and starts a process to read each."""
 
 import logging
 import subprocess
@@ -9,17 +9,17 @@ from django.conf import settings
 from django.db import connection
 
 from search.models import Source
-from search.stored import runs
+from search.stored import queue
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 2.0
-FAILED_SECONDS = 60.0  # after an error, such as a database that is away
-END_SECONDS = 10.0  # for a reader to clean up
+POLL_SECONDS = 2.0
+RETRY_SECONDS = 60.0  # after an error, such as an unreachable database
+STOP_SECONDS = 10.0  # for a reader to clean up
 
 
 class _Scheduler:
-    """A thread that claims one source after the other, each for a process of its own to read."""
+    """A thread that claims one source after the other and has a process of its own read each."""
 
     def __init__(self) -> None:
         self.stopping = threading.Event()
@@ -27,20 +27,20 @@ class _Scheduler:
         self.reader: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Begin, unless it has begun."""
+        """Start the thread, unless it runs."""
         if self.thread is None:
             self.stopping.clear()
             self.thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
             self.thread.start()
 
     def stop(self) -> None:
-        """End the running reader, whose source waits for another process then."""
+        """Stop the thread and the running reader, whose source goes back to the queue."""
         self.stopping.set()
         thread, reader = self.thread, self.reader
         if reader:
             reader.terminate()
         if thread:
-            thread.join(END_SECONDS)
+            thread.join(STOP_SECONDS)
         if thread and reader and reader.poll() is None:
             reader.kill()
             thread.join(1)
@@ -48,31 +48,31 @@ class _Scheduler:
             self.thread = None
 
     def _run(self) -> None:
-        pause = LOOK_SECONDS
+        pause = POLL_SECONDS
         while not self.stopping.wait(pause):
-            pause = LOOK_SECONDS
+            pause = POLL_SECONDS
             try:
-                source = runs.take()
+                source = queue.claim_next()
                 connection.close()  # reading may take hours
                 if source:
                     self._read(source)
             except Exception:  # the thread lives as long as the process
-                logger.exception("Sources could not be looked after.")
-                pause = FAILED_SECONDS
+                logger.exception("The scheduler could not look for due sources.")
+                pause = RETRY_SECONDS
             connection.close()
 
     def _read(self, source: Source) -> None:
         command = [sys.executable, "-m", "search.stored.worker", str(source.pk), source.runner]
-        # Its standard input is never written to: it closes when this process is gone, so that the reader ends, too.
+        # Nothing is written to its standard input. That closes when this process dies, and then the reader ends, too.
         with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as self.reader:
-            if self.stopping.is_set():  # since it was claimed
+            if self.stopping.is_set():  # stopped since the claim
                 self.reader.terminate()
             status = self.reader.wait()
         self.reader = None
         if self.stopping.is_set():
-            runs.release(source)  # a reader that was ended before it had begun left it as it was
+            queue.release(source)  # the reader may have ended before it could do so itself
         else:
-            runs.give_up(source, f"The process that read it ended without a word (status {status}).")
+            queue.fail(source, f"The process that read it ended without a word (status {status}).")
 
 
 _scheduler = _Scheduler()

@@ -1,7 +1,7 @@
 """The process that reads one stored source: `python -m search.stored.worker SOURCE RUNNER`.
 
-A process of its own, since parsing would take turns with the streams of the process that serves. It ends when that
-process does, which holds the other end of its standard input.
+It is a process of its own, since parsing would delay the streams of the serving process. It ends with the serving
+process, which holds the other end of its standard input.
 """
 
 import logging
@@ -17,33 +17,33 @@ logger = logging.getLogger("search.stored.worker")
 
 
 def main(pk: int, runner: str) -> None:
-    """Read a source that was claimed under that name. What becomes of it is stored with it.
+    """Read a source that was claimed under the runner's name, and store the outcome with it.
 
-    When this is ended by SystemExit, the source waits to be read again.
+    On SystemExit the source goes back to the queue.
     """
     from search.models import Source
-    from search.stored import runs
+    from search.stored import queue, runs
 
     source = Source.objects.select_related("project").filter(pk=pk, runner=runner).first()
     if source is None:
         return  # deleted, or taken over
     try:
-        threading.Thread(target=follow, name="follow", daemon=True).start()
+        threading.Thread(target=exit_with_parent, name="exit_with_parent", daemon=True).start()
         summary = runs.run(source, abort=abort)
     except SystemExit:
-        runs.release(source)
+        queue.release(source)
         raise
-    except Exception as wrong:
-        if not runs.is_told(wrong):
+    except Exception as error:
+        if not runs.is_user_error(error):
             raise
-        logger.warning("%s could not be read: %s", source, wrong)
+        logger.warning("%s could not be read: %s", source, error)
         return
-    for warned in summary.warnings:
-        logger.warning("%s: %s", source, warned.sentence)
+    for warning in summary.warnings:
+        logger.warning("%s: %s", source, warning.sentence)
 
 
-def follow() -> None:
-    """Wait for the end of the process that started this one, and end, too: if need be, in the middle of anything."""
+def exit_with_parent() -> None:
+    """Wait until the parent process ends, then end, too, by force where that is needed."""
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
@@ -52,7 +52,7 @@ def follow() -> None:
 
 
 def abort() -> None:
-    """End at once, whatever the other threads do."""
+    """End at once, whatever other threads do."""
     os._exit(1)
 
 

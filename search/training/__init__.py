@@ -1,1 +1,1 @@
-"""How the weights of `search.retrieval.ranking` are made from judged queries."""
+"""Train the weights of `search.retrieval.ranking` and `search.retrieval.answerability` with judged queries."""

@@ -1,4 +1,4 @@
-"""The judged queries and the documentation sets of a data folder, as its README tells."""
+"""A test collection: judged queries and documentation sets, in the folder layout that its README describes."""
 
 import json
 import tarfile
@@ -12,9 +12,8 @@ from docsite.core.paths import normalize
 
 @dataclass(frozen=True)
 class Query:
-    """A query and the pages that answer it. `variant` says how it was derived from another one, if it was.
-
-    `source` says where the judgement comes from.
+    """A query and the pages that answer it, with grades. `variant` says how it was derived from another query,
+    if it was; `source` says where the judgement comes from.
     """
 
     id: str
@@ -28,21 +27,21 @@ class Query:
     source: str = ""
 
     @property
-    def asked(self) -> tuple[str, dict[str, str] | None]:
-        """What an engine is asked."""
+    def request(self) -> tuple[str, dict[str, str] | None]:
+        """The text and the filter, as a search engine gets them."""
         return self.text, self.filter
 
 
 @dataclass
-class Data:
-    """`sets` are folders with pages and a `manifest.jsonl`, by name; `queries` holds the identifiers, too."""
+class Collection:
+    """Folders with pages and a `manifest.jsonl`, by the name of the set, and the queries, identifiers included."""
 
     sets: dict[str, Path]
     queries: list[Query] = field(default_factory=list)
 
     @property
     def judged(self) -> list[Query]:
-        """Without the identifiers."""
+        """The queries without the identifiers."""
         return [query for query in self.queries if query.kind != "identifier"]
 
     @property
@@ -50,7 +49,7 @@ class Data:
         """The identifiers alone."""
         return [query for query in self.queries if query.kind == "identifier"]
 
-    def of(self, name: str) -> list[Query]:
+    def queries_of(self, name: str) -> list[Query]:
         """The queries of one set."""
         return [query for query in self.queries if query.set == name]
 
@@ -65,25 +64,25 @@ def unpack(source: Path, folder: Path) -> None:
             raise ValueError(f"corpora/{archive.name}: {broken}") from None
 
 
-def read(source: Path, folder: Path) -> Data:
-    """The data, with its sets where they were unpacked. Raises ValueError for a line that is no query."""
+def load(source: Path, folder: Path) -> Collection:
+    """Load the collection, whose sets were unpacked below `folder`. Raises ValueError for a line that is no query."""
     sets = {manifest.parent.name: manifest.parent for manifest in sorted(folder.glob("*/manifest.jsonl"))}
     files = [source / "queries.jsonl", source / "identifiers.jsonl"]
-    queries = [query for file in files if file.exists() for query in _queries(file)]
-    return Data(sets, [query for query in queries if query.set in sets])
+    queries = [query for file in files if file.exists() for query in _load_queries(file)]
+    return Collection(sets, [query for query in queries if query.set in sets])
 
 
-def _queries(file: Path) -> Iterator[Query]:
+def _load_queries(file: Path) -> Iterator[Query]:
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield _query(json.loads(line))
+                    yield _parse_query(json.loads(line))
                 except (ValueError, KeyError, TypeError, AttributeError) as wrong:
                     raise ValueError(f"{file.name} line {number} is no query ({wrong})") from None
 
 
-def _query(item: dict[str, Any]) -> Query:
+def _parse_query(item: dict[str, Any]) -> Query:
     relevant = {normalize(path): grade for path, grade in item["relevant"].items()}
     wanted = {kind: value.lower() for kind, value in (item.get("filter") or {}).items()}
     return Query(

@@ -1,4 +1,4 @@
-"""Judged queries to examples: the features of each candidate, and whether its page answers."""
+"""Training examples from judged queries: the features of each candidate, and whether its page answers."""
 
 import random
 from collections.abc import Sequence
@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.hits import Filters
-from search.retrieval import index
-from search.training.data import Data, Query
+from search.retrieval import selection
+from search.retrieval.plan import plan_search
+from search.training.data import Collection, Query
 
-FOREIGN = 80  # questions of other sets asked of each, which nothing there answers; each counts twice
+FOREIGN = 80  # questions of other sets for each set, which does not answer them; each counts twice
 
 
 @dataclass(frozen=True)
 class Example:
     """A query's candidates: their features, their pages, and which of these are right.
 
-    `near` says that it was asked from a page; `weight` is what it counts in the fit.
+    `near` says that it was asked from a page; `weight` is its weight in the fit.
     """
 
     query: Query
@@ -28,32 +29,34 @@ class Example:
     near: bool = False
 
 
-def own(project: Project, queries: Sequence[Query]) -> list[Example]:
-    """The set's own queries; one asked from a page counts half without and half with that page."""
+def build_own(project: Project, queries: Sequence[Query]) -> list[Example]:
+    """Examples of a set's own queries. A query asked from a page gives two: without and with that page, half each."""
     examples = []
     for query in queries:
         weight = 0.5 if query.current_path else 1.0
-        examples.append(_example(project, query, "", weight))
+        examples.append(_build_example(project, query, "", weight))
         if query.current_path:
-            examples.append(_example(project, query, query.current_path, weight))
+            examples.append(_build_example(project, query, query.current_path, weight))
     return examples
 
 
-def foreign(project: Project, data: Data, name: str) -> list[Example]:
-    """Questions and sentences of the other sets: whatever is found for them is wrong."""
+def build_foreign(project: Project, data: Collection, name: str) -> list[Example]:
+    """Examples of questions and sentences of other sets: every page found for them is wrong."""
     pool = [
         query
         for query in data.queries
         if query.set != name and query.kind in ("question", "sentence") and not query.variant and not query.filter
     ]
     random.Random(name).shuffle(pool)
-    return [_example(project, query, "", 2.0, answered=False) for query in pool[:FOREIGN]]
+    return [_build_example(project, query, "", 2.0, is_answered=False) for query in pool[:FOREIGN]]
 
 
-def _example(project: Project, query: Query, current_path: str, weight: float, answered: bool = True) -> Example:
+def _build_example(
+    project: Project, query: Query, current_path: str, weight: float, is_answered: bool = True
+) -> Example:
     with snapshot():
-        asked = index.ask(project, query.text, Filters(**query.filter or {}), current_path=current_path)
-        found = [one for one in index.examine(asked) if one.candidate.path != current_path]
-    pages = [one.candidate.path for one in found]
-    right = [answered and path in query.relevant for path in pages]
-    return Example(query, [one.features for one in found], pages, right, weight, bool(current_path))
+        plan = plan_search(project, query.text, Filters(**query.filter or {}), current_path=current_path)
+        scored = [one for one in selection.score_candidates(plan) if one.candidate.path != current_path]
+    pages = [one.candidate.path for one in scored]
+    right = [is_answered and path in query.relevant for path in pages]
+    return Example(query, [one.features for one in scored], pages, right, weight, bool(current_path))

@@ -1,4 +1,4 @@
-"""The weights file: what it holds, how it was made, and whether it still fits the code."""
+"""The weights file: its content, how it was made, and whether it still matches the code."""
 
 import hashlib
 import json
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from search.retrieval import answerability, parsing, ranking
-from search.retrieval.answerability import Chance
+from search.retrieval.answerability import ChanceModel
 from search.text import analysis
 from search.text.terms import Entry, rarity
 from search.text.vocabulary import Vocabulary
-from search.training import fit
-from search.training.data import Data
+from search.training import regression
+from search.training.data import Collection
 
 _PAGES = (
     ("Install acme", "Install with pip", "Run `pip install acme-cli` in a virtual environment, then `acme --version`."),
@@ -27,20 +27,20 @@ _PAGES = (
 _QUERIES = ("install acme with pip", "no cache", "acme_home", "instal sorce", "configu", "colour", "settings folder ")
 
 
-def written(
+def render(
     model: ranking.Model,
-    chance: Chance,
-    data: Data,
+    chance: ChanceModel,
+    data: Collection,
     figures: Mapping[str, Mapping[str, float]],
     refused: Mapping[str, Mapping[str, float]],
     source: Path,
 ) -> str:
-    """The file's text."""
+    """The text of the weights file."""
     recipe = {
         "command": "manage.py train DATA",
         "fingerprint": fingerprint(),
-        "penalty": fit.PENALTY,
-        "fixed": sorted(fit.FIXED),
+        "penalty": regression.PENALTY,
+        "fixed": sorted(regression.FIXED),
         "data": {
             "sets": sorted(data.sets),
             "queries": len(data.queries),
@@ -69,7 +69,7 @@ def _files(source: Path) -> Sequence[Path]:
 
 
 def fingerprint() -> str:
-    """What the features of some small pages and queries come to: another value asks for another training."""
+    """A hash of the features of some small pages and queries. When it changes, the weights need another training."""
     entries, vocabulary = [], Vocabulary()
     for number, texts in enumerate(_PAGES):
         forms = [analysis.forms(text) for text in (texts[0], texts[1], "", "", texts[2])]
@@ -84,6 +84,7 @@ def fingerprint() -> str:
     rows: list[Any] = [list(ranking.FEATURES), round(rarity(10, 3), 6)]
     for query in _QUERIES:
         rows += [
-            [round(value, 6) for value in row] for row in ranking.features(parsing.parse(query, vocabulary), candidates)
+            [round(value, 6) for value in row]
+            for row in ranking.compute_features(parsing.parse(query, vocabulary), candidates)
         ]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]

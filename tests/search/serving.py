@@ -15,7 +15,7 @@ from docsite.core.tenants.models import Project
 from docsite.server.lifecycle import lifespan
 from search.models import Source
 from search.query_log import recording
-from search.stored import runs, scheduler
+from search.stored import queue, scheduler
 from tests.conftest import wait_for
 
 State = Source.State
@@ -30,7 +30,7 @@ def stored(folder: str) -> Source:
     """A source that is due, of a project of its own."""
     project = new_project()
     source = Source.objects.create(project=project, name="docs", location=folder, schedule="day")
-    runs.want(source)
+    queue.enqueue(source)
     return source
 
 
@@ -41,7 +41,7 @@ def state_of(source: Source) -> str:
 
 def serving(folder: str) -> None:
     """What becomes of due sources beside a process that serves."""
-    scheduler.LOOK_SECONDS = 0.02
+    scheduler.POLL_SECONDS = 0.02
     good = stored(folder)
     scheduler.start()
     wait_for(lambda: state_of(good) == State.DONE, "it to be read")
@@ -66,7 +66,7 @@ def serving(folder: str) -> None:
 
 def dying(folder: str) -> None:
     """A process that serves is gone at once, while its reader reads."""
-    scheduler.LOOK_SECONDS = 0.02
+    scheduler.POLL_SECONDS = 0.02
     source = stored(folder)
     scheduler.start()
     wait_for(lambda: state_of(source) == State.RUNNING and scheduler._scheduler.reader, "it to be read")

@@ -1,4 +1,4 @@
-"""What readers searched for: one row a settled search, its click, who may see it, how long it stays."""
+"""The query log: one row for each search, its click, who may see it, how long it stays."""
 
 import concurrent.futures
 import json
@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from search.models import SearchQuery
-from search.query_log import recording
-from search.query_log.recording import Searched
+from search.query_log import recording, settling
+from search.query_log.settling import AnsweredSearch
 from tests import scenarios
 from tests.conftest import PATIENCE, assert_error, visitor_secret, wait_for
 from tests.search import serving
@@ -109,7 +109,7 @@ def put(tenant, *steps: tuple[str, float]) -> None:
     """Store searches of one caller, at these seconds, each batch for itself."""
     for text, second in steps:
         at = timezone.now().replace(microsecond=0) - timedelta(minutes=1) + timedelta(seconds=second)
-        recording.store([Searched(tenant.project.pk, tenant.project.pk, text, len(text), at)])
+        settling.store([AnsweredSearch(tenant.project.pk, tenant.project.pk, text, len(text), at)])
 
 
 @pytest.mark.parametrize(
@@ -140,21 +140,23 @@ def test_a_batch_settles_as_its_steps_would(make_project):
     tenant, now = make_project(), timezone.now()
     pk = tenant.project.pk
     typed = ["c", "co", "con", "configure", "xyz"]
-    recording.store([Searched(pk, pk, text, 1, now + timedelta(seconds=n / 10)) for n, text in enumerate(typed)][::-1])
+    settling.store(
+        [AnsweredSearch(pk, pk, text, 1, now + timedelta(seconds=n / 10)) for n, text in enumerate(typed)][::-1]
+    )
     assert texts(tenant) == ["configure", "xyz"]
 
 
 def test_a_batch_that_waited_long_is_more_than_one_search(make_project):
     tenant, now = make_project(), timezone.now()
-    recording.store(
-        [Searched(tenant.project.pk, 1, "install"[: 3 + n], 1, now + timedelta(seconds=6 * n)) for n in (0, 1)]
+    settling.store(
+        [AnsweredSearch(tenant.project.pk, 1, "install"[: 3 + n], 1, now + timedelta(seconds=6 * n)) for n in (0, 1)]
     )
     assert texts(tenant) == ["ins", "inst"]
 
 
 def test_one_bad_search_costs_no_other(make_project):
     tenant, now = make_project(), timezone.now()
-    batch = [Searched(pk, 1, "x", 1, now) for pk in (-1, tenant.project.pk)]
+    batch = [AnsweredSearch(pk, 1, "x", 1, now) for pk in (-1, tenant.project.pk)]
     for search in batch:
         recording._searches.submit(search)
     recording.flush()
@@ -182,7 +184,7 @@ def test_the_assistants_own_look_up_does_not_count(http, service, project):
     settled(project, "labels")
 
 
-def test_nothing_is_lost_when_the_service_is_told_to_stop(http, start, project):
+def test_nothing_is_lost_when_the_service_stops(http, start, project):
     service = start()
     for number in range(20):
         search(http, service, project, f"zebra{number:02} walrus")
@@ -195,7 +197,7 @@ def test_other_servers_store_what_waits_when_they_announce_the_end(own_database)
     scenarios.run(serving.end_announced, own_database)
 
 
-def test_a_search_is_answered_though_it_cannot_be_kept(make_project, monkeypatch):
+def test_a_search_is_answered_when_it_cannot_be_stored(make_project, monkeypatch):
     tenant = make_project()
 
     def away(batch):
@@ -254,10 +256,10 @@ def test_a_letter_that_arrives_after_the_click_adds_nothing(project):
     before = timezone.now()
     recording.record_click(project.project, caller, "install", "/install", 1)
     late = [
-        Searched(project.project.pk, caller, "inst", 4, before),
-        Searched(project.project.pk, caller, "i", 1, before),
+        AnsweredSearch(project.project.pk, caller, "inst", 4, before),
+        AnsweredSearch(project.project.pk, caller, "i", 1, before),
     ]
-    recording.store(late)
+    settling.store(late)
     row = project.project.searches.get()
     assert (row.text, row.result_count, row.clicked_path) == ("install", None, "/install")
 
@@ -351,15 +353,15 @@ def test_the_caller_is_hashed_with_the_projects_own_key_and_soon_forgotten(http,
     settled(project, "install")
     row = project.project.searches.get()
     address = parse_address("127.0.0.1")
-    assert row.caller == recording.caller_of(project.project, address, CHROME)
-    assert row.caller != recording.caller_of(make_project().project, address, CHROME)
+    assert row.caller == recording.hash_caller(project.project, address, CHROME)
+    assert row.caller != recording.hash_caller(make_project().project, address, CHROME)
     assert row.caller != hash_visitor(visitor_secret(project.project), address, CHROME)
     project.project.searches.update(at=timezone.now() - timedelta(minutes=61))
     recording.sweep()
     assert project.project.searches.get().caller is None
 
 
-def test_searches_stay_as_long_as_the_setting_says(make_project, settings):
+def test_searches_are_deleted_after_the_retention_time(make_project, settings):
     tenant = make_project()
     settings.ENV = settings.ENV.model_copy(update={"search_retention_days": 30})
     for days in (29, 31):

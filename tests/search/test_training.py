@@ -1,4 +1,4 @@
-"""The weights: what the shipped ones were made by, and how to make them anew."""
+"""The shipped weights and their recipe, and how to train new ones."""
 
 import io
 import json
@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from docsite.core.tenants.models import Project
 from search.models import Document
 from search.retrieval.ranking import FEATURES, MODEL, WEIGHTS_FILE
-from search.training import fit, metrics, recipe
+from search.training import metrics, recipe, regression
 from tests.conftest import PATIENCE, ROOT
 
 SHIPPED = json.loads(WEIGHTS_FILE.read_text())
@@ -27,17 +27,17 @@ def test_the_shipped_weights_fit_the_code():
     """Otherwise: `manage.py train DATA`."""
     assert SHIPPED["recipe"]["fingerprint"] == recipe.fingerprint()
     assert set(SHIPPED["weights"]) <= set(FEATURES)
-    assert (SHIPPED["recipe"]["penalty"], SHIPPED["recipe"]["fixed"]) == (fit.PENALTY, sorted(fit.FIXED))
-    assert {name: MODEL.weights[name] for name in fit.FIXED} == fit.FIXED
+    assert (SHIPPED["recipe"]["penalty"], SHIPPED["recipe"]["fixed"]) == (regression.PENALTY, sorted(regression.FIXED))
+    assert {name: MODEL.weights[name] for name in regression.FIXED} == regression.FIXED
 
 
-def test_no_evidence_speaks_against_a_page():
+def test_no_evidence_counts_against_a_page():
     for name, weight in SHIPPED["weights"].items():
-        if name not in fit.FIXED and name not in fit.EITHER:
-            assert weight < 0 if name in fit.AGAINST else weight > 0, name
+        if name not in regression.FIXED and name not in regression.EITHER:
+            assert weight < 0 if name in regression.AGAINST else weight > 0, name
 
 
-def test_the_recipe_tells_the_data_and_how_well_it_went():
+def test_the_recipe_names_the_data_and_the_quality():
     data, figures = SHIPPED["recipe"]["data"], SHIPPED["cross_validated"]
     assert set(figures) == {*data["sets"], "all"}
     assert len(data["sets"]) >= 2
@@ -47,7 +47,7 @@ def test_the_recipe_tells_the_data_and_how_well_it_went():
         assert all(0 <= value <= 1 for value in row.values())
 
 
-def test_a_code_that_ranks_otherwise_asks_for_another_training(monkeypatch):
+def test_code_that_ranks_otherwise_needs_another_training(monkeypatch):
     before = recipe.fingerprint()
     monkeypatch.setattr("search.retrieval.ranking.SATURATION", 9.0)
     assert recipe.fingerprint() != before
@@ -106,7 +106,7 @@ def test_training_gives_the_same_file_again_and_touches_no_database(tmp_path):
     assert "nDCG@10" in first.stdout
 
 
-def test_training_says_what_is_missing(tmp_path):
+def test_training_names_what_is_missing(tmp_path):
     def says(sentence: str, source: Path) -> None:
         output = tmp_path / "never.json"
         with pytest.raises(CommandError, match=sentence):
@@ -128,7 +128,7 @@ def test_training_says_what_is_missing(tmp_path):
     says("set0.tar.gz", broken)
 
 
-def test_queries_that_name_other_pages_are_told(tmp_path):
+def test_queries_for_unknown_pages_are_an_error(tmp_path):
     source = write(tmp_path / "data", 2)
     queries = source / "queries.jsonl"
     queries.write_text(queries.read_text().replace('"relevant": {"/', '"relevant": {"/elsewhere/'))

@@ -13,15 +13,16 @@ from django.template.defaultfilters import pluralize
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 from search.indexing import storable
-from search.indexing.ingest import Refused, Summary, ingest
+from search.indexing.ingest import ingest
+from search.indexing.outcome import IngestRefused, Summary
 from search.models import Source
 from search.sources import generators
 from search.sources.opening import read
-from search.stored import runs
+from search.stored import queue, runs
 
 OPTIONS = ("generator", "under", "version", "language")
-MOST_SKIPPED = 20  # that are named; --json has them all
-LOOK_SECONDS = 1.0
+MAX_SKIPPED = 20  # that are listed; --json has them all
+POLL_SECONDS = 1.0
 
 
 class Command(ServiceCommand):
@@ -38,7 +39,7 @@ class Command(ServiceCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **options)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The project, where its pages are, and what they do not say themselves."""
+        """The project, the source, and what its pages do not say themselves."""
         parser.add_argument("domain", help="domain of the project")
         parser.add_argument("source", nargs="?", default="", help="folder, archive, file, or https:// address")
         parser.add_argument("--name", default="", help="store the source under this name, or read the one of this name")
@@ -53,134 +54,136 @@ class Command(ServiceCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object, or a list of them")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Ingest, and say what was done."""
+        """Ingest, and print what was done."""
         self.quiet: bool = options["json"]
         self.strict: bool = options["strict"]
         project = find_project(options["domain"])
-        given = {name: options[name] for name in OPTIONS if options[name] is not None}
-        location = _place(options["source"])
+        settings = {name: options[name] for name in OPTIONS if options[name] is not None}
+        location = _normalize_location(options["source"])
         if (manifest := options["manifest"]) and (options["name"] or not Path(location).is_dir()):
             raise CommandError("--manifest needs a folder as SOURCE, and no --name.")
         if manifest and not manifest.is_file():
             raise CommandError(f"{manifest} is not a file.")
         if options["name"]:
-            told = self._stored(_source(project, options["name"], location, given))
+            outcome = self._read_stored(_store_source(project, options["name"], location, settings))
         elif location:
-            told = self._unnamed(project, location, manifest, given)
-        elif given:
-            raise CommandError(f"--{next(iter(given))} needs a SOURCE or a --name.")
+            outcome = self._read_unnamed(project, location, manifest, settings)
+        elif settings:
+            raise CommandError(f"--{next(iter(settings))} needs a SOURCE or a --name.")
         else:
-            self._all(project)
+            self._read_all(project)
             return
         if self.quiet:
-            self.stdout.write(json.dumps(told))
+            self.stdout.write(json.dumps(outcome))
         else:
-            self._say_next(project)
+            self._print_next_steps(project)
 
-    def _unnamed(self, project: Project, location: str, manifest: Path | None, given: dict[str, Any]) -> dict[str, Any]:
-        """Read what is not stored, in place of what was read so before."""
+    def _read_unnamed(
+        self, project: Project, location: str, manifest: Path | None, settings: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Read a source that is not stored; its pages replace those of the last such source."""
 
-        def reading() -> Summary:
-            told = runs.reading_of(project, None, location, manifest=manifest, progress=self.show, **given)
-            return ingest(project, read(told), self.show, strict=self.strict)
+        def read_pages() -> Summary:
+            reading = runs.build_reading(project, None, location, manifest=manifest, progress=self.show, **settings)
+            return ingest(project, read(reading), self.show, strict=self.strict)
 
-        return self._told(project, "", reading)
+        return self._run(project, "", read_pages)
 
-    def _stored(self, source: Source) -> dict[str, Any]:
-        """Read a stored source, when nobody else reads one of the project."""
+    def _read_stored(self, source: Source) -> dict[str, Any]:
+        """Read a stored source, when no other process reads one of the project."""
         is_waiting = False
-        while not runs.claim(source):
+        while not queue.claim(source):
             if not is_waiting:
                 self.show("waiting: a source of this project is being read")
             is_waiting = True
-            time.sleep(LOOK_SECONDS)
-        return self._told(source.project, source.name, lambda: runs.run(source, self.show, strict=self.strict))
+            time.sleep(POLL_SECONDS)
+        return self._run(source.project, source.name, lambda: runs.run(source, self.show, strict=self.strict))
 
-    def _all(self, project: Project) -> None:
-        """Read all stored sources again, also when one of them fails."""
+    def _read_all(self, project: Project) -> None:
+        """Read all stored sources again, even if one of them fails."""
         sources = list(project.sources.select_related("project"))
         if not sources:
             raise CommandError(
                 f"{project.domain} has no stored sources. Name a folder or an address: "
                 f"manage.py ingest {project.domain} SOURCE [--name NAME]"
             )
-        told, failed = [], []
+        outcomes, failed = [], []
         for source in sources:
             try:
-                told.append(self._stored(source))
+                outcomes.append(self._read_stored(source))
             except CommandError as wrong:
                 self.stderr.write(self.style.ERROR(str(wrong)))
-                told.append({"source": source.name, "error": str(wrong)})
+                outcomes.append({"source": source.name, "error": str(wrong)})
                 failed.append(source.name)
         if self.quiet:
-            self.stdout.write(json.dumps(told))
+            self.stdout.write(json.dumps(outcomes))
         if failed:
             raise CommandError(f"{project.domain}: {len(failed)} of {len(sources)} failed: {', '.join(failed)}.")
         if not self.quiet:
-            self._say_next(project)
+            self._print_next_steps(project)
 
-    def _told(self, project: Project, name: str, reading: Callable[[], Summary]) -> dict[str, Any]:
-        """Read, and tell what became of it. Raises CommandError with a sentence."""
+    def _run(self, project: Project, name: str, read_pages: Callable[[], Summary]) -> dict[str, Any]:
+        """Read pages and print the outcome, which is returned for --json. Raises CommandError with a sentence."""
         began = time.monotonic()
         title = f"{project.domain}, {name}" if name else project.domain
         try:
-            summary = reading()
-        except Refused as refused:
-            self._say_skipped(refused.summary)
+            summary = read_pages()
+        except IngestRefused as refused:
+            self._print_problems(refused.summary)
             raise CommandError(f"{title}: {refused}.") from None
-        except Exception as wrong:
-            if not runs.is_told(wrong):
+        except Exception as error:
+            if not runs.is_user_error(error):
                 raise
-            raise CommandError(f"{title}: {storable.cleaned(str(wrong)).rstrip('.')}.") from None
-        self._say_skipped(summary)
+            raise CommandError(f"{title}: {storable.clean_text(str(error)).rstrip('.')}.") from None
+        self._print_problems(summary)
         counts = runs.counts(summary)
         if not self.quiet:
             pages = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "changed", "unchanged", "removed"))
             rest = f", {len(summary.left_out)} left out" if summary.left_out else ""
             rest += f", {counts['redirects']} redirect{pluralize(counts['redirects'])}" if counts["redirects"] else ""
             self.stdout.write(
-                f"{title}: {pages}, {len(summary.bad)} skipped{rest} "
+                f"{title}: {pages}, {len(summary.skipped)} skipped{rest} "
                 f"({summary.sections} sections written, {time.monotonic() - began:.1f} s)"
             )
         return {
             "source": name,
             **counts,
-            "skipped": runs.listed(summary.bad),
-            "leftOut": runs.listed(summary.left_out),
-            "warnings": [warned.sentence for warned in summary.warnings],
+            "skipped": runs.list_reasons(summary.skipped),
+            "leftOut": runs.list_reasons(summary.left_out),
+            "warnings": [warning.sentence for warning in summary.warnings],
         }
 
-    def _say_skipped(self, summary: Summary) -> None:
-        """What is wrong with single pages, and with the new index."""
-        lines = [f"skipped {bad.origin}: {bad.reason}" for bad in summary.bad[:MOST_SKIPPED]]
-        if (more := len(summary.bad) - MOST_SKIPPED) > 0:
+    def _print_problems(self, summary: Summary) -> None:
+        """Print skipped pages with their reasons, and warnings about the new index."""
+        lines = [f"skipped {bad.origin}: {bad.reason}" for bad in summary.skipped[:MAX_SKIPPED]]
+        if (more := len(summary.skipped) - MAX_SKIPPED) > 0:
             lines.append(f"and {more} more")
-        for line in [*lines, *(warned.sentence for warned in summary.warnings)]:
+        for line in [*lines, *(warning.sentence for warning in summary.warnings)]:
             self.stderr.write(self.style.WARNING(f"  {line}"))
 
-    def _say_next(self, project: Project) -> None:
+    def _print_next_steps(self, project: Project) -> None:
         self.stdout.write(f"Try it: manage.py search {project.domain} 'your question'")
         self.stdout.write("See it: open /playground on the service")
 
     def show(self, line: str) -> None:
-        """A line of progress, at once even where it is not a terminal that reads it."""
+        """Print a line of progress, at once even where the output is not a terminal."""
         if not self.quiet:
             self.stdout.write(f"  {line}")
             self.stdout.flush()
 
 
-def _place(given: str) -> str:
-    """A location as it is stored: an address as it is, a path from the root on."""
-    if not given or given.lower().startswith(("https://", "http://")):
-        return given
-    place = Path(given)
+def _normalize_location(location: str) -> str:
+    """A location as it is stored: an address unchanged, a path made absolute."""
+    if not location or location.lower().startswith(("https://", "http://")):
+        return location
+    place = Path(location)
     if not place.exists():
-        raise CommandError(f"{given} is neither a folder nor a file, nor an address that begins with https://.")
+        raise CommandError(f"{location} is neither a folder nor a file, nor an address that begins with https://.")
     return str(place.resolve())
 
 
-def _source(project: Project, name: str, location: str, given: dict[str, str]) -> Source:
-    """The stored source of that name, made or changed as was told."""
+def _store_source(project: Project, name: str, location: str, settings: dict[str, str]) -> Source:
+    """The stored source of that name, created or changed by the options."""
     source = Source.objects.filter(project=project, name=name).first()
     if source is None:
         if not location:
@@ -188,8 +191,8 @@ def _source(project: Project, name: str, location: str, given: dict[str, str]) -
             raise CommandError(f"{project.domain} has no source {name}. There are: {names}.")
         source = Source(name=name)
     source.project = project
-    told = {**given, **({"location": location} if location else {})}
-    for field, value in told.items():
+    changes = {**settings, **({"location": location} if location else {})}
+    for field, value in changes.items():
         setattr(source, field, value)
     try:
         source.full_clean()
@@ -198,6 +201,6 @@ def _source(project: Project, name: str, location: str, given: dict[str, str]) -
         raise CommandError(f"{field}: {sentences[0]}") from None
     if source.pk is None:
         source.save()
-    elif told:  # and nothing else, since it may be read at this moment
-        source.save(update_fields=list(told))
+    elif changes:  # only these fields, since a run may store its progress at this moment
+        source.save(update_fields=list(changes))
     return source

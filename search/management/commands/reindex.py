@@ -7,7 +7,8 @@ from django.template.defaultfilters import pluralize
 
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
-from search.indexing.ingest import Superseded, reindex
+from search.indexing.ingest import reindex
+from search.indexing.outcome import IngestSuperseded
 
 
 class Command(ServiceCommand):
@@ -20,7 +21,7 @@ class Command(ServiceCommand):
         parser.add_argument("domain", nargs="?", help="domain of the project; all of them without it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Index anew."""
+        """Index the stored pages again."""
         projects = [find_project(options["domain"])] if options["domain"] else list(Project.objects.all())
         for project in projects:
             if not project.documents.exists():
@@ -28,15 +29,15 @@ class Command(ServiceCommand):
                 continue
             try:
                 summary = reindex(project, self.show)
-            except Superseded as other:
+            except IngestSuperseded as other:
                 raise CommandError(f"{project.domain}: {other}.") from None
-            for warned in summary.warnings:
-                self.stderr.write(self.style.WARNING(f"  {warned.sentence}"))
+            for warning in summary.warnings:
+                self.stderr.write(self.style.WARNING(f"  {warning.sentence}"))
             pages, parts = summary.changed, summary.sections
-            told = f"{pages} page{pluralize(pages)}, {parts} section{pluralize(parts)}"
-            self.stdout.write(f"{project.domain}: {told} indexed anew")
+            counts = f"{pages} page{pluralize(pages)}, {parts} section{pluralize(parts)}"
+            self.stdout.write(f"{project.domain}: {counts} indexed anew")
 
     def show(self, line: str) -> None:
-        """A line of progress."""
+        """Print a line of progress."""
         self.stdout.write(f"  {line}")
         self.stdout.flush()

@@ -10,9 +10,9 @@ from django.template.defaultfilters import pluralize
 from docsite.core.paths import normalize
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from search.hits import Filters
-from search.retrieval.explain import explain
+from search.retrieval.explanation import explain
 
-MOST = 50
+MAX_LIMIT = 50
 
 
 class Command(ServiceCommand):
@@ -28,7 +28,7 @@ class Command(ServiceCommand):
         """The project, the query, and what narrows it."""
         parser.add_argument("domain", help="domain of the project")
         parser.add_argument("query", help="what a reader would type; a space at its end says that the word is whole")
-        parser.add_argument("--limit", type=int, default=10, help=f"how many pages, 1 to {MOST}")
+        parser.add_argument("--limit", type=int, default=10, help=f"how many pages, 1 to {MAX_LIMIT}")
         parser.add_argument("--version", help="only this version, or latest")
         parser.add_argument("--language", help="only this language")
         parser.add_argument("--tag", help="only pages with this tag")
@@ -39,9 +39,9 @@ class Command(ServiceCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Search."""
         project = find_project(options["domain"])
-        if not 1 <= options["limit"] <= MOST:
-            raise CommandError(f"--limit must be 1 to {MOST}.")
-        told = explain(
+        if not 1 <= options["limit"] <= MAX_LIMIT:
+            raise CommandError(f"--limit must be 1 to {MAX_LIMIT}.")
+        explanation = explain(
             project,
             options["query"],
             filters=Filters(options["version"], options["language"], options["tag"]),
@@ -49,47 +49,47 @@ class Command(ServiceCommand):
             current_path=normalize(options["page"]) if options["page"] else "",
         )
         if options["json"]:
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            self.stdout.write(json.dumps(explanation, ensure_ascii=False))
             return
         if options["explain"]:
-            self.stdout.write("\n".join(_query(told)))
-        for number, hit in enumerate(told["hits"], 1):
+            self.stdout.write("\n".join(_format_query(explanation)))
+        for number, hit in enumerate(explanation["hits"], 1):
             self.stdout.write(
                 f"{number:2}. {hit['score']:.3f}  {' > '.join(hit['breadcrumb'])}\n           {hit['url']}"
             )
             if options["explain"]:
-                self.stdout.write("\n".join(_score(hit)))
-        if not told["hits"]:
-            self.stdout.write(f"Nothing found. {told['advice']}")
+                self.stdout.write("\n".join(_format_score(hit)))
+        if not explanation["hits"]:
+            self.stdout.write(f"Nothing found. {explanation['advice']}")
         elif not options["explain"]:
             self.stdout.write("What the scores are made of: --explain")
 
 
-def _query(told: dict[str, Any]) -> Iterator[str]:
-    """How the query was read."""
-    for term in told["terms"]:
+def _format_query(explanation: dict[str, Any]) -> Iterator[str]:
+    """Lines that say how the query was read."""
+    for term in explanation["terms"]:
         spellings = ", ".join(
             f"{one['term']}{'' if one['sure'] == 1 else ' ' + format(one['sure'], 'g')} ({one['sections']})"
             for one in term["spellings"]
         )
         counts = "" if term["weight"] == 1 else f", counts {term['weight']:g}"
         yield f"{term['word']:<16} {term['how']}{counts}, rarity {term['rarity']:.2f}: {spellings}"
-    if told["ignored"]:
-        yield f"left out, as words of every sentence: {' '.join(told['ignored'])}"
-    if told["common"]:
-        yield f"not looked for, as nearly every section has them: {' '.join(told['common'])}"
-    if told["filter"]:
-        yield "only " + ", ".join(f"{kind} {value}" for kind, value in told["filter"].items())
-    if preferred := [f"{kind} {value}" for kind, value in told["preferred"].items() if value]:
+    if explanation["ignored"]:
+        yield f"left out, as words of every sentence: {' '.join(explanation['ignored'])}"
+    if explanation["common"]:
+        yield f"not looked for, as nearly every section has them: {' '.join(explanation['common'])}"
+    if explanation["filter"]:
+        yield "only " + ", ".join(f"{kind} {value}" for kind, value in explanation["filter"].items())
+    if preferred := [f"{kind} {value}" for kind, value in explanation["preferred"].items() if value]:
         yield f"rather {', '.join(preferred)}"
-    compared, pages = told["candidates"], told["pages"]
+    compared, pages = explanation["candidates"], explanation["pages"]
     what = f"{compared} section{pluralize(compared)} of {pages} page{pluralize(pages)}"
     yield f"{what} {pluralize(compared, 'was,were')} compared"
     yield ""
 
 
-def _score(hit: dict[str, Any]) -> Iterator[str]:
-    """The sum of a score, the largest part first; what adds nothing is left out."""
+def _format_score(hit: dict[str, Any]) -> Iterator[str]:
+    """Lines with the parts of a score, the largest first, without those that add nothing."""
     yield f"{'':11}{'':18}{'value':>8}{'weight':>8}{'adds':>9}"
     for one in sorted(hit["features"], key=lambda one: -abs(one["contribution"])):
         if one["contribution"]:
@@ -99,5 +99,5 @@ def _score(hit: dict[str, Any]) -> Iterator[str]:
         yield f"{'':11}{'boost':34}{hit['boost']:+9.3f}"
     yield f"{'':11}{'log-odds':34}{hit['log_odds']:+9.3f}  a score of {hit['score']:.4f}"
     if hit["later"]:
-        yield f"{'':11}It was looked at later, and comes after those that were compared first."
+        yield f"{'':11}It was added in a later round, so it comes after the first candidates."
     yield ""

@@ -16,9 +16,9 @@ from docsite.core.tenants.management.base import ServiceCommand
 from docsite.core.tenants.models import Organization, Project
 from search.indexing.ingest import ingest
 from search.retrieval import answerability, ranking
-from search.retrieval.answerability import Chance
+from search.retrieval.answerability import ChanceModel
 from search.sources.markdown.folder import read_manifest
-from search.training import answers, data, examples, fit, recipe
+from search.training import answers, data, examples, recipe, regression
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def fresh_database(folder: Path) -> Iterator[None]:
 
 
 class Command(ServiceCommand):
-    """Trains on all sets, and tells how models do on a set that they have not seen."""
+    """Trains on all sets, and prints the quality of models on a set that they were not trained on."""
 
     help = (
         "Make the ranking's weights from judged queries: a folder with queries.jsonl, identifiers.jsonl and "
@@ -61,19 +61,19 @@ class Command(ServiceCommand):
         with tempfile.TemporaryDirectory() as folder:
             try:
                 data.unpack(source, Path(folder))
-                judged = data.read(source, Path(folder))
+                judged = data.load(source, Path(folder))
             except ValueError as wrong:
                 raise CommandError(f"{source}: {wrong}.") from None
             if not judged.sets:
                 raise CommandError(f"{source} has no corpora/NAME.tar.gz with a NAME/manifest.jsonl in it.")
             if len(judged.sets) < 2:
                 raise CommandError("Training needs at least two documentation sets: each is judged by the others.")
-            if not all(judged.of(name) for name in judged.sets):
+            if not all(judged.queries_of(name) for name in judged.sets):
                 raise CommandError(f"{source}: every documentation set needs queries.")
             with fresh_database(Path(folder)):
                 self.train(judged, source, options["output"])
 
-    def train(self, judged: data.Data, source: Path, output: Path) -> None:
+    def train(self, judged: data.Collection, source: Path, output: Path) -> None:
         """Index the sets, fit with and without each of them, and write the file."""
         own, foreign = {}, {}
         organization = Organization.objects.create(name="Training")
@@ -82,31 +82,33 @@ class Command(ServiceCommand):
                 organization=organization, domain=name, name=name, docs_url=f"https://{name}.example"
             )
             summary = ingest(project, read_manifest(folder, folder / "manifest.jsonl"))
-            own[name] = examples.own(project, judged.of(name))
-            foreign[name] = examples.foreign(project, judged, name)
+            own[name] = examples.build_own(project, judged.queries_of(name))
+            foreign[name] = examples.build_foreign(project, judged, name)
             if not any(any(example.right) for example in own[name]):
                 raise CommandError(
                     f"No query of {name} finds a page that answers it. Do the paths of queries.jsonl agree?"
                 )
             pages = f"{summary.added} page{pluralize(summary.added)}"
             self.stdout.write(f"{name}: {pages}, {summary.sections} sections, {len(own[name])} examples")
-        held_out = fit.cross_validate(own, foreign)
-        ranked = {name: fit.judged(own[name], held_out[name]) for name in own}
+        held_out = regression.cross_validate(own, foreign)
+        ranked = {name: regression.rank_examples(own[name], held_out[name]) for name in own}
         ranked["all"] = [pair for name in own for pair in ranked[name]]
-        figures = {name: fit.figures(pairs) for name, pairs in ranked.items()}
+        figures = {name: regression.measure(pairs) for name, pairs in ranked.items()}
         self.stdout.write("On each set, trained on the others:")
         for name, row in figures.items():
             self.stdout.write(f"  {name:12}" + "  ".join(f"{measure} {value:.3f}" for measure, value in row.items()))
-        model = fit.fit([example for name in own for example in (*own[name], *foreign[name])])
+        model = regression.fit([example for name in own for example in (*own[name], *foreign[name])])
         chance, refused = self.answers(judged, held_out)
-        output.write_text(recipe.written(model, chance, judged, figures, refused, source))
+        output.write_text(recipe.render(model, chance, judged, figures, refused, source))
         self.stdout.write(f"Written to {output}. Compare: make bench-search DATA={source}")
 
-    def answers(self, judged: data.Data, held_out: dict[str, ranking.Model]) -> tuple[Chance, dict[str, Any]]:
-        """What tells whether a set answers at all, from rankings that have not seen the set."""
-        asked = answers.examples(judged, held_out)
-        refused = answers.cross_validate(asked)
-        self.stdout.write(f"Refused below a chance of {answerability.GROUNDED}, trained on the other sets:")
+    def answers(
+        self, judged: data.Collection, held_out: dict[str, ranking.Model]
+    ) -> tuple[ChanceModel, dict[str, Any]]:
+        """Fit the weights of answerability, with rankings that were not trained on the set."""
+        answer_examples = answers.build_examples(judged, held_out)
+        refused = answers.cross_validate(answer_examples)
+        self.stdout.write(f"Refused below a chance of {answerability.MIN_CHANCE}, trained on the other sets:")
         for kind, shares in refused.items():
             self.stdout.write(f"  {kind:12}" + "  ".join(f"{name} {share:.3f}" for name, share in shares.items()))
-        return answers.fit([one for name in asked for one in asked[name]]), refused
+        return answers.fit([one for name in answer_examples for one in answer_examples[name]]), refused

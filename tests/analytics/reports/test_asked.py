@@ -206,7 +206,7 @@ def test_searches_are_counted_in_one_query(make_project):
     tenant = make_project()
     fill(tenant, "searches", 9)
     with CaptureQueriesContext(connection) as made:
-        search_report.page(tenant.project, *MARCH, 5)
+        search_report.fetch_page(tenant.project, *MARCH, 5)
     assert len(made) == 1
 
 

@@ -4,6 +4,8 @@ import io
 import json
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import httpx
@@ -16,17 +18,20 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from assistant import golden_questions
+from assistant.answering.pipeline import Ladder
 from assistant.models import AssistantSettings, GoldenQuestion, Message
+from assistant.upstream import Model
 from docsite.core.tenants.models import Project
 from docsite.site import navigation
 from search.backends import local
-from search.indexing.ingest import Refused, ingest, stored
+from search.indexing.ingest import ingest, stored_pages
+from search.indexing.outcome import IngestRefused
 from search.models import Document
-from search.retrieval import index, index_state
-from search.signals import Warned, swapping
+from search.retrieval import index, index_state, selection
+from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.sources.markdown.folder import read_folder
-from tests.conftest import NO_TLS, PAGES, PATIENCE
+from tests.conftest import NO_TLS, PAGES, PATIENCE, wait_for
 
 INSTALL, LABELS, NOWHERE = "How do I install acme?", "How do I print a label?", "Which colour has the planet Mars?"
 
@@ -100,7 +105,7 @@ def test_the_owners_threshold_counts(project, asked):
 
 
 def test_an_answer_that_fails_is_no_result(project, asked, monkeypatch):
-    monkeypatch.setattr("search.retrieval.index.rank", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr("search.retrieval.selection.rank", lambda *a, **k: 1 / 0)
     said, _, failure = run(project.domain)
     assert failure == f"“{INSTALL}” could not be answered (internal error); the log says why."
     assert not said
@@ -215,6 +220,13 @@ def ingested(domain: str, docs, *arguments: str) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
+def ingested_in_thread(domain: str, docs, *arguments: str) -> tuple[str, str]:
+    try:
+        return ingested(domain, docs, *arguments)
+    finally:
+        connection.close()
+
+
 FAILING = f"Golden question failing: {INSTALL}: expected /install, cited /setup, /"
 
 
@@ -266,7 +278,7 @@ def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
     )
     assert not Document.every.filter(project=after).exclude(build="").exists()
     assert index.find(after, "install acme")[0].path == "/install"
-    with pytest.raises(Refused):
+    with pytest.raises(IngestRefused):
         ingest_folder(project.project, docs, strict=True)
     # The generation that never came comes now, with other pages and other words.
     rename(docs, "setup", "install")
@@ -288,7 +300,7 @@ def test_a_swap_of_every_page_is_checked_too(make_project, strict):
     ingest(project, [*herd("alpha"), Page("i", "/install", PAGES["install"].split("---\n")[2])])
     GoldenQuestion.objects.create(project=project, text=INSTALL, paths=["/install"])
     if strict:
-        with pytest.raises(Refused):
+        with pytest.raises(IngestRefused):
             ingest(project, herd("omega"), strict=True)
     else:
         assert len(ingest(project, herd("omega")).warnings) == 1
@@ -296,57 +308,71 @@ def test_a_swap_of_every_page_is_checked_too(make_project, strict):
     assert len(index.find(project, kept, limit=50)) == 50
     assert index.find(project, gone) == []
     if strict:
-        assert ingest(project, [*stored(project), *herd("omega")], strict=True).warnings == []
+        assert ingest(project, [*stored_pages(project), *herd("omega")], strict=True).warnings == []
         assert len(index.find(project, "omega", limit=50)) == 50
 
 
-def test_no_copy_is_made_of_an_index_that_may_never_come(project, docs, asked, settings):
+def test_no_local_index_is_built_of_a_staged_index(project, docs, asked, settings):
     settings.ENV = settings.ENV.model_copy(update={"tantivy_sections": 1})
     made: list[Any] = []
     looked: list[Any] = []
 
-    def look(project: Project, **kwargs: Any) -> list[Warned]:
-        looked.append(index_state.of(project).copy)
-        return [Warned("no")]
+    def look(project: Project, preview: Any, **kwargs: Any) -> list[IndexWarning]:
+        with preview():
+            looked.append(index_state.get_state(project).local_index)
+        return [IndexWarning("no")]
 
-    swapping.connect(look)
+    index_staged.connect(look)
     try:
         (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
-        with pytest.raises(Refused):
+        with pytest.raises(IngestRefused):
             ingest_folder(project.project, docs, strict=True)
         ingest_folder(project.project, docs)
     finally:
-        swapping.disconnect(look)
-    made.append(index_state.of(project.project).copy)
+        index_staged.disconnect(look)
+    made.append(index_state.get_state(project.project).local_index)
     assert looked == [None, None]
     assert bool(made[0]) is local.INSTALLED
 
 
-def test_an_ingest_survives_a_check_that_raises(project, docs, caplog):
-    def broken(project: Project, **kwargs: Any) -> list[Warned]:
-        Project.objects.filter(pk=project.pk).update(name="written by a check")
+def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
+    def broken(project: Project, **kwargs: Any) -> list[IndexWarning]:
         with connection.cursor() as cursor:
             cursor.execute("SELECT nothing FROM nowhere")
         return []
 
-    swapping.connect(broken)
+    index_staged.connect(broken)
     try:
         (docs / "index.md").write_text("# Acme\n\nAn aardvark.\n")
         with caplog.at_level(logging.ERROR):
             said, warned = ingested(project.domain, docs)
     finally:
-        swapping.disconnect(broken)
+        index_staged.disconnect(broken)
     assert warned == "  The new index could not be checked; the log says why.\n"
     assert "nowhere" in caplog.text
     assert "1 changed" in said
     assert [hit.path for hit in index.find(project.project, "aardvark")] == ["/"]
-    assert Project.objects.get(pk=project.project.pk).name != "written by a check"
+
+
+def test_others_write_while_a_golden_question_is_answered(project, docs, upstream, monkeypatch):
+    # Without a model an answer is too quick to tell, so a slow model server gives it here.
+    model = Model(f"{upstream.url}/v1", "fake-1")
+    monkeypatch.setattr(golden_questions, "Ladder", lambda: Ladder([model]))
+    text = f"{INSTALL} fake:slow_first"
+    GoldenQuestion.objects.create(project=project.project, text=text, paths=["/install"])
+    (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
+    with ThreadPoolExecutor() as pool:
+        ingest_ends = pool.submit(ingested_in_thread, project.domain, docs, "--strict")
+        wait_for(lambda: upstream.asked(INSTALL), "the question to be asked")
+        Project.objects.filter(pk=project.project.pk).update(name="Written meanwhile")
+        assert upstream.last(INSTALL)["ended"] == "", "the answer came before the write was done"
+        assert ingest_ends.result(PATIENCE)[1] == ""
 
 
 def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
     monkeypatch.setattr(golden_questions, "MAX_SECONDS", 0.05)
-    rank = index.rank
-    monkeypatch.setattr(index, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
+    rank = selection.rank
+    monkeypatch.setattr(selection, "rank", lambda *a, **k: time.sleep(0.1) or rank(*a, **k))
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
     said = ingested(project.domain, docs, "--strict")
     assert said[1] == "  Only 1 of 2 golden questions were asked, in 0.05 seconds.\n"
@@ -354,7 +380,7 @@ def test_a_check_ends_in_time(project, docs, asked, monkeypatch):
 
 def test_without_golden_questions_a_check_is_one_query(project):
     with CaptureQueriesContext(connection) as queries:
-        assert golden_questions.check(project.project) == []
+        assert golden_questions.check(project.project, nullcontext) == []
     assert len(queries) == 1
 
 

@@ -36,7 +36,7 @@ from tests.bench.relays import Trouble, say
 from tests.bench.run import run
 
 PARTS = ("quality", "http")
-MOST_SECONDS = 900
+MAX_SECONDS = 900
 
 
 def arguments() -> argparse.Namespace:
@@ -59,7 +59,7 @@ def bench(options: argparse.Namespace, folder: Path) -> str:
         raise Trouble(f"{options.data} holds no queries.jsonl.")
     began, load = time.monotonic(), os.getloadavg()[0]
     data.unpack(options.data, folder)
-    judged = data.read(options.data, folder)
+    judged = data.load(options.data, folder)
     run = Run(judged, options.data, folder, lambda what: say(f"{time.monotonic() - began:5.0f} s  {what}"))
     shown = []
     try:
@@ -90,7 +90,7 @@ def bench(options: argparse.Namespace, folder: Path) -> str:
 def main() -> int:
     """Run."""
     options = arguments()
-    return run("answers", MOST_SECONDS, lambda folder: bench(options, folder))
+    return run("answers", MAX_SECONDS, lambda folder: bench(options, folder))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from search.training.data import Data, Query
+from search.training.data import Collection, Query
 from tests.bench.answers import checks, over_http
 from tests.bench.relays import Trouble
 from tests.bench.search.engines import OURS, Worker
@@ -54,7 +54,7 @@ class Figures:
 class Run:
     """The process of a run and what it gave."""
 
-    data: Data
+    data: Collection
     source: Path
     folder: Path
     progress: Progress
@@ -72,10 +72,10 @@ class Run:
     def build(self) -> None:
         """Index every set."""
         for name, folder in self.data.sets.items():
-            made = self.ours.call("build", set=name, folder=str(folder))
-            self.keys[name] = made["key"]
-            if made["bad"]:
-                self.figures.notes.append(f"{name}: {len(made['bad'])} pages could not be read.")
+            built = self.ours.call("build", set=name, folder=str(folder))
+            self.keys[name] = built["key"]
+            if built["bad"]:
+                self.figures.notes.append(f"{name}: {len(built['bad'])} pages could not be read.")
 
     def ask(self) -> None:
         """Every set what it is asked, with weights that have not seen it."""
@@ -90,7 +90,7 @@ class Run:
     def _answers(self, name: str, asked: list[Query]) -> Iterator[Answer]:
         pages = self.ours.call("pages", set=name)
         shown = {path: checks.Page(page["title"], page["sections"]) for path, page in pages.items()}
-        told = self.ours.call("ask", set=name, queries=[query.asked for query in asked])["answers"]
+        told = self.ours.call("ask", set=name, queries=[query.request for query in asked])["answers"]
         for query, given in zip(asked, told, strict=True):
             quoted = None
             if query.source == "faq" and query.set == name:
@@ -102,7 +102,7 @@ class Run:
         """How likely an answer was taken to be where it was refused or given wrongly."""
         for name in self.data.sets:
             wrong = [one for one in self.figures.answers if one.set == name and one.own == one.refused]
-            chances = self.ours.call("chance", set=name, queries=[one.query.asked for one in wrong])["chances"]
+            chances = self.ours.call("chance", set=name, queries=[one.query.request for one in wrong])["chances"]
             for one, chance in zip(wrong, chances, strict=True):
                 self.figures.chances[name, one.query.id] = chance
 

@@ -13,7 +13,7 @@ from assistant.question import Question  # noqa: E402
 from search.hits import Filters  # noqa: E402
 from search.models import Section  # noqa: E402
 from search.retrieval import answerability, ranking  # noqa: E402
-from search.retrieval.answerability import Chance  # noqa: E402
+from search.retrieval.answerability import ChanceModel  # noqa: E402
 from search.retrieval.index import find  # noqa: E402
 from search.retrieval.passages import find_passages  # noqa: E402
 from search.training import answers, data  # noqa: E402
@@ -22,15 +22,15 @@ from tests.bench.search.worker import serve  # noqa: E402
 
 SEARCHED = 5  # pages that search is given to find the right ones
 
-chances: dict[str, Chance] = {}
+chances: dict[str, ChanceModel] = {}
 
 
 def prepare(source: str, folder: str) -> dict[str, Any]:
     """Make the weights that have not seen the set they are judged on; what each set is to be asked, by id."""
     train(source, folder)
-    judged = data.read(Path(source), Path(folder))
-    chances.update(answers.held_out(answers.examples(judged, models)))
-    return {"asked": {name: [query.id for query in answers.queries(judged, name)] for name in judged.sets}}
+    judged = data.load(Path(source), Path(folder))
+    chances.update(answers.fit_held_out(answers.build_examples(judged, models)))
+    return {"asked": {name: [query.id for query in answers.select_queries(judged, name)] for name in judged.sets}}
 
 
 def pages(set: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def pages(set: str) -> dict[str, Any]:
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The answer to each query, the pages that it cites, and those that search finds with the same weights."""
     project, told = projects[set], []
-    with ranking.using(models[set]), answerability.using(chances[set]):
+    with ranking.use_model(models[set]), answerability.use_model(chances[set]):
         for text, wanted in queries:
             filters = Filters(**wanted or {})
             outcome = golden_questions.answer_without_model(project, Question(text, filters=filters))
@@ -61,7 +61,7 @@ def ask(set: str, queries: list[Any]) -> dict[str, Any]:
 
 def chance(set: str, queries: list[Any]) -> dict[str, Any]:
     """How likely the set's pages were taken to answer each query."""
-    with ranking.using(models[set]), answerability.using(chances[set]):
+    with ranking.use_model(models[set]), answerability.use_model(chances[set]):
         found = [find_passages(projects[set], text, filters=Filters(**wanted or {})) for text, wanted in queries]
     return {"chances": [one.chance for one in found]}
 

@@ -38,7 +38,7 @@ from tests.bench.search.measure import Figures, Run
 
 PARTS = ("quality", "latency", "http", "scale")
 DEFAULT = ("quality", "latency", "http")
-MOST_SECONDS = 1_500
+MAX_SECONDS = 1_500
 
 
 def arguments() -> argparse.Namespace:
@@ -65,7 +65,7 @@ def bench(options: argparse.Namespace, folder: Path) -> str:
     compared = {"quality", "latency"} & set(only)
     without = options.without.split(",")
     wanted = [name for name, short in PEERS.items() if short not in without]
-    run = Run(data.read(options.data, folder), options.data, folder, python)
+    run = Run(data.load(options.data, folder), options.data, folder, python)
 
     def progress(what: str) -> None:
         say(f"{time.monotonic() - began:5.0f} s  {what}")
@@ -115,14 +115,14 @@ def notes(figures: Figures) -> list[str]:
 
 def raw(figures: Figures) -> dict[str, Any]:
     """All samples, ready for JSON."""
-    asked = {**figures.answers, **{f"HTTP, {clients}": answers for clients, answers in figures.http.items()}}
+    all_answers = {**figures.answers, **{f"HTTP, {clients}": answers for clients, answers in figures.http.items()}}
     return {
         "answers": {
             name: [
                 {"qid": answer.query.id, "pages": answer.pages, "scores": answer.scores, "ms": answer.ms}
                 for answer in answers
             ]
-            for name, answers in asked.items()
+            for name, answers in all_answers.items()
         },
         "build": figures.build,
         "http_seconds": figures.http_seconds,
@@ -135,7 +135,7 @@ def raw(figures: Figures) -> dict[str, Any]:
 def main() -> int:
     """Run."""
     options = arguments()
-    return run("search", MOST_SECONDS, lambda folder: bench(options, folder))
+    return run("search", MAX_SECONDS, lambda folder: bench(options, folder))
 
 
 if __name__ == "__main__":

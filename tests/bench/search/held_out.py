@@ -2,13 +2,13 @@
 
 from docsite.core.tenants.models import Project
 from search.retrieval.ranking import Model
-from search.training import examples, fit
-from search.training.data import Data
+from search.training import examples, regression
+from search.training.data import Collection
 
 
-def held_out(data: Data) -> dict[str, Model]:
+def held_out(data: Collection) -> dict[str, Model]:
     """For each set the model trained on all the others. The sets are ingested, as projects with their names."""
     projects = {name: Project.objects.get(domain=name) for name in data.sets}
-    own = {name: examples.own(project, data.of(name)) for name, project in projects.items()}
-    foreign = {name: examples.foreign(project, data, name) for name, project in projects.items()}
-    return fit.cross_validate(own, foreign)
+    own = {name: examples.build_own(project, data.queries_of(name)) for name, project in projects.items()}
+    foreign = {name: examples.build_foreign(project, data, name) for name, project in projects.items()}
+    return regression.cross_validate(own, foreign)

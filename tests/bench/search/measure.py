@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from search.training.data import Data, Query
+from search.training.data import Collection, Query
 from tests.bench import relays
 from tests.bench.load import Caller
 from tests.bench.relays import Stage, Trouble, say
@@ -51,7 +51,7 @@ class Figures:
 class Run:
     """The processes of a run and what they gave."""
 
-    data: Data
+    data: Collection
     source: Path
     folder: Path
     python: Path
@@ -64,13 +64,13 @@ class Run:
         ours = self.workers[OURS] = engines.start_ours(self.python, self.folder)
         counts = {}
         for name, folder in self.data.sets.items():
-            made = ours.call("build", set=name, folder=str(folder))
-            counts[name], self.keys[name] = made["sections"], made["key"]
-            self.figures.build.setdefault(OURS, []).append((made["sections"], made["seconds"]))
-            if made["bad"]:
+            built = ours.call("build", set=name, folder=str(folder))
+            counts[name], self.keys[name] = built["sections"], built["key"]
+            self.figures.build.setdefault(OURS, []).append((built["sections"], built["seconds"]))
+            if built["bad"]:
                 self.figures.notes.append(
-                    f"{name}: {len(made['bad'])} of {len(made['bad']) + made['pages']} pages could not be read, "
-                    f"the first: {made['bad'][0]}."
+                    f"{name}: {len(built['bad'])} of {len(built['bad']) + built['pages']} pages could not be read, "
+                    f"the first: {built['bad'][0]}."
                 )
             ours.call("sections", set=name, file=str(self._file(name)))
         trained = ours.call("train", source=str(self.source), folder=str(self.folder))["sets"]
@@ -82,8 +82,8 @@ class Run:
             try:
                 worker = self.workers[peer] = engines.start_peer(peer, self.python, self.folder)
                 for name in self.data.sets:
-                    made = worker.call("build", set=name, file=str(self._file(name)))
-                    self.figures.build.setdefault(peer, []).append((counts[name], made["seconds"]))
+                    built = worker.call("build", set=name, file=str(self._file(name)))
+                    self.figures.build.setdefault(peer, []).append((counts[name], built["seconds"]))
             except (Trouble, OSError) as trouble:
                 if peer in self.workers:
                     self.workers.pop(peer).end()
@@ -95,13 +95,13 @@ class Run:
     def ask(self) -> None:
         """Every query to every engine, in turns of a block, so that all see the same state of the machine."""
         for name in self.data.sets:
-            queries = self.data.of(name)
+            queries = self.data.queries_of(name)
             for worker in self.workers.values():
-                worker.call("ask", set=name, queries=[query.asked for query in queries[:WARM]])
+                worker.call("ask", set=name, queries=[query.request for query in queries[:WARM]])
             for number, block in enumerate(_blocks(queries)):
                 for engine, worker in _rotated(self.workers, number):
-                    given = worker.call("ask", set=name, queries=[query.asked for query in block])
-                    self.figures.answers.setdefault(engine, []).extend(_answers(block, given))
+                    reply = worker.call("ask", set=name, queries=[query.request for query in block])
+                    self.figures.answers.setdefault(engine, []).extend(_answers(block, reply))
 
     def http(self) -> None:
         """The same queries to `manage.py serve` on the first core, from clients on the last one."""
@@ -120,7 +120,7 @@ class Run:
 
     async def _over_http(self, service: relays.Process) -> None:
         await relays.ready(service)
-        queries = [query for name in self.data.sets for query in self.data.of(name)]
+        queries = [query for name in self.data.sets for query in self.data.queries_of(name)]
         for clients in CLIENTS:
             waiting = iter(queries[:WARM])
             await asyncio.gather(*(self._client(service.port, waiting, []) for _ in range(clients)))
@@ -152,14 +152,14 @@ class Run:
         for name, env in engines.OURS_LARGE.items():
             say(f"Ingesting {copies} times {base} sections ({name}) …")
             self.workers[name] = workers[name] = engines.start_ours(self.python, self.folder, name, **env)
-            made = workers[name].call("build_large", set="large", folders=folders, copies=copies)
-            self.figures.large_build[name] = made["sections"], made["seconds"]
+            built = workers[name].call("build_large", set="large", folders=folders, copies=copies)
+            self.figures.large_build[name] = built["sections"], built["seconds"]
         next(iter(workers.values())).call("sections", set="large", file=str(self._file("large")))
         for name in engines.LARGE_PEERS:
             if name in self.workers:
                 workers[name] = self.workers[name]
                 seconds = workers[name].call("build", set="large", file=str(self._file("large")))["seconds"]
-                self.figures.large_build[name] = made["sections"], seconds
+                self.figures.large_build[name] = built["sections"], seconds
         texts = [query.text for query in self.data.queries[::LARGE_EVERY]]
         for kind, wanted in (("plain", None), ("facet", LARGE_FACET)):
             say(f"{len(texts)} queries on the large site, {kind} …")
@@ -167,8 +167,8 @@ class Run:
                 worker.call("ask", set="large", queries=[(text, wanted) for text in texts[:WARM]])
             for number, block in enumerate(_blocks(texts)):
                 for name, worker in _rotated(workers, number):
-                    given = worker.call("ask", set="large", queries=[(text, wanted) for text in block])
-                    self.figures.large.setdefault((name, kind), []).extend(given["ms"])
+                    reply = worker.call("ask", set="large", queries=[(text, wanted) for text in block])
+                    self.figures.large.setdefault((name, kind), []).extend(reply["ms"])
 
     def end(self) -> None:
         """End every process."""
@@ -186,7 +186,7 @@ def _rotated(workers: dict[str, Worker], number: int) -> list[tuple[str, Worker]
     return pairs[shift:] + pairs[:shift]
 
 
-def _answers(block: list[Query], given: dict[str, Any]) -> Iterator[Answer]:
+def _answers(block: list[Query], reply: dict[str, Any]) -> Iterator[Answer]:
     nothing: list[list[Any]] = [[]] * len(block)
-    rows = (given["pages"], given["ms"], given.get("scores", nothing), given.get("facets", nothing))
+    rows = (reply["pages"], reply["ms"], reply.get("scores", nothing), reply.get("facets", nothing))
     return (Answer(query, *row) for query, *row in zip(block, *rows, strict=True))

@@ -42,11 +42,11 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
         for page in made(read_manifest(Path(folder), Path(folder) / "manifest.jsonl"))
         if isinstance(page, Page)
     ]
-    made = _ingest(set, list(scale.varied(pages, copies)))
-    copy = index_state.of(projects[set]).copy
-    while copy and not copy.ready():
+    outcome = _ingest(set, list(scale.varied(pages, copies)))
+    local_index = index_state.get_state(projects[set]).local_index
+    while local_index and not local_index.is_ready():
         time.sleep(0.1)
-    return made
+    return outcome
 
 
 def _ingest(set: str, pages: Iterable[Item]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _ingest(set: str, pages: Iterable[Item]) -> dict[str, Any]:
     began = time.perf_counter()
     summary = ingest(projects[set], pages)
     seconds = time.perf_counter() - began
-    bad = [f"{bad.origin} {bad.reason}" for bad in summary.bad]
+    bad = [f"{bad.origin} {bad.reason}" for bad in summary.skipped]
     return {"seconds": seconds, "sections": summary.sections, "pages": summary.added, "bad": bad, "key": key}
 
 
@@ -86,14 +86,14 @@ def _records(project: Project) -> Iterator[dict[str, Any]]:
 
 def train(source: str, folder: str) -> dict[str, Any]:
     """Make the models that have not seen the set they are judged on."""
-    models.update(held_out.held_out(data.read(Path(source), Path(folder))))
+    models.update(held_out.held_out(data.load(Path(source), Path(folder))))
     return {"sets": sorted(models)}
 
 
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The pages of each query, with their scores and facets."""
     project = projects[set]
-    with ranking.using(models.get(set)):
+    with ranking.use_model(models.get(set)):
         hits, ms = timed(
             lambda text, wanted: find(project, text, filters=Filters(**wanted or {}), limit=PAGES), queries
         )

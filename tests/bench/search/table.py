@@ -161,8 +161,8 @@ def latency(figures: Figures) -> str:
 
 def build(figures: Figures) -> str:
     """Sections a second. Ours reads and cuts the Markdown files, the peers get ready sections."""
-    speeds = {engine: sum(n for n, _ in made) / sum(s for _, s in made) for engine, made in figures.build.items()}
-    large = {engine: made[0] / made[1] for engine, made in figures.large_build.items()}
+    speeds = {engine: sum(n for n, _ in built) / sum(s for _, s in built) for engine, built in figures.build.items()}
+    large = {engine: built[0] / built[1] for engine, built in figures.large_build.items()}
     lines = [["sections/s", "the sets", "large site", "target"]]
     for engine in dict.fromkeys([*speeds, *large]):
         ours = engine.startswith(OURS)
@@ -202,8 +202,8 @@ def large(figures: Figures) -> str:
         for what, limit in limits.items():
             spent = figures.large.get((engine, what), [])
             cells.append(_pair(spent) + " !" * (ours and bool(spent) and metrics.percentile(spent, 0.95) > limit))
-        told = ", ".join(f"{limit:.0f}" for limit in limits.values()) if ours else ""
-        lines.append([engine, f"{sections:,}", *cells, told])
+        targets = ", ".join(f"{limit:.0f}" for limit in limits.values()) if ours else ""
+        lines.append([engine, f"{sections:,}", *cells, targets])
     return render(lines)
 
 

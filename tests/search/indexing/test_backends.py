@@ -1,4 +1,4 @@
-"""Engines: what they hold goes with the project, odd terms are kept, a copy answers as the database does."""
+"""Search engines: a project leaves nothing behind, odd terms are stored, a local index answers as the database."""
 
 import fcntl
 import random
@@ -52,33 +52,33 @@ def overlap(ones: list[list[str]], others: list[list[str]]) -> float:
     return sum(shares) / len(shares)
 
 
-def test_a_copy_answers_as_the_database_does_and_goes_with_its_state(make_project, monkeypatch):
+def test_a_local_index_answers_as_the_database_does_until_the_next_generation(make_project, monkeypatch):
     project = make_project().project
     ingest(project, many_pages())
     by_database = found(project)
     monkeypatch.setattr(settings.ENV, "tantivy_sections", 500)
     index_state._states.clear()
-    copy = index_state.of(project).copy
-    assert copy
-    copy.folder.parent.mkdir(exist_ok=True)
-    with (copy.folder.parent / f"{project.pk}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # as another process that makes it
+    local_index = index_state.get_state(project).local_index
+    assert local_index
+    local_index.folder.parent.mkdir(exist_ok=True)
+    with (local_index.folder.parent / f"{project.pk}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as another process that builds it
         assert found(project) == by_database
-        assert not copy.ready()
-    monkeypatch.setattr(local, "_AGAIN", 0)
-    wait_for(copy.ready, "the copy")
+        assert not local_index.is_ready()
+    monkeypatch.setattr(local, "_RETRY_SECONDS", 0)
+    wait_for(local_index.is_ready, "the local index")
     asked = []
-    monkeypatch.setattr(local.Copy, "candidates", lambda self, *a, to=local.Copy.candidates: asked.append(a) or to(self, *a))  # fmt: skip  # noqa: E501
+    monkeypatch.setattr(local.LocalIndex, "candidates", lambda self, *a, to=local.LocalIndex.candidates: asked.append(a) or to(self, *a))  # fmt: skip  # noqa: E501
     assert overlap(by_database, found(project)) >= 0.95
     assert asked
 
     ingest(project, [*many_pages(), Page(origin="new", path="/new", markdown="# New\n\nplatypus")])
     assert [hit.path for hit in index.find(project, "platypus")] == ["/new"]
-    newer = index_state.of(project).copy
+    newer = index_state.get_state(project).local_index
     assert newer
-    wait_for(newer.ready, "the copy of the new state")
+    wait_for(newer.is_ready, "the local index of the new generation")
     assert [hit.path for hit in index.find(project, "platypus")] == ["/new"]
-    assert not copy.folder.exists()
+    assert not local_index.folder.exists()
     project.delete()
     assert not newer.folder.exists()
 

@@ -1,4 +1,4 @@
-"""One index after the other: readers see the old one whole, then the new one whole, in every process."""
+"""Index generations: in every process readers see the whole old index, then the whole new one."""
 
 import io
 import os
@@ -16,14 +16,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from search.indexing.ingest import (
-    ANALYSER,
-    Superseded,
-    ingest,
-    outdated,
-)
+from search.indexing.build import ANALYSER_VERSION
+from search.indexing.ingest import ingest, needs_reindex
+from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Index, Section
-from search.retrieval import index
+from search.retrieval import index, selection
+from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.text.vocabulary import Vocabulary
 from tests.conftest import PATIENCE, ROOT, wait_for
@@ -149,14 +147,14 @@ def test_searches_see_the_old_index_or_the_new_one(make_project, service, http, 
 def test_a_search_reads_one_state_from_beginning_to_end(make_project, monkeypatch):
     project = make_project().project
     ingest(project, ferrets("alpha"))
-    rank = index.rank
+    rank = selection.rank
 
     def change_and_rank(*arguments):
         with ThreadPoolExecutor() as pool:
             pool.submit(index_and_close, project, ferrets("omega", range(2))).result()
         return rank(*arguments)
 
-    monkeypatch.setattr(index, "rank", change_and_rank)
+    monkeypatch.setattr(selection, "rank", change_and_rank)
     assert markers(hit.excerpt for hit in index.find(project, "ferret")) == (5, frozenset({"alpha"}))
     monkeypatch.undo()
     assert markers(hit.excerpt for hit in index.find(project, "ferret")) == (2, frozenset({"omega"}))
@@ -167,6 +165,70 @@ def index_and_close(project, pages) -> None:
         ingest(project, pages)
     finally:
         connection.close()
+
+
+@contextmanager
+def checked(check) -> Iterator[None]:
+    """Every ingest meanwhile has its staged index checked."""
+    index_staged.connect(check)
+    try:
+        yield
+    finally:
+        index_staged.disconnect(check)
+
+
+@pytest.mark.parametrize("change", ["one page", "every page", "most pages gone", "nothing, anew"])
+def test_a_check_finds_in_the_staged_index_what_readers_find_later(make_project, change):
+    project = make_project().project
+    herd = [page(number, "alpha") for number in range(MANY)]
+    ingest(project, [*herd, *ferrets("alpha")])
+    texts = ("herd", "ferret", "alpha", "omega", "p3x1", "ferrte")
+    previews = []
+
+    def find_all() -> list[list[tuple[str, str, float]]]:
+        return [[(hit.path, hit.excerpt, hit.score) for hit in index.find(project, text, limit=50)] for text in texts]
+
+    def check(project, preview, **kwargs) -> list[IndexWarning]:
+        assert not connection.in_atomic_block
+        assert find_all() == before
+        with preview():
+            previews.append((find_all(), project.documents.count()))
+        assert find_all() == before
+        return []
+
+    before = find_all()
+    with checked(check):
+        if change == "one page":
+            ingest(project, [*herd, *ferrets("omega", range(1)), *ferrets("alpha", range(1, 5))])
+        elif change == "every page":
+            ingest(project, [*(page(number, "omega") for number in range(MANY)), *ferrets("omega")])
+        elif change == "most pages gone":
+            ingest(project, [*herd[:5], *ferrets("omega", range(2))])
+        else:
+            call_command("reindex", project.domain, stdout=io.StringIO())
+    assert previews == [(find_all(), project.documents.count())]
+    assert change == "nothing, anew" or before != find_all()
+    assert leftovers(project) == (0, 0)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_an_ingest_that_begins_during_a_check_supersedes_the_older_one(make_project, strict):
+    project = make_project().project
+    ingest(project, ferrets("alpha"))
+
+    def check(project, preview, **kwargs) -> list[IndexWarning]:
+        index_staged.disconnect(check)
+        with preview():
+            assert [hit.path for hit in index.find(project, "older")] == ["/f0"]
+        with ThreadPoolExecutor() as pool:
+            pool.submit(index_and_close, project, ferrets("newer", range(2))).result()
+        return [IndexWarning("It fails.")]
+
+    with checked(check), pytest.raises(IngestSuperseded):
+        ingest(project, ferrets("older", range(1)), strict=strict)
+    assert index.find(project, "older") == []
+    assert len(index.find(project, "newer")) == 2
+    assert leftovers(project) == (0, 0)
 
 
 def test_an_unchanged_source_touches_nothing(make_project):
@@ -232,7 +294,7 @@ def test_of_two_ingests_the_older_gives_way(make_project, others):
         ingest(project, newer)  # begins and ends while the older one reads
         yield from (page(number, "older") for number in range(60, MANY))
 
-    with pytest.raises(Superseded, match="another ingest of this project began meanwhile"):
+    with pytest.raises(IngestSuperseded, match="another ingest of this project began meanwhile"):
         ingest(project, older())
     assert leftovers(project) == (0, 0)
     assert set(project.documents.values_list("path", flat=True)) == {one.path for one in newer}
@@ -255,7 +317,7 @@ def test_an_ingest_that_begins_while_another_swaps_is_not_mixed_with_it(make_pro
 
     stop: list[Iterator[None]] = []
     kept = [page(number, "alpha") for number in range(20)]  # copied beside the new ones before the swap
-    with pytest.raises(Superseded):
+    with pytest.raises(IngestSuperseded):
         ingest(project, kept + [page(number, "older") for number in range(20, MANY)], newer)
     for _ in stop[0]:
         pass
@@ -327,7 +389,7 @@ def test_writers_elsewhere_are_not_held_up(make_project):
     assert max(waits) < 1.5, f"a writer waited {max(waits):.2f} s"
 
 
-def test_a_long_ingest_tells_how_far_it_is(make_project):
+def test_a_long_ingest_reports_its_progress(make_project):
     told: list[str] = []
     ingest(make_project().project, (page(number, "alpha", 1) for number in range(120)), told.append)
     assert [line.split(" pages")[0] for line in told[:3]] == ["50", "100", "120"]
@@ -339,10 +401,10 @@ def test_migrate_indexes_anew_what_another_release_indexed(make_project):
     ingest(project, ferrets("alpha"))
     sections = set(Section.objects.filter(document__project=project).values_list("pk", flat=True))
     Index.objects.filter(project=project).update(analyser="1.1", vocabulary=b"")
-    assert outdated(project)
+    assert needs_reindex(project)
     call_command("migrate", verbosity=0)
-    assert not outdated(project)
-    assert Index.objects.get(project=project).analyser == ANALYSER
+    assert not needs_reindex(project)
+    assert Index.objects.get(project=project).analyser == ANALYSER_VERSION
     assert sections.isdisjoint(Section.objects.filter(document__project=project).values_list("pk", flat=True))
     assert len(index.find(project, "ferret")) == 5
 
@@ -375,7 +437,7 @@ def test_an_ingest_after_another_release_indexes_every_page(make_project):
     assert (summary.changed, summary.unchanged) == (5, 0)
 
 
-def test_reindex_says_what_it_did(make_project):
+def test_reindex_prints_what_it_did(make_project):
     tenant = make_project()
     out = io.StringIO()
     call_command("reindex", tenant.domain, stdout=out)

@@ -1,4 +1,4 @@
-"""Pages in: skipped when unchanged, gone when vanished, named when bad, never half an index."""
+"""Ingest: unchanged pages are skipped, vanished ones removed, bad files named, and no index is ever half built."""
 
 import io
 import json
@@ -15,7 +15,7 @@ from search.models import Document, Source
 from search.retrieval import index
 from search.sources import Bad, LeftOut, Page
 from search.sources.markdown.folder import read_folder, read_manifest
-from search.stored import runs
+from search.stored import queue, runs
 
 
 @pytest.fixture
@@ -102,17 +102,17 @@ def test_one_odd_text_costs_its_own_page_only(make_project, field, odd):
     summary = ingest(project, [replace(good, **{"origin": "odd.md", "path": "/odd", field: told}), good])
     assert set(project.documents.values_list("path", flat=True)) == {"/good"}
     origin = "/a\ufffd" if field == "origin" else "odd.md"
-    assert [(bad.origin, bad.reason) for bad in summary.bad] == [
+    assert [(bad.origin, bad.reason) for bad in summary.skipped] == [
         (origin, "contains a NUL character or half of a surrogate pair")
     ]
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_what_is_said_of_odd_files_can_be_stored(make_project, odd):
+def test_notes_about_odd_files_can_be_stored(make_project, odd):
     notes = [Bad(f"a{odd}", f"is {odd}"), LeftOut(f"b{odd}", f"is {odd}")]
     project = make_project().project
     source = Source.objects.create(project=project, name="docs", location="/x")
-    assert runs.claim(source)
+    assert queue.claim(source)
     with patch.object(runs, "read", lambda reading: iter([*notes, Page("good.md", "/good", "# Good\n")])):
         runs.run(source)
     source.refresh_from_db()
@@ -126,7 +126,7 @@ def test_pages_with_paths_that_are_too_long_are_named(make_project):
     items = [Page(f"{number}.md", normalize(end), "# X\n") for number, end in enumerate(ends)]
     summary = ingest(project, items)
     reason = "has a path of more than 398 characters"
-    assert summary.bad == [Bad(f"{number}.md", reason) for number in range(3)]
+    assert summary.skipped == [Bad(f"{number}.md", reason) for number in range(3)]
     assert summary.added == 1
 
 

@@ -263,7 +263,7 @@ def test_a_bad_search_names_its_field(http, service, project, body, field):
     assert_error(search(http, service, project, **body), 400, field)
 
 
-def test_bounds_and_unknown_fields_are_let_in(http, service, project):
+def test_bounds_and_unknown_fields_are_accepted(http, service, project):
     for body in ({"pageSize": 50}, {"pageSize": 1}, {"pageSize": 3.0}, {"scoreThreshold": 0}, {"scoreThreshold": 1}):
         assert search(http, service, project, query="install", **body).status_code == 200
     assert search(http, service, project, query="install", filter=None, other={"a": 1}).status_code == 200
@@ -332,7 +332,7 @@ def test_readers_get_the_language_and_the_version_of_their_page(make_project):
     assert (alone.path, alone.score > 0.5) == ("/de/umgebung", True), "nothing in English has the word"
 
 
-def test_context_is_the_question_where_the_question_says_nothing(make_project):
+def test_the_context_is_searched_where_the_question_has_no_words(make_project):
     tenant = make_project()
     put(
         tenant,
@@ -393,18 +393,18 @@ def test_a_passage_knows_what_stands_above_it(make_project):
     assert sum('"search_section"."anchor" AS "anchor", "search_section"."text"' in query["sql"] for query in asked) == 1
 
 
-def test_of_a_huge_page_the_part_nearest_to_a_passage_is_known(make_project, monkeypatch):
+def test_a_passage_of_a_huge_page_has_only_the_nearest_text_above(make_project, monkeypatch):
     tenant = make_project()
     releases = "\n\n".join(f"## {number}\n\nRelease {number} of it." for number in range(5000))
     put(tenant, page("/changes", f"# Changes\n\n{releases}\n\n## End\n\nZebra.\n\n## After\n\n{'word ' * 300}"))
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
     assert (hit.text, hit.above.count("\n")) == ("Zebra.", 10_000)
-    monkeypatch.setattr(passages, "MOST_ABOVE", 1000)
+    monkeypatch.setattr(passages, "MAX_ABOVE", 1000)
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
     assert hit.text == "Zebra."
     assert hit.above.endswith("Release 4998 of it.\n4999\nRelease 4999 of it.\nEnd")
     assert 1000 < len(hit.above) < 1400
-    monkeypatch.setattr(passages, "MOST_ABOVE", 1)
+    monkeypatch.setattr(passages, "MAX_ABOVE", 1)
     hit = find_passages(tenant.project, "zebra", limit=1).hits[0]
     assert (hit.text, hit.above) == ("Zebra.", "End")
 

@@ -1,4 +1,4 @@
-"""A reader's text to terms: spelling, completion, what is left out, and what the context adds."""
+"""Parsing a query: spelling, completion, stop words, and terms from the context."""
 
 import pytest
 
@@ -12,9 +12,9 @@ from search.retrieval.parsing import (
     CONTEXT,
     CORRECTED,
     JOINED,
-    MOST_CONTEXT_TERMS,
-    MOST_TERMS,
-    PERHAPS,
+    MAX_CONTEXT_TERMS,
+    MAX_TERMS,
+    MAYBE_COMPLETED,
     SPLIT,
     parse,
 )
@@ -81,7 +81,7 @@ def test_a_known_word_is_never_corrected():
         assert spellings(word, known) == {word.strip(): {analysis.stem(word.strip()): 1.0}}
 
 
-def test_the_nearest_correction_wins_and_few_are_taken():
+def test_the_nearest_corrections_win_and_are_few():
     known = vocabulary("hooking", "booking", "cooking", "looking", "poking")
     assert len(spellings("zooking ", known)["zooking"]) == 3
     assert set(spellings("configuratoin ")["configuratoin"]) == {"configur"}, "not two edits where one is enough"
@@ -99,7 +99,7 @@ def test_words_written_as_one_are_split_and_apart_are_joined():
         ("webh", "webh", {"webh": 1.0, "webhook": COMPLETED}),
         ("parcels webh", "webh", {"webh": 1.0, "webhook": COMPLETED}),
         ("install", "install", {"instal": 1.0}),  # all that it may become has its stem
-        ("data", "data", {"data": 1.0, "databas": PERHAPS}),
+        ("data", "data", {"data": 1.0, "databas": MAYBE_COMPLETED}),
         ("webh ", "webh", {"webh": 1.0}),
         ("webh parcels ", "webh", {"webh": 1.0}),
         ("w", "w", {"w": 1.0}),
@@ -127,12 +127,12 @@ def test_the_context_adds_its_rarest_words_a_little():
     added = {term.word: term.weight for term in terms[3:]}
     assert [(term.word, term.weight) for term in terms[:3]] == [(word, 1.0) for word in asked]
     assert set(added.values()) == {CONTEXT} == {0.3}
-    assert len(added) == MOST_CONTEXT_TERMS == 24
+    assert len(added) == MAX_CONTEXT_TERMS == 24
     assert "usechat" in added, "a code name is taken whole"
     assert not {"use", "chat", "common", "the", "unknownword"} & set(added), "the rarest, none that the index lacks"
 
 
-def test_a_question_that_says_little_is_about_its_context():
+def test_a_question_of_few_words_is_about_its_context():
     known = vocabulary("option useChat", "install", "option", "chat")
     terms = parse("what does this option do? ", known, context=["const chat = useChat()"]).terms
     assert {(term.word, term.weight) for term in terms} == {("option", 1.0), ("usechat", 1.0), ("chat", 1.0)}
@@ -148,9 +148,9 @@ def test_a_long_query_is_cut_to_what_can_be_answered(monkeypatch):
     asked: list[str] = []
     monkeypatch.setattr(Vocabulary, "corrections", lambda self, form: asked.append(form) or [])
     query = parse(" ".join(f"unknown{'abcdefghij'[n % 10]}{'klmnopqrst'[n // 10]}" for n in range(100)), WORDS)
-    assert len(query.terms) == MOST_TERMS
-    assert len(asked) == parsing.MOST_CORRECTED
-    assert len(query.pairs) < MOST_TERMS
+    assert len(query.terms) == MAX_TERMS
+    assert len(asked) == parsing.MAX_CORRECTED
+    assert len(query.pairs) < MAX_TERMS
 
 
 def test_a_word_of_every_section_is_not_looked_for_where_rarer_ones_find_enough():
@@ -208,7 +208,7 @@ def test_letters_with_accents_belong_to_their_words(text, found):
 
 
 def test_versions_end_before_they_go_on_and_after_their_candidates():
-    assert index_state.latest(["0.9", "0.12", "0.12-rc1"]) == "0.12"
-    assert index_state.latest(["v1.9", "v1.10", "next"]) == "v1.10"
-    assert index_state.latest(["2.0", "2.0.1", "2.0.1b2"]) == "2.0.1"
-    assert index_state.latest([]) == ""
+    assert index_state.find_latest(["0.9", "0.12", "0.12-rc1"]) == "0.12"
+    assert index_state.find_latest(["v1.9", "v1.10", "next"]) == "v1.10"
+    assert index_state.find_latest(["2.0", "2.0.1", "2.0.1b2"]) == "2.0.1"
+    assert index_state.find_latest([]) == ""

@@ -1,4 +1,4 @@
-"""What readers complain of in other search engines, a test each; and that scores mean something."""
+"""Ranking: one test for each fault that readers report in other search engines; and scores that mean something."""
 
 import json
 import math
@@ -9,21 +9,24 @@ import time
 
 import pytest
 
+from docsite.core.db import snapshot
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.site import navigation
 from search.hits import Filters
 from search.indexing.ingest import ingest
 from search.retrieval import index, ranking
-from search.retrieval.parsing import MOST_TERMS
+from search.retrieval.parsing import MAX_TERMS
 from search.retrieval.passages import find_passages
+from search.retrieval.plan import plan_search
 from search.retrieval.ranking import (
     FEATURES,
     MODEL,
     Candidate,
     Model,
-    Preferred,
-    features,
+    Preferences,
+    compute_features,
 )
+from search.retrieval.selection import score_candidates
 from search.sources import Page
 from search.text.terms import Entry, Query, Term
 from tests.conftest import Tenant, assert_error
@@ -212,9 +215,11 @@ def row(name: str, rows: list[list[float]]) -> list[float]:
     return [values[list(FEATURES).index(name)] for values in rows]
 
 
-def test_the_readers_page_and_those_beside_it_are_known():
+def test_features_mark_the_readers_page_and_its_neighbours():
     entries = [entry(1, "/guide/a", body="x"), entry(2, "/guide/b", body="x"), entry(3, "/other/c", body="x")]
-    made = features(Query([Term((("x", 1.0),))]), [Candidate(one) for one in entries], Preferred(near="/guide/a"))
+    made = compute_features(
+        Query([Term((("x", 1.0),))]), [Candidate(one) for one in entries], Preferences(current_path="/guide/a")
+    )
     assert row("current_page", made) == [1, 0, 0]
     assert row("same_folder", made) == [0, 1, 0]
 
@@ -224,9 +229,9 @@ def test_the_readers_page_is_always_a_candidate(make_project):
     many = "\n\n".join(f"## Zebra {n}\n\nzebra" for n in range(10))
     pages = [page(f"/z{n}", f"# Zebra\n\n{many}") for n in range(30)]
     ingest(tenant.project, [*pages, page("/here", f"# Here\n\n{FILLER * 20} zebra")])
-    with index.snapshot():
-        near = index.examine(index.ask(tenant.project, "zebra", current_path="/here"))
-        away = index.examine(index.ask(tenant.project, "zebra"))
+    with snapshot():
+        near = score_candidates(plan_search(tenant.project, "zebra", current_path="/here"))
+        away = score_candidates(plan_search(tenant.project, "zebra"))
     assert "/here" in {one.candidate.path for one in near}
     assert "/here" not in {one.candidate.path for one in away}
 
@@ -281,7 +286,7 @@ def test_a_threshold_keeps_exactly_the_scores_at_or_above_it(zoo):
 
 
 @pytest.mark.alone
-def test_unknown_words_are_nothing_and_soon(zoo):
+def test_unknown_words_find_nothing_quickly(zoo):
     began = time.monotonic()
     assert index.find(zoo.project, "qwxyzvk vkqzxw ") == []
     assert index.find(zoo.project, " ".join(f"qwx{chr(97 + n % 26)}{chr(97 + n // 26)}vkqz" for n in range(150))) == []
@@ -364,8 +369,8 @@ def test_other_scripts_are_found_by_their_own_words(make_project, text):
 
 
 def test_every_feature_is_in_its_range_and_has_a_weight(zoo):
-    with index.snapshot():
-        found = index.examine(index.ask(zoo.project, "zebra part walrus", current_path="/p3"))
+    with snapshot():
+        found = score_candidates(plan_search(zoo.project, "zebra part walrus", current_path="/p3"))
     assert set(MODEL.weights) <= set(FEATURES)
     for one in found:
         assert len(one.features) == len(FEATURES)
@@ -383,11 +388,11 @@ def test_a_score_is_the_logistic_function_of_the_weighted_features():
 
 
 def test_too_many_words_are_no_trouble(zoo):
-    with index.snapshot():
-        assert len(index.ask(zoo.project, " ".join(f"zebra{n}" for n in range(200))).query.terms) == MOST_TERMS
+    with snapshot():
+        assert len(plan_search(zoo.project, " ".join(f"zebra{n}" for n in range(200))).query.terms) == MAX_TERMS
 
 
-def test_the_page_about_search_tells_every_feature_with_its_weight():
+def test_the_page_about_search_names_every_feature_with_its_weight():
     rows = re.findall(r"^\| `(\w+)` \| (.+) \| (\S+) \|$", navigation.pages()["how-search-works"].body, re.MULTILINE)
     expected = [(name, told, f"{MODEL.weights.get(name, 0.0):+.1f}") for name, told in FEATURES.items()]
     assert rows == expected, "\n".join(f"| `{name}` | {told} | {weight} |" for name, told, weight in expected)

@@ -155,7 +155,7 @@ def test_what_is_gone_goes_and_what_fails_stays(mapped, make_project):
     summary = ingest(project, opening.read(reading(mapped, known=held)))
     assert set(stored.values_list("path", flat=True)) == {"/", "/api", "/deep/page"}
     assert (summary.unchanged, summary.changed, summary.removed) == (1, 1, 1)
-    assert summary.bad == [Bad(f"{mapped.url}/docs/api.html", "answers 500", "/api")]
+    assert summary.skipped == [Bad(f"{mapped.url}/docs/api.html", "answers 500", "/api")]
     assert summary.left_out == [LeftOut(f"{mapped.url}/docs/guide", "answers 404")]
 
 

@@ -1,4 +1,4 @@
-"""Stored sources for tests, in a time of their own."""
+"""Stored sources for tests, under a clock that tests move."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

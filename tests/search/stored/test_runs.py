@@ -1,4 +1,4 @@
-"""Reading stored sources: by one runner at a time, who stops when there is nothing more to do."""
+"""Runs of stored sources: one runner at a time, which stops when it lost the source."""
 
 import threading
 from datetime import timedelta
@@ -9,10 +9,11 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from search.indexing.ingest import Superseded, ingest
+from search.indexing.ingest import ingest
+from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Source
 from search.sources import Bad, LeftOut, Page
-from search.stored import heartbeat, runs
+from search.stored import heartbeat, queue, runs
 from tests.conftest import PATIENCE, wait_for
 from tests.search.stored.stored import (
     NOW,
@@ -48,7 +49,7 @@ def test_of_two_who_claim_one_becomes_the_runner(tenant):
 
     def runner(source):
         gate.wait()
-        won.append(runs.claim(Source.objects.get(pk=source.pk)))
+        won.append(queue.claim(Source.objects.get(pk=source.pk)))
         connection.close()
 
     threads = [threading.Thread(target=runner, args=(source,)) for source in sources]
@@ -60,46 +61,46 @@ def test_of_two_who_claim_one_becomes_the_runner(tenant):
     assert tenant.project.sources.filter(state=State.RUNNING).count() == 1
 
 
-def test_what_waits_longest_is_taken_first_and_one_of_a_project(tenant, make_project):
+def test_the_source_that_waited_longest_is_first_and_one_of_a_project(tenant, make_project):
     first, second = stored(tenant, name="a"), stored(tenant, name="b")
     other = stored(make_project())
     with time_machine.travel(NOW - timedelta(hours=1)):
-        runs.want(second)
-    runs.want(first)
-    runs.want(other)
+        queue.enqueue(second)
+    queue.enqueue(first)
+    queue.enqueue(other)
     assert now(first).state == State.QUEUED
-    assert [runs.take(), runs.take(), runs.take()] == [second, other, None]
+    assert [queue.claim_next(), queue.claim_next(), queue.claim_next()] == [second, other, None]
 
 
 def test_who_claims_what_is_due_looks_whether_it_still_is(tenant):
     source = stored(tenant)
-    runs.want(source)
+    queue.enqueue(source)
     read = Source.objects.get(pk=source.pk)
-    assert runs.claim(read, if_due=True)
-    runs.give_up(read, "It was read meanwhile.")
-    assert not runs.claim(source, if_due=True)
+    assert queue.claim(read, if_due=True)
+    queue.fail(read, "It was read meanwhile.")
+    assert not queue.claim(source, if_due=True)
     assert now(source).state == State.FAILED
-    assert runs.claim(source), "a command reads it anyhow"
+    assert queue.claim(source), "a command reads it anyhow"
 
 
 @pytest.mark.parametrize(("schedule", "after"), [("", None), ("day", timedelta(days=1))])
 def test_a_source_whose_runner_falls_silent_has_failed(tenant, guide, clock, schedule, after):
     source = stored(tenant, guide, schedule=schedule)
-    assert runs.claim(source)
-    assert runs.take() is None
-    clock.shift(heartbeat.SILENCE + timedelta(seconds=1))
-    assert runs.take() is None, "it may be what killed its host"
+    assert queue.claim(source)
+    assert queue.claim_next() is None
+    clock.shift(heartbeat.MAX_SILENCE + timedelta(seconds=1))
+    assert queue.claim_next() is None, "it may be what killed its host"
     assert (now(source).state, source.error) == (State.FAILED, "Whoever read it fell silent.")
     assert source.wanted_at == (source.finished_at + after if after else None)
 
 
 def test_a_silent_runner_changes_nothing_any_more(tenant, guide, clock):
     dead = stored(tenant, guide)
-    assert runs.claim(dead)
-    clock.shift(heartbeat.SILENCE + timedelta(seconds=1))
+    assert queue.claim(dead)
+    clock.shift(heartbeat.MAX_SILENCE + timedelta(seconds=1))
     other = Source.objects.get(pk=dead.pk)
-    assert runs.claim(other)
-    runs.give_up(dead, "Too late.")
+    assert queue.claim(other)
+    queue.fail(dead, "Too late.")
     assert (now(other).state, other.error) == (State.RUNNING, "")
     runs.run(other)
     assert (now(other).state, other.outcome["added"], other.runner) == (State.DONE, 2, "")
@@ -109,11 +110,11 @@ def test_a_silent_runner_changes_nothing_any_more(tenant, guide, clock):
     ("schedule", "after"),
     [("", None), ("hour", timedelta(hours=1)), ("day", timedelta(days=1)), ("week", timedelta(days=7))],
 )
-def test_the_schedule_says_when_it_is_read_next(tenant, guide, schedule, after):
+def test_the_schedule_sets_the_next_time(tenant, guide, schedule, after):
     source = stored(tenant, guide, schedule=schedule)
     for location, outcome in ((guide, State.DONE), ("/nowhere", State.FAILED)):
         source.location = str(location)
-        assert runs.claim(source)
+        assert queue.claim(source)
         try:
             runs.run(source)
         except ValueError:
@@ -126,27 +127,27 @@ def test_the_schedule_says_when_it_is_read_next(tenant, guide, schedule, after):
 
 def test_what_is_wanted_while_it_is_read_is_read_once_more(tenant, guide):
     source = stored(tenant, guide)
-    assert runs.claim(source)
-    runs.want(source)
+    assert queue.claim(source)
+    queue.enqueue(source)
     assert now(source).state == State.RUNNING
     runs.run(source)
     assert now(source).state == State.QUEUED
-    assert runs.take() == source
+    assert queue.claim_next() == source
 
 
 def test_a_source_waits_for_another_ingest_of_its_project(tenant, guide, monkeypatch):
     source = stored(tenant, guide)
-    assert runs.claim(source)
+    assert queue.claim(source)
 
     def pages(reading):
         ingest(tenant.project, [Page("other", "/other", "# Other\n")])
         yield Page("mine", "/mine", "# Mine\n")
 
     monkeypatch.setattr(runs, "read", pages)
-    with pytest.raises(Superseded):
+    with pytest.raises(IngestSuperseded):
         runs.run(source)
     assert now(source).state == State.QUEUED
-    assert timedelta(minutes=4) < source.wanted_at - timezone.now() <= runs.PAUSE
+    assert timedelta(minutes=4) < source.wanted_at - timezone.now() <= runs.RETRY_AFTER
     assert paths(tenant) == {"/other"}
 
 
@@ -160,7 +161,7 @@ def test_a_source_waits_for_another_ingest_of_its_project(tenant, guide, monkeyp
 )
 def test_a_run_that_breaks_off_leaves_the_old_index(tenant, guide, monkeypatch, stop, error):
     source = stored(tenant, guide)
-    assert runs.claim(source)
+    assert queue.claim(source)
 
     def pages(reading):
         yield Page("mine", "/mine", "# Mine\n")
@@ -179,7 +180,7 @@ def test_progress_is_stored_while_it_goes_on(tenant, monkeypatch):
     source = stored(tenant)
     seen = []
     monkeypatch.setattr(heartbeat, "WRITE_SECONDS", 0.01)
-    assert runs.claim(source)
+    assert queue.claim(source)
 
     def pages(reading):
         reading.progress("3 of 9 pages")
@@ -198,13 +199,13 @@ def test_progress_is_stored_while_it_goes_on(tenant, monkeypatch):
     assert (source.outcome["skippedCount"], source.outcome["leftOutCount"]) == (1, 1)
 
 
-def test_a_source_is_told_what_is_known_of_its_pages(tenant):
+def test_a_reading_has_the_validators_of_earlier_pages(tenant):
     source = stored(tenant, "https://docs.acme.example/", under="/x")
     page = Page("a", "/a", "# A\n", digest="d" * 64, address="https://docs.acme.example/a/", validator='"1"')
     ingest(tenant.project, [page, Page("b", "/b", "# B\n")], source=source)
-    known = runs.reading_of(tenant.project, source, source.location).known
+    known = runs.build_reading(tenant.project, source, source.location).known
     assert known == {"https://docs.acme.example/a/": '"1"'}
-    assert not runs.reading_of(tenant.project, None, source.location).known
+    assert not runs.build_reading(tenant.project, None, source.location).known
 
 
 # The end of a run
@@ -230,51 +231,51 @@ def endless(first):
 
 def test_a_run_stops_when_its_source_is_deleted(tenant, quick, monkeypatch):
     source = stored(tenant)
-    assert runs.claim(source)
+    assert queue.claim(source)
     monkeypatch.setattr(runs, "read", endless(lambda: runs.remove(Source.objects.get(pk=source.pk))))
-    with pytest.raises(heartbeat.Stopped, match="was deleted, or is read by somebody else"):
+    with pytest.raises(heartbeat.RunStopped, match="was deleted, or is read by somebody else"):
         runs.run(source)
     assert not tenant.project.sources.exists()
 
 
 def test_a_run_stops_when_somebody_else_reads_its_source(tenant, quick, monkeypatch):
     source = stored(tenant)
-    assert runs.claim(source)
+    assert queue.claim(source)
     other = Source.objects.filter(pk=source.pk)
     monkeypatch.setattr(runs, "read", endless(lambda: other.update(runner="other")))
-    with pytest.raises(heartbeat.Stopped):
+    with pytest.raises(heartbeat.RunStopped):
         runs.run(source)
     assert (now(source).state, source.runner) == (State.RUNNING, "other")
 
 
 def test_a_run_has_an_end(tenant, quick, monkeypatch):
     source = stored(tenant, schedule="day")
-    assert runs.claim(source)
-    monkeypatch.setattr(heartbeat, "MOST_SECONDS", 0.0)
+    assert queue.claim(source)
+    monkeypatch.setattr(heartbeat, "MAX_SECONDS", 0.0)
     monkeypatch.setattr(runs, "read", endless(lambda: None))
-    with pytest.raises(heartbeat.Stopped):
+    with pytest.raises(heartbeat.RunStopped):
         runs.run(source)
     assert (now(source).state, source.error) == (State.FAILED, "It took longer than 0 hours.")
 
 
 def test_a_run_that_does_not_stop_by_itself_is_aborted(tenant, quick, monkeypatch):
     source, aborted = stored(tenant), threading.Event()
-    assert runs.claim(source)
+    assert queue.claim(source)
 
     def stuck(reading):
         assert aborted.wait(PATIENCE)
         yield Page("a", "/a", "# A\n")
 
-    monkeypatch.setattr(heartbeat, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(heartbeat, "MAX_SECONDS", 0.0)
     monkeypatch.setattr(runs, "read", stuck)
-    with pytest.raises(heartbeat.Stopped):
+    with pytest.raises(heartbeat.RunStopped):
         runs.run(source, abort=aborted.set)
     assert (now(source).state, source.error) == (State.FAILED, "It took longer than 0 hours.")
 
 
 def test_a_heart_beats_on_when_its_connection_was_cut(tenant, quick, monkeypatch):
     source, cuts = stored(tenant), [1, 2]
-    assert runs.claim(source)
+    assert queue.claim(source)
     beat = QuerySet.update
 
     def update(self, **fields):
@@ -301,15 +302,15 @@ def test_a_heart_beats_on_when_its_connection_was_cut(tenant, quick, monkeypatch
 def test_nobody_begins_to_read_what_is_being_removed(tenant, guide, monkeypatch):
     source = stored(tenant, guide)
     ingest(tenant.project, [Page("a", "/a", "# A\n")], source=source)
-    runs.want(source)
-    withdraw, claimed = runs.ingest.withdraw, []
+    queue.enqueue(source)
+    withdraw, claimed = runs.withdraw, []
 
     def slowly(gone):
         mine = Source.objects.get(pk=source.pk)
-        claimed.extend([runs.take(), runs.claim(mine), runs.claim(mine, if_due=True)])
+        claimed.extend([queue.claim_next(), queue.claim(mine), queue.claim(mine, if_due=True)])
         return withdraw(gone)
 
-    monkeypatch.setattr(runs.ingest, "withdraw", slowly)
+    monkeypatch.setattr(runs, "withdraw", slowly)
     runs.remove(source)
     assert claimed == [None, False, False]
     assert not tenant.project.sources.exists()
@@ -319,13 +320,13 @@ def test_nobody_begins_to_read_what_is_being_removed(tenant, guide, monkeypatch)
 def test_pages_that_come_in_at_the_last_moment_go_with_their_source(tenant, monkeypatch):
     source = stored(tenant)
     ingest(tenant.project, [Page("a", "/a", "# A\n")], source=source)
-    withdraw, late = runs.ingest.withdraw, [Page("late", "/late", "# Late\n")]
+    withdraw, late = runs.withdraw, [Page("late", "/late", "# Late\n")]
 
     def then_late(gone):
         withdraw(gone)
         if late:
             ingest(tenant.project, [late.pop()], source=Source.objects.get(pk=gone.pk))
 
-    monkeypatch.setattr(runs.ingest, "withdraw", then_late)
+    monkeypatch.setattr(runs, "withdraw", then_late)
     runs.remove(source)
     assert not Document.every.filter(project=tenant.project).exists()

@@ -1,4 +1,4 @@
-"""Stored sources on time: read by a process of their own, given back at the end, whole after a kill."""
+"""Scheduled sources: read by a process of their own, released when it ends, whole after a kill."""
 
 import io
 import signal
@@ -16,7 +16,7 @@ from search.indexing.ingest import ingest
 from search.models import Document, Source
 from search.retrieval import index
 from search.sources import Page
-from search.stored import runs
+from search.stored import heartbeat, queue
 from tests import scenarios
 from tests.conftest import ROOT
 from tests.search import serving
@@ -54,8 +54,8 @@ def test_a_killed_run_heals_by_itself(make_project, tmp_path, when):
     assert [hit.path for hit in index.find(tenant.project, "ferret")] == ["/old"]
     assert index.find(tenant.project, "herd") == []
     assert serving.state_of(source) == State.RUNNING
-    assert not runs.claim(source), "who reads it may be alive"
-    with time_machine.travel(timezone.now() + runs.SILENCE + timedelta(seconds=1)):
+    assert not queue.claim(source), "who reads it may be alive"
+    with time_machine.travel(timezone.now() + heartbeat.MAX_SILENCE + timedelta(seconds=1)):
         call_command("ingest", tenant.domain, "--name", "docs", "--json", stdout=io.StringIO())
     assert serving.state_of(source) == State.DONE
     assert (source.outcome["added"], source.outcome["removed"]) == (60, 1)

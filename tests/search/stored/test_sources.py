@@ -1,4 +1,4 @@
-"""Stored sources: beside each other in one index, told of in the admin, and each organization's own."""
+"""Stored sources: several in one index, their admin pages, and each organization sees only its own."""
 
 import io
 import json
@@ -12,7 +12,7 @@ from search.indexing.ingest import ingest
 from search.models import Document, Redirect, Source
 from search.retrieval import index, index_state, links
 from search.sources import Moved, Page
-from search.stored import runs
+from search.stored import queue, runs
 from tests.conftest import logged_in
 from tests.search.stored.stored import (
     NOW,
@@ -72,13 +72,13 @@ def test_two_sources_stand_beside_each_other(tenant, guide, api):
     assert paths(tenant) == {"/zebra", "/both", "/api/walrus"}
     assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/zebra"]
     assert [hit.path for hit in index.find(tenant.project, "walrsu")] == ["/api/walrus"], "corrected by both's words"
-    assert index_state.of(tenant.project).vocabulary.sections == 3
+    assert index_state.get_state(tenant.project).vocabulary.sections == 3
     (api / "walrus.md").unlink()
     (api / "seal.md").write_text("# Seal\n\nWhiskers.\n")
     told = run(tenant.domain, "--name", "api")
     assert (told["added"], told["removed"]) == (1, 1)
     assert paths(tenant) == {"/zebra", "/both", "/api/seal"}
-    assert not {"walrus", "tusk"} & {*+index_state.of(tenant.project).vocabulary.terms}
+    assert not {"walrus", "tusk"} & {*+index_state.get_state(tenant.project).vocabulary.terms}
 
 
 def test_a_path_belongs_to_the_source_that_had_it_first(tenant, guide, api):
@@ -137,7 +137,7 @@ def test_one_that_fails_does_not_keep_the_others_from_being_read(tenant, guide, 
         ((".", "--under", "/a%3Fb", "--name", "docs"), "under: Write a path such as /api"),
     ],
 )
-def test_what_cannot_be_stored_is_told_in_a_sentence(tenant, arguments, says):
+def test_a_source_that_cannot_be_stored_fails_with_a_sentence(tenant, arguments, says):
     with pytest.raises(CommandError, match=says):
         said(tenant.domain, *arguments)
     assert not tenant.project.sources.exists()
@@ -233,7 +233,7 @@ def test_a_new_source_is_read_at_once(tenant, owner):
     source = tenant.project.sources.get()
     assert answer.headers["Location"] == page("change", source.pk)
     assert (source.under, source.schedule, source.state) == ("/api", "day", State.QUEUED)
-    assert runs.take() == source
+    assert queue.claim_next() == source
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_strangers_see_nothing_of_a_source(tenant, owner, stranger):
     assert tenant.project.sources.count() == 1
 
 
-def test_the_page_of_a_source_tells_how_far_it_is(tenant, owner, guide):
+def test_the_page_of_a_source_shows_its_progress(tenant, owner, guide):
     source = stored(tenant, guide)
     assert owner.get(page("read", source.pk)).status_code == 405
     owner.post(page("read", source.pk))
@@ -303,7 +303,7 @@ def test_the_page_of_a_source_tells_how_far_it_is(tenant, owner, guide):
     assert (told["isActive"], told["state"]) == (True, "Waiting")
     assert b"data-active" in owner.get(page("change", source.pk)).content
     (guide / "bad.md").write_bytes(b"\xff")
-    runs.run(runs.take())
+    runs.run(queue.claim_next())
     told = owner.get(page("state", source.pk)).json()
     assert (told["isActive"], told["state"]) == (False, "Read")
     assert "2 added" in told["html"]
@@ -320,7 +320,7 @@ def test_chosen_sources_are_read_again(tenant, owner):
     assert now(source).state == State.QUEUED
 
 
-def test_deleting_a_source_tells_how_many_pages_go(tenant, owner, guide):
+def test_deleting_a_source_shows_how_many_pages_go(tenant, owner, guide):
     run(tenant.domain, guide, "--name", "guide")
     source = tenant.project.sources.get()
     assert "guide of " in (asked := owner.get(page("delete", source.pk)).content.decode())

@@ -1,4 +1,4 @@
-"""`manage.py search`: what a reader would find, why, and what to do where it is nothing."""
+"""`manage.py search`: what a reader finds, why, and advice when nothing is found."""
 
 import io
 import json
@@ -38,7 +38,7 @@ def test_it_finds_what_readers_find(project):
     ]
 
 
-def test_a_score_is_the_sum_of_what_is_told(project):
+def test_a_score_is_the_sum_of_its_parts(project):
     for hit in explained(project.domain, "install acme from source")["hits"]:
         assert [one["name"] for one in hit["features"]] == list(FEATURES)
         for one in hit["features"]:
@@ -49,7 +49,7 @@ def test_a_score_is_the_sum_of_what_is_told(project):
         assert hit["score"] == pytest.approx(1 / (1 + math.exp(-hit["log_odds"])), abs=0.0001)
 
 
-def test_a_boost_is_told(make_project):
+def test_a_boost_is_a_part_of_the_score(make_project):
     tenant = make_project()
     ingest(tenant.project, [Page("", "/a", "# Labels\n\nPrint labels.", boost=2.0)])
     hit = explained(tenant.domain, "labels")["hits"][0]
@@ -68,14 +68,14 @@ def test_a_boost_is_told(make_project):
         ("xylophone ", "xylophone", "unknown"),
     ],
 )
-def test_it_tells_how_each_word_was_read(project, query, word, how):
+def test_it_explains_how_each_word_was_read(project, query, word, how):
     terms = {term["word"]: term for term in explained(project.domain, query)["terms"]}
     assert terms[word]["how"] == how
     assert all(one["sections"] > 0 for one in terms[word]["spellings"]) or how in ("unknown", "completed")
     assert f"{word:<16} {how}" in run(project.domain, query, "--explain")
 
 
-def test_it_tells_what_narrows_and_prefers(project):
+def test_it_explains_filters_and_preferences(project):
     told = explained(
         project.domain, "how do I set the folder", "--version", "latest", "--page", "https://x/configure.md"
     )
@@ -100,7 +100,7 @@ def test_filters_narrow(project):
     assert "/configure" not in {hit["path"] for hit in explained(project.domain, "acme", "--version", "1")["hits"]}
 
 
-def test_nothing_found_says_what_to_do(project, make_project):
+def test_a_search_without_results_has_advice(project, make_project):
     empty = make_project()
     assert f"manage.py ingest {empty.domain} FOLDER" in run(empty.domain, "install")
     assert "No page holds xylophone or quuxly" in run(project.domain, "xylophone quuxly ")
@@ -115,7 +115,7 @@ def test_nothing_found_says_what_to_do(project, make_project):
 
 
 @pytest.mark.parametrize("command", ["ingest", "search", "reindex", "train"])
-def test_the_page_about_commands_tells_every_option(command):
+def test_the_page_about_commands_names_every_option(command):
     body = navigation.pages()["commands"].body
     told = body[body.index(f"### {command}\n") :].split("\n### ")[0]
     parser = load_command_class("search", command).create_parser("manage.py", command)

@@ -1,4 +1,4 @@
-"""Examples to a model: logistic regression on the best section of each page, and how well it does on sets unseen."""
+"""Fit a ranking model: logistic regression on the best section of each page. Cross-validation on unseen sets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,9 +10,9 @@ from search.training.examples import Example
 
 PENALTY = 1.0  # ridge, on features of about 0..1
 PAGES = 40  # of each query
-ROUNDS = 3  # which section of a page is its best depends on the model, and the model on them
-FIXED = {"current_page": 1.8, "outdated": -0.7}  # by hand: no judged query tells
-AGAINST = {"foreign"}  # speaks against a page; query_length may do either, all others speak for it
+ROUNDS = 3  # the best section of a page depends on the model, and the model on the best sections
+FIXED = {"current_page": 1.8, "outdated": -0.7}  # set by hand: no judged query shows them
+AGAINST = {"foreign"}  # counts against a page; query_length may do either, all others count for it
 EITHER = {"query_length"}
 START = {"relative": 5.0, "words": 1.0}
 
@@ -21,23 +21,23 @@ Array = Any
 
 
 def fit(examples: Sequence[Example]) -> Model:
-    """The model of some examples. The same examples give the same model."""
+    """Fit a model to examples. The same examples give the same model."""
     model = Model(0.0, START)
     for _ in range(ROUNDS):
-        model = _regression(*_best_sections(examples, model))
+        model = _fit_weights(*_choose_best_sections(examples, model))
     return model
 
 
-Judged = tuple[Query, list[tuple[str, float]]]  # a query, and its pages with their scores, best first
+RankedQuery = tuple[Query, list[tuple[str, float]]]  # a query, and its pages with their scores, best first
 
 
-def judged(examples: Sequence[Example], model: Model) -> list[Judged]:
-    """What the model makes of examples that were asked from no page."""
-    return [(example.query, _ranked(example, model)[:10]) for example in examples if not example.near]
+def rank_examples(examples: Sequence[Example], model: Model) -> list[RankedQuery]:
+    """Each query with its ten best pages under the model, without queries asked from a page."""
+    return [(example.query, _rank_pages(example, model)[:10]) for example in examples if not example.near]
 
 
-def figures(ranked: Sequence[Judged]) -> dict[str, float]:
-    """Quality: nDCG@10, recall@5, first page right, calibration error; nDCG@10 of the kinds that are hard."""
+def measure(ranked: Sequence[RankedQuery]) -> dict[str, float]:
+    """Quality by name: nDCG@10, recall@5, first page right, calibration error, and nDCG@10 of hard kinds."""
     plain = [pair for pair in ranked if pair[0].kind != "identifier"]
     identifiers = [pair for pair in ranked if pair[0].kind == "identifier"]
     scored = [(score, page in query.relevant) for query, found in ranked for page, score in found]
@@ -57,20 +57,20 @@ def figures(ranked: Sequence[Judged]) -> dict[str, float]:
     }
 
 
-def _mean(measure: Callable[[Sequence[str], Mapping[str, int]], float], ranked: Sequence[Judged]) -> float:
+def _mean(measure: Callable[[Sequence[str], Mapping[str, int]], float], ranked: Sequence[RankedQuery]) -> float:
     values = [measure([page for page, _ in found], query.relevant) for query, found in ranked]
     return round(metrics.mean(values) or 0.0, 3)
 
 
 def cross_validate(own: Mapping[str, Sequence[Example]], foreign: Mapping[str, Sequence[Example]]) -> dict[str, Model]:
-    """For each set the model of all the others."""
+    """For each set, the model fitted to all other sets."""
     return {
         held_out: fit([example for name in own if name != held_out for example in (*own[name], *foreign[name])])
         for held_out in own
     }
 
 
-def _ranked(example: Example, model: Model) -> list[tuple[str, float]]:
+def _rank_pages(example: Example, model: Model) -> list[tuple[str, float]]:
     """The pages of an example by their best sections, best first."""
     best: dict[str, float] = {}
     for page, row in zip(example.pages, example.features, strict=True):
@@ -78,7 +78,7 @@ def _ranked(example: Example, model: Model) -> list[tuple[str, float]]:
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _best_sections(examples: Sequence[Example], model: Model) -> tuple[list[Any], list[float], list[float]]:
+def _choose_best_sections(examples: Sequence[Example], model: Model) -> tuple[list[Any], list[float], list[float]]:
     rows: list[Any] = []
     right: list[float] = []
     weights: list[float] = []
@@ -93,15 +93,15 @@ def _best_sections(examples: Sequence[Example], model: Model) -> tuple[list[Any]
     return rows, right, weights
 
 
-def _regression(rows: list[Any], right: list[float], weights: list[float]) -> Model:
-    """Logistic regression in which evidence never counts against a page: a feature that would is left out."""
+def _fit_weights(rows: list[Any], right: list[float], weights: list[float]) -> Model:
+    """Logistic regression in which evidence never counts against a page: a feature with the wrong sign is left out."""
     import numpy as np
 
     features, y, w = np.array(rows), np.array(right), np.array(weights)
     offset = features @ np.array([FIXED.get(name, 0.0) for name in NAMES])
     kept = [number for number, name in enumerate(NAMES) if name not in FIXED]
     while True:
-        intercept, *found = newton(features[:, kept], y, w, offset)
+        intercept, *found = fit_logistic(features[:, kept], y, w, offset)
         wrong = [
             (-value if NAMES[number] in AGAINST else value, number)
             for number, value in zip(kept, found, strict=True)
@@ -115,7 +115,7 @@ def _regression(rows: list[Any], right: list[float], weights: list[float]) -> Mo
     return Model(round(float(intercept), 3), {name: value for name, value in (weight | FIXED).items() if value})
 
 
-def newton(x: Array, y: Array, w: Array, offset: Array) -> list[float]:
+def fit_logistic(x: Array, y: Array, w: Array, offset: Array) -> list[float]:
     """Ridge logistic regression by Newton's method: the intercept, then the weights."""
     import numpy as np
 

@@ -1,0 +1,156 @@
+"""A new index, staged in small steps where readers do not see it, then swapped in at once."""
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from docsite.core.tenants.models import Project
+from search import backends
+from search.indexing import entries
+from search.indexing.outcome import IngestSuperseded
+from search.models import Document, Generation, Index, Section
+from search.preview import StagedIndex, search_in
+from search.signals import IndexWarning, index_staged
+from search.text import analysis, sections
+from search.text.vocabulary import Vocabulary
+
+FORMAT = 6  # raise it when sections are cut or stored differently: every page is then indexed again
+ANALYSER_VERSION = f"{FORMAT}.{analysis.VERSION}"  # stored as `Index.analyser`
+PAGES_PER_STEP, SECTIONS_PER_STEP = 50, 1000  # other writers wait no longer than one step takes
+
+
+@dataclass
+class Replacement:
+    """What a swap replaces: ids of visible pages and of their sections. `vocabulary` is that of the new index.
+
+    `is_complete` says whether the engine's staged index also holds the sections that stay.
+    """
+
+    pages: list[int]
+    sections: list[int]
+    vocabulary: Vocabulary
+    is_complete: bool
+
+
+class IndexBuild:
+    """The build of one ingest. The name of the build marks its pages until they are swapped in.
+
+    Every method raises IngestSuperseded when another build of the project has begun, except `clean`.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.name = secrets.token_hex(7)
+        self.engine = backends.current()
+        self.staged_words = Vocabulary()
+        with transaction.atomic():
+            index, _ = Index.objects.update_or_create(project=project, defaults={"builder": self.name})
+        self.clean()
+        self.is_current = index.analyser == ANALYSER_VERSION
+
+    def claim(self) -> None:
+        """Make sure, inside a transaction, that no other build began, and that none begins until its end."""
+        if not Index.objects.select_for_update().filter(project=self.project, builder=self.name).first():
+            raise IngestSuperseded("another ingest of this project began meanwhile")
+
+    def stage(self, pages: Sequence[tuple[Document, list[sections.Part]]]) -> int:
+        """Store some pages where readers do not see them. Returns the number of their sections."""
+        for document, _ in pages:
+            document.project, document.build = self.project, self.name
+        with transaction.atomic():
+            self.claim()
+            documents = Document.every.bulk_create(document for document, _ in pages)
+            rows = Section.objects.bulk_create(
+                Section(
+                    document=document,
+                    position=position,
+                    heading=part.heading[:500],
+                    anchor=part.anchor[:300],
+                    trail=list(part.trail),
+                    body=part.body,
+                    text=part.text,
+                )
+                for document, (_, parts) in zip(documents, pages, strict=True)
+                for position, part in enumerate(parts)
+            )
+        for at in range(0, len(rows), SECTIONS_PER_STEP):
+            # Analysed outside of any transaction, so that others can write meanwhile.
+            analysed = [entries.analyse(row.document, row) for row in rows[at : at + SECTIONS_PER_STEP]]
+            with transaction.atomic():
+                self.claim()
+                self.engine.stage(self.project, [entry for entry, _ in analysed])
+            self.staged_words.add(words for _, words in analysed)
+        return len(rows)
+
+    def prepare(self, replaced: set[str]) -> Replacement:
+        """Get ready to swap, with the paths of the pages that leave the index."""
+        visible = list(Document.objects.filter(project=self.project).values_list("pk", "path"))
+        pages = [pk for pk, path in visible if path in replaced]
+        stale = [
+            pk for ids in batches(pages) for pk in Section.objects.filter(document__in=ids).values_list("pk", flat=True)
+        ]
+        vocabulary = self.staged_words if len(pages) == len(visible) else self._vocabulary_without(pages)
+        return Replacement(pages, stale, vocabulary, self.engine.prepare(self.project, stale, self.claim))
+
+    def _vocabulary_without(self, pages: list[int]) -> Vocabulary:
+        """The words of the present index and the staged pages, without those of the pages that leave."""
+        vocabulary = Vocabulary.decode(bytes(Index.objects.get(project=self.project).vocabulary))
+        for ids in batches(pages):
+            rows = Section.objects.filter(document__in=ids).select_related("document")
+            vocabulary.add((entries.analyse(row.document, row)[1] for row in rows), -1)
+        vocabulary.merge(self.staged_words)
+        return vocabulary
+
+    def check(self, replacement: Replacement) -> list[IndexWarning]:
+        """Have other apps check the staged index (`search.signals`). Holds no lock."""
+        responses = index_staged.send_robust(Project, project=self.project, preview=self._preview(replacement))
+        failed = IndexWarning("The new index could not be checked; the log says why.")  # `send_robust` logs it
+        return [
+            warning
+            for _, response in responses
+            for warning in ([failed] if isinstance(response, Exception) else response)
+        ]
+
+    def _preview(self, replacement: Replacement) -> Callable[[], AbstractContextManager[None]]:
+        @contextmanager
+        def preview() -> Iterator[None]:
+            if not replacement.is_complete:
+                self.engine.complete(self.project, replacement.sections, self.claim)
+                replacement.is_complete = True
+            with search_in(StagedIndex(self.project.pk, self.name, replacement.pages, replacement.vocabulary)):
+                yield
+
+        return preview
+
+    def swap(self, replacement: Replacement, analyser_version: str) -> None:
+        """Make the staged index visible, inside a transaction that began with `claim`."""
+        self.engine.swap(self.project, replacement.sections, replacement.is_complete)
+        for ids in batches(replacement.pages):
+            Document.every.filter(pk__in=ids).update(build=f"-{self.name}")
+        Document.every.filter(project=self.project, build=self.name).update(build="")
+        vocabulary = replacement.vocabulary.encode()
+        Index.objects.filter(project=self.project).update(vocabulary=vocabulary, analyser=analyser_version)
+        generation, _ = Generation.objects.get_or_create(project=self.project)  # `claim` has locked the index
+        generation.number += 1
+        generation.indexed_at = timezone.now()
+        generation.save(update_fields=["number", "indexed_at"])
+
+    def clean(self) -> None:
+        """Delete retired pages, and what this build or one that died has staged; in small steps."""
+        pages: list[int] = []
+        with suppress(IngestSuperseded), transaction.atomic():
+            self.claim()
+            self.engine.discard(self.project)
+            hidden = Document.every.filter(project=self.project).exclude(build="")
+            pages = list(hidden.values_list("pk", flat=True))  # read now: a later build may stage pages soon
+        for ids in batches(pages):
+            Document.every.filter(pk__in=ids).delete()
+
+
+def batches(ids: list[int]) -> Iterator[list[int]]:
+    """The ids of pages, as many at once as one step takes."""
+    return (ids[at : at + PAGES_PER_STEP] for at in range(0, len(ids), PAGES_PER_STEP))

@@ -1,0 +1,132 @@
+"""What changed in a source: its items are compared with the pages that the index has."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from django.db.models import QuerySet
+
+from docsite.core.paths import MAX_LENGTH
+from docsite.core.tenants.models import Project
+from search.indexing import entries, storable
+from search.indexing.outcome import Summary
+from search.models import Document
+from search.sources import Bad, Draft, Item, LeftOut, Moved, Page
+from search.text import sections
+
+# `normalize` cuts paths at MAX_LENGTH and drops a slash at the end, so a path of these lengths may have been cut.
+MAX_PATH = MAX_LENGTH - 2
+
+
+@dataclass(frozen=True)
+class NewPage:
+    """A page that is new or changed, with its digest and its sections."""
+
+    page: Page
+    digest: str
+    parts: list[sections.Part]
+
+
+class SourceChanges:
+    """Finds the new and changed pages of a source, and notes in the summary what becomes of all others.
+
+    `replaceable` are the pages that the source's pages take the place of. With `is_current` False every page counts
+    as changed, because older rules indexed it.
+    """
+
+    def __init__(
+        self, project: Project, replaceable: "QuerySet[Document]", *, is_current: bool, summary: Summary
+    ) -> None:
+        self.digests = dict(replaceable.values_list("path", "digest"))
+        others = project.documents.exclude(pk__in=replaceable.values("pk"))
+        self.source_names = dict(others.values_list("path", "source__name"))  # of other sources' pages
+        self.is_current = is_current
+        self.summary = summary
+        self.replaced: set[str] = set()  # paths of pages that leave the index, complete when `pages` has ended
+        self.redirects: dict[str, str] = {}
+        self._origins: dict[str, str] = {}  # by path, of the pages read
+        self._skipped: set[str] = set()  # paths; their pages stay as they are
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the source had no readable page."""
+        return not self._origins
+
+    @property
+    def has_old_pages(self) -> bool:
+        """Whether pages that older rules indexed stay in the index."""
+        return not self.is_current and bool(self.source_names or self._skipped & self.digests.keys())
+
+    def pages(self, items: Iterable[Item]) -> Iterator[NewPage]:
+        """The pages that are new or changed."""
+        for item in items:
+            if page := self._compare(item):
+                yield page
+        removed = self.digests.keys() - self._origins.keys() - self._skipped
+        self.summary.removed = len(removed)
+        self.replaced |= removed
+
+    def _compare(self, item: Item) -> NewPage | None:
+        """The item as a page, if it is new or changed."""
+        if isinstance(item, Moved):
+            if max(len(item.path), len(item.target)) <= MAX_PATH and storable.is_storable(item):
+                self.redirects[item.path] = item.target
+            return None
+        if isinstance(item, Page | Draft):
+            if len(item.path) > MAX_PATH:
+                item = Bad(item.origin, f"has a path of more than {MAX_PATH} characters")
+            elif owner := self._owner(item.path):
+                item = Bad(item.origin, f"path {item.path} is already taken by {owner}")
+            elif item.digest and self._is_unchanged(item.path, item.digest, item.origin):
+                return None
+            elif isinstance(item, Draft):
+                item = _convert(item)
+        if isinstance(item, Page) and not storable.is_storable(item):
+            item = Bad(item.origin, storable.REASON, item.path)
+        if isinstance(item, Bad):
+            self._skip(item)
+            return None
+        if isinstance(item, LeftOut):
+            self.summary.left_out.append(storable.clean_note(item))
+            return None
+        page = entries.normalize_unicode(item)
+        digest = page.digest or entries.compute_digest(page)
+        if self._is_unchanged(page.path, digest, page.origin):
+            return None
+        try:
+            parts = sections.split(page.markdown, page.title)
+        except RecursionError:
+            self._skip(Bad(page.origin, "is nested too deeply", page.path))
+            return None
+        self._origins[page.path] = page.origin
+        if page.path in self.digests:
+            self.replaced.add(page.path)
+        return NewPage(page, digest, parts)
+
+    def _skip(self, bad: Bad) -> None:
+        """Leave the index's page as it is."""
+        self.summary.skipped.append(storable.clean_note(bad))
+        self._skipped.add(bad.path)
+
+    def _is_unchanged(self, path: str, digest: str, origin: str) -> bool:
+        """Whether the index has the same page, so that it can stay. Counts it then."""
+        if not self.is_current or self.digests.get(path) != digest:
+            return False
+        self._origins[path] = origin
+        self.summary.unchanged += 1
+        return True
+
+    def _owner(self, path: str) -> str:
+        """What another page with this path came from, in words; empty when the path is free."""
+        if path in self.source_names:
+            name = self.source_names[path]
+            return f"the source {name}" if name else "what was read without a source"
+        return self._origins.get(path, "")
+
+
+def _convert(draft: Draft) -> Page | Bad | LeftOut:
+    """The draft's page, with the path and digest of the draft, by which the next ingest compares it."""
+    try:
+        page = draft.make()
+    except RecursionError:
+        return Bad(draft.origin, "is nested too deeply", draft.path)
+    return replace(page, path=draft.path, digest=draft.digest) if isinstance(page, Page) else page

@@ -1,0 +1,36 @@
+"""What an ingest did, and why it may fail."""
+
+from dataclasses import dataclass, field
+
+from search.signals import IndexWarning
+from search.sources import Bad, LeftOut
+
+
+@dataclass
+class Summary:
+    """The pages of an ingest, counted, and those that it did not take, with their reasons.
+
+    `skipped` files could not be read; `left_out` files are no pages. `sections` counts the sections written.
+    """
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    sections: int = 0
+    redirects: int = 0
+    skipped: list[Bad] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    warnings: list[IndexWarning] = field(default_factory=list)
+
+
+class IngestRefused(ValueError):
+    """The new index was discarded, so the old one stays. `summary` counts what was read."""
+
+    def __init__(self, reason: str, summary: Summary) -> None:
+        super().__init__(reason)
+        self.summary = summary
+
+
+class IngestSuperseded(ValueError):
+    """Another ingest of the project began, so this one stops."""

@@ -1,0 +1,39 @@
+"""Search a staged index before readers see it, to check it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from search.text.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class StagedIndex:
+    """An index that an ingest has built and not swapped in yet.
+
+    `build` marks its new pages. `replaced` holds the ids of visible pages that the swap takes out.
+    """
+
+    project_id: int
+    build: str
+    replaced: Sequence[int]
+    vocabulary: Vocabulary
+
+
+_searched: ContextVar[StagedIndex | None] = ContextVar("staged_index", default=None)
+
+
+@contextmanager
+def search_in(staged: StagedIndex) -> Iterator[None]:
+    """Within the block, searches of this context find the staged index. Redirects stay those that readers have."""
+    token = _searched.set(staged)
+    try:
+        yield
+    finally:
+        _searched.reset(token)
+
+
+def staged_index() -> StagedIndex | None:
+    """The staged index that this context searches; None means the index that readers see."""
+    return _searched.get()

@@ -1,0 +1,92 @@
+"""Which row a search belongs to.
+
+Search as you type sends `ins`, `inst`, `install`: one row is stored, with the
+text that the reader stopped at. Each letter may reach another process, so the
+database decides which row a search belongs to.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+
+from search.models import SearchQuery
+
+SETTLED = timedelta(seconds=5)  # a search that follows later is another one
+
+
+@dataclass(frozen=True)
+class AnsweredSearch:
+    """A search and the number of its results. `caller` is a keyed hash of the reader."""
+
+    project_id: int
+    caller: int
+    text: str
+    result_count: int
+    at: datetime
+
+
+def store(searches: Sequence[AnsweredSearch]) -> None:
+    """Store searches in one transaction: each gets a row, or updates the row of the text being typed."""
+    callers = {search.caller for search in searches}
+    since = min(search.at for search in searches) - SETTLED
+    with transaction.atomic():
+        lock_callers(callers)
+        rows: dict[tuple[int, int | None], list[SearchQuery]] = defaultdict(list)
+        for row in SearchQuery.objects.filter(caller__in=callers, at__gte=since).order_by("at"):
+            rows[row.project_id, row.caller].append(row)
+        new: list[SearchQuery] = []
+        changed: dict[int, SearchQuery] = {}
+        for search in sorted(searches, key=lambda search: search.at):
+            typed = rows[search.project_id, search.caller]
+            for row in reversed(typed):
+                if _belongs(search, row):
+                    _update(row, search)
+                    if row.pk:
+                        changed[row.pk] = row
+                    break
+            else:
+                row = SearchQuery(project_id=search.project_id, caller=search.caller, text=search.text, at=search.at)
+                row.result_count = search.result_count
+                typed.append(row)
+                new.append(row)
+        SearchQuery.objects.bulk_create(new)
+        SearchQuery.objects.bulk_update(changed.values(), ["text", "at", "result_count"])
+
+
+def _belongs(search: AnsweredSearch, row: SearchQuery) -> bool:
+    """Whether a search is part of typing the row's text. It may arrive late, from another process."""
+    if abs(search.at - row.at) > SETTLED:
+        return False
+    if search.text.casefold() == row.text.casefold():
+        return True
+    if search.at < row.at:
+        return continues_typing(search.text, row.text)
+    return not row.clicked_path and continues_typing(row.text, search.text)
+
+
+def continues_typing(before: str, after: str) -> bool:
+    """Whether `after` continues `before`: more or fewer letters, the same words, or anything after a single letter."""
+    before, after = before.casefold(), after.casefold()
+    return (
+        after.startswith(before)
+        or before.startswith(after)
+        or sorted(before.split()) == sorted(after.split())
+        or len(before) == 1
+    )
+
+
+def _update(row: SearchQuery, search: AnsweredSearch) -> None:
+    if search.text.casefold() == row.text.casefold() or search.at >= row.at:
+        row.text, row.result_count = search.text, search.result_count
+        row.at = max(row.at, search.at)
+
+
+def lock_callers(callers: Iterable[int]) -> None:
+    """Make other processes wait with these callers until the transaction ends. SQLite has one writer anyway."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for caller in sorted(callers):
+                cursor.execute("SELECT pg_advisory_xact_lock(%s)", [caller])

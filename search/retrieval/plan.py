@@ -1,0 +1,80 @@
+"""A reader's search made ready for the index: what to look for, and what the reader prefers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from docsite.core.tenants.models import Project
+from search.backends.local import LocalIndex
+from search.hits import Filters
+from search.models import Document
+from search.retrieval import index_state, parsing
+from search.retrieval.links import page_of
+from search.retrieval.ranking import Preferences
+from search.text.terms import Query, facet
+
+
+@dataclass(frozen=True)
+class SearchPlan:
+    """A query as the index can answer it.
+
+    `local_index` is there for large projects only. `selected` holds ids of sections of the reader's page that the
+    question is about; with `only_current_page` nothing else answers it.
+    """
+
+    project: Project
+    query: Query
+    preferences: Preferences
+    local_index: LocalIndex | None = None
+    indexed_at: datetime | None = None
+    is_for_answer: bool = False
+    only_current_page: bool = False
+    selected: frozenset[int] = frozenset()
+
+
+def plan_search(
+    project: Project,
+    text: str,
+    filters: Filters = Filters(),
+    context: Sequence[str] = (),
+    current_path: str = "",
+    previous_questions: str = "",
+) -> SearchPlan:
+    """Read a query as the index can answer it. Belongs inside one snapshot with the search itself.
+
+    Without a filter, readers prefer the language and version of the page that
+    they are on, else the front page's language and the latest version.
+    """
+    state = index_state.get_state(project)
+    version = state.latest_version if (filters.version or "").lower() == "latest" else filters.version
+    languages = (filters.language[:2].lower(), "en") if filters.language else state.languages
+    facets = _required_facets(filters, version)
+    query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions)
+    page = _load_facets(project, current_path) if current_path else ("", "")
+    if page is None:  # the reader may be on an address that the page had before
+        current_path = page_of(project, current_path)
+        page = _load_facets(project, current_path)
+    page_language, page_version = page or ("", "")
+    preferences = Preferences(
+        (filters.language or page_language or state.home_language).lower(),
+        "" if version else (page_version or state.latest_version).lower(),
+        current_path,
+    )
+    return SearchPlan(project, query, preferences, state.local_index, state.indexed_at)
+
+
+def _load_facets(project: Project, path: str) -> tuple[str, str] | None:
+    """Language and version of a page; None when there is no such page."""
+    return Document.objects.filter(project=project, path=path).values_list("language", "version").first()
+
+
+def _required_facets(filters: Filters, version: str | None) -> list[list[str]]:
+    """The facet terms that a section must have. A page without version or language belongs to each of them."""
+    facets = []
+    if version:
+        facets.append([facet("v", version), facet("v", "")])
+    if filters.language:
+        facets.append([facet("l", filters.language), facet("l", "")])
+    if filters.tag:
+        facets.append([facet("t", filters.tag)])
+    return facets

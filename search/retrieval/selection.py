@@ -1,0 +1,143 @@
+"""The best sections for a search: candidates from the search engine, scored, at most a few of a page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from search import backends
+from search.models import Section
+from search.retrieval import index_state, ranking
+from search.retrieval.plan import SearchPlan
+from search.retrieval.ranking import Candidate
+from search.text.terms import Query, facet
+
+CANDIDATES = 100  # that are compared with each other
+MORE_CANDIDATES = (400, 1600)  # looked at only where a few pages hold all of the first ones
+MAX_NAMESAKES = 20  # sections of the name that was typed, beside the likeliest
+MAX_OTHERS = 3  # further sections of a page that are kept with its best
+MIN_SHARE_OF_BEST = 0.6  # of the best score, for a further section of a page to be a result of its own
+MIN_EXACT_NAME = 12  # letters of a heading that nobody types by chance
+SELECTED_SCORE = 0.8  # the least score of a section that holds what the reader selected
+
+
+@dataclass(frozen=True)
+class ScoredSection:
+    """A candidate with its features, in the order of `ranking.FEATURES`, and its score.
+
+    `round` is 0 for the first candidates and more for those that were added later. `others` are further sections of
+    its page.
+    """
+
+    candidate: Candidate
+    features: Sequence[float]
+    score: float
+    round: int = 0
+    others: Sequence["ScoredSection"] = ()
+
+
+def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]:
+    """The best sections, best first, at most `per_page` of a page.
+
+    A further section of a page must come near the very best.
+    """
+    scored = _keep_one_kind(plan, score_candidates(plan))
+    best = _select(scored, limit, per_page)
+    for number, count in enumerate(MORE_CANDIDATES, 1):
+        if len(best) == limit or len(scored) < CANDIDATES:
+            break
+        pages = {section.candidate.document_id for section in scored}
+        further = [candidate for candidate in _find(plan, count) if candidate.document_id not in pages]
+        # These were compared with fewer sections, so they come after the others.
+        ceiling = min(section.score for section in best)
+        scored += [
+            replace(section, score=min(section.score, ceiling), round=number) for section in _score(plan, further)
+        ]
+        best = _select(_keep_one_kind(plan, scored), limit, per_page)
+    return best
+
+
+def score_candidates(plan: SearchPlan) -> list[ScoredSection]:
+    """The first candidates with their scores, in no order.
+
+    Sections whose name is just what the reader typed, and those of the reader's page, are always among them.
+    """
+    candidates = _find(plan, CANDIDATES)
+    if len(candidates) == CANDIDATES and plan.query.name:
+        by_name = replace(plan.query, facets=[*plan.query.facets, [facet("n", plan.query.name)]])
+        known = {candidate.section_id for candidate in candidates}
+        namesakes = _find(replace(plan, query=by_name), MAX_NAMESAKES)
+        candidates += [candidate for candidate in namesakes if candidate.section_id not in known]
+    if plan.preferences.current_path:
+        known = {candidate.section_id for candidate in candidates}
+        sections = Section.objects.on_page(plan.project, plan.preferences.current_path)
+        rows = sections.values_list("pk", "document__version", "document__language", "document__tags")[:CANDIDATES]
+        ids = [pk for pk, *facets in rows if pk not in known and _passes_filter(plan.query, *facets)]
+        candidates += index_state.load_candidates(plan.project, ids)
+    return _score(plan, candidates)
+
+
+def _find(plan: SearchPlan, count: int) -> list[Candidate]:
+    ids = backends.candidates(plan.project, plan.query, count, plan.local_index)
+    return index_state.load_candidates(plan.project, ids)
+
+
+def _score(plan: SearchPlan, candidates: Sequence[Candidate]) -> list[ScoredSection]:
+    rows = ranking.compute_features(plan.query, candidates, plan.preferences)
+    score = ranking.MODEL.score
+    scored = [ScoredSection(one, row, score(row, one.boost)) for one, row in zip(candidates, rows, strict=True)]
+    if not plan.selected and not plan.is_for_answer:
+        return scored
+    return [
+        replace(section, score=max(section.score, SELECTED_SCORE)) if _is_meant(plan, section.candidate) else section
+        for section in scored
+    ]
+
+
+def _is_meant(plan: SearchPlan, candidate: Candidate) -> bool:
+    """Whether a section holds what the reader selected, or one of its names is the question, word for word."""
+    if candidate.section_id in plan.selected:
+        return True
+    return plan.is_for_answer and len(plan.query.name) >= MIN_EXACT_NAME and plan.query.name in candidate.names
+
+
+def _keep_one_kind(plan: SearchPlan, scored: Sequence[ScoredSection]) -> list[ScoredSection]:
+    """For an answer, only sections in the language and version of the best section, and those without any.
+
+    Where the question is about the reader's page, only sections of that page.
+    """
+    if not plan.is_for_answer:
+        return list(scored)
+    if plan.only_current_page:
+        return [section for section in scored if section.candidate.path == plan.preferences.current_path]
+    ordered = [section.candidate for section in sorted(scored, key=lambda section: -section.score)]
+    languages = ("", next((candidate.language for candidate in ordered if candidate.language), ""))
+    versions = ("", next((candidate.version for candidate in ordered if candidate.version), ""))
+    return [
+        section
+        for section in scored
+        if section.candidate.language in languages and section.candidate.version in versions
+    ]
+
+
+def _select(scored: Sequence[ScoredSection], limit: int, per_page: int) -> list[ScoredSection]:
+    """The best sections; equal scores in the order of the site. With one of a page, it knows the page's others."""
+    pages: dict[int, list[ScoredSection]] = {}
+    best: list[ScoredSection] = []
+    for section in sorted(scored, key=_order):
+        page = pages.setdefault(section.candidate.document_id, [])
+        page.append(section)
+        is_good = len(page) == 1 or (len(page) <= per_page and section.score >= MIN_SHARE_OF_BEST * best[0].score)
+        if len(best) < limit and is_good:
+            best.append(section)
+    if per_page > 1:
+        return best
+    return [replace(section, others=pages[section.candidate.document_id][1 : 1 + MAX_OTHERS]) for section in best]
+
+
+def _order(section: ScoredSection) -> tuple[float, int, str, int]:
+    return -section.score, section.round, section.candidate.path, section.candidate.position
+
+
+def _passes_filter(query: Query, version: str, language: str, tags: Sequence[str]) -> bool:
+    """Whether a page has the facets that the query requires, as search engines check it."""
+    facets = {facet("v", version), facet("l", language), *(facet("t", tag) for tag in tags)}
+    return all(facets.intersection(alternatives) for alternatives in query.facets)
