@@ -9,7 +9,7 @@ from django.db import transaction
 from assistant.appearance import LONGEST_LABEL, MOST_LABELS, validate_labels
 from assistant.models import MOST_STARTERS, AssistantSettings, WidgetSettings
 from assistant.question import Question
-from assistant.schemas import LONGEST_TEXT
+from assistant.schemas import MAX_TEXT
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.models import Document
@@ -106,7 +106,7 @@ class TryForm(forms.Form):
 
     use_required_attribute = False  # its fields stand in one form with the settings, which are saved without them
 
-    question = Prose(max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
+    question = Prose(max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
     page = forms.CharField(
         required=False, max_length=200, label="Asked on page", help_text="Path or address. Empty: on none."
     )

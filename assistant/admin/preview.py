@@ -19,8 +19,8 @@ from assistant.conversations import threads, transcript
 from assistant.events import Text
 from assistant.models import AssistantSettings
 from assistant.question import Question
-from assistant.sessions import start
-from assistant.sessions.running import Asker, answers
+from assistant.sessions.running import Asker, running_answers
+from assistant.sessions.start import capacity
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Hit
@@ -83,23 +83,23 @@ class Trial:
 
 async def try_out(project: Project, told: AssistantSettings, question: Question, network: str) -> Trial:
     """Answer with these settings. Raises `assistant.sessions.running.Full` when too many answers are running."""
-    places = answers.reserve(Asker(project.pk, project.organization_id, "", network), start.most())
+    places = running_answers.reserve(Asker(project.pk, project.organization_id, "", network), capacity())
     try:
         return await _try_out(project, told, replace(question, voice=told.voice()))
     finally:
-        answers.release(places)
+        running_answers.release(places)
 
 
 async def _try_out(project: Project, told: AssistantSettings, question: Question) -> Trial:
     found = Retrieved([], 0.0, {})
-    retrieve = configuration.retrieval(project)
+    retrieve = configuration.passage_search(project)
 
     async def noted(question: Question) -> Retrieved:
         nonlocal found
         found = await retrieve(question)
         return found
 
-    ladder = await in_db(configuration.ladder)(project, told)
+    ladder = await in_db(configuration.model_chain)(project, told)
     outcome, conversation = Outcome(), threads.UnstoredConversation(project)
     began, first_words = time.monotonic(), None
     async with aclosing(pipeline.answer(question, conversation, noted, ladder, outcome)) as events:

@@ -62,7 +62,7 @@ def build(question: Question, passages: Sequence[Hit], history: Sequence[Turn]) 
         f"{_inside(_cut(hit.body, PASSAGE_BUDGET))}\n</passage>"
         for number, hit in enumerate(passages, 1)
     ]
-    claimed = newest([_said(turn) for turn in question.claimed])
+    claimed = newest([_said(turn) for turn in question.client_history])
     quoted += [f'<earlier from="{turn.role}">\n{_inside(turn.text)}\n</earlier>' for turn in claimed]
     if question.current_path:
         quoted.append(f'<current_page path="{_attribute(question.current_path)}"/>')

@@ -15,9 +15,8 @@ from django.views.decorators.http import require_http_methods
 from assistant.answering.pipeline import SORRY, Outcome
 from assistant.conversations import transcript
 from assistant.models import Message
-from assistant.schemas import LONGEST_TEXT, Ask
-from assistant.sessions import start
-from assistant.wire import v1
+from assistant.schemas import MAX_TEXT, Ask
+from assistant.sessions.start import Transport, start_answer
 from docsite.core.access import authentication
 from docsite.core.access.api_middleware import as_api_error, own_origin
 from docsite.core.access.authentication import Caller
@@ -58,9 +57,9 @@ async def ask(request: HttpRequest) -> HttpResponse:
     if outcome and outcome.state != "done":
         refusal = ApiError(503, SORRY)
     shown = {
-        "question": question[:LONGEST_TEXT],
+        "question": question[:MAX_TEXT],
         "path": path[:LONGEST_PATH],
-        "longest": LONGEST_TEXT,
+        "longest": MAX_TEXT,
         "answer": transcript.render(outcome.text) if outcome else "",
         "sources": outcome.sources if outcome else (),
         "status": refusal.status if refusal else 200,
@@ -80,8 +79,8 @@ def _check(question: str) -> None:
     """Refuse what is no question."""
     if not question:
         raise BadRequest(sentence="Write a question first.")
-    if len(question) > LONGEST_TEXT:
-        raise BadRequest(sentence=f"The question has more than {LONGEST_TEXT:,} characters.")
+    if len(question) > MAX_TEXT:
+        raise BadRequest(sentence=f"The question has more than {MAX_TEXT:,} characters.")
 
 
 async def _answered(request: HttpRequest, question: str, path: str, language: str) -> Outcome:
@@ -96,12 +95,11 @@ async def _answered(request: HttpRequest, question: str, path: str, language: st
             "filter": {"language": FIRST} if language == FIRST else None,
         }
     )
-    door = start.Door(Message.Caller.WEB, own_origin(request), v1.encode, keep=False)
-    live = await start.ask(caller, body, door)
-    async with aclosing(live.read()) as chunks:
-        async for _ in chunks:
+    answer = await start_answer(caller, body, Transport(Message.Caller.WEB, own_origin(request)))
+    async with aclosing(answer.read()) as events:
+        async for _ in events:
             pass
-    return live.outcome
+    return answer.outcome
 
 
 def _admitted(request: HttpRequest) -> Caller:

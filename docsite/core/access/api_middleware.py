@@ -29,7 +29,7 @@ from docsite.core.http.errors import (
 logger = logging.getLogger(__name__)
 
 # The paths that browsers of other origins call; analytics and collecting are for servers.
-_BROWSER_PATH = re.compile(r"/discovery/v[12]/(?:assistant|search|page|view|feedback)/(?P<domain>[^/]+)")
+_BROWSER_PATH = re.compile(r"/discovery/[\w-]+/(?:assistant|search|page|view|feedback)/(?P<domain>[^/]+)")
 _PUBLIC_PATH = re.compile(r"/discovery/v1/widget/")  # answers any origin, since it says which are allowed
 _EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
 

@@ -22,7 +22,7 @@ import websockets
 from websockets.sync.client import connect
 
 from assistant.answering import pipeline
-from assistant.answering.pipeline import Ladder, Outcome, Retrieved
+from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
 from assistant.models import Message, Thread
 from assistant.question import Question
 from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
@@ -235,7 +235,7 @@ async def test_leaving_while_a_whole_answer_is_being_stored_does_not_lose_it():
         return Retrieved([], 0.9, {})
 
     async def read() -> None:
-        async for _ in pipeline.answer(Question("words"), Slow(), retrieve, Ladder(), Outcome()):
+        async for _ in pipeline.answer(Question("words"), Slow(), retrieve, ModelChain(), Outcome()):
             pass
 
     reading = asyncio.create_task(read())

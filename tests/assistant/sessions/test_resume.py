@@ -305,6 +305,38 @@ async def test_resuming_takes_a_key_and_counts_against_no_limit(client, start, u
         assert response.status_code in (200, 204)
 
 
+@pytest.mark.parametrize("resumable", [True, False])
+async def test_an_answer_of_version_1_goes_on_over_the_socket_in_its_own_encoding(
+    client, model_service, project, resumable
+):
+    """A resumable one after its reader left, any other while it is read."""
+    url = address(model_service, project).replace("/v2/", "/v1/")
+    asking = question(resumable=resumable, context=fake("slow"))
+    async with client.stream("POST", url, json=asking, headers=project.assistant) as response:
+        body = response.aiter_text()
+        heard = ""
+        while '\n0:"' not in heard:
+            heard += await anext(body)
+        message_id = json.loads(heard.partition("\n")[0].removeprefix("f:"))["messageId"]
+        first = {"messageId": message_id, "messageMetadata": {"threadId": response.headers["x-thread-id"]}}
+        if resumable:
+            await response.aclose()
+        async with connect(model_service, project) as socket:
+            await socket.send(resume(project, first, 0))
+            seen = await take(socket)
+        if not resumable:
+            heard += "".join([chunk async for chunk in body])
+    assert seen[0] == {"type": "start", **first}
+    assert seen[-1]["type"] == "finish"
+    assert text(seen) == stored(first).content
+    lines = [line for line in heard.split("\n") if line.startswith("0:")]
+    assert text(seen).startswith("".join(json.loads(line[2:]) for line in lines if line.endswith('"')))
+    async with connect(model_service, project) as socket:
+        if resumable:
+            await socket.send(resume(project, first, 12))
+            assert await take(socket) == seen[12:], "events are counted as the socket sends them"
+
+
 async def test_v1_has_nothing_to_resume(client, service, project):
     url = address(service, project).replace("v2", "v1")
     response = await client.get(f"{url}?chatId=chat-1", headers=project.assistant)
