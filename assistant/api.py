@@ -1,33 +1,38 @@
-"""`/discovery/v1/assistant` and `/discovery/v2/assistant`: ask, resume, stop, forget."""
+"""`/discovery/{protocol}/assistant`: ask in every HTTP stream protocol; resume, stop and forget."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router
 
+from assistant.answering.pipeline import SORRY
+from assistant.events import END_EVENTS, Failure
 from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import Ask, AskV2, Forget, Stop
-from assistant.sessions import start
-from assistant.sessions.resume import Remote, find_chat, find_message
-from assistant.sessions.running import Live, Taken, surely
-from assistant.sessions.start import Door
-from assistant.wire import v1, v2
+from assistant.sessions.resume import RemoteAnswer, find_chat, find_message
+from assistant.sessions.running import DeliveryCheck, RunningAnswer, assume_delivered
+from assistant.sessions.start import Transport, forget_conversation, identify_asker, start_answer
+from assistant.wire import PROTOCOLS
+from assistant.wire.protocol import StreamProtocol
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AssistantKey, CallerRequest
 from docsite.core.http.schemas import responses
 from docsite.core.http.streams import streaming_response
 
-UNHURRIED = 0.2  # seconds from the begin of a resumable answer to its end, at least
+logger = logging.getLogger(__name__)
 
-router = Router()
-router_v2 = Router()
+MIN_STREAM_SECONDS = 0.2  # from the start of a resumable answer to its end
+
+routers = {name: Router() for name, protocol in PROTOCOLS.items() if protocol.media_type}
+router, router_v2 = routers["v1"], routers["v2"]
 
 
-def _stream(content_type: str, description: str) -> dict[str, object]:
-    content = {content_type: {"schema": {"type": "string"}}}
+def _stream(protocol: StreamProtocol, description: str) -> dict[str, object]:
+    content = {protocol.media_type: {"schema": {"type": "string"}}}
     return {"responses": {200: {"description": description, "content": content}}}
 
 
@@ -35,33 +40,31 @@ def _errors(*, bodyless: bool = False) -> dict[int, object]:
     return {status: schema for status, schema in responses(None, bodyless=bodyless).items() if status != 200}
 
 
-@router.post(
-    "/{domain}/message",
-    auth=AssistantKey(assistant_charges),
-    summary="Ask a question, stream the answer",
-    deprecated=True,
-    response=_errors(),
-    openapi_extra=_stream("text/plain", "AI SDK v4 data stream. `X-Thread-Id` names the conversation."),
-)
-async def message_v1(request: CallerRequest, domain: str, payload: Ask) -> StreamingHttpResponse:
-    """Answer a question from the documentation as an AI SDK v4 data stream."""
-    door = Door(_caller(request), _origin(request), v1.encode, keep=False)
-    live = await start.ask(request.auth, payload, door)
-    return streaming_response(_lines(live), {**v1.HEADERS, "X-Thread-Id": live.thread_id})
+def _add_message_endpoint(name: str) -> None:
+    """Let clients ask in a protocol. Version 1 has a smaller body; later protocols have that of version 2."""
+    protocol = PROTOCOLS[name]
+    schema = Ask if name == "v1" else AskV2
+
+    async def message(request: CallerRequest, domain: str, payload: Ask) -> StreamingHttpResponse:
+        transport = Transport(_caller(request), _origin(request), payload.resumable)
+        answer = await start_answer(request.auth, payload, transport)
+        return _response(answer, protocol, request)
+
+    message.__annotations__["payload"] = schema
+    routers[name].post(
+        "/{domain}/message",
+        auth=AssistantKey(assistant_charges),
+        summary="Ask a question, stream the answer",
+        description=f"Answer a question from the documentation. {protocol.description}",
+        operation_id=f"assistant_api_message_{name}",
+        deprecated=protocol.deprecated or None,
+        response=_errors(),
+        openapi_extra=_stream(protocol, protocol.description),
+    )(message)
 
 
-@router_v2.post(
-    "/{domain}/message",
-    auth=AssistantKey(assistant_charges),
-    summary="Ask a question, stream the answer",
-    response=_errors(),
-    openapi_extra=_stream("text/event-stream", "UI message stream of AI SDK v5 and later."),
-)
-async def message_v2(request: CallerRequest, domain: str, payload: AskV2) -> StreamingHttpResponse:
-    """Answer a question from the documentation as a UI message stream, for AI SDK v5 and later."""
-    door = Door(_caller(request), _origin(request), v2.encode, payload.resumable)
-    live = await start.ask(request.auth, payload, door)
-    return _events(live, request)
+for _name in routers:
+    _add_message_endpoint(_name)
 
 
 @router_v2.get(
@@ -69,15 +72,15 @@ async def message_v2(request: CallerRequest, domain: str, payload: AskV2) -> Str
     auth=AssistantKey(assistant_charges, counted=False),
     summary="Go on reading a running answer",
     response={204: None, **_errors(bodyless=True)},
-    openapi_extra=_stream("text/event-stream", "The answer of that chat from its first event."),
+    openapi_extra=_stream(PROTOCOLS["v2"], "The answer of that chat from its first event."),
 )
 async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpResponse | StreamingHttpResponse:
     """Stream the running answer of a chat from its beginning; 204 when there is none of this reader's."""
-    asker = start.asker_of(request.auth, "", _origin(request), chatId)
-    found = await find_chat(asker)
-    if found is None:
+    asker = identify_asker(request.auth, "", _origin(request), chatId)
+    answer = await find_chat(asker)
+    if answer is None:
         return HttpResponse(status=204)
-    return _events(found, request)
+    return _response(answer, PROTOCOLS["v2"], request)
 
 
 @router_v2.post(
@@ -87,13 +90,13 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
     response={204: None, **_errors()},
 )
 async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpResponse:
-    """End a reader's running answer, and keep what there is of it; the answer is the same when none runs."""
-    asker = start.asker_of(request.auth, payload.fp, _origin(request), "")
-    found = await find_message(asker, payload.threadId, payload.messageId)
-    if found:
-        found.stop()
-    if isinstance(found, Live):
-        await found.wait()  # so that a question that follows knows of it
+    """End a reader's running answer, and keep the text so far; the response is the same when none runs."""
+    asker = identify_asker(request.auth, payload.fp, _origin(request), "")
+    answer = await find_message(asker, payload.threadId, payload.messageId)
+    if answer:
+        answer.stop()
+    if isinstance(answer, RunningAnswer):
+        await answer.wait_until_stored()  # so that the next question has it in its history
     return HttpResponse(status=204)
 
 
@@ -104,49 +107,57 @@ async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpRespon
     response={204: None, **_errors()},
 )
 async def forget(request: CallerRequest, domain: str, payload: Forget) -> HttpResponse:
-    """Delete a reader's conversation; the answer is the same when there is none."""
-    await start.forget(request.auth.project, payload.fp, payload.threadId)
+    """Delete a reader's conversation; the response is the same when there is none."""
+    await forget_conversation(request.auth.project, payload.fp, payload.threadId)
     return HttpResponse(status=204)
 
 
-async def _lines(live: Live) -> AsyncGenerator[bytes, None]:
-    async with aclosing(live.read()) as chunks:
-        async for chunk in chunks:
-            yield v1.KEEP_ALIVE if chunk is None else chunk.encode()
+def _response(
+    answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, request: HttpRequest
+) -> StreamingHttpResponse:
+    chunks = _chunks(answer, protocol, _delivery_check(request))
+    return streaming_response(chunks, {**protocol.headers, "X-Thread-Id": answer.thread_id})
 
 
-def _events(answer: Live | Remote, request: HttpRequest) -> StreamingHttpResponse:
-    """The answer as server-sent events.
+async def _chunks(
+    answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, is_delivered: DeliveryCheck
+) -> AsyncGenerator[bytes, None]:
+    """The body of a response: one chunk for each event. Never raises, since Daphne would leave the reader hanging.
 
-    A reader who leaves what was sent in one burst seems to have all of it. So the
-    end of a resumable answer comes a moment after its begin: who is gone by then
-    is known to want it again.
+    When all bytes are sent at once, a reader who has left seems to have received
+    them. So the end of a resumable answer waits a moment after its start: by then
+    the server knows who has left and may come back for it.
     """
-
-    async def events() -> AsyncGenerator[bytes, None]:
-        loop = asyncio.get_running_loop()
-        earliest_end = loop.time() + (UNHURRIED if answer.resumable else 0)
-        async with aclosing(answer.read(taken=_taken(request))) as parts:
-            async for part in parts:
-                if part is not None and v2.is_last(part) and (early := earliest_end - loop.time()) > 0:
-                    await asyncio.sleep(early)
-                yield v2.KEEP_ALIVE if part is None else v2.sse(part)
-        yield v2.DONE
-
-    return streaming_response(events(), {**v2.HEADERS, "X-Thread-Id": answer.thread_id})
+    encoder = protocol.encoder()
+    loop = asyncio.get_running_loop()
+    earliest_end = loop.time() + (MIN_STREAM_SECONDS if answer.resumable else 0)
+    try:
+        async with aclosing(answer.read(is_delivered)) as events:
+            async for event in events:
+                if event is None:
+                    yield protocol.keep_alive
+                    continue
+                if isinstance(event, END_EVENTS) and (seconds := earliest_end - loop.time()) > 0:
+                    await asyncio.sleep(seconds)
+                yield b"".join(map(protocol.frame, encoder.encode(event)))
+    except Exception:  # the task boundary
+        logger.exception("Answer %s could not be encoded.", answer.message_id)
+        yield b"".join(map(protocol.frame, encoder.encode(Failure(SORRY))))
+    if protocol.end:
+        yield protocol.end
 
 
 def _caller(request: HttpRequest) -> Message.Caller:
     return Message.Caller.WEB if request.headers.get("Origin") else Message.Caller.API
 
 
-def _taken(request: HttpRequest) -> Taken:
-    """What the server can tell of the reader's connection, if it is ours (`docsite.server.daphne`)."""
+def _delivery_check(request: HttpRequest) -> DeliveryCheck:
+    """Whether the bytes have reached the reader, where the server is ours and can tell (`docsite.server.daphne`)."""
     extensions = request.scope.get("extensions", {})  # type: ignore[attr-defined]  # of Django's ASGIRequest
-    taken: Taken = extensions.get("docsite.taken", surely)
-    return taken
+    is_delivered: DeliveryCheck = extensions.get("docsite.taken", assume_delivered)
+    return is_delivered
 
 
 def _origin(request: HttpRequest) -> str:
-    """The page's origin; browsers name none where it is the service's own."""
+    """The page's origin. Browsers send none where it is the service's own."""
     return request.headers.get("Origin") or own_origin(request)

@@ -1,8 +1,8 @@
-"""Models, bounds and retrieval as the settings and a site's owner have them: what `answering` is given."""
+"""What `answering` gets from the settings and from a site's owner: models, bounds, and the search for passages."""
 
 from django.conf import settings
 
-from assistant.answering.pipeline import Ladder, Retrieve, Retrieved
+from assistant.answering.pipeline import ModelChain, Retrieve, Retrieved
 from assistant.conversations.token_usage import count_tokens_of_today
 from assistant.models import AssistantSettings
 from assistant.question import Question
@@ -13,21 +13,21 @@ from docsite.core.tenants.models import Project
 from search.retrieval.passages import find_passages
 
 
-def ladder(project: Project, told: AssistantSettings) -> Ladder:
-    """The model servers of the settings, as far as the project may still use them today."""
+def model_chain(project: Project, owner_settings: AssistantSettings) -> ModelChain:
+    """The models of the settings. None of them when the project has used up its tokens of the day."""
     env = settings.ENV
     models = []
     if env.openai_base_url:
-        name = told.model or env.openai_model
-        models.append(Model(env.openai_base_url, name, env.openai_api_key, told.temperature))
+        name = owner_settings.model or env.openai_model
+        models.append(Model(env.openai_base_url, name, env.openai_api_key, owner_settings.temperature))
         if env.openai_fallback_model:
-            elsewhere = env.openai_fallback_base_url not in ("", env.openai_base_url)
-            key = env.openai_fallback_api_key or ("" if elsewhere else env.openai_api_key)
-            base = env.openai_fallback_base_url or env.openai_base_url
-            models.append(Model(base, env.openai_fallback_model, key, told.temperature))
+            is_elsewhere = env.openai_fallback_base_url not in ("", env.openai_base_url)
+            key = env.openai_fallback_api_key or ("" if is_elsewhere else env.openai_api_key)
+            base_url = env.openai_fallback_base_url or env.openai_base_url
+            models.append(Model(base_url, env.openai_fallback_model, key, owner_settings.temperature))
     if models and count_tokens_of_today(project) >= env.daily_tokens_per_project:
-        return Ladder(reason="the project's daily token limit is reached")
-    return Ladder(models, _bounds())
+        return ModelChain(reason="the project's daily token limit is reached")
+    return ModelChain(models, _bounds())
 
 
 def _bounds() -> Bounds:
@@ -44,29 +44,29 @@ def _bounds() -> Bounds:
     )
 
 
-def retrieval(project: Project) -> Retrieve:
-    """How an answer finds its passages."""
+def passage_search(project: Project) -> Retrieve:
+    """The search for passages of one project, as the pipeline calls it."""
 
-    async def found(question: Question) -> Retrieved:
+    async def search(question: Question) -> Retrieved:
         return await in_db(retrieve)(project, question)
 
-    return found
+    return search
 
 
 def retrieve(project: Project, question: Question) -> Retrieved:
-    """The passages for a question, and over what was searched."""
-    found = find_passages(
+    """The passages for a question, and what was searched."""
+    passages = find_passages(
         project,
         question.text,
         filters=question.filters,
         limit=question.page_size,
         context=[item.value for item in question.context],
         current_path=question.current_path or next((item.path for item in question.context if item.path), ""),
-        previous_questions=question.lead,
+        previous_questions=question.previous_questions,
     )
     scope: dict[str, object] = {"pages": project.documents.count()}
     if question.filters.version:
         scope["version"] = question.filters.version
-    if found.indexed_at:
-        scope["indexedAt"] = found.indexed_at.isoformat()
-    return Retrieved(found.hits, found.chance, scope)
+    if passages.indexed_at:
+        scope["indexedAt"] = passages.indexed_at.isoformat()
+    return Retrieved(passages.hits, passages.chance, scope)

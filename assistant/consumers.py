@@ -1,8 +1,7 @@
-"""The widget's socket: the same answer as over HTTP, each event one JSON message."""
+"""The widget's socket: the same answer as over HTTP, each part one JSON message."""
 
 import asyncio
 import contextlib
-import json
 from typing import Any, TypeVar
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -10,13 +9,15 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from pydantic import BaseModel, ValidationError
 
+from assistant.events import END_EVENTS
 from assistant.limits import assistant_charges
 from assistant.models import Message
 from assistant.schemas import AskV2, Resume
-from assistant.sessions import resume, start
-from assistant.sessions.running import Live
-from assistant.sessions.start import Door
-from assistant.wire import compact, v2
+from assistant.sessions.resume import RemoteAnswer, find_message
+from assistant.sessions.running import RunningAnswer
+from assistant.sessions.start import Transport, identify_asker, start_answer
+from assistant.wire import PROTOCOLS
+from assistant.wire.socket import encode_error
 from docsite.core.access import api_middleware, authentication
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
@@ -31,7 +32,7 @@ from docsite.core.http.errors import (
 from docsite.core.http.schemas import describe_error
 
 FIRST_MESSAGE_SECONDS = 10.0
-LARGEST_MESSAGE = 2 * 1024 * 1024
+MAX_MESSAGE_SIZE = 2 * 1024 * 1024
 NO_MESSAGE, NOT_TEXT, TOO_LARGE = 4008, 4003, 4009  # close codes
 
 
@@ -39,8 +40,8 @@ class AssistantSocket(AsyncWebsocketConsumer):
     """One reader's connection. One answer at a time; the socket stays open for the next question."""
 
     sending: asyncio.Task[None] | None = None
-    answer: Live | resume.Remote | None = None
-    patience: asyncio.TimerHandle | None = None
+    answer: RunningAnswer | RemoteAnswer | None = None
+    first_message_timer: asyncio.TimerHandle | None = None
 
     async def connect(self) -> None:
         """Accept a page of an allowed origin; anything else is refused before it opens (403)."""
@@ -49,48 +50,49 @@ class AssistantSocket(AsyncWebsocketConsumer):
             await self.close()
             return
         await self.accept()
-        self.patience = asyncio.get_running_loop().call_later(
+        self.first_message_timer = asyncio.get_running_loop().call_later(
             FIRST_MESSAGE_SECONDS, lambda: asyncio.ensure_future(self.close(NO_MESSAGE))
         )
 
     async def disconnect(self, code: int) -> None:
-        """The reader left, perhaps to come back: the answer waits a while for that."""
-        if self.patience:
-            self.patience.cancel()
+        """The reader left. The answer waits a while, since the reader may come back."""
+        if self.first_message_timer:
+            self.first_message_timer.cancel()
         if self.sending:
             self.sending.cancel()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Act on one message of the reader."""
+        """Handle one message of the reader."""
         if text_data is None:
             await self.close(NOT_TEXT)
             return
-        if len(text_data) > LARGEST_MESSAGE or len(raw := text_data.encode("utf-8", "surrogatepass")) > LARGEST_MESSAGE:
+        raw = text_data.encode("utf-8", "surrogatepass")
+        if len(raw) > MAX_MESSAGE_SIZE:
             await self.close(TOO_LARGE)
             return
         try:
             message = parse_object(raw)
-            act = {"ask": self._ask, "stop": self._stop, "resume": self._resume}.get(str(message.get("type")))
-            if act is None:
+            handle = {"ask": self._ask, "stop": self._stop, "resume": self._resume}.get(str(message.get("type")))
+            if handle is None:
                 raise BadRequest("type: must be ask, stop or resume")
-            await act(message)
+            await handle(message)
         except Exception as failure:  # the task boundary: the socket outlives a failed message
             await self._refuse(api_middleware.as_api_error(failure))
 
     async def _ask(self, message: dict[str, Any]) -> None:
         caller = await self._admit(message, counted=True)
         body = _valid(AskV2, message)
-        door = Door(Message.Caller.WEB, self.origin, v2.encode, resumable=True)
-        self._send_answer(await start.ask(caller, body, door))
+        transport = Transport(Message.Caller.WEB, self.origin, resumable=True)
+        self._send_answer(await start_answer(caller, body, transport))
 
     async def _resume(self, message: dict[str, Any]) -> None:
         caller = await self._admit(message, counted=False)
         body = _valid(Resume, message)
-        asker = start.asker_of(caller, body.fp, self.origin, "")
-        found = await resume.find_message(asker, body.threadId, body.messageId)
-        if found is None:
+        asker = identify_asker(caller, body.fp, self.origin, "")
+        answer = await find_message(asker, body.threadId, body.messageId)
+        if answer is None:
             raise NotFound("This answer can no longer be resumed.")
-        self._send_answer(found, body.after)
+        self._send_answer(answer, body.after)
 
     async def _stop(self, message: dict[str, Any]) -> None:
         if self.answer:
@@ -113,19 +115,27 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
         return await in_db(admit)()
 
-    def _send_answer(self, answer: Live | resume.Remote, after: int = 0) -> None:
-        if self.patience:
-            self.patience.cancel()
+    def _send_answer(self, answer: RunningAnswer | RemoteAnswer, after: int = 0) -> None:
+        if self.first_message_timer:
+            self.first_message_timer.cancel()
         self.answer = answer
-        self.sending = asyncio.create_task(self._parts(answer, after))
+        self.sending = asyncio.create_task(self._send_parts(answer, after))
 
-    async def _parts(self, answer: Live | resume.Remote, after: int) -> None:
+    async def _send_parts(self, answer: RunningAnswer | RemoteAnswer, after: int) -> None:
+        """Send all parts but those that the client has seen. It always gets the last one."""
+        encoder, to_skip = PROTOCOLS["socket"].encoder(), after
         try:
-            async with contextlib.aclosing(answer.read(after)) as parts:
-                async for part in parts:
-                    if part is None:
+            async with contextlib.aclosing(answer.read()) as events:
+                async for event in events:
+                    if event is None:
                         continue  # the server's own pings keep a socket alive
-                    await self.send(text_data=compact({**json.loads(part), "status": 503}) if v2.failed(part) else part)
+                    parts = encoder.encode(event)
+                    new_parts = parts[to_skip:]
+                    if not new_parts and isinstance(event, END_EVENTS):
+                        new_parts = parts[-1:]
+                    to_skip = max(0, to_skip - len(parts))
+                    for part in new_parts:
+                        await self.send(text_data=part)
         except Exception as failure:  # the same boundary, of the answer's own task
             await self._refuse(api_middleware.as_api_error(failure))
         finally:
@@ -133,14 +143,12 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
     async def _refuse(self, error: ApiError) -> None:
         text = " ".join([error.sentence, *(f"{wrong}." for wrong in error.details)])
-        part: dict[str, Any] = {"type": "error", "errorText": text, "status": error.status}
-        if wait := error.headers.get("Retry-After"):
-            part["retryAfter"] = int(wait)
-        await self.send(text_data=compact(part))
+        retry_after = error.headers.get("Retry-After")
+        await self.send(text_data=encode_error(text, error.status, int(retry_after) if retry_after else None))
 
     @property
     def origin(self) -> str:
-        """The page's origin; the service's own where the client names none."""
+        """The page's origin. It is the service's own where the client sends none."""
         scheme = client_address.scheme(self.scope).replace("ws", "http")
         return self._header(b"origin").lower() or f"{scheme}://{self._header(b'host').lower()}"
 

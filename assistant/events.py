@@ -1,49 +1,58 @@
-"""What happens while an answer is made, in the order a reader learns of it.
+"""The events of an answer, in the order in which a reader gets them.
 
-    Start, Searching, Found, Status, (Source | Text)*, Status, Finish
-                                                     or  Failed
-                                                     or  Stopped
+    Start, SearchCall, SearchResult, Status, (Source | Text)*, Status, Finish
+                                                         or  Failure
+                                                         or  Abort
 
-A further Status before the text tells of each rung that failed. Doors
-(`assistant.wire`, the socket) only encode these; they add nothing.
+Each model that fails before its first word adds one more Status before the
+text. `assistant.wire` encodes these events and adds nothing to them.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-from search.hits import Hit
+from typing import Any, Literal, NamedTuple
 
 Rung = Literal["model", "second_model", "extractive", "nearest_pages"]
 FinishReason = Literal["stop", "length", "content-filter", "other"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Start:
-    """The answer begins, under ids that the reader may use later."""
+    """The answer begins. A reader may use the ids later, to resume, stop or go on."""
 
     message_id: str
     thread_id: str
 
 
-@dataclass(frozen=True)
-class Searching:
-    """The documentation is being searched."""
+@dataclass(frozen=True, slots=True)
+class SearchCall:
+    """The search in the documentation begins."""
 
     call_id: str
     query: str
 
 
-@dataclass(frozen=True)
-class Found:
-    """The passages the answer will rest on; none when nothing is good enough."""
+class Excerpt(NamedTuple):
+    """A section that the search found, as a reader sees it. `url` is absolute and has the section's anchor."""
+
+    path: str
+    url: str
+    title: str
+    section: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The passages that the answer will rest on. Empty when nothing is good enough."""
 
     call_id: str
-    hits: list[Hit]
+    excerpts: list[Excerpt]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Status:
-    """Who answers now (`rung`) and why not the one before (`reason`); at the end, over which pages (`scope`)."""
+    """Who answers now (`rung`) and why the rung before it was left (`reason`). The last one has the `scope`."""
 
     rung: Rung
     reason: str = ""
@@ -54,45 +63,46 @@ class Status:
         return {"rung": self.rung, **({"reason": self.reason} if self.reason else {})}
 
     def data(self) -> dict[str, Any]:
-        """As it goes out."""
+        """Rung, reason and scope, as clients get them."""
         return {**self.step(), **self.scope}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Source:
-    """A page that is cited from here on. `number` is the one in the text."""
+    """A page that the text cites from here on. `number` is its number in the text."""
 
     number: int
     url: str
     title: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Text:
     """The next piece of the answer, Markdown."""
 
     delta: str
 
 
-@dataclass(frozen=True)
-class Failed:
+@dataclass(frozen=True, slots=True)
+class Failure:
     """The answer broke off. `sentence` is for the reader."""
 
     sentence: str
 
 
-@dataclass(frozen=True)
-class Stopped:
-    """The reader asked it to end here."""
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The answer ends here because the reader asked for it, or left."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Finish:
-    """The answer is complete. Token counts as the model server gave them, else 0."""
+    """The answer is complete. Token counts are the model server's, 0 where it sent none."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reason: FinishReason = "stop"
 
 
-Event = Start | Searching | Found | Status | Source | Text | Failed | Stopped | Finish
+Event = Start | SearchCall | SearchResult | Status | Source | Text | Failure | Abort | Finish
+END_EVENTS = (Finish, Failure, Abort)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from assistant import configuration
 from assistant.answering import pipeline
-from assistant.answering.pipeline import Ladder, Outcome, Retrieved
+from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
 from assistant.conversations.threads import UnstoredConversation
 from assistant.models import AssistantSettings, GoldenQuestion
 from assistant.question import Question
@@ -84,7 +84,7 @@ def answer_without_model(project: Project, question: Question) -> Outcome:
 
     async def answer() -> Outcome:
         outcome = Outcome()
-        async for _ in pipeline.answer(question, UnstoredConversation(project), retrieve, Ladder(), outcome):
+        async for _ in pipeline.answer(question, UnstoredConversation(project), retrieve, ModelChain(), outcome):
             pass
         return outcome
 

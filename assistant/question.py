@@ -1,4 +1,4 @@
-"""What a reader asks, with what is known of the conversation and the page they are on."""
+"""A reader's question, with its conversation and the page the reader is on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Voice:
-    """What a site's owner told the assistant. `threshold` is the least chance of an answer; None: as calibrated."""
+    """A site owner's settings for answers. `threshold`: the smallest chance of an answer; None: the calibrated one."""
 
     instructions: str = ""
     deflection: str = ""
@@ -36,14 +36,14 @@ class Voice:
 
 @dataclass(frozen=True)
 class Question:
-    """A question. `claimed` are earlier turns as the client tells them, for a conversation that is not stored."""
+    """A question. `client_history` are earlier turns as the client sent them, for a thread that is not stored."""
 
     text: str
     page_size: int = 5
     filters: Filters = field(default_factory=Filters)
     context: Sequence[Context] = ()
     current_path: str = ""
-    claimed: Sequence[Turn] = ()
-    lead: str = ""  # earlier questions, where this one says too little by itself
+    client_history: Sequence[Turn] = ()
+    previous_questions: str = ""  # where this one says too little by itself
     suggestions: bool = False
     voice: Voice = field(default_factory=Voice)

@@ -1,4 +1,4 @@
-"""A question over HTTP or the socket: what comes in (specification 2.5, 2.6, 4.2)."""
+"""The bodies of requests to the assistant, over HTTP and the socket (specification 2.5, 2.6, 4.2)."""
 
 from typing import Any, Literal, cast
 
@@ -10,13 +10,13 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.schemas import FilterIn
 
-LONGEST_TEXT = 32_000
-MOST_TURNS = 40
-MOST_PASSAGES = 20
+MAX_TEXT = 32_000
+MAX_TURNS = 40
+MAX_PASSAGES = 20
 
 
 class PartIn(BaseModel):
-    """A piece of a message. Types other than `text` are ignored."""
+    """A part of a message. Types other than `text` are ignored."""
 
     model_config = ConfigDict(extra="allow")
     type: StrictStr
@@ -44,7 +44,7 @@ class ContextIn(BaseModel):
     """Something on the page that the reader pointed at."""
 
     type: Literal["code", "textSelection"] | None = None
-    value: StrictStr = Field(max_length=LONGEST_TEXT)
+    value: StrictStr = Field(max_length=MAX_TEXT)
     elementId: StrictStr | None = None
     path: StrictStr | None = None
 
@@ -60,6 +60,9 @@ class Ask(BaseModel):
     context: list[ContextIn] | None = Field(None, max_length=50)
     currentPath: StrictStr | None = Field(None, max_length=200, description="Page the reader is on.")
     suggestions: StrictBool = Field(False, description="End the answer with up to three places to read on.")
+    resumable: StrictBool = Field(
+        False, description="The answer runs on for a while when its reader is gone, to be resumed."
+    )
 
     @field_validator("messages")
     @classmethod
@@ -69,30 +72,30 @@ class Ask(BaseModel):
             raise ValueError("the last message must have the role user")
         if not last.text.strip():
             raise ValueError("the last message has no text")
-        if len(last.text) > LONGEST_TEXT:
-            raise ValueError(f"the last message has more than {LONGEST_TEXT} characters")
+        if len(last.text) > MAX_TEXT:
+            raise ValueError(f"the last message has more than {MAX_TEXT} characters")
         return messages
 
     def question(self, project: Project) -> Question:
-        """The question as the pipeline takes it."""
+        """The question for the pipeline."""
         return Question(
             text=self.messages[-1].text.strip(),
-            page_size=min(self.retrievalPageSize, MOST_PASSAGES),
+            page_size=min(self.retrievalPageSize, MAX_PASSAGES),
             filters=self.filter.to_filters() if self.filter else Filters(),
             context=[
                 Context(item.value, project.path_of(item.path) if item.path else "") for item in self.context or []
             ],
             current_path=project.path_of(self.currentPath) if self.currentPath else "",
-            claimed=() if self.threadId else self._claimed(),
+            client_history=() if self.threadId else self._client_history(),
             suggestions=self.suggestions,
         )
 
-    def _claimed(self) -> list[Turn]:
-        """Earlier turns as the client tells them, of readers and answers only."""
+    def _client_history(self) -> list[Turn]:
+        """Earlier turns as the client sent them, of readers and answers only."""
         turns = []
-        for message in self.messages[-1 - MOST_TURNS : -1]:
+        for message in self.messages[-1 - MAX_TURNS : -1]:
             if message.role in ("user", "assistant") and (text := message.text.strip()):
-                turns.append(Turn(cast(Literal["user", "assistant"], message.role), text[:LONGEST_TEXT]))
+                turns.append(Turn(cast(Literal["user", "assistant"], message.role), text[:MAX_TEXT]))
         return turns
 
 
@@ -104,9 +107,6 @@ class AskV2(Ask):
         None, description="`regenerate-message` replaces the last answer."
     )
     messageId: StrictStr | None = Field(None, max_length=128, description="The answer to replace, if not the last.")
-    resumable: StrictBool = Field(
-        False, description="The answer runs on for a while when its reader is gone, to be resumed."
-    )
 
 
 class Forget(BaseModel):
@@ -125,6 +125,6 @@ class Stop(BaseModel):
 
 
 class Resume(Stop):
-    """Which answer to go on with, over the socket."""
+    """Which answer to resume over the socket."""
 
     after: Whole = Field(0, ge=0, description="How many events of the answer have been seen.")

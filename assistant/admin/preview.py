@@ -21,9 +21,9 @@ from assistant.conversations import threads, transcript
 from assistant.events import Text
 from assistant.models import AssistantSettings
 from assistant.question import Question
-from assistant.schemas import LONGEST_TEXT
-from assistant.sessions import start
-from assistant.sessions.running import Asker, answers
+from assistant.schemas import MAX_TEXT
+from assistant.sessions.running import Asker, running_answers
+from assistant.sessions.start import capacity
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
@@ -46,7 +46,7 @@ class PreviewForm(forms.Form):
 
     use_required_attribute = False  # the fields share an HTML form with the settings, which are saved without them
 
-    question = MultilineField(max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
+    question = MultilineField(max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
     page = forms.CharField(
         required=False, max_length=200, label="Asked on page", help_text="Path or address. Empty: on none."
     )
@@ -129,26 +129,26 @@ class Preview:
 
 async def run_preview(project: Project, assistant: AssistantSettings, question: Question, network: str) -> Preview:
     """Answer with these settings. Raises `assistant.sessions.running.Full` when too many answers are running."""
-    slots = answers.reserve(Asker(project.pk, project.organization_id, "", network), start.most())
+    slots = running_answers.reserve(Asker(project.pk, project.organization_id, "", network), capacity())
     try:
         return await _answer(project, assistant, replace(question, voice=assistant.voice()))
     finally:
-        answers.release(slots)
+        running_answers.release(slots)
 
 
 async def _answer(project: Project, assistant: AssistantSettings, question: Question) -> Preview:
     retrieved = Retrieved([], 0.0, {})
-    retrieve = configuration.retrieval(project)
+    retrieve = configuration.passage_search(project)
 
     async def retrieve_and_keep(question: Question) -> Retrieved:
         nonlocal retrieved
         retrieved = await retrieve(question)
         return retrieved
 
-    ladder = await in_db(configuration.ladder)(project, assistant)
+    models = await in_db(configuration.model_chain)(project, assistant)
     outcome, conversation = Outcome(), threads.UnstoredConversation(project)
     started_at, first_text_seconds = time.monotonic(), None
-    async with aclosing(pipeline.answer(question, conversation, retrieve_and_keep, ladder, outcome)) as events:
+    async with aclosing(pipeline.answer(question, conversation, retrieve_and_keep, models, outcome)) as events:
         async for event in events:
             if isinstance(event, Text) and first_text_seconds is None:
                 first_text_seconds = time.monotonic() - started_at
@@ -159,7 +159,7 @@ async def _answer(project: Project, assistant: AssistantSettings, question: Ques
         outcome,
         [PreviewPassage(number, hit, hit in outcome.hits) for number, hit in enumerate(retrieved.hits, 1)],
         retrieved.chance,
-        [model.name for model in ladder.models],
+        [model.name for model in models.models],
         prompts.build(question, outcome.hits, conversation.history) if used_model else (),
         MIN_CHANCE if assistant.threshold is None else assistant.threshold,
         first_text_seconds,

@@ -1,7 +1,7 @@
-"""The story of one answer, read top to bottom: search, prompt, relay, save. Free of Django.
+"""One answer, read top to bottom: search, prompt, relay, save. Free of Django.
 
-Who may ask and what was asked before is settled already (`assistant.conversations.threads`);
-how the events are written is the door's matter (`assistant.wire`).
+`assistant.sessions` has already checked who may ask, and stored the question.
+`assistant.wire` encodes the events.
 """
 
 import asyncio
@@ -20,23 +20,36 @@ from assistant.answering import (
 )
 from assistant.answering.refusals import RefusalDetector
 from assistant.citations.checker import CitationChecker
-from assistant.events import Event, Failed, Finish, FinishReason, Found, Rung, Searching, Source, Start, Status, Text
+from assistant.events import (
+    Event,
+    Excerpt,
+    Failure,
+    Finish,
+    FinishReason,
+    Rung,
+    SearchCall,
+    SearchResult,
+    Source,
+    Start,
+    Status,
+    Text,
+)
 from assistant.question import Question, Turn, Voice
-from assistant.upstream import Ended, Model, Piece, Usage, relay
-from assistant.upstream.relay import Bounds
+from assistant.upstream import Delta, EndOfText, Item, Model, Usage, relay
+from assistant.upstream.relay import Bounds, StreamFailure
 from search.hits import Hit
 from search.retrieval.answerability import MIN_CHANCE
 from search.text import analysis
 
 logger = logging.getLogger(__name__)
 
-FURTHER = 0.005  # what a passage must score to be read at all
+MIN_PASSAGE_SCORE = 0.005  # what a passage must score to be read at all
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters
-LATER = (1, 4, 15, 60)  # seconds before each further attempt to store an answer
-ENOUGH_WORDS = 3  # that a question needs to be understood by itself
-MOST_BEFORE = 3  # questions that may lead it
-LONGEST_POINTER = 500  # characters of a selection that tell what is wanted
+SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
+MIN_WORDS = 3  # that a question needs to be understood by itself
+MAX_PREVIOUS_QUESTIONS = 3  # that are searched together with a question
+MAX_SELECTION = 500  # characters of a selection that tell what is wanted
 SORRY = "The answer broke off. Please try again."
 UNCHECKED = "No page of the documentation could be found to support this answer."
 
@@ -52,9 +65,9 @@ class Outcome:
     sources: list[Source] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
     usage: Usage = field(default_factory=lambda: Usage(0, 0))
-    ended: FinishReason = "stop"
+    finish_reason: FinishReason = "stop"
     checks: list[dict[str, Any]] = field(default_factory=list)
-    refused: bool = False  # by the model, after hits
+    refused: bool = False  # by the model, although there were passages
     spent: int = 0  # tokens to charge, over all models asked; estimated where a server does not count
     size: int = 0  # characters
     _pieces: list[str] = field(default_factory=list)
@@ -72,8 +85,8 @@ class Outcome:
             self.size += len(event.delta)
         return event
 
-    def climb(self, rung: Rung, reason: str) -> Status:
-        """Go to a rung of the ladder, because of what happened on the one before."""
+    def enter_rung(self, rung: Rung, reason: str) -> Status:
+        """Note who answers from now on, and why the rung before was left."""
         status = Status(rung, reason)
         self.rung, self.reason = rung, reason
         self.steps.append(status.step())
@@ -106,28 +119,28 @@ class Retrieved:
     scope: dict[str, object]
 
     def passages(self, voice: Voice) -> list[Hit]:
-        """What to answer from: nothing, when they do not answer."""
-        least = MIN_CHANCE if voice.threshold is None else voice.threshold
-        return [hit for hit in self.hits if hit.score >= FURTHER] if self.chance >= least else []
+        """What to answer from: nothing where the chance is too small."""
+        threshold = MIN_CHANCE if voice.threshold is None else voice.threshold
+        return [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE] if self.chance >= threshold else []
 
 
 Retrieve = Callable[[Question], Awaitable[Retrieved]]
 
 
 @dataclass(frozen=True)
-class Ladder:
-    """Models to ask, best first, within bounds; `reason` says why there are none, if that needs saying."""
+class ModelChain:
+    """Models to ask, best first: each is asked when the one before it failed. `reason` says why there are none."""
 
     models: Sequence[Model] = ()
     bounds: Bounds = field(default_factory=Bounds)
     reason: str = ""
 
 
-_RUNGS: tuple[Rung, ...] = ("model", "second_model")
+_MODEL_RUNGS: tuple[Rung, ...] = ("model", "second_model")
 
 
 async def answer(
-    question: Question, conversation: Conversation, retrieve: Retrieve, ladder: Ladder, outcome: Outcome
+    question: Question, conversation: Conversation, retrieve: Retrieve, chain: ModelChain, outcome: Outcome
 ) -> AsyncGenerator[Event, None]:
     """Yield the events of one answer. Never raises, except when it is cancelled.
 
@@ -137,14 +150,65 @@ async def answer(
     """
     record = _Record(conversation, outcome)
     try:
-        async with aclosing(_story(question, conversation, retrieve, ladder, outcome, record)) as events:
-            async for event in events:
+        yield Start(conversation.message_id, conversation.thread_id)
+
+        searched, query = _with_previous_questions(question, conversation.history)
+        call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
+        yield SearchCall(call_id, query)
+        retrieved = await retrieve(searched)
+        outcome.hits = passages = retrieved.passages(question.voice)
+        yield SearchResult(call_id, [_excerpt(hit) for hit in passages])
+
+        citations = CitationChecker(passages, query, prompts.find_addresses(question.voice))
+        outcome.sources, outcome.checks = citations.sources, citations.checks
+        reason = chain.reason
+        messages = prompts.build(question, passages, conversation.history) if passages and chain.models else []
+        for rung, model in zip(_MODEL_RUNGS, chain.models if passages else (), strict=False):
+            yield outcome.enter_rung(rung, reason)
+            reply = _ModelReply(prompts.estimate_request_tokens(messages), chain.bounds, citations, outcome)
+            # Closed before anything is stored, so that the upstream request ends first.
+            async with aclosing(relay.stream(model, messages, chain.bounds)) as items:
+                async for item in items:
+                    for event in reply.read(item):
+                        yield event
+                    record.checkpoint()
+            for event in reply.end():
                 yield event
+            if outcome.state == "error":
+                await record.end()
+                yield Failure(SORRY)
+                return
+            if outcome.size or outcome.refused:
+                break
+            reason = outcome.reason
+
+        from_model = bool(outcome.size) or outcome.refused
+        if not from_model:
+            yield outcome.enter_rung("extractive" if passages else "nearest_pages", reason)
+        closing: Iterator[Source | Text] = iter(())
+        if from_model and not outcome.sources:
+            closing = _explain_no_sources(outcome, retrieved.hits, question.voice, conversation.thread_id)
+        elif not from_model and passages:
+            closing = extractive.answer(_quotation_topic(searched), citations)
+        elif not from_model:
+            closing = extractive.refuse(retrieved.hits, question.voice, conversation.thread_id)
+        for event in closing:
+            yield outcome.add(event)
+        if question.suggestions and outcome.sources:
+            for text in suggestions.build_block(passages, outcome.sources):
+                yield text  # for the reader only: no part of the answer
+
+        outcome.state = "done"
+        await record.end()  # before the reader learns that it is complete
+        refused = not outcome.sources and (outcome.refused if from_model else not passages)
+        scope = retrieved.scope | ({"refused": True} if refused else {})
+        yield Status(cast(Rung, outcome.rung), outcome.reason, scope)
+        yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens, outcome.finish_reason)
     except Exception:  # the task boundary: nothing may leave a stream
         logger.exception("Answer %s failed.", conversation.message_id)
         outcome.state, outcome.reason = "error", "internal error"
         await record.end()
-        yield Failed(SORRY)
+        yield Failure(SORRY)
     finally:
         if outcome.state == "running":
             outcome.state = "aborted"
@@ -152,7 +216,7 @@ async def answer(
 
 
 class _Record:
-    """Stores the answer: now and then while it grows, beside the stream, and once before its end is told."""
+    """Stores the answer: at checkpoints while it grows, without holding up the stream, and once at its end."""
 
     def __init__(self, conversation: Conversation, outcome: Outcome) -> None:
         self.conversation = conversation
@@ -170,7 +234,7 @@ class _Record:
             self.saving = asyncio.create_task(self._save())
 
     async def end(self) -> None:
-        """Store the answer for good, once, also when whoever waits for it is cancelled."""
+        """Store the answer for good, once, even when the caller is cancelled meanwhile."""
         if self.ending is None:
             self.ending = asyncio.create_task(self._end())
         await asyncio.shield(self.ending)
@@ -178,10 +242,10 @@ class _Record:
     async def _end(self) -> None:
         if self.saving:
             await self.saving
-        if not await self._save():  # go on trying, without holding up the reader
-            later = asyncio.create_task(self._save_later())
-            _late.add(later)
-            later.add_done_callback(_late.discard)
+        if not await self._save():  # retry without holding up the reader
+            retry = asyncio.create_task(self._retry_save())
+            _retries.add(retry)
+            retry.add_done_callback(_retries.discard)
 
     async def _save(self) -> bool:
         try:
@@ -191,77 +255,76 @@ class _Record:
             return False
         return True
 
-    async def _save_later(self) -> None:
-        for seconds in LATER:
+    async def _retry_save(self) -> None:
+        for seconds in SAVE_RETRY_SECONDS:
             await asyncio.sleep(seconds)
             if await self._save():
                 return
 
 
-_late: set[asyncio.Task[None]] = set()
+_retries: set[asyncio.Task[None]] = set()
 
 
-async def _story(
-    question: Question,
-    conversation: Conversation,
-    retrieve: Retrieve,
-    ladder: Ladder,
-    outcome: Outcome,
-    record: _Record,
-) -> AsyncGenerator[Event, None]:
-    yield Start(conversation.message_id, conversation.thread_id)
+class _ModelReply:
+    """One model's answer: checked, and counted in the outcome. A failure is left there for the pipeline.
 
-    sought, before = follow_ups.resolve(question, conversation.history)
-    sought = replace(sought, lead=lead_of(sought, before))
-    query = f"{sought.lead} {sought.text}".strip()
-    call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
-    yield Searching(call_id, query)
-    retrieved = await retrieve(sought)
-    outcome.hits = passages = retrieved.passages(question.voice)
-    yield Found(call_id, passages)
+    A failure before any text is a reason to ask the next model; one after some
+    text is an error.
+    """
 
-    citations = CitationChecker(passages, query, prompts.find_addresses(question.voice))
-    outcome.sources, outcome.checks = citations.sources, citations.checks
-    reason = ladder.reason
-    if passages:
-        messages = prompts.build(question, passages, conversation.history)
-        for rung, model in zip(_RUNGS, ladder.models, strict=False):
-            yield outcome.climb(rung, reason)
-            async with aclosing(_relayed(model, messages, ladder.bounds, citations, outcome, record)) as events:
-                async for event in events:
-                    yield event
-            if outcome.state == "error":
-                await record.end()
-                yield Failed(SORRY)
-                return
-            if outcome.size or outcome.refused:
-                break
-            reason = outcome.reason
-    told = bool(outcome.size) or outcome.refused  # by a model
-    if not told:
-        yield outcome.climb("extractive" if passages else "nearest_pages", reason)
-    closing: Iterator[Source | Text] = iter(())
-    if told and not outcome.sources:
-        closing = _not_cited(outcome, retrieved.hits, question.voice, conversation.thread_id)
-    elif not told and passages:
-        closing = extractive.answer(_wanted(sought), citations)
-    elif not told:
-        closing = extractive.refuse(retrieved.hits, question.voice, conversation.thread_id)
-    for piece in closing:
-        yield outcome.add(piece)
-    if question.suggestions and outcome.sources:
-        for text in suggestions.build_block(passages, outcome.sources):
-            yield text  # for the reader only: no part of the answer
-    outcome.state = "done"
-    await record.end()  # before the reader is told that it is complete
-    refused = not outcome.sources and (outcome.refused if told else not passages)
-    scope = retrieved.scope | ({"refused": True} if refused else {})
-    yield Status(cast(Rung, outcome.rung), outcome.reason, scope)
-    yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens, outcome.ended)
+    def __init__(self, prompt_size: int, bounds: Bounds, citations: CitationChecker, outcome: Outcome) -> None:
+        self._bounds = bounds
+        self._outcome = outcome
+        self._detector = RefusalDetector(citations)
+        self._prompt_size = prompt_size
+        self._spent_before = outcome.spent
+        self._usage: Usage | None = None
+        self._failure = ""
+        outcome.spent += prompt_size  # a reader who leaves before the first word has still cost the prompt
+
+    def read(self, item: Item | StreamFailure) -> Sequence[Source | Text]:
+        """The events of an item of the relay."""
+        outcome = self._outcome
+        if isinstance(item, Delta):
+            events = [outcome.add(event) for event in self._detector.feed(item.text)]
+            outcome.spent = self._spent_before + self._prompt_size + outcome.size // 4
+            return events
+        if isinstance(item, Usage):
+            self._usage = item
+        elif isinstance(item, EndOfText):
+            outcome.finish_reason = item.reason
+        else:
+            self._failure = item.reason
+        return ()
+
+    def end(self) -> Sequence[Source | Text]:
+        """The events that still waited for more text. The outcome is then that of the whole reply."""
+        outcome = self._outcome
+        events = [outcome.add(event) for event in self._detector.end()]
+        outcome.refused = self._detector.refused
+        self._count_tokens()
+        if not outcome.size and not outcome.refused:
+            outcome.reason, outcome.finish_reason = self._failure or "the model server sent an empty answer", "stop"
+            return events
+        outcome.usage = self._usage or outcome.usage
+        if self._failure:
+            outcome.state, outcome.reason = "error", self._failure
+        elif outcome.refused:
+            outcome.reason = "the model found no answer in the passages"
+        return events
+
+    def _count_tokens(self) -> None:
+        """Charge what the server counted, as long as that can be true. A failure without text costs nothing."""
+        usage, outcome = self._usage, self._outcome
+        if usage and usage.prompt_tokens:
+            prompt = min(usage.prompt_tokens, 10 * self._prompt_size)
+            outcome.spent = self._spent_before + prompt + min(usage.completion_tokens, self._bounds.token_limit)
+        elif self._failure and not outcome.size:
+            outcome.spent = self._spent_before
 
 
-def _not_cited(outcome: Outcome, hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Source | Text]:
-    """What follows a model's answer that cites nothing: it refused, or nobody can check what it said."""
+def _explain_no_sources(outcome: Outcome, hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Source | Text]:
+    """What follows a model's answer without sources: the model refused, or nobody can check its text."""
     if not outcome.size:
         yield from extractive.refuse(hits, voice, thread_id)
         return
@@ -270,69 +333,32 @@ def _not_cited(outcome: Outcome, hits: Sequence[Hit], voice: Voice, thread_id: s
     yield from extractive.suggest_alternatives(hits, voice, thread_id)
 
 
-async def _relayed(
-    model: Model,
-    messages: list[dict[str, str]],
-    bounds: Bounds,
-    citations: CitationChecker,
-    outcome: Outcome,
-    record: _Record,
-) -> AsyncGenerator[Source | Text, None]:
-    """The model's answer, checked. A failure is left in the outcome for the ladder.
-
-    Before any text it is only a reason to try the next rung; after some, an error.
-    """
-    before, asked = outcome.spent, prompts.estimate_request_tokens(messages)
-    outcome.spent = before + asked  # a reader who leaves before the first word has been paid for, too
-    usage: Usage | None = None
-    broken = ""
-    detector = RefusalDetector(citations)
-    async with aclosing(relay.stream(model, messages, bounds)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Piece):
-                for event in detector.feed(piece.text):
-                    yield outcome.add(event)
-                outcome.spent = before + asked + outcome.size // 4
-                record.checkpoint()
-            elif isinstance(piece, Usage):
-                usage = piece
-            elif isinstance(piece, Ended):
-                outcome.ended = piece.reason
-            else:
-                broken = piece.reason
-    for event in detector.end():
-        yield outcome.add(event)
-    outcome.refused = detector.refused
-    if usage and usage.prompt_tokens:  # as the server counts, as long as that can be true
-        prompt, completion = min(usage.prompt_tokens, 10 * asked), min(usage.completion_tokens, bounds.most_tokens)
-        outcome.spent = before + prompt + completion
-    elif broken and not outcome.size:
-        outcome.spent = before
-    if not outcome.size and not outcome.refused:
-        outcome.reason, outcome.ended = broken or "the model server sent an empty answer", "stop"
-        return
-    outcome.usage = usage or outcome.usage
-    if broken:
-        outcome.state, outcome.reason = "error", broken
-    elif outcome.refused:
-        outcome.reason = "the model found no answer in the passages"
+def _excerpt(hit: Hit) -> Excerpt:
+    return Excerpt(hit.path, hit.url, hit.title, hit.section, hit.excerpt, hit.score)
 
 
-def lead_of(question: Question, history: Sequence[Turn]) -> str:
-    """The questions before, as many as it takes to understand this one; none where it points at something."""
-    lead = ""
+def _with_previous_questions(question: Question, history: Sequence[Turn]) -> tuple[Question, str]:
+    """The question to search with, and the same as one text."""
+    searched, before = follow_ups.resolve(question, history)
+    searched = replace(searched, previous_questions=join_previous_questions(searched, before))
+    return searched, f"{searched.previous_questions} {searched.text}".strip()
+
+
+def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
+    """The questions before, as many as it takes to understand this one; none where the reader selected something."""
+    joined = ""
     if question.context:
-        return lead
-    before = [turn.text for turn in history or question.claimed if turn.role == "user"]
-    for text in before[: -MOST_BEFORE - 1 : -1]:
-        if len(analysis.without_stop_words(f"{lead} {question.text}")) >= ENOUGH_WORDS:
+        return joined
+    before = [turn.text for turn in history or question.client_history if turn.role == "user"]
+    for text in before[: -MAX_PREVIOUS_QUESTIONS - 1 : -1]:
+        if len(analysis.without_stop_words(f"{joined} {question.text}")) >= MIN_WORDS:
             break
-        lead = f"{text} {lead}".strip()
-    return lead
+        joined = f"{text} {joined}".strip()
+    return joined
 
 
-def _wanted(question: Question) -> str:
-    """What a quotation should be about: the selection, where there is one, else the question, else those before."""
-    pointed = " ".join(item.value[:LONGEST_POINTER] for item in question.context)
-    says_something = pointed or analysis.without_stop_words(question.text)
-    return f"{question.text} {pointed}" if says_something else question.lead or question.text
+def _quotation_topic(question: Question) -> str:
+    """What a quotation should be about: question and selection, or the questions before if these say nothing."""
+    selection = " ".join(item.value[:MAX_SELECTION] for item in question.context)
+    says_something = selection or analysis.without_stop_words(question.text)
+    return f"{question.text} {selection}" if says_something else question.previous_questions or question.text

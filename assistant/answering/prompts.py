@@ -65,7 +65,7 @@ def build(question: Question, passages: Sequence[Hit], history: Sequence[Turn]) 
     Stored turns become messages of their own. Turns that only the client claims are quoted.
     """
     quoted = [_quote_passage(number, hit) for number, hit in enumerate(passages, 1)]
-    claimed = keep_newest([_without_additions(turn) for turn in question.claimed])
+    claimed = keep_newest([_without_additions(turn) for turn in question.client_history])
     quoted += [f'<earlier from="{turn.role}">\n{_escape_tags(turn.text)}\n</earlier>' for turn in claimed]
     if question.current_path:
         quoted.append(f'<current_page path="{_escape_attribute(question.current_path)}"/>')

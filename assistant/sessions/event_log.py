@@ -1,48 +1,68 @@
-"""The chunks of a running answer, kept small: a reader may come back for all of them, and hundreds are kept at once."""
+"""The events of a running answer, kept small: hundreds of answers are kept at once, and a reader may come back."""
 
+import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any
 
-BLOCK = 64  # chunks
+from assistant import events
+from assistant.events import Event, Excerpt, SearchResult, Text
+
+BLOCK_SIZE = 64  # events
+_TYPES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *(events.Start, events.SearchCall, events.SearchResult, events.Status, events.Source, events.Text),
+        *(events.Failure, events.Abort, events.Finish),
+    )
+}
 
 
-class Log:
-    """Grows at its end and is read from any position. Whole blocks are compressed, since chunks are much alike.
+def dump_events(batch: Iterable[Event]) -> str:
+    """Events as a JSON array, in memory and in Redis. A text is its string, another event `[type, *fields]`."""
+    return json.dumps([event.delta if isinstance(event, Text) else _dump(event) for event in batch])
 
-    Without `keep` it forgets what its one reader has read.
-    """
 
-    def __init__(self, *, keep: bool) -> None:
-        self.keep = keep
+def load_events(dumped: str) -> list[Event]:
+    """The events of `dump_events`."""
+    return [Text(item) if isinstance(item, str) else _load(*item) for item in json.loads(dumped)]
+
+
+def _dump(event: Event) -> list[Any]:
+    return [type(event).__name__, *(getattr(event, field.name) for field in fields(event))]
+
+
+def _load(kind: str, *values: Any) -> Event:
+    if kind == SearchResult.__name__:
+        call_id, excerpts = values
+        return SearchResult(call_id, [Excerpt(*excerpt) for excerpt in excerpts])
+    event: Event = _TYPES[kind](*values)
+    return event
+
+
+class EventLog:
+    """Grows at its end and can be read from any position. Whole blocks are compressed: events are much alike."""
+
+    def __init__(self) -> None:
         self._blocks: list[bytes] = []
-        self._first = 0  # position of the first chunk of the tail
-        self._tail: list[str] = []
+        self._tail: list[Event] = []
+        self._tail_start = 0  # position of the first event of the tail
 
     def __len__(self) -> int:
-        return self._first + len(self._tail)
+        return self._tail_start + len(self._tail)
 
-    def append(self, chunk: str) -> None:
-        """Add a chunk, which holds no NUL: JSON escapes it."""
-        self._tail.append(chunk)
-        if self.keep and len(self._tail) == 2 * BLOCK:  # the newest ones are about to be read
-            self._blocks.append(zlib.compress("\0".join(self._tail[:BLOCK]).encode(), 1))
-            del self._tail[:BLOCK]
-            self._first += BLOCK
+    def append(self, event: Event) -> None:
+        """Add an event."""
+        self._tail.append(event)
+        if len(self._tail) == 2 * BLOCK_SIZE:  # the newest block stays: its events are about to be read
+            self._blocks.append(zlib.compress(dump_events(self._tail[:BLOCK_SIZE]).encode(), 1))
+            del self._tail[:BLOCK_SIZE]
+            self._tail_start += BLOCK_SIZE
 
-    def read(self, position: int) -> Iterator[str]:
-        """The chunks from a position on, up to the end there is when it gets there."""
-        while position < len(self):
-            if position < self._first:
-                chunks = zlib.decompress(self._blocks[position // BLOCK]).decode().split("\0")[position % BLOCK :]
-            else:
-                chunks = self._tail[position - self._first :]
-            for chunk in chunks:
-                position += 1
-                if not self.keep:
-                    self._forget(position)
-                yield chunk
-
-    def _forget(self, position: int) -> None:
-        if position - self._first >= BLOCK:  # not one by one: that would move the whole list each time
-            del self._tail[: position - self._first]
-            self._first = position
+    def read_batch(self, position: int) -> Sequence[Event]:
+        """Some events from a position on, at least one where there is one."""
+        if position >= self._tail_start:
+            return self._tail[position - self._tail_start :]
+        block = zlib.decompress(self._blocks[position // BLOCK_SIZE]).decode()
+        return load_events(block)[position % BLOCK_SIZE :]

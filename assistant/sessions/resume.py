@@ -1,14 +1,14 @@
-"""Answers that readers come back to: in this process from memory, in another one from Redis.
+"""Answers that readers come back to: from memory in this process, from Redis in another one.
 
 With `REDIS_URL` set, a resumable answer is copied to a Redis stream while it
-runs. A process that does not have it follows the stream, and tells the one that
-has it, over a channel, what its reader does.
+runs. A process that does not run the answer reads that stream. Over a channel it
+tells the process that does what its reader wants.
 
-    answer:ID          stream; an entry is a batch of chunks with the position of
-                       its first one, so that what is sent twice counts once
-    answer:ID:facts    whose it is; kept alive by the process that makes it
+    answer:ID:events   stream; an entry is a batch of events with the position of
+                       the first one, so that an event that is sent twice counts once
+    answer:ID:info     whose it is; its expiry is renewed by the process that runs it
     answer:chat:HASH   id of the latest answer of a chat
-    answers            channel: {"do": "read" | "stop", "id"}, {"do": "drop", "project", "fp", "thread"}
+    answers            channel: {"do": "read" | "stop", "id"}, {"do": "discard", "project", "fp", "thread"}
 """
 
 import asyncio
@@ -31,298 +31,304 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from assistant.answering.pipeline import SORRY
 from assistant.conversations.chat_ids import is_chat_id_shared
+from assistant.events import Event, Failure
+from assistant.sessions.event_log import dump_events, load_events
 from assistant.sessions.running import (
     Asker,
-    Live,
-    Taken,
-    answers,
-    surely,
+    DeliveryCheck,
+    RunningAnswer,
+    assume_delivered,
+    running_answers,
 )
-from assistant.wire import compact
 from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)
 
 BATCH_SECONDS = 0.05
-BEAT_SECONDS = 2.0  # how often a living answer, or a reader elsewhere, says so
-DEAD_SECONDS = 6  # without a beat
-TOLD_SECONDS = 0.5  # that a question waits for Redis
-TAKEN_SECONDS = 0.25  # until the last bytes of an answer have reached their reader, as a rule
+HEARTBEAT_SECONDS = 2.0  # between two signs of life of a running answer, or of a reader in another process
+DEAD_AFTER_SECONDS = 6  # without a sign of life
+ANNOUNCE_SECONDS = 0.5  # that a question waits for Redis
+DELIVERY_SECONDS = 0.25  # until the last bytes of an answer have reached their reader, as a rule
 CHANNEL = "answers"
-AWAY = (RedisError, OSError)
+REDIS_FAILURES = (RedisError, OSError)
 
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, Redis]" = WeakKeyDictionary()
+_listeners: "WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[None]]" = WeakKeyDictionary()
 _tasks: set[asyncio.Task[None]] = set()
-_taken: dict[str, Taken] = {}  # of answers elsewhere that were just read to their end here
-_listening: "WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[None]]" = WeakKeyDictionary()
+_delivery_checks: dict[str, DeliveryCheck] = {}  # of answers of other processes that were just read to their end here
 
 
 @dataclass(frozen=True)
-class Remote:
-    """An answer that another process makes. Reads like `assistant.sessions.running.Live`."""
+class RemoteAnswer:
+    """An answer that runs in another process. It reads like `assistant.sessions.running.RunningAnswer`."""
 
     message_id: str
     thread_id: str
     asker: Asker
     resumable = True
 
-    async def read(self, after: int = 0, taken: Taken = surely) -> AsyncGenerator[str | None, None]:
-        """Yield the chunks from a position on, up to the end; None whenever there was silence for a while.
+    async def read(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
+        """Yield all events from the first one to the end, and None after each while of silence.
 
-        A Redis that is away for a moment is waited for.
+        It waits for a Redis that does not answer for a moment.
         """
-        position, seen = 0, ""  # of the chunk that comes next, and the one before it
-        alive = spoke = time.monotonic()
-        beat, last = 0.0, "0"
+        position = 0  # of the next event
+        last_life = last_event = time.monotonic()
+        heartbeat, last_entry = 0.0, "0"
         while True:
             now = time.monotonic()
             try:
-                if now - beat > BEAT_SECONDS:
-                    beat = now
-                    await _say({"do": "read", "id": self.message_id})
-                entries, is_alive = await self._news(last)
-            except AWAY:
-                last = "0"  # it may come back without its memory, and be told everything anew
+                if now - heartbeat > HEARTBEAT_SECONDS:
+                    heartbeat = now
+                    await _publish({"do": "read", "id": self.message_id})
+                entries, is_alive = await self._fetch_entries(last_entry)
+            except REDIS_FAILURES:
+                last_entry = "0"  # Redis may come back empty, and get all events once more
                 entries, is_alive = [], False
                 await asyncio.sleep(BATCH_SECONDS)
-            for last, entry in entries:  # noqa: B007  # where the next reading begins
+            for last_entry, entry in entries:  # noqa: B007  # where the next fetch begins
                 start = int(entry["at"])
-                for chunk in json.loads(entry["chunks"])[max(0, position - start) :] if start <= position else ():
-                    position, seen = position + 1, chunk
-                    if position > after:
-                        yield chunk
-                if entry["end"] == "1" and position >= start:
-                    if position <= after:
-                        yield seen  # the last chunk comes in any case
-                    _taken[self.message_id] = taken
-                    _keep(asyncio.create_task(_close_chat(self.asker, self.message_id, taken)))
+                if start > position:
+                    continue
+                for event in load_events(entry["events"])[position - start :]:
+                    position += 1
+                    yield event
+                if entry["end"] == "1":
+                    _delivery_checks[self.message_id] = is_delivered
+                    _keep(asyncio.create_task(_close_chat(self.asker, self.message_id, is_delivered)))
                     return
             if entries or is_alive:
-                alive = now
+                last_life = now
             if entries:
-                spoke = now
-            elif now - alive > DEAD_SECONDS:
-                yield _BROKEN  # its process died
+                last_event = now
+            elif now - last_life > DEAD_AFTER_SECONDS:
+                yield Failure(SORRY)  # its process died
                 return
-            elif now - spoke > settings.ENV.keep_alive_seconds:
-                spoke = now
+            elif now - last_event > settings.ENV.keep_alive_seconds:
+                last_event = now
                 yield None
 
-    async def _news(self, last: str) -> tuple[list[Any], bool]:
-        """Entries after one, waiting a little for them, and whether the answer's process lives."""
-        redis, key = _redis(), _key(self.message_id)
-        found = await redis.xread({key: last}, count=100, block=500)
-        return (found[0][1], True) if found else ([], bool(await redis.exists(f"{key}:facts")))
+    async def _fetch_entries(self, last_entry: str) -> tuple[list[Any], bool]:
+        """The entries after one, after a short wait for them, and whether the answer's process lives."""
+        redis = _redis()
+        streams = await redis.xread({_events_key(self.message_id): last_entry}, count=100, block=500)
+        return (streams[0][1], True) if streams else ([], bool(await redis.exists(_info_key(self.message_id))))
 
     def stop(self) -> None:
         """Ask the other process to end the answer."""
-        _tell({"do": "stop", "id": self.message_id})
+        _keep(asyncio.create_task(_try_to_publish({"do": "stop", "id": self.message_id})))
 
 
-_BROKEN = compact({"type": "error", "errorText": SORRY})
-
-
-async def find_chat(asker: Asker) -> Live | Remote | None:
+async def find_chat(asker: Asker) -> RunningAnswer | RemoteAnswer | None:
     """The answer of a chat that was asked from the same origin and address and is not yet read to its end.
 
-    None also when another fp used the same chat id: nobody could tell whose answer it is.
+    None also when another fp used the same chat id: then nobody can tell whose answer it is.
     """
     if not asker.chat_id or await in_db(is_chat_id_shared)(asker.project, asker.chat_id):
         return None
-    return answers.of_chat(asker) or await _remote_chat(asker)
+    return running_answers.find_chat(asker) or await _find_remote_chat(asker)
 
 
-async def find_message(asker: Asker, thread_id: str, message_id: str) -> Live | Remote | None:
-    """A reader's answer by its id, running or just ended."""
-    found = answers.get(message_id) or await _remote(message_id)
-    if found is None or found.thread_id != thread_id:
+async def find_message(asker: Asker, thread_id: str, message_id: str) -> RunningAnswer | RemoteAnswer | None:
+    """A reader's answer by its id, if it runs or has just ended."""
+    answer = running_answers.get(message_id) or await _find_remote(message_id)
+    if answer is None or answer.thread_id != thread_id:
         return None
-    return found if (found.asker.project, found.asker.fp) == (asker.project, asker.fp) else None
+    return answer if (answer.asker.project, answer.asker.fp) == (asker.project, asker.fp) else None
 
 
-async def share(live: Live) -> None:
-    """Let other processes follow a resumable answer, where there is a Redis. They know of it when this returns."""
+async def share(answer: RunningAnswer) -> None:
+    """Let other processes follow a resumable answer, where there is a Redis. They can find it when this returns."""
     if not settings.ENV.redis_url:
         return
     loop = asyncio.get_running_loop()
-    if loop not in _listening or _listening[loop].done():
-        _listening[loop] = asyncio.create_task(_listen())
+    if loop not in _listeners or _listeners[loop].done():
+        _listeners[loop] = asyncio.create_task(_listen())
     try:
-        async with asyncio.timeout(TOLD_SECONDS):
-            await _announce(live)
-    except (*AWAY, TimeoutError):
-        logger.warning("Redis does not answer; %s may not be resumed elsewhere.", live.message_id)
-    _keep(asyncio.create_task(_copy(live)))
+        async with asyncio.timeout(ANNOUNCE_SECONDS):
+            await _announce(answer)
+    except (*REDIS_FAILURES, TimeoutError):
+        logger.warning("Redis does not answer; %s may not be resumed elsewhere.", answer.message_id)
+    _keep(asyncio.create_task(_copy(answer)))
 
 
-async def drop(project: int, fp: str, thread_id: str) -> None:
-    """End a conversation's running answers, wherever they are made, and keep nothing of them to be resumed."""
-    answers.drop(project, fp, thread_id)
+async def discard_thread(project: int, fp: str, thread_id: str) -> None:
+    """End a thread's running answers, in all processes. None of them can be resumed afterwards."""
+    running_answers.discard_thread(project, fp, thread_id)
     if settings.ENV.redis_url:
-        await _tried({"do": "drop", "project": project, "fp": fp, "thread": thread_id})
+        await _try_to_publish({"do": "discard", "project": project, "fp": fp, "thread": thread_id})
 
 
 async def erase(message_ids: list[str]) -> None:
-    """Take answers out of Redis."""
+    """Delete answers from Redis."""
     if settings.ENV.redis_url and message_ids:
-        keys = [key for message_id in message_ids for key in (_key(message_id), f"{_key(message_id)}:facts")]
+        keys = [key for message_id in message_ids for key in (_events_key(message_id), _info_key(message_id))]
         try:
             await _redis().delete(*keys)
-        except AWAY:
-            logger.exception("Redis does not answer; forgotten answers stay there for their grace period.")
+        except REDIS_FAILURES:
+            logger.exception("Redis does not answer; deleted answers stay there for their grace period.")
 
 
-async def _announce(live: Live) -> None:
-    redis, key = _redis(), _key(live.message_id)
-    facts = json.dumps({"thread_id": live.thread_id, "asker": asdict(live.asker)})
-    async with redis.pipeline(transaction=True) as pipe:
-        pipe.set(f"{key}:facts", facts, ex=DEAD_SECONDS)
-        pipe.expire(key, DEAD_SECONDS + _kept(live))
-        if live.asker.chat_id:
-            pipe.set(_chat_key(live.asker), live.message_id, ex=DEAD_SECONDS + _kept(live))
+async def _announce(answer: RunningAnswer) -> None:
+    info = json.dumps({"thread_id": answer.thread_id, "asker": asdict(answer.asker)})
+    async with _redis().pipeline(transaction=True) as pipe:
+        pipe.set(_info_key(answer.message_id), info, ex=DEAD_AFTER_SECONDS)
+        pipe.expire(_events_key(answer.message_id), DEAD_AFTER_SECONDS + _grace(answer))
+        if answer.asker.chat_id:
+            pipe.set(_chat_key(answer.asker), answer.message_id, ex=DEAD_AFTER_SECONDS + _grace(answer))
         await pipe.execute()
 
 
-async def _copy(live: Live) -> None:
-    """Copy an answer's log, batch by batch; all of it anew when Redis was away, or lost its memory."""
-    copied, entries, beat = 0, 0, time.monotonic()
+async def _copy(answer: RunningAnswer) -> None:
+    """Copy an answer's log in batches. Copy all of it again when Redis was away, or lost its memory."""
+    copied, entries, heartbeat = 0, 0, time.monotonic()
     while True:
-        await live.news(copied, BEAT_SECONDS)
-        if not live.ended:
+        await answer.wait_for_event(copied, HEARTBEAT_SECONDS)
+        if not answer.ended:
             await asyncio.sleep(BATCH_SECONDS)
-        ended = live.ended
-        batch = list(live.log.read(copied))
+        ended = answer.ended
+        batch = _read_log(answer, copied)
         try:
-            if time.monotonic() - beat > BEAT_SECONDS:
-                await _announce(live)
-                beat = time.monotonic()
-            kept = await _add(live, copied, batch, ended) if batch or ended else entries
-        except AWAY:
-            logger.warning("Redis does not answer; %s waits to be copied.", live.message_id)
+            if time.monotonic() - heartbeat > HEARTBEAT_SECONDS:
+                await _announce(answer)
+                heartbeat = time.monotonic()
+            stored_entries = await _add(answer, copied, batch, ended) if batch or ended else entries
+        except REDIS_FAILURES:
+            logger.warning("Redis does not answer; %s waits to be copied.", answer.message_id)
             await asyncio.sleep(1)
-            kept = -1
-        if kept < entries + bool(batch or ended):
-            copied, entries, beat = 0, 0, 0.0
-            if ended and answers.get(live.message_id) is not live:
+            stored_entries = -1
+        if stored_entries < entries + bool(batch or ended):
+            copied, entries, heartbeat = 0, 0, 0.0
+            if ended and running_answers.get(answer.message_id) is not answer:
                 return  # nobody may come back for it any more
             continue
-        copied, entries = copied + len(batch), kept
+        copied, entries = copied + len(batch), stored_entries
         if ended:
             break
-    if live.dropped:
-        await erase([live.message_id])
-    await _close_chat(live.asker, live.message_id, lambda: live.dropped or live.delivered)
+    if answer.discarded:
+        await erase([answer.message_id])
+    await _close_chat(answer.asker, answer.message_id, lambda: answer.discarded or answer.is_delivered)
 
 
-async def _add(live: Live, at: int, batch: list[str], ended: bool) -> int:
-    """Add an entry; returns how many there are now, 0 where Redis no longer knows whose they are."""
-    redis, key = _redis(), _key(live.message_id)
-    async with redis.pipeline(transaction=True) as pipe:
-        pipe.xadd(key, {"at": at, "chunks": json.dumps(batch), "end": int(ended)})
-        pipe.xlen(key)
-        pipe.exists(f"{key}:facts")
-        pipe.expire(key, DEAD_SECONDS + _kept(live))
+def _read_log(answer: RunningAnswer, position: int) -> list[Event]:
+    """All events from a position on."""
+    batch: list[Event] = []
+    while position + len(batch) < len(answer.log):
+        batch += answer.log.read_batch(position + len(batch))
+    return batch
+
+
+async def _add(answer: RunningAnswer, position: int, batch: list[Event], ended: bool) -> int:
+    """Add an entry. Returns how many entries there are now; 0 where Redis no longer knows whose they are."""
+    events_key, info_key = _events_key(answer.message_id), _info_key(answer.message_id)
+    async with _redis().pipeline(transaction=True) as pipe:
+        pipe.xadd(events_key, {"at": position, "events": dump_events(batch), "end": int(ended)})
+        pipe.xlen(events_key)
+        pipe.exists(info_key)
+        pipe.expire(events_key, DEAD_AFTER_SECONDS + _grace(answer))
         if ended:
-            pipe.expire(f"{key}:facts", _kept(live))
-            pipe.expire(key, _kept(live))
+            pipe.expire(info_key, _grace(answer))
+            pipe.expire(events_key, _grace(answer))
         results = await pipe.execute()
     return int(results[1]) * int(results[2])
 
 
-def _kept(live: Live) -> int:
-    return int(live.patience.grace) + 1
+def _grace(answer: RunningAnswer) -> int:
+    return int(answer.timeouts.grace) + 1
 
 
-async def _close_chat(asker: Asker, message_id: str, taken: Taken) -> None:
-    """Forget that a chat has an answer to resume, once its end has reached a reader."""
-    await asyncio.sleep(TAKEN_SECONDS)
+async def _close_chat(asker: Asker, message_id: str, is_delivered: DeliveryCheck) -> None:
+    """Forget that a chat has an answer to resume, once the end of the answer has reached a reader."""
+    await asyncio.sleep(DELIVERY_SECONDS)
     try:
-        if asker.chat_id and taken() and await _redis().get(_chat_key(asker)) == message_id:
+        if asker.chat_id and is_delivered() and await _redis().get(_chat_key(asker)) == message_id:
             await _redis().delete(_chat_key(asker))
-    except AWAY:
-        logger.warning("Redis does not answer.")
+    except REDIS_FAILURES:
+        logger.warning("Redis does not answer; a chat's answer can be resumed although it was read.")
     finally:
-        _taken.pop(message_id, None)
+        _delivery_checks.pop(message_id, None)
 
 
 async def _listen() -> None:
-    """Hear what other processes want of the answers here."""
+    """Receive what other processes want of the answers here."""
     while True:
         try:
             async with _redis().pubsub() as channel:
                 await channel.subscribe(CHANNEL)
                 while True:
-                    heard = await channel.get_message(ignore_subscribe_messages=True, timeout=1.0)
-                    if heard:
-                        _obey(json.loads(heard["data"]))
-        except AWAY:
-            logger.warning("Redis does not answer; what other processes say is not heard.")
+                    message = await channel.get_message(ignore_subscribe_messages=True, timeout=1.0)
+                    if message:
+                        _handle(json.loads(message["data"]))
+        except REDIS_FAILURES:
+            logger.warning("Redis does not answer; signals of other processes do not arrive.")
         except Exception:  # the task boundary: one bad message must not end the listening
             logger.exception("A message of another process could not be read.")
         await asyncio.sleep(1)
 
 
-def _obey(signal: dict[str, Any]) -> None:
-    if signal["do"] == "drop":
-        answers.drop(signal["project"], signal["fp"], signal["thread"])
-    elif live := answers.get(signal["id"]):
+def _handle(signal: dict[str, Any]) -> None:
+    if signal["do"] == "discard":
+        running_answers.discard_thread(signal["project"], signal["fp"], signal["thread"])
+    elif answer := running_answers.get(signal["id"]):
         if signal["do"] == "read":
-            live.hold()
+            answer.extend_grace()
         else:
-            live.stop()
+            answer.stop()
 
 
-async def _say(signal: dict[str, Any]) -> None:
+async def _publish(signal: dict[str, Any]) -> None:
     await _redis().publish(CHANNEL, json.dumps(signal))
 
 
-async def _tried(signal: dict[str, Any]) -> None:
+async def _try_to_publish(signal: dict[str, Any]) -> None:
     try:
-        await _say(signal)
-    except AWAY:
-        logger.exception("Other processes could not be told.")
+        await _publish(signal)
+    except REDIS_FAILURES:
+        logger.exception("Redis does not answer; other processes do not get a signal.")
 
 
-def _tell(signal: dict[str, Any]) -> None:
-    _keep(asyncio.create_task(_tried(signal)))
-
-
-async def _remote(message_id: str) -> Remote | None:
-    facts = await _get(f"{_key(message_id)}:facts")
-    if facts is None:
+async def _find_remote(message_id: str) -> RemoteAnswer | None:
+    text = await _get(_info_key(message_id))
+    if text is None:
         return None
-    known = json.loads(facts)
-    return Remote(message_id, known["thread_id"], Asker(**known["asker"]))
+    info = json.loads(text)
+    return RemoteAnswer(message_id, info["thread_id"], Asker(**info["asker"]))
 
 
-async def _remote_chat(asker: Asker) -> Remote | None:
+async def _find_remote_chat(asker: Asker) -> RemoteAnswer | None:
     message_id = await _get(_chat_key(asker))
-    if message_id is None or answers.get(message_id):
-        return None  # what is here and was not found is read already
-    return None if message_id in _taken and _taken[message_id]() else await _remote(message_id)
+    if message_id is None or running_answers.get(message_id):
+        return None  # an answer of this process that was not found has been read to its end
+    was_read = message_id in _delivery_checks and _delivery_checks[message_id]()
+    return None if was_read else await _find_remote(message_id)
 
 
 async def _get(key: str) -> str | None:
-    """A value, if there is a Redis and it knows one."""
+    """A value, if there is a Redis and it has one."""
     if not settings.ENV.redis_url:
         return None
     try:
         value: str | None = await _redis().get(key)
-    except AWAY:
+    except REDIS_FAILURES:
         logger.exception("Redis does not answer.")
         return None
     return value
 
 
-def _key(message_id: str) -> str:
-    return f"answer:{message_id}"
+def _events_key(message_id: str) -> str:
+    return f"answer:{message_id}:events"
+
+
+def _info_key(message_id: str) -> str:
+    return f"answer:{message_id}:info"
 
 
 def _chat_key(asker: Asker) -> str:
-    return "answer:chat:" + hashlib.sha256(compact(asker.chat).encode()).hexdigest()
+    chat = json.dumps(asker.chat, separators=(",", ":"))
+    return f"answer:chat:{hashlib.sha256(chat.encode()).hexdigest()}"
 
 
-def _redis() -> Any:  # its types name every shape that some option would give
+def _redis() -> Any:  # its types list every shape that some option would return
     loop = asyncio.get_running_loop()
     if loop not in _clients:
         _clients[loop] = Redis.from_url(
@@ -330,13 +336,13 @@ def _redis() -> Any:  # its types name every shape that some option would give
             decode_responses=True,
             socket_connect_timeout=1,
             socket_timeout=5,
-            retry=Retry(ExponentialBackoff(cap=0.2, base=0.02), 3),  # kept connections go stale
+            retry=Retry(ExponentialBackoff(cap=0.2, base=0.02), 3),  # pooled connections may be closed already
             retry_on_error=[RedisConnectionError, RedisTimeoutError],
         )
     return _clients[loop]
 
 
 def _keep(task: "asyncio.Task[None]") -> None:
-    """Hold a task until it is done; the event loop itself does not."""
+    """Keep a task until it is done. The event loop itself does not."""
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)

@@ -1,9 +1,10 @@
-"""Running answers of this process: each in a task of its own, read by whoever comes, leaves, and comes back.
+"""Running answers of this process. Each runs in a task of its own; readers come, leave and come back.
 
-    doors.ask -> Live -> read() by a door
+    start.start_answer -> RunningAnswer -> read() by an endpoint or the socket
 
-What a reader missed is in the answer's log. When the last reader leaves, an
-answer ends at once, or, where it is resumable, after a grace period.
+The events of an answer are in its log, so a reader can read it from its start
+at any time. When the last reader leaves, an answer ends at once. A resumable
+answer ends after a grace period.
 """
 
 import asyncio
@@ -15,25 +16,24 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from assistant.answering.pipeline import Outcome
-from assistant.events import Event, Failed, Stopped
-from assistant.sessions.event_log import Log
+from assistant.events import Abort, Event, Failure
+from assistant.sessions.event_log import EventLog
 
 logger = logging.getLogger(__name__)
 
-AHEAD = 1_000  # chunks that an answer may run ahead of its reader; then the model server has to wait
+MAX_AHEAD = 1_000  # events that an answer may be ahead of its reader; then the model server has to wait
 RESTARTING = "The service is restarting. Please ask again."
 UNREAD = "The answer was not read in time."
-FIRST_CHUNK = 0.05  # seconds that an answer waits for it
-FIRST_READER = 5.0  # seconds; the door that asked comes at once
-LAST_SAVE = 12.0  # seconds for the last answers to be stored, when the process ends; SQLite may be locked for 10
+FIRST_EVENT_SECONDS = 0.05  # that an answer waits until its reader has taken the first event
+FIRST_READER_SECONDS = 5.0  # until somebody must read an answer; who asked does so at once
+LAST_SAVE_SECONDS = 12.0  # for the last answers to be stored when the process ends; SQLite may be locked for 10
 
-Places = list[tuple[str, object]]
-Encode = Callable[[AsyncGenerator[Event, None]], AsyncGenerator[str, None]]
+Slots = list[tuple[str, object]]
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Whose answer it is. `origin` and `network` (of the address) are those of the request that asked."""
+    """Who asked. `origin` and `network` (of the address) are those of the request that asked."""
 
     project: int
     organization: int
@@ -44,21 +44,21 @@ class Asker:
 
     @property
     def chat(self) -> tuple[object, ...]:
-        """What two requests must share to be of one chat in one browser."""
+        """What two requests have in common when they belong to one chat in one browser."""
         return (self.project, self.chat_id, self.origin, self.network)
 
 
 @dataclass(frozen=True)
-class Patience:
-    """Seconds of silence before a keep-alive, of grace for a reader to come back, of waiting for one who is stuck."""
+class Timeouts:
+    """Seconds: of silence before a keep-alive, for a reader to come back, for a reader who does not read on."""
 
     keep_alive: float = 10.0
     grace: float = 20.0
-    stuck: float = 120.0
+    stalled_reader: float = 120.0
 
 
 @dataclass(frozen=True)
-class Most:
+class Capacity:
     """How many answers may run at once: in this process, for one client address, for one organization."""
 
     process: int = 1_000
@@ -66,11 +66,11 @@ class Most:
     organization: int = 1_000
 
 
-Taken = Callable[[], bool]
+DeliveryCheck = Callable[[], bool]
 
 
-def surely() -> bool:
-    """For servers that cannot tell what has reached a reader."""
+def assume_delivered() -> bool:
+    """The delivery check of servers that cannot tell what has reached a reader."""
     return True
 
 
@@ -78,8 +78,8 @@ class Full(Exception):
     """No further answer may run now."""
 
 
-class Live:
-    """One answer: its log of chunks, and the task that adds to it."""
+class RunningAnswer:
+    """One answer: its event log, and the task that adds to the log."""
 
     def __init__(
         self,
@@ -87,211 +87,201 @@ class Live:
         thread_id: str,
         asker: Asker,
         outcome: Outcome,
-        patience: Patience,
+        timeouts: Timeouts,
         *,
         resumable: bool,
-        keep: bool = True,
     ) -> None:
         self.message_id = message_id
         self.thread_id = thread_id
         self.asker = asker
         self.outcome = outcome
-        self.patience = patience
+        self.timeouts = timeouts
         self.resumable = resumable
-        self.log = Log(keep=keep)
+        self.log = EventLog()
         self.ended = False
-        self.dropped = False  # nothing of it may be resumed
-        self._takers: list[Taken] = []  # readers who got it to its end
+        self.discarded = False  # nobody may resume it any more
+        self._delivery_checks: list[DeliveryCheck] = []  # of readers who read it to its end
         self._readers = 0
-        self._read = 0  # chunks that the furthest reader took
-        self._news: dict[asyncio.Future[bool], float] = {}
+        self._furthest = 0  # position of the furthest reader
+        self._waiters: dict[asyncio.Future[bool], float] = {}  # who waits for an event, and until when
         self._alarm: asyncio.TimerHandle | None = None
-        self._room = asyncio.Event()
-        self._begun = self._ending = False
-        self._last_word: Event | None = None
-        self._leaving: asyncio.TimerHandle | None = None
+        self._reader_moved = asyncio.Event()
+        self._started = self._ending = False
+        self._last_event: Event | None = None  # instead of what the pipeline would still tell
+        self._abandonment: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def start(self, events: AsyncGenerator[Event, None], encode: Encode) -> None:
+    def start(self, events: AsyncGenerator[Event, None]) -> None:
         """Begin to run."""
-        self._task = asyncio.create_task(self._run(events, encode))
-        seconds = self.patience.grace if self.resumable else FIRST_READER
-        self._leaving = asyncio.get_running_loop().call_later(seconds, self.abandon)
+        self._task = asyncio.create_task(self._run(events))
+        seconds = self.timeouts.grace if self.resumable else FIRST_READER_SECONDS
+        self._abandonment = asyncio.get_running_loop().call_later(seconds, self.abandon)
 
-    async def read(self, after: int = 0, taken: Taken = surely) -> AsyncGenerator[str | None, None]:
-        """Yield the chunks from a position on, up to the end; None whenever there was silence for a while.
+    async def read(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
+        """Yield all events from the first one to the end, and None after each while of silence.
 
-        The last chunk comes in any case. `taken` tells later whether what was
-        yielded has really reached the reader.
+        `is_delivered` tells later whether what was yielded has reached the reader.
         """
         self._readers += 1
-        self._stay()
+        self._cancel_abandonment()
         try:
-            position = min(after, len(self.log) - self.ended)
+            position = 0
             while True:
-                for chunk in self.log.read(position):
+                for event in self.log.read_batch(position):
                     position += 1
-                    if position > self._read:
-                        self._read = position
-                        self._room.set()
-                    yield chunk
-                if self.ended and position == len(self.log):
-                    self._takers.append(taken)
+                    if position > self._furthest:
+                        self._furthest = position
+                        self._reader_moved.set()
+                    yield event
+                if position < len(self.log):
+                    continue
+                if self.ended:
+                    self._delivery_checks.append(is_delivered)
                     return
-                if not await self.news(position, self.patience.keep_alive):
+                if not await self.wait_for_event(position, self.timeouts.keep_alive):
                     yield None
         finally:
             self._readers -= 1
             if not self._readers:
-                self._left()
+                self._plan_abandonment()
 
     @property
-    def delivered(self) -> bool:
+    def is_delivered(self) -> bool:
         """Whether some reader has all of it."""
-        return any(taken() for taken in self._takers)
-
-    async def news(self, position: int, seconds: float) -> bool:
-        """Wait until the log is longer than that, or the answer has ended. False when the time is over first."""
-        if len(self.log) > position or self.ended:
-            return True
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[bool] = loop.create_future()
-        self._news[waiter] = until = loop.time() + seconds
-        if self._alarm is None or self._alarm.when() > until:
-            self._set_alarm(until)
-        try:
-            return await waiter
-        finally:
-            self._news.pop(waiter, None)
-
-    def _set_alarm(self, when: float) -> None:
-        """One timer for all who wait, and for token after token: it looks, when it rings, who still does."""
-        if self._alarm:
-            self._alarm.cancel()
-        self._alarm = asyncio.get_running_loop().call_at(when, self._ring)
-
-    def _ring(self) -> None:
-        now = asyncio.get_running_loop().time()
-        for waiter, until in self._news.items():
-            if until <= now:
-                _resolve(waiter, False)
-        self._alarm = None
-        if later := [until for until in self._news.values() if until > now]:
-            self._set_alarm(min(later))
-
-    def stop(self) -> None:
-        """End the answer here; its readers are told."""
-        self._end(Stopped())
-
-    def interrupt(self) -> None:
-        """End the answer because the process does; its readers are told. One that is whole is left to be stored."""
-        if self.outcome.state == "running":
-            self.outcome.state, self.outcome.reason = "interrupted", "the service was stopped"
-            self._end(Failed(RESTARTING))
-
-    def abandon(self) -> None:
-        """End the answer, since nobody reads it, and keep nothing of it for a reader to come back to."""
-        self.dropped = True
-        self._end(Stopped())
-
-    def hold(self) -> None:
-        """A reader in another process is there: begin the grace period anew, and go on at its pace."""
-        self._read = len(self.log)
-        self._room.set()
-        if self._leaving:
-            self._left()
-
-    async def wait(self) -> None:
-        """Until the answer has ended and is stored."""
-        if self._task:
-            await asyncio.wait([self._task])
+        return any(is_delivered() for is_delivered in self._delivery_checks)
 
     @property
     def is_read(self) -> bool:
         """Whether somebody reads it now."""
         return self._readers > 0
 
-    def _end(self, last_word: Event) -> None:
+    async def wait_for_event(self, position: int, seconds: float) -> bool:
+        """Wait until there is an event at that position, or the answer has ended. False when the time is over first."""
+        if len(self.log) > position or self.ended:
+            return True
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[bool] = loop.create_future()
+        self._waiters[waiter] = until = loop.time() + seconds
+        if self._alarm is None or self._alarm.when() > until:
+            self._set_alarm(until)
+        try:
+            return await waiter
+        finally:
+            self._waiters.pop(waiter, None)
+
+    def _set_alarm(self, when: float) -> None:
+        """One timer serves all waiters and all their tokens. When it rings, it looks who still waits."""
+        if self._alarm:
+            self._alarm.cancel()
+        self._alarm = asyncio.get_running_loop().call_at(when, self._ring)
+
+    def _ring(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for waiter, until in self._waiters.items():
+            if until <= now:
+                _resolve(waiter, False)
+        self._alarm = None
+        if later := [until for until in self._waiters.values() if until > now]:
+            self._set_alarm(min(later))
+
+    def stop(self) -> None:
+        """End the answer here. Readers get an `Abort`."""
+        self._end(Abort())
+
+    def interrupt(self) -> None:
+        """End the answer because the process ends. Readers get a `Failure`. A complete answer is left to be stored."""
+        if self.outcome.state == "running":
+            self.outcome.state, self.outcome.reason = "interrupted", "the service was stopped"
+            self._end(Failure(RESTARTING))
+
+    def abandon(self) -> None:
+        """End the answer, since nobody reads it. It cannot be resumed afterwards."""
+        self.discarded = True
+        self._end(Abort())
+
+    def extend_grace(self) -> None:
+        """Note a reader in another process: begin the grace period anew, and go on at that reader's pace."""
+        self._furthest = len(self.log)
+        self._reader_moved.set()
+        if self._abandonment:
+            self._plan_abandonment()
+
+    async def wait_until_stored(self) -> None:
+        """Wait until the answer has ended and is stored."""
+        if self._task:
+            await asyncio.wait([self._task])
+
+    def _end(self, last_event: Event) -> None:
         if self.ended or self._ending or self._task is None:
             return
-        if not self._begun:  # a task that is cancelled before its first step would store nothing
-            asyncio.get_running_loop().call_soon(self._end, last_word)
+        if not self._started:  # a task that is cancelled before its first step would store nothing
+            asyncio.get_running_loop().call_soon(self._end, last_event)
             return
         self._ending = True
-        self._last_word = last_word
+        self._last_event = last_event
         self._task.cancel()
 
-    def _stay(self) -> None:
-        if self._leaving:
-            self._leaving.cancel()
-            self._leaving = None
+    def _cancel_abandonment(self) -> None:
+        if self._abandonment:
+            self._abandonment.cancel()
+            self._abandonment = None
 
-    def _left(self) -> None:
-        """Nobody reads any more."""
-        self._stay()
+    def _plan_abandonment(self) -> None:
+        """Nobody reads any more: end the answer, now or after the grace period."""
+        self._cancel_abandonment()
         if self.ended:
             return
         if self.resumable:
             loop = asyncio.get_running_loop()
-            self._leaving = loop.call_later(self.patience.grace, self.abandon)
+            self._abandonment = loop.call_later(self.timeouts.grace, self.abandon)
         else:
             self.abandon()
 
-    async def _run(self, events: AsyncGenerator[Event, None], encode: Encode) -> None:
-        self._begun = True
-        try:
-            async with aclosing(encode(self._until_told(events))) as chunks:
-                async for chunk in chunks:
-                    self.log.append(chunk)
-                    self._tell()
-        except asyncio.CancelledError:
-            pass  # the whole process ends
-        except Exception:  # the task boundary: an answer always ends
-            logger.exception("Answer %s could not be encoded.", self.message_id)
-        finally:
-            self.ended = True
-            self._stay()
-            self._tell()
-            if self._alarm:
-                self._alarm.cancel()
-
-    async def _until_told(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """The events, at the pace of the readers. Cancelled, the answer stores itself, and the last word follows."""
-        met = False
+    async def _run(self, events: AsyncGenerator[Event, None]) -> None:
+        """Log the events, at the pace of the readers. When it is cancelled, the pipeline stores the answer first."""
+        self._started = True
         try:
             async with aclosing(events):
                 async for event in events:
-                    yield event
-                    if not met:  # the first words go out before the search takes the processor
-                        met = True
-                        await self._until_met()
-                    if len(self.log) - self._read > AHEAD:
-                        await self._until_room()
+                    self._log(event)
+                    if len(self.log) == 1:
+                        await self._wait_for_first_reader()
+                    if len(self.log) - self._furthest > MAX_AHEAD:
+                        await self._wait_for_reader()
         except asyncio.CancelledError:
-            if self._last_word is None:
-                raise
-            if task := asyncio.current_task():
-                task.uncancel()
-            yield self._last_word
+            if self._last_event:  # without one, the whole process ends
+                self._log(self._last_event)
+        except Exception:  # the task boundary: an answer always ends
+            logger.exception("Answer %s could not be logged.", self.message_id)
+        finally:
+            self.ended = True
+            self._cancel_abandonment()
+            self._wake_readers()
+            if self._alarm:
+                self._alarm.cancel()
 
-    async def _until_met(self) -> None:
-        """Wait a moment for the first reader, who is on the way."""
+    def _log(self, event: Event) -> None:
+        self.log.append(event)
+        self._wake_readers()
+
+    async def _wait_for_first_reader(self) -> None:
+        """Give the first event a moment to go out, before the search takes the processor."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(FIRST_CHUNK):
-                await self._room.wait()
+            async with asyncio.timeout(FIRST_EVENT_SECONDS):
+                await self._reader_moved.wait()
 
-    async def _until_room(self) -> None:
-        """Wait for the reader. One who holds the connection and never reads would else hold the model server, too."""
-        self._room.clear()
+    async def _wait_for_reader(self) -> None:
+        """Wait until a reader reads on. A reader who never does would hold the model server's connection, too."""
+        self._reader_moved.clear()
         try:
-            async with asyncio.timeout(self.patience.stuck):
-                await self._room.wait()
+            async with asyncio.timeout(self.timeouts.stalled_reader):
+                await self._reader_moved.wait()
         except TimeoutError:
-            self._last_word = Failed(UNREAD)
+            self._last_event = Failure(UNREAD)
             raise asyncio.CancelledError from None
 
-    def _tell(self) -> None:
-        for waiter in self._news:
+    def _wake_readers(self) -> None:
+        for waiter in self._waiters:
             _resolve(waiter, True)
 
 
@@ -300,81 +290,80 @@ def _resolve(waiter: "asyncio.Future[bool]", value: bool) -> None:
         waiter.set_result(value)
 
 
-class Answers:
-    """The answers of a process: those that run, and the resumable ones that ended a grace period ago or less."""
+class RunningAnswers:
+    """The answers of this process: those that run, and resumable ones for a grace period after their end."""
 
     def __init__(self) -> None:
-        self._lives: dict[str, Live] = {}
-        self._places: Counter[tuple[str, object]] = Counter()
-        self._looking: set[asyncio.Task[None]] = set()
+        self._answers: dict[str, RunningAnswer] = {}
+        self._used_slots: Counter[tuple[str, object]] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def reserve(self, asker: Asker, most: Most) -> Places:
-        """Take a place for an answer, or raise `Full`. Give it back with `release`, or let `add` do so."""
+    def reserve(self, asker: Asker, capacity: Capacity) -> Slots:
+        """Take the slots of an answer, or raise `Full`. `release` gives them back; `add` does at the end."""
         if self._closed:
             raise Full(RESTARTING)
-        places: Places = [
+        slots: Slots = [
             ("process", None),
             ("network", asker.network),
             ("organization", asker.organization),
         ]
-        if any(self._places[place] >= getattr(most, place[0]) for place in places):
+        if any(self._used_slots[slot] >= getattr(capacity, slot[0]) for slot in slots):
             raise Full("Too many answers are running. Try again shortly.")
-        self._places.update(places)
-        return places
+        self._used_slots.update(slots)
+        return slots
 
-    def release(self, places: Places) -> None:
-        """Give places back."""
-        self._places.subtract(places)
-        for place in places:
-            if not self._places[place]:
-                del self._places[place]
+    def release(self, slots: Slots) -> None:
+        """Give slots back."""
+        self._used_slots.subtract(slots)
+        for slot in slots:
+            if not self._used_slots[slot]:
+                del self._used_slots[slot]
 
-    def add(self, live: Live, places: Places) -> None:
-        """Keep a started answer until it has ended, and longer where its reader may come back."""
-        self._lives[live.message_id] = live
+    def add(self, answer: RunningAnswer, slots: Slots) -> None:
+        """Keep a started answer until it has ended, and for a grace period more where it can be resumed."""
+        self._answers[answer.message_id] = answer
+        task = asyncio.create_task(self._remove_at_end(answer, slots))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-        async def look_after() -> None:
-            await live.wait()
-            self.release(places)
-            if live.resumable and not live.dropped:
-                await asyncio.sleep(live.patience.grace)
-            self._lives.pop(live.message_id, None)
+    async def _remove_at_end(self, answer: RunningAnswer, slots: Slots) -> None:
+        await answer.wait_until_stored()
+        self.release(slots)
+        if answer.resumable and not answer.discarded:
+            await asyncio.sleep(answer.timeouts.grace)
+        self._answers.pop(answer.message_id, None)
 
-        task = asyncio.create_task(look_after())
-        self._looking.add(task)
-        task.add_done_callback(self._looking.discard)
-
-    def get(self, message_id: str) -> Live | None:
+    def get(self, message_id: str) -> RunningAnswer | None:
         """An answer by its id."""
-        return self._lives.get(message_id)
+        return self._answers.get(message_id)
 
-    def drop(self, project: int, fp: str, thread_id: str) -> None:
-        """End the answers of a reader's conversation and forget them: it is asked anew, or to be gone."""
-        for live in list(self._lives.values()):
-            if (live.asker.project, live.asker.fp, live.thread_id) == (project, fp, thread_id):
-                live.abandon()
-                del self._lives[live.message_id]
+    def discard_thread(self, project: int, fp: str, thread_id: str) -> None:
+        """End the answers of a reader's thread and forget them: it is asked again, or deleted."""
+        for answer in list(self._answers.values()):
+            if (answer.asker.project, answer.asker.fp, answer.thread_id) == (project, fp, thread_id):
+                answer.abandon()
+                del self._answers[answer.message_id]
 
-    def of_chat(self, asker: Asker) -> Live | None:
-        """The latest answer of a chat that its asker has not yet got to the end of."""
-        found = [live for live in self._lives.values() if live.asker.chat == asker.chat and not live.delivered]
-        return found[-1] if found else None
+    def find_chat(self, asker: Asker) -> RunningAnswer | None:
+        """The latest answer of a chat that its asker has not yet read to its end."""
+        chat = [a for a in self._answers.values() if a.asker.chat == asker.chat and not a.is_delivered]
+        return chat[-1] if chat else None
 
     async def close(self, grace: float) -> None:
-        """Let answers end within the grace period (seconds), then end them; return when all are stored and told."""
+        """Let answers end within the grace period (seconds), then end them. Returns when all are stored and read."""
         self._closed = True
         deadline = time.monotonic() + grace
-        while self._places and time.monotonic() < deadline:
-            for live in self._lives.values():
-                if not live.is_read:
-                    live.interrupt()
+        while self._used_slots and time.monotonic() < deadline:
+            for answer in self._answers.values():
+                if not answer.is_read:
+                    answer.interrupt()
             await asyncio.sleep(0.02)
-        for live in self._lives.values():
-            live.interrupt()
-        deadline = time.monotonic() + LAST_SAVE
-        while time.monotonic() < deadline and any(not live.ended or live.is_read for live in self._lives.values()):
+        for answer in self._answers.values():
+            answer.interrupt()
+        deadline = time.monotonic() + LAST_SAVE_SECONDS
+        while time.monotonic() < deadline and any(not a.ended or a.is_read for a in self._answers.values()):
             await asyncio.sleep(0.02)
 
 
-answers = Answers()
+running_answers = RunningAnswers()

@@ -1,4 +1,4 @@
-"""The one pipeline behind every door: a valid question of a known caller to a running answer."""
+"""From a valid question of a known caller to a running answer, the same for HTTP, the socket and the `/ask` page."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from django.conf import settings
 
 from assistant import configuration
 from assistant.answering import pipeline
-from assistant.answering.pipeline import Ladder, Outcome
+from assistant.answering.pipeline import ModelChain, Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import AssistantSettings, Message
@@ -17,15 +17,14 @@ from assistant.schemas import Ask, AskV2
 from assistant.sessions import resume
 from assistant.sessions.running import (
     Asker,
-    Encode,
+    Capacity,
     Full,
-    Live,
-    Most,
-    Patience,
-    Places,
-    answers,
+    RunningAnswer,
+    Slots,
+    Timeouts,
+    running_answers,
 )
-from assistant.upstream import openai
+from assistant.upstream import formats
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
 from docsite.core.http.client_address import network_of
@@ -34,27 +33,25 @@ from docsite.core.tenants.models import Project
 
 
 @dataclass(frozen=True)
-class Door:
-    """How an answer leaves: its encoding, whether it waits for a reader who is gone, and is kept for others to read."""
+class Transport:
+    """How a question came. A resumable answer waits a while for a reader who left."""
 
     caller: Message.Caller
     origin: str
-    encode: Encode
     resumable: bool = False
-    keep: bool = True
 
 
-async def ask(caller: Caller, body: Ask, door: Door) -> Live:
-    """Store the question and start its answer. Raises `Unavailable` when too many are running.
+async def start_answer(caller: Caller, body: Ask, transport: Transport) -> RunningAnswer:
+    """Store the question and start its answer. Raises `Unavailable` when too many answers are running.
 
-    A reader who leaves meanwhile leaves nothing behind that still runs.
+    When the reader leaves meanwhile, the answer is abandoned as soon as it has started.
     """
-    asker = asker_of(caller, body.fp, door.origin, (body.id or "") if isinstance(body, AskV2) else "")
+    asker = identify_asker(caller, body.fp, transport.origin, (body.id or "") if isinstance(body, AskV2) else "")
     try:
-        places = answers.reserve(asker, most())
+        slots = running_answers.reserve(asker, capacity())
     except Full as full:
         raise Unavailable(str(full)) from None
-    starting = asyncio.create_task(_start(caller.project, asker, body, door, places))
+    starting = asyncio.create_task(_start(caller.project, asker, body, transport, slots))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -62,24 +59,24 @@ async def ask(caller: Caller, body: Ask, door: Door) -> Live:
         raise
 
 
-def _abandon(starting: "asyncio.Task[Live]") -> None:
+def _abandon(starting: "asyncio.Task[RunningAnswer]") -> None:
     if starting.exception() is None:
         starting.result().abandon()
 
 
-def asker_of(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
-    """Whose answer it is, or would be."""
+def identify_asker(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
+    """Who asks, or comes back to an answer."""
     project = caller.project
     return Asker(project.pk, project.organization_id, fp, network_of(caller.address), origin, chat_id)
 
 
-async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: Places) -> Live:
+async def _start(project: Project, asker: Asker, body: Ask, transport: Transport, slots: Slots) -> RunningAnswer:
     try:
         question = body.question(project)
         asked = NewQuestion(
             fp=body.fp,
             text=question.text,
-            caller=door.caller,
+            caller=transport.caller,
             thread_id=body.threadId,
             page_path=question.current_path,
             chat_id=asker.chat_id,
@@ -87,74 +84,74 @@ async def _start(project: Project, asker: Asker, body: Ask, door: Door, places: 
             message_id=body.messageId if isinstance(body, AskV2) else None,
         )
         if not asked.replaces:
-            return await _run(project, asker, question, asked, door, places)
+            return await _run(project, asker, question, asked, transport, slots)
         if not asked.thread_id:
-            asked = replace(asked, thread_id=await _begun(asker))
-        async with _one_by_one.setdefault(f"{body.fp} {asked.thread_id}", asyncio.Lock()):
-            await resume.drop(project.pk, body.fp, asked.thread_id or "")
-            return await _run(project, asker, question, asked, door, places)
+            asked = replace(asked, thread_id=await _thread_of_chat(asker))
+        async with _regeneration_locks.setdefault(f"{body.fp} {asked.thread_id}", asyncio.Lock()):
+            await resume.discard_thread(project.pk, body.fp, asked.thread_id or "")
+            return await _run(project, asker, question, asked, transport, slots)
     except BaseException:
-        answers.release(places)
+        running_answers.release(slots)
         raise
 
 
-async def _begun(asker: Asker) -> str | None:
-    """The conversation of a chat whose first answer has not reached its asker, who can then name no thread."""
-    found = await resume.find_chat(asker)
-    return found.thread_id if found and found.asker.fp == asker.fp else None
+async def _thread_of_chat(asker: Asker) -> str | None:
+    """The thread of a chat whose first answer has not reached its asker, who cannot know the thread's id yet."""
+    answer = await resume.find_chat(asker)
+    return answer.thread_id if answer and answer.asker.fp == asker.fp else None
 
 
-# Of two requests to replace one answer, the second replaces that of the first.
-_one_by_one: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
+# When two requests replace one answer, the second replaces the answer to the first.
+_regeneration_locks: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDictionary()
 
 
 async def _run(
-    project: Project, asker: Asker, question: Question, asked: NewQuestion, door: Door, places: Places
-) -> Live:
-    conversation, voice, ladder = await in_db(_open)(project, asked)
-    question, retrieve = replace(question, voice=voice), configuration.retrieval(project)
+    project: Project, asker: Asker, question: Question, asked: NewQuestion, transport: Transport, slots: Slots
+) -> RunningAnswer:
+    conversation, voice, models = await in_db(_open)(project, asked)
+    question, retrieve = replace(question, voice=voice), configuration.passage_search(project)
     outcome = Outcome()
-    live = Live(
+    answer = RunningAnswer(
         conversation.message_id,
         conversation.thread_id,
         asker,
         outcome,
-        _patience(),
-        resumable=door.resumable,
-        keep=door.keep,
+        _timeouts(),
+        resumable=transport.resumable,
     )
-    if live.resumable:
-        await resume.share(live)
-    live.start(pipeline.answer(question, conversation, retrieve, ladder, outcome), door.encode)
-    answers.add(live, places)
-    return live
+    if answer.resumable:
+        await resume.share(answer)
+    answer.start(pipeline.answer(question, conversation, retrieve, models, outcome))
+    running_answers.add(answer, slots)
+    return answer
 
 
 async def drain() -> None:
-    """End what runs, since the process does: within the grace period by itself, then with an error part."""
-    await answers.close(settings.ENV.shutdown_seconds)
-    await openai.close()
+    """End the running answers because the process ends: complete within the grace period, else with a failure."""
+    await running_answers.close(settings.ENV.shutdown_seconds)
+    await formats.close()
 
 
-async def forget(project: Project, fp: str, thread_id: str) -> None:
-    """Delete a reader's conversation, with whatever of it is still running or could be resumed."""
-    await resume.drop(project.pk, fp, thread_id)
+async def forget_conversation(project: Project, fp: str, thread_id: str) -> None:
+    """Delete a reader's thread, its running answers, and whatever of it could be resumed."""
+    await resume.discard_thread(project.pk, fp, thread_id)
     message_ids = await in_db(threads.delete_thread)(project, fp, thread_id)
-    await resume.drop(project.pk, fp, thread_id)  # what began meanwhile
+    await resume.discard_thread(project.pk, fp, thread_id)  # answers that started meanwhile
     await resume.erase(message_ids)
 
 
-def _open(project: Project, asked: NewQuestion) -> tuple[StoredConversation, Voice, Ladder]:
-    told = AssistantSettings.for_project(project)
-    return open_conversation(project, asked), told.voice(), configuration.ladder(project, told)
+def _open(project: Project, asked: NewQuestion) -> tuple[StoredConversation, Voice, ModelChain]:
+    owner_settings = AssistantSettings.for_project(project)
+    conversation = open_conversation(project, asked)
+    return conversation, owner_settings.voice(), configuration.model_chain(project, owner_settings)
 
 
-def _patience() -> Patience:
+def _timeouts() -> Timeouts:
     env = settings.ENV
-    return Patience(env.keep_alive_seconds, env.resume_seconds, env.openai_answer_seconds)
+    return Timeouts(env.keep_alive_seconds, env.resume_seconds, env.openai_answer_seconds)
 
 
-def most() -> Most:
+def capacity() -> Capacity:
     """How many answers may run at once."""
     env = settings.ENV
-    return Most(env.max_running_answers, env.max_running_answers_ip, env.max_running_answers_org)
+    return Capacity(env.max_running_answers, env.max_running_answers_ip, env.max_running_answers_org)

@@ -1,6 +1,7 @@
-"""Model servers. The only code that knows a provider; one module for each wire format.
+"""Model servers. Only this package knows a provider.
 
-UpstreamError          told to the ladder by its `reason`, a few words without upstream text
+Others import the types below and `relay`, which never raises. `formats` is the
+registry of wire formats, one module for each; `breaker` spares a failing server.
 """
 
 from dataclasses import dataclass
@@ -9,47 +10,53 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Model:
-    """A model behind a server."""
+    """A model behind a server that speaks a format of `assistant.upstream.formats`."""
 
     base_url: str
     name: str
     api_key: str = ""
-    temperature: float | None = None  # None: as the server has it
+    temperature: float | None = None  # None: the server's own
+    format: str = "openai"
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Text as it arrives."""
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """The next piece of text."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts, where the server tells them."""
+    """Token counts, where the server sends them."""
 
     prompt_tokens: int
     completion_tokens: int
 
 
-@dataclass(frozen=True)
-class Ended:
+@dataclass(frozen=True, slots=True)
+class EndOfText:
     """The server said that the answer ends here, and why."""
 
     reason: Literal["stop", "length", "content-filter", "other"]
 
 
-class UpstreamError(Exception):
-    """The model server failed. `reason` is short and holds nothing of what the server said.
+Item = Delta | Usage | EndOfText
 
-    `again` says whether the same request may succeed in a moment, `wait` how
-    long the server asked for (seconds; None: it did not say). `theirs` is False
-    where the request was at fault, which says nothing about the server's health.
+
+class UpstreamError(Exception):
+    """The model server failed. `reason` is a few words, without anything that the server sent.
+
+    `retryable`: the same request may succeed in a moment. `retry_after`: how long
+    the server asked to wait (seconds; None: it did not say). `is_server_fault`:
+    False where the request was at fault, which says nothing about the server.
     """
 
-    def __init__(self, reason: str, *, again: bool = False, wait: float | None = None, theirs: bool = True) -> None:
+    def __init__(
+        self, reason: str, *, retryable: bool = False, retry_after: float | None = None, is_server_fault: bool = True
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.again = again
-        self.wait = wait
-        self.theirs = theirs
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.is_server_fault = is_server_fault

@@ -1,4 +1,4 @@
-"""A breaker for each model server: after failures in a row it is left alone for a while."""
+"""A circuit breaker for each model: after failures in a row its server is not asked for a while."""
 
 import time
 from dataclasses import dataclass
@@ -8,26 +8,26 @@ from assistant.upstream import Model
 
 @dataclass
 class Breaker:
-    """Counts failures in a row; open means: do not ask."""
+    """Counts failures in a row. While it is open, the server is not asked."""
 
     failures: int = 0
-    open_until: float = 0.0
+    open_until: float = 0.0  # on the clock of `time.monotonic`
 
-    def lets_through(self, most: int, rest: float) -> bool:
+    def allows_request(self, max_failures: int, rest: float) -> bool:
         """Whether to ask now. After the rest (seconds) one request at a time may try, until one succeeds."""
-        if self.failures < most:
+        if self.failures < max_failures:
             return True
         now = time.monotonic()
         if now < self.open_until:
             return False
-        self.open_until = now + rest  # for this one's time, the others go on waiting
+        self.open_until = now + rest  # while this request tries, others still wait
         return True
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """The server gave a whole answer."""
         self.failures = 0
 
-    def failed(self, rest: float) -> None:
+    def record_failure(self, rest: float) -> None:
         """The server failed once more."""
         self.failures += 1
         self.open_until = time.monotonic() + rest
@@ -36,6 +36,6 @@ class Breaker:
 _breakers: dict[tuple[str, str], Breaker] = {}
 
 
-def breaker(model: Model) -> Breaker:
+def breaker_of(model: Model) -> Breaker:
     """The breaker of a model in this process."""
     return _breakers.setdefault((model.base_url, model.name), Breaker())

@@ -1,77 +1,83 @@
 """AI SDK v4 data stream: `CODE:JSON` lines (ai-sdk.dev, "Data Stream Protocol").
 
-The thread id goes out on every channel that some client reads: the header (set
-by the endpoint), a `2` part, an `8` part, and extra keys of the `d` line.
+Clients read the thread id in different places. So it is sent in the header (by
+the endpoint), in a `2` part, in an `8` part, and in extra keys of the `d` line.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any
 
 from assistant import events
 from assistant.events import Event
-from assistant.wire import compact, tool_result
+from assistant.wire.protocol import StreamProtocol, to_json, tool_result
 
-HEADERS = {"Content-Type": "text/plain; charset=utf-8", "x-vercel-ai-data-stream": "v1"}
-KEEP_ALIVE = b"\n"  # a comment, as in server-sent events, would break the client
+
+class Encoder:
+    """Encodes each event as whole lines.
+
+    Search and text are two steps under one message id. In one step, a client
+    with `maxSteps` would take the tool call for its own and ask again.
+    """
+
+    def __init__(self) -> None:
+        self._message_id = self._thread_id = ""
+
+    def encode(self, event: Event) -> list[str]:
+        """The lines of one event."""
+        match event:
+            case events.Text():
+                return [_line("0", event.delta)]
+            case events.Start():
+                self._message_id, self._thread_id = event.message_id, event.thread_id
+                return [self._step()]
+            case events.SearchCall():
+                call = {"toolCallId": event.call_id, "toolName": "search", "args": {"query": event.query}}
+                return [_line("9", call)]
+            case events.SearchResult():
+                return [
+                    _line("a", {"toolCallId": event.call_id, "result": tool_result(event.excerpts)}),
+                    _line("e", {"finishReason": "tool-calls", "usage": _usage(), "isContinued": False}),
+                    self._step(),
+                ]
+            case events.Status():
+                return [_line("2", [{"type": "status", **event.data()}])]
+            case events.Source():
+                source_id = f"src_{event.number}"
+                return [_line("h", {"sourceType": "url", "id": source_id, "url": event.url, "title": event.title})]
+            case events.Failure():
+                return [_line("2", [self._finish()]), _line("3", event.sentence)]
+            case events.Abort():
+                return self._end(events.Finish(reason="other"))
+            case events.Finish():
+                return self._end(event)
+
+    def _step(self) -> str:
+        return _line("f", {"messageId": self._message_id})
+
+    def _finish(self) -> dict[str, str]:
+        return {"type": "finish", "threadId": self._thread_id}
+
+    def _end(self, event: events.Finish) -> list[str]:
+        end = {"finishReason": event.reason, "usage": _usage(event.prompt_tokens, event.completion_tokens)}
+        return [
+            _line("8", [self._finish()]),
+            _line("2", [self._finish()]),
+            _line("e", {**end, "isContinued": False}),
+            _line("d", {"type": "finish", **end, "threadId": self._thread_id}),
+        ]
 
 
 def _line(code: str, value: Any) -> str:
-    return f"{code}:{compact(value)}\n"
-
-
-async def encode(stream: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
-    """One chunk of whole lines for each event.
-
-    Search and text are two steps under one message id: in one step, a client
-    with `maxSteps` would take the tool call for its own and ask again.
-    """
-    message_id = thread_id = ""
-    async with aclosing(stream) as items:
-        async for event in items:
-            match event:
-                case events.Text():
-                    yield _line("0", event.delta)
-                case events.Start():
-                    message_id, thread_id = event.message_id, event.thread_id
-                    yield _line("f", {"messageId": message_id})
-                case events.Searching():
-                    call = {"toolCallId": event.call_id, "toolName": "search", "args": {"query": event.query}}
-                    yield _line("9", call)
-                case events.Found():
-                    yield (
-                        _line("a", {"toolCallId": event.call_id, "result": tool_result(event.hits)})
-                        + _line("e", {"finishReason": "tool-calls", "usage": _usage(), "isContinued": False})
-                        + _line("f", {"messageId": message_id})
-                    )
-                case events.Status():
-                    yield _line("2", [{"type": "status", **event.data()}])
-                case events.Source():
-                    source = {
-                        "sourceType": "url",
-                        "id": f"src_{event.number}",
-                        "url": event.url,
-                        "title": event.title,
-                    }
-                    yield _line("h", source)
-                case events.Failed():
-                    yield _line("2", [{"type": "finish", "threadId": thread_id}]) + _line("3", event.sentence)
-                case events.Stopped():
-                    yield _end(thread_id, events.Finish(reason="other"))
-                case events.Finish():
-                    yield _end(thread_id, event)
-
-
-def _end(thread_id: str, finish: events.Finish) -> str:
-    told = [{"type": "finish", "threadId": thread_id}]
-    end = {"finishReason": finish.reason, "usage": _usage(finish.prompt_tokens, finish.completion_tokens)}
-    return (
-        _line("8", told)
-        + _line("2", told)
-        + _line("e", {**end, "isContinued": False})
-        + _line("d", {"type": "finish", **end, "threadId": thread_id})
-    )
+    return f"{code}:{to_json(value)}\n"
 
 
 def _usage(prompt: int = 0, completion: int = 0) -> dict[str, int]:
     return {"promptTokens": prompt, "completionTokens": completion}
+
+
+PROTOCOL = StreamProtocol(
+    encoder=Encoder,
+    description="AI SDK v4 data stream. `X-Thread-Id` names the conversation.",
+    headers={"Content-Type": "text/plain; charset=utf-8", "x-vercel-ai-data-stream": "v1"},
+    deprecated=True,
+    keep_alive=b"\n",  # a comment, as in server-sent events, would break the client
+)

@@ -1,79 +1,85 @@
-"""AI SDK v5 UI message stream: one JSON object for each event (ai-sdk.dev, "UI Message Stream Protocol").
+"""AI SDK v5 UI message stream: JSON objects as server-sent events (ai-sdk.dev, "UI Message Stream Protocol").
 
-Only keys that every release of the clients knows: older ones refuse a whole
-message for one key too many.
+It sends only keys that every release of the clients knows. Older releases
+refuse a whole message for one unknown key.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any
 
 from assistant import events
 from assistant.events import Event
-from assistant.wire import compact, tool_result
+from assistant.wire.protocol import StreamProtocol, to_json, tool_result
 
-HEADERS = {"Content-Type": "text/event-stream", "x-vercel-ai-ui-message-stream": "v1"}
-KEEP_ALIVE = b": keep-alive\n\n"
-DONE = b"data: [DONE]\n\n"
 TEXT_ID = "txt_1"
-
-_FINISHED = '{"type":"finish",'
-_FAILED = '{"type":"error",'
+_DELTA = f'{{"type":"text-delta","id":"{TEXT_ID}","delta":'  # nearly all events are text: no dict for each
 
 
-def sse(part: str) -> bytes:
-    """A part as a server-sent event."""
+class Encoder:
+    """Encodes each event as JSON objects: two steps (search, text), then `finish` or `error`."""
+
+    def __init__(self) -> None:
+        self._metadata: dict[str, Any] = {}
+        self._text_open = False
+
+    def encode(self, event: Event) -> list[str]:
+        """The parts of one event."""
+        if isinstance(event, events.Text):
+            delta = f"{_DELTA}{to_json(event.delta)}}}"
+            if self._text_open:
+                return [delta]
+            self._text_open = True
+            return [to_json({"type": "text-start", "id": TEXT_ID}), delta]
+        return [to_json(part) for part in self._parts(event)]
+
+    def _parts(self, event: Event) -> list[dict[str, Any]]:
+        match event:
+            case events.Start():
+                self._metadata = {"threadId": event.thread_id}
+                return [
+                    {"type": "start", "messageId": event.message_id, "messageMetadata": self._metadata},
+                    {"type": "data-thread", "data": self._metadata, "transient": True},
+                    {"type": "start-step"},
+                ]
+            case events.SearchCall():
+                call = {"toolCallId": event.call_id, "toolName": "search", "providerExecuted": True}
+                return [
+                    {"type": "tool-input-start", **call},
+                    {"type": "tool-input-available", **call, "input": {"query": event.query}},
+                ]
+            case events.SearchResult():
+                output = {"toolCallId": event.call_id, "output": tool_result(event.excerpts)}
+                return [
+                    {"type": "tool-output-available", **output, "providerExecuted": True},
+                    {"type": "finish-step"},
+                    {"type": "start-step"},
+                ]
+            case events.Status():
+                return [{"type": "data-status", "data": event.data(), "transient": True}]
+            case events.Source():
+                source_id = f"src_{event.number}"
+                return [{"type": "source-url", "sourceId": source_id, "url": event.url, "title": event.title}]
+            case events.Failure():
+                return [{"type": "error", "errorText": event.sentence}]
+            case events.Abort():
+                return [{"type": "abort"}, self._finish()]
+            case events.Finish():
+                text_end = [{"type": "text-end", "id": TEXT_ID}] if self._text_open else []
+                return [*text_end, {"type": "finish-step"}, self._finish()]
+        raise TypeError(f"This event has no encoding: {event!r}")
+
+    def _finish(self) -> dict[str, Any]:
+        return {"type": "finish", "messageMetadata": self._metadata}
+
+
+def _frame(part: str) -> bytes:
     return f"data: {part}\n\n".encode()
 
 
-def is_last(part: str) -> bool:
-    """Whether an answer ends with this part."""
-    return part.startswith((_FINISHED, _FAILED))
-
-
-def failed(part: str) -> bool:
-    """Whether a part tells that the answer broke off."""
-    return part.startswith(_FAILED)
-
-
-async def encode(stream: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
-    """The parts of an answer as JSON, in two steps (search, text), ending with `finish` or `error`."""
-    metadata: dict[str, Any] = {}
-    text_open = False
-    async with aclosing(stream) as items:
-        async for event in items:
-            match event:
-                case events.Text():
-                    if not text_open:
-                        text_open = True
-                        yield compact({"type": "text-start", "id": TEXT_ID})
-                    yield compact({"type": "text-delta", "id": TEXT_ID, "delta": event.delta})
-                case events.Start():
-                    metadata = {"threadId": event.thread_id}
-                    yield compact({"type": "start", "messageId": event.message_id, "messageMetadata": metadata})
-                    yield compact({"type": "data-thread", "data": metadata, "transient": True})
-                    yield compact({"type": "start-step"})
-                case events.Searching():
-                    call = {"toolCallId": event.call_id, "toolName": "search", "providerExecuted": True}
-                    yield compact({"type": "tool-input-start", **call})
-                    yield compact({"type": "tool-input-available", **call, "input": {"query": event.query}})
-                case events.Found():
-                    output = {"toolCallId": event.call_id, "output": tool_result(event.hits)}
-                    yield compact({"type": "tool-output-available", **output, "providerExecuted": True})
-                    yield compact({"type": "finish-step"})
-                    yield compact({"type": "start-step"})
-                case events.Status():
-                    yield compact({"type": "data-status", "data": event.data(), "transient": True})
-                case events.Source():
-                    source = {"sourceId": f"src_{event.number}", "url": event.url, "title": event.title}
-                    yield compact({"type": "source-url", **source})
-                case events.Failed():
-                    yield compact({"type": "error", "errorText": event.sentence})
-                case events.Stopped():
-                    yield compact({"type": "abort"})
-                    yield compact({"type": "finish", "messageMetadata": metadata})
-                case events.Finish():
-                    if text_open:
-                        yield compact({"type": "text-end", "id": TEXT_ID})
-                    yield compact({"type": "finish-step"})
-                    yield compact({"type": "finish", "messageMetadata": metadata})
+PROTOCOL = StreamProtocol(
+    encoder=Encoder,
+    description="UI message stream of AI SDK v5 and later.",
+    headers={"Content-Type": "text/event-stream", "x-vercel-ai-ui-message-stream": "v1"},
+    frame=_frame,
+    keep_alive=b": keep-alive\n\n",
+    end=b"data: [DONE]\n\n",
+)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.datastructures import MultiValueDict
+from django.utils.module_loading import import_string
 from ninja import NinjaAPI
 from ninja.errors import ValidationError
 from ninja.parser import Parser
@@ -53,8 +54,8 @@ api.add_router("/v1/analytics", "analytics.feedback.api.router", tags=["Analytic
 api.add_router("/v1/collect", "analytics.api.views.collect_router", tags=["Collecting"])
 api.add_router("/discovery/v1/view", "analytics.api.views.view_router", tags=["Collecting"])
 api.add_router("/discovery/v1/feedback", "analytics.feedback.api.collect_router", tags=["Collecting"])
-api.add_router("/discovery/v1/assistant", "assistant.api.router", tags=["Assistant"])
-api.add_router("/discovery/v2/assistant", "assistant.api.router_v2", tags=["Assistant"])
+for protocol, router in import_string("assistant.api.routers").items():
+    api.add_router(f"/discovery/{protocol}/assistant", router, tags=["Assistant"])
 api.add_router("/discovery/v1/widget", "assistant.widget.api.router", tags=["Assistant"])
 api.add_router("/discovery/v1/search", "search.api.router", tags=["Search"])
 api.add_router("/discovery/v1/page", "search.api.page_router", tags=["Search"])

@@ -16,9 +16,8 @@ from assistant.answering.pipeline import SORRY, Outcome
 from assistant.conversations import transcript
 from assistant.limits import assistant_charges
 from assistant.models import Message
-from assistant.schemas import LONGEST_TEXT, Ask
-from assistant.sessions import start
-from assistant.wire import v1
+from assistant.schemas import MAX_TEXT, Ask
+from assistant.sessions.start import Transport, start_answer
 from docsite.core.access import authentication
 from docsite.core.access.api_middleware import as_api_error, own_origin
 from docsite.core.access.authentication import Caller
@@ -58,9 +57,9 @@ async def ask(request: HttpRequest) -> HttpResponse:
     if outcome and outcome.state != "done":
         refusal = ApiError(503, SORRY)
     result = {
-        "question": question[:LONGEST_TEXT],
+        "question": question[:MAX_TEXT],
         "path": path[:MAX_PATH_LENGTH],
-        "longest": LONGEST_TEXT,
+        "longest": MAX_TEXT,
         "answer": transcript.render(outcome.text) if outcome else "",
         "sources": outcome.sources if outcome else (),
         "status": refusal.status if refusal else 200,
@@ -80,8 +79,8 @@ def _check(question: str) -> None:
     """Refuse an empty or too long question. Raises 400."""
     if not question:
         raise BadRequest(sentence="Write a question first.")
-    if len(question) > LONGEST_TEXT:
-        raise BadRequest(sentence=f"The question has more than {LONGEST_TEXT:,} characters.")
+    if len(question) > MAX_TEXT:
+        raise BadRequest(sentence=f"The question has more than {MAX_TEXT:,} characters.")
 
 
 async def _answer(request: HttpRequest, question: str, path: str, language: str) -> Outcome:
@@ -97,12 +96,11 @@ async def _answer(request: HttpRequest, question: str, path: str, language: str)
             "filter": {"language": DEFAULT_LANGUAGE} if language == DEFAULT_LANGUAGE else None,
         }
     )
-    door = start.Door(Message.Caller.WEB, own_origin(request), v1.encode, keep=False)
-    live = await start.ask(caller, body, door)
-    async with aclosing(live.read()) as chunks:
-        async for _ in chunks:
+    answer = await start_answer(caller, body, Transport(Message.Caller.WEB, own_origin(request)))
+    async with aclosing(answer.read()) as events:
+        async for _ in events:
             pass
-    return live.outcome
+    return answer.outcome
 
 
 def _admit(request: HttpRequest) -> Caller:

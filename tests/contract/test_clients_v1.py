@@ -116,8 +116,11 @@ def test_a_second_question_continues_the_thread(visit, upstream, project):
         second["message"]["content"],
     ]
     assert first["message"]["id"] != second["message"]["id"]
-    told = upstream.last(project.domain)["messages"]
-    assert {"role": "assistant", "content": "To install acme, run the command in. More is in, and nothing in."} in told
+    messages = upstream.last(project.domain)["messages"]
+    assert {
+        "role": "assistant",
+        "content": "To install acme, run the command in. More is in, and nothing in.",
+    } in messages
 
 
 def test_an_unknown_thread_id_starts_a_new_thread(visit):

@@ -25,7 +25,7 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
         yield browser
 
 
-def told(turn: Turn, kind: str) -> list[dict[str, Any]]:
+def parts_of(turn: Turn, kind: str) -> list[dict[str, Any]]:
     """What `onData` was given."""
     return [item["data"] for item in turn["data"] if item["type"] == kind]
 
@@ -65,7 +65,7 @@ def test_the_ids_reach_every_place_a_client_can_look(visit):
     thread, message = {"threadId": turn["threadId"]}, turn["message"]
     [request] = turn["requests"]
     assert request["threadId"] == turn["threadId"]
-    assert told(turn, "data-thread") == [thread]
+    assert parts_of(turn, "data-thread") == [thread]
     assert turn["begun"] == message["metadata"] == turn["finished"]["metadata"] == thread
     assert request["events"][0]["messageMetadata"] == request["events"][-1]["messageMetadata"] == thread
     assert turn["ids"] == [message["id"]] == [turn["finished"]["id"]], "one id from the first part to the last"
@@ -114,8 +114,11 @@ def test_a_second_question_continues_the_thread(visit, upstream, project):
     assert len(request["body"]["messages"]) == 3, "the client sends the whole conversation"
     assert contents(second) == [INSTALL, first["text"], SOURCE, second["text"]]
     assert first["message"]["id"] != second["message"]["id"]
-    told = upstream.last(project.domain)["messages"]
-    assert {"role": "assistant", "content": "To install acme, run the command in. More is in, and nothing in."} in told
+    messages = upstream.last(project.domain)["messages"]
+    assert {
+        "role": "assistant",
+        "content": "To install acme, run the command in. More is in, and nothing in.",
+    } in messages
 
 
 def test_an_unknown_thread_id_starts_a_new_thread(visit):
@@ -169,7 +172,7 @@ def test_a_model_that_refuses_is_replaced_by_quotes(visit):
     assert (turn["status"], turn["error"]) == ("ready", None)
     assert "pip install acme" in turn["text"]
     assert turn["text"] == stored(turn).content
-    assert {"rung": "extractive", "reason": "the model server answered 500"} in told(turn, "data-status")
+    assert {"rung": "extractive", "reason": "the model server answered 500"} in parts_of(turn, "data-status")
     assert "secret details" not in json.dumps(turn)
 
 

@@ -4,7 +4,7 @@ import argparse
 import json
 import re
 import shlex
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -14,6 +14,7 @@ from django.core.management import BaseCommand, get_commands, load_command_class
 from assistant import consumers, events
 from assistant.events import Event
 from assistant.wire import v1, v2
+from assistant.wire.protocol import StreamProtocol
 from docsite.server.api import api
 from docsite.site import navigation
 from docsite.site.navigation import Page
@@ -72,22 +73,28 @@ def answers(path: str, method: str) -> set[str]:
     return set(map(str, DOCUMENT["paths"][path][method]["responses"]))
 
 
-async def an_answer(*ends: Event) -> AsyncGenerator[Event, None]:
-    yield events.Start("msg_1", "thr_1")
-    yield events.Searching("call_1", "query")
-    yield events.Found("call_1", [])
-    yield events.Status("model")
-    yield events.Source(1, "https://x.example", "X")
-    yield events.Text("text")
-    for end in ends:
-        yield end
+def an_answer(*ends: Event) -> list[Event]:
+    return [
+        events.Start("msg_1", "thr_1"),
+        events.SearchCall("call_1", "query"),
+        events.SearchResult("call_1", []),
+        events.Status("model"),
+        events.Source(1, "https://x.example", "X"),
+        events.Text("text"),
+        *ends,
+    ]
 
 
-ENDS: list[Event] = [events.Finish(), events.Failed("sentence"), events.Stopped()]
+def encode(protocol: StreamProtocol, answer: list[Event]) -> list[str]:
+    encoder = protocol.encoder()
+    return [part for event in answer for part in encoder.encode(event)]
 
 
-async def test_every_part_of_version_1_is_named() -> None:
-    lines = "".join([chunk for end in ENDS async for chunk in v1.encode(an_answer(end))]).splitlines()
+ENDS: list[Event] = [events.Finish(), events.Failure("sentence"), events.Abort()]
+
+
+def test_every_part_of_version_1_is_named() -> None:
+    lines = "".join([line for end in ENDS for line in encode(v1.PROTOCOL, an_answer(end))]).splitlines()
     assert first_cells(section("streaming", "## Version 1")) == {line[0] for line in lines}
     data = {item["type"] for line in lines if line[0] in "28" for item in json.loads(line[2:])}
     assert all(
@@ -95,13 +102,13 @@ async def test_every_part_of_version_1_is_named() -> None:
     )
 
 
-async def test_every_event_of_version_2_is_named() -> None:
-    parts = [json.loads(part) for end in ENDS async for part in v2.encode(an_answer(end))]
+def test_every_event_of_version_2_is_named() -> None:
+    parts = [json.loads(part) for end in ENDS for part in encode(v2.PROTOCOL, an_answer(end))]
     described = section("streaming", "## Version 2")
     assert first_cells(described) == {part["type"] for part in parts}
     keys = {key for part in parts for key in part} - {"type"}
     assert [key for key in keys if key not in described] == []
-    assert v2.DONE.decode().strip() in described
+    assert v2.PROTOCOL.end.decode().strip() in described
 
 
 def test_every_rung_is_named() -> None:

@@ -125,7 +125,7 @@ async def test_stop_over_http_reaches_the_other_process(client, processes, upstr
     await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
 
 
-async def test_when_its_process_dies_the_reader_elsewhere_is_told(start, upstream, redis, project):
+async def test_when_its_process_dies_the_reader_elsewhere_gets_an_error(start, upstream, redis, project):
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": redis}
     one, other = start(**environment), start(**environment)
     async with connect(one, project) as socket:

@@ -1,13 +1,13 @@
 """Which API paths browsers on other origins may call (CORS).
 
 Apps register the names of their resources when they start. A resource stands
-below `/discovery/v1/` or `/discovery/v2/`, and the project's domain follows it:
-`/discovery/v1/NAME/DOMAIN/...`.
+below `/discovery/` and a protocol, and the project's domain follows it:
+`/discovery/PROTOCOL/NAME/DOMAIN/...`. `v1` is a protocol.
 """
 
 import re
 
-_PATH = re.compile(r"/discovery/v(?P<version>[12])/(?P<name>[^/]+)/(?P<domain>[^/]*)")
+_PATH = re.compile(r"/discovery/(?P<protocol>[\w-]+)/(?P<name>[^/]+)/(?P<domain>[^/]*)")
 _project_resources: set[str] = set()
 _public_resources: set[str] = set()
 
@@ -25,7 +25,7 @@ def allow_every_origin(*names: str) -> None:
 def is_public(path: str) -> bool:
     """Whether pages on every origin may call a path."""
     match = _PATH.match(path)
-    return match is not None and match["version"] == "1" and match["name"] in _public_resources
+    return match is not None and match["protocol"] == "v1" and match["name"] in _public_resources
 
 
 def domain_of(path: str) -> str | None:

@@ -1,6 +1,6 @@
 """What a failing model server does to an answer: nothing the reader could be hurt by, and always an end.
 
-Before any text the answer goes down the ladder (second model, quotes); after
+Before any text the answer falls back (second model, quotes); after
 some it breaks off with an error part. The faults are those of `tests.upstream`.
 """
 
@@ -62,7 +62,7 @@ def two(start: Any, upstream: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def patient(start: Any, upstream: Any) -> Any:
-    """One model that may be slow, while the reader is told that we are there; few tokens a day."""
+    """One model that may be slow, with keep-alives for the reader; few tokens a day."""
     return start(**first_model(upstream), KEEP_ALIVE_SECONDS="0.3", DAILY_TOKENS_PER_PROJECT="1000")
 
 
@@ -77,8 +77,8 @@ def weary(start: Any, upstream: Any) -> Any:
 
 
 @dataclass
-class Told:
-    """What a reader was told, through either door."""
+class Reply:
+    """What a reader received, in either protocol."""
 
     marker: str
     raw: bytes
@@ -91,7 +91,7 @@ class Told:
     end: dict[str, Any] | None = None  # the part that says that the answer is complete
 
     @property
-    def ladder(self) -> list[tuple[str, str]]:
+    def rungs(self) -> list[tuple[str, str]]:
         """Rungs and reasons. The last status only adds what was searched."""
         assert "pages" in self.statuses[-1] or self.errors
         steps = self.statuses if self.errors else self.statuses[:-1]
@@ -105,121 +105,121 @@ class Told:
         return message
 
 
-def request_of(service: Any, tenant: Any, door: str, mode: str, marker: str) -> dict[str, Any]:
-    """The request that asks through a door."""
+def request_of(service: Any, tenant: Any, protocol: str, mode: str, marker: str) -> dict[str, Any]:
+    """The request that asks in a protocol."""
     body = question(INSTALL, context=fake(mode, marker))
-    if door == "v2":
+    if protocol == "v2":
         body["messages"] = [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": INSTALL}]}]
-    url = f"{service.url}/discovery/{door}/assistant/{tenant.domain}/message"
+    url = f"{service.url}/discovery/{protocol}/assistant/{tenant.domain}/message"
     return {"method": "POST", "url": url, "json": body, "headers": tenant.assistant}
 
 
-def ask(http: httpx.Client, service: Any, tenant: Any, mode: str, door: str = "v1") -> Told:
+def ask(http: httpx.Client, service: Any, tenant: Any, mode: str, protocol: str = "v1") -> Reply:
     """Ask, read the whole stream, and check what holds for every one."""
     marker = uuid.uuid4().hex
     began = time.monotonic()
     raw = b""
-    with http.stream(**request_of(service, tenant, door, mode, marker)) as response:
+    with http.stream(**request_of(service, tenant, protocol, mode, marker)) as response:
         assert response.status_code == 200
         for chunk in response.iter_raw():
             raw += chunk
             assert time.monotonic() - began < SOON, "the answer does not end"
-    told = Told(marker, raw, time.monotonic() - began, response.headers["x-thread-id"])
-    (read_v1 if door == "v1" else read_v2)(told)
-    assert_discreet(told, service)
-    return told
+    reply = Reply(marker, raw, time.monotonic() - began, response.headers["x-thread-id"])
+    (read_v1 if protocol == "v1" else read_v2)(reply)
+    assert_discreet(reply, service)
+    return reply
 
 
-def read_v1(told: Told) -> None:
-    lines = told.raw.decode().split("\n")
+def read_v1(reply: Reply) -> None:
+    lines = reply.raw.decode().split("\n")
     assert lines.pop() == "", "the stream ends with a whole line"
     for line in filter(None, lines):
         code, value = line[0], json.loads(line[2:])
-        told.kinds.append(code)
+        reply.kinds.append(code)
         match code:
             case "0":
-                told.text += value
+                reply.text += value
             case "2":
-                told.statuses += [item for item in value if item["type"] == "status"]
+                reply.statuses += [item for item in value if item["type"] == "status"]
             case "3":
-                told.errors.append(value)
+                reply.errors.append(value)
             case "d":
-                told.end = value
-    if told.errors:
-        assert told.kinds[-2:] == ["2", "3"], "thread id, error, nothing more"
+                reply.end = value
+    if reply.errors:
+        assert reply.kinds[-2:] == ["2", "3"], "thread id, error, nothing more"
         finish = json.loads(lines[-2][2:])
-        assert finish == [{"type": "finish", "threadId": told.thread_id}]
+        assert finish == [{"type": "finish", "threadId": reply.thread_id}]
     else:
-        assert told.kinds[-1] == "d"
-        assert told.end
-        assert told.end["threadId"] == told.thread_id
+        assert reply.kinds[-1] == "d"
+        assert reply.end
+        assert reply.end["threadId"] == reply.thread_id
 
 
-def read_v2(told: Told) -> None:
-    *events, nothing = told.raw.decode().split("\n\n")
+def read_v2(reply: Reply) -> None:
+    *events, nothing = reply.raw.decode().split("\n\n")
     assert nothing == "", "the stream ends with a whole event"
     assert events.pop() == "data: [DONE]"
     for event in events:
         part = json.loads(event.removeprefix("data: "))
-        told.kinds.append(part["type"])
+        reply.kinds.append(part["type"])
         match part["type"]:
             case "start":
-                assert part["messageMetadata"]["threadId"] == told.thread_id
+                assert part["messageMetadata"]["threadId"] == reply.thread_id
             case "text-delta":
-                told.text += part["delta"]
+                reply.text += part["delta"]
             case "data-status":
                 assert part["transient"] is True
-                told.statuses.append(part["data"])
+                reply.statuses.append(part["data"])
             case "error":
-                told.errors.append(part["errorText"])
+                reply.errors.append(part["errorText"])
             case "finish":
-                told.end = part
-    assert told.kinds[-1] == ("error" if told.errors else "finish")
+                reply.end = part
+    assert reply.kinds[-1] == ("error" if reply.errors else "finish")
 
 
-def assert_discreet(told: Told, service: Any) -> None:
+def assert_discreet(reply: Reply, service: Any) -> None:
     """Nothing of the model server reaches the reader; no key and no traceback reaches the log."""
-    shown, logged = told.raw.decode(), service.log.read_text()
+    shown, logged = reply.raw.decode(), service.log.read_text()
     for word in ("secret", "10.0.0.7", "127.0.0.1", "sk-", "fake-", "completions", "Loading", "param", "Traceback"):
         assert word not in shown
     for word in ("sk-first", "sk-second", "Traceback"):
         assert word not in logged
 
 
-def assert_stored_as_told(told: Told) -> Message:
-    """The record says what the reader was told: text, last rung, reason, and every step."""
-    stored = told.stored
-    assert stored.content.strip() == told.text.strip()
+def assert_stored_as_sent(reply: Reply) -> Message:
+    """The record has what the reader received: text, last rung, reason, and every step."""
+    stored = reply.stored
+    assert stored.content.strip() == reply.text.strip()
     steps = [(step["rung"], step.get("reason", "")) for step in stored.steps]
-    assert steps == told.ladder
+    assert steps == reply.rungs
     assert stored.rung == steps[-1][0]
     return stored
 
 
-def assert_quoted(told: Told, reason: str) -> None:
-    """The model said nothing: the documentation was quoted, and the reader told why."""
-    assert [rung for rung, _ in told.ladder] == ["model", "extractive"]
-    assert told.ladder[0] == ("model", "")
-    assert re.fullmatch(reason, told.ladder[1][1])
-    assert "```sh\npip install acme\n```" in told.text
-    assert f"[1]({CITED})" in told.text
-    assert not told.errors
-    stored = assert_stored_as_told(told)
-    assert (stored.state, stored.reason) == ("done", told.ladder[1][1])
+def assert_quoted(reply: Reply, reason: str) -> None:
+    """The model wrote nothing: the documentation is quoted, and the status has the reason."""
+    assert [rung for rung, _ in reply.rungs] == ["model", "extractive"]
+    assert reply.rungs[0] == ("model", "")
+    assert re.fullmatch(reason, reply.rungs[1][1])
+    assert "```sh\npip install acme\n```" in reply.text
+    assert f"[1]({CITED})" in reply.text
+    assert not reply.errors
+    stored = assert_stored_as_sent(reply)
+    assert (stored.state, stored.reason) == ("done", reply.rungs[1][1])
 
 
-def assert_broken_off(told: Told, reason: str) -> None:
-    """The model had begun: its text stays, and the reader is told that it is not all."""
-    assert told.errors == [SORRY]
-    assert told.end is None
-    assert told.text.startswith("To install acme, run the ")
-    stored = assert_stored_as_told(told)
+def assert_broken_off(reply: Reply, reason: str) -> None:
+    """The model had begun: its text stays, and an error ends the answer."""
+    assert reply.errors == [SORRY]
+    assert reply.end is None
+    assert reply.text.startswith("To install acme, run the ")
+    stored = assert_stored_as_sent(reply)
     assert (stored.state, stored.rung) == ("error", "model")
     assert re.fullmatch(reason, stored.reason)
 
 
-def answers_in_full(told: Told, rung: str = "model") -> bool:
-    return told.stored.state == "done" and told.stored.rung == rung and told.text.endswith("nothing in.")
+def answers_in_full(reply: Reply, rung: str = "model") -> bool:
+    return reply.stored.state == "done" and reply.stored.rung == rung and reply.text.endswith("nothing in.")
 
 
 # ---- Before any text.
@@ -248,25 +248,25 @@ REFUSED = [
 
 @pytest.mark.parametrize(("mode", "reason", "requests"), REFUSED, ids=[mode for mode, *_ in REFUSED])
 def test_a_fault_before_any_text_is_answered_with_quotes(http, one, upstream, project, mode, reason, requests):
-    told = ask(http, one, project, mode)
-    assert_quoted(told, reason)
-    assert len(upstream.asked(told.marker)) == requests
-    assert told.seconds < SILENCE
+    reply = ask(http, one, project, mode)
+    assert_quoted(reply, reason)
+    assert len(upstream.asked(reply.marker)) == requests
+    assert reply.seconds < SILENCE
 
 
 @pytest.mark.parametrize("mode", ["status401", "malformed_start"])
 def test_a_fault_before_any_text_is_answered_with_quotes_in_v2(http, one, upstream, project, mode):
     reason = next(reason for known, reason, _ in REFUSED if known == mode)
-    told = ask(http, one, project, mode, "v2")
-    assert_quoted(told, reason)
-    assert told.kinds.count("text-start") == told.kinds.count("text-end") == 1
+    reply = ask(http, one, project, mode, "v2")
+    assert_quoted(reply, reason)
+    assert reply.kinds.count("text-start") == reply.kinds.count("text-end") == 1
 
 
 @pytest.mark.parametrize("mode", ["hang_up", "cut_start"])
 def test_a_connection_that_breaks_before_any_text_is_answered_with_quotes(http, one, upstream, project, mode):
-    told = ask(http, one, project, mode)
-    assert_quoted(told, "the connection to the model server broke")
-    assert len(upstream.asked(told.marker)) <= 2, "tried again at most once"
+    reply = ask(http, one, project, mode)
+    assert_quoted(reply, "the connection to the model server broke")
+    assert len(upstream.asked(reply.marker)) <= 2, "tried again at most once"
 
 
 def test_a_longer_wait_than_two_seconds_is_not_waited_for(http, one, project):
@@ -275,11 +275,11 @@ def test_a_longer_wait_than_two_seconds_is_not_waited_for(http, one, project):
 
 @pytest.mark.parametrize(("mode", "at_least"), [("flaky500", 0.05), ("flaky429", 1.0)])
 def test_a_fault_that_passes_is_not_noticed(http, one, upstream, project, mode, at_least):
-    told = ask(http, one, project, mode)
-    assert answers_in_full(told)
-    assert_stored_as_told(told)
-    assert told.ladder == [("model", "")]
-    failed, worked = upstream.asked(told.marker)
+    reply = ask(http, one, project, mode)
+    assert answers_in_full(reply)
+    assert_stored_as_sent(reply)
+    assert reply.rungs == [("model", "")]
+    failed, worked = upstream.asked(reply.marker)
     assert failed["messages"] == worked["messages"]
     assert at_least <= worked["at"] - failed["ended_at"] < at_least + 1.5, "what Retry-After asks for, and some jitter"
 
@@ -305,11 +305,11 @@ def test_servers_that_cannot_be_reached_are_answered_with_quotes(http, start, pr
         "OPENAI_FALLBACK_BASE_URL": "http://model.invalid/v1",  # RFC 6761: never resolves
         "OPENAI_FALLBACK_MODEL": "fake-2",
     }
-    told = ask(http, start(**nobody, **PATIENCE), project, "happy")
-    assert told.ladder == [("model", ""), ("second_model", UNREACHABLE), ("extractive", UNREACHABLE)]
-    assert "```sh\npip install acme\n```" in told.text
-    assert_stored_as_told(told)
-    assert "model.invalid" not in told.raw.decode()
+    reply = ask(http, start(**nobody, **PATIENCE), project, "happy")
+    assert reply.rungs == [("model", ""), ("second_model", UNREACHABLE), ("extractive", UNREACHABLE)]
+    assert "```sh\npip install acme\n```" in reply.text
+    assert_stored_as_sent(reply)
+    assert "model.invalid" not in reply.raw.decode()
 
 
 def test_a_server_that_accepts_nobody_gives_way_to_another_which_does_not_get_its_key(http, start, upstream, project):
@@ -319,10 +319,10 @@ def test_a_server_that_accepts_nobody_gives_way_to_another_which_does_not_get_it
             "OPENAI_FALLBACK_MODEL": "fake-2",
         }
         service = start(**{**first_model(upstream), "OPENAI_BASE_URL": f"http://{host}/v1"}, **second, **PATIENCE)
-        told = ask(http, service, project, "happy")
-    assert told.ladder == [("model", ""), ("second_model", "the model server did not accept the connection in time")]
-    assert answers_in_full(told, "second_model")
-    (asked,) = upstream.asked(told.marker)
+        reply = ask(http, service, project, "happy")
+    assert reply.rungs == [("model", ""), ("second_model", "the model server did not accept the connection in time")]
+    assert answers_in_full(reply, "second_model")
+    (asked,) = upstream.asked(reply.marker)
     assert asked["authorization"] == ""
 
 
@@ -338,34 +338,34 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("mode", "reason"), BROKEN)
-@pytest.mark.parametrize("door", ["v1", "v2"])
-def test_a_fault_after_some_text_breaks_the_answer_off(http, one, upstream, project, mode, reason, door):
-    told = ask(http, one, project, mode, door)
-    assert_broken_off(told, reason)
-    assert told.seconds < SILENCE
-    wait_for(lambda: upstream.last(told.marker)["ended"], "the upstream to be closed")  # where it only fell silent
-    assert len(upstream.asked(told.marker)) == 1
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_a_fault_after_some_text_breaks_the_answer_off(http, one, upstream, project, mode, reason, protocol):
+    reply = ask(http, one, project, mode, protocol)
+    assert_broken_off(reply, reason)
+    assert reply.seconds < SILENCE
+    wait_for(lambda: upstream.last(reply.marker)["ended"], "the upstream to be closed")  # where it only fell silent
+    assert len(upstream.asked(reply.marker)) == 1
 
 
-@pytest.mark.parametrize("door", ["v1", "v2"])
-def test_an_answer_over_256_kb_breaks_off(http, one, upstream, project, door):
-    told = ask(http, one, project, "huge", door)
-    assert told.errors == [SORRY]
-    assert 250 * 1024 < len(told.text) <= 256 * 1024
-    stored = assert_stored_as_told(told)
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_an_answer_over_256_kb_breaks_off(http, one, upstream, project, protocol):
+    reply = ask(http, one, project, "huge", protocol)
+    assert reply.errors == [SORRY]
+    assert 250 * 1024 < len(reply.text) <= 256 * 1024
+    stored = assert_stored_as_sent(reply)
     assert (stored.state, stored.reason) == ("error", "the answer grew too long")
-    wait_for(lambda: upstream.last(told.marker)["ended"] == "closed by the client", "the upstream to be closed")
-    assert len(upstream.asked(told.marker)) == 1
+    wait_for(lambda: upstream.last(reply.marker)["ended"] == "closed by the client", "the upstream to be closed")
+    assert len(upstream.asked(reply.marker)) == 1
 
 
 def test_an_answer_without_end_breaks_off_when_its_time_is_over(http, one, upstream, project):
-    told = ask(http, one, project, "endless")
-    assert told.errors == [SORRY]
-    assert told.text.startswith("on on ")
-    assert 2.5 < told.seconds < 4.5, "OPENAI_ANSWER_SECONDS is 3"
-    stored = assert_stored_as_told(told)
+    reply = ask(http, one, project, "endless")
+    assert reply.errors == [SORRY]
+    assert reply.text.startswith("on on ")
+    assert 2.5 < reply.seconds < 4.5, "OPENAI_ANSWER_SECONDS is 3"
+    stored = assert_stored_as_sent(reply)
     assert (stored.state, stored.reason) == ("error", TOO_LONG)
-    wait_for(lambda: upstream.last(told.marker)["ended"] == "closed by the client", "the upstream to be closed")
+    wait_for(lambda: upstream.last(reply.marker)["ended"] == "closed by the client", "the upstream to be closed")
 
 
 # ---- Unusual, and right all the same.
@@ -373,32 +373,32 @@ def test_an_answer_without_end_breaks_off_when_its_time_is_over(http, one, upstr
 
 @pytest.mark.parametrize("mode", ["happy", "no_done", "no_finish", "no_usage", "null_usage", "no_choices", "crlf"])
 def test_an_unusual_stream_is_read_whole(http, one, upstream, project, mode):
-    told = ask(http, one, project, mode)
-    assert told.ladder == [("model", "")]
-    assert answers_in_full(told)
-    assert_stored_as_told(told)
-    assert told.end
+    reply = ask(http, one, project, mode)
+    assert reply.rungs == [("model", "")]
+    assert answers_in_full(reply)
+    assert_stored_as_sent(reply)
+    assert reply.end
     counted = {"promptTokens": 812, "completionTokens": 21}
-    assert told.end["usage"] == (counted if mode in ("happy", "no_done", "no_finish") else dict.fromkeys(counted, 0))
-    (asked,) = upstream.asked(told.marker)
+    assert reply.end["usage"] == (counted if mode in ("happy", "no_done", "no_finish") else dict.fromkeys(counted, 0))
+    (asked,) = upstream.asked(reply.marker)
     assert asked["ended"] in ("complete", "closed by the client")
 
 
-@pytest.mark.parametrize("door", ["v1", "v2"])
-def test_characters_and_events_cut_by_the_network_are_put_together(http, one, project, door):
-    told = ask(http, one, project, "split", door)
-    assert told.text == SPLIT
-    assert told.stored.content == SPLIT
-    assert told.stored.state == "done"
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_characters_and_events_cut_by_the_network_are_put_together(http, one, project, protocol):
+    reply = ask(http, one, project, "split", protocol)
+    assert reply.text == SPLIT
+    assert reply.stored.content == SPLIT
+    assert reply.stored.state == "done"
 
 
-@pytest.mark.parametrize("door", ["v1", "v2"])
-def test_an_answer_at_its_token_cap_is_complete_and_says_so(http, one, upstream, project, door):
-    told = ask(http, one, project, "length", door)
-    assert answers_in_full(told)
-    assert told.end
-    assert told.end.get("finishReason") == ("length" if door == "v1" else None)  # early v5 clients refuse the key
-    assert upstream.last(told.marker)["max_tokens"] == 77
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_an_answer_at_its_token_cap_is_complete_and_says_so(http, one, upstream, project, protocol):
+    reply = ask(http, one, project, "length", protocol)
+    assert answers_in_full(reply)
+    assert reply.end
+    assert reply.end.get("finishReason") == ("length" if protocol == "v1" else None)  # early v5 clients refuse the key
+    assert upstream.last(reply.marker)["max_tokens"] == 77
 
 
 def test_the_model_is_not_asked_when_nothing_was_found(http, one, upstream, project):
@@ -406,18 +406,18 @@ def test_the_model_is_not_asked_when_nothing_was_found(http, one, upstream, proj
     body = question("What is the airspeed velocity of an unladen swallow?", context=fake("happy", marker))
     url = f"{one.url}/discovery/v1/assistant/{project.domain}/message"
     response = http.post(url, json=body, headers=project.assistant)
-    told = Told(marker, response.content, 0, response.headers["x-thread-id"])
-    read_v1(told)
-    assert told.ladder == [("nearest_pages", "")]
-    assert_stored_as_told(told)
+    reply = Reply(marker, response.content, 0, response.headers["x-thread-id"])
+    read_v1(reply)
+    assert reply.rungs == [("nearest_pages", "")]
+    assert_stored_as_sent(reply)
     assert upstream.asked(marker) == []
 
 
 # ---- The second model.
 
 
-def models(upstream: Any, told: Told) -> list[str]:
-    return [asked["model"] for asked in upstream.asked(told.marker)]
+def models(upstream: Any, reply: Reply) -> list[str]:
+    return [asked["model"] for asked in upstream.asked(reply.marker)]
 
 
 @pytest.mark.parametrize(
@@ -430,52 +430,52 @@ def models(upstream: Any, told: Told) -> list[str]:
     ],
 )
 def test_a_second_model_answers_for_the_first(http, two, upstream, project, mode, reason, requests):
-    told = ask(http, two, project, f"{mode}@fake-1")
-    assert told.ladder == [("model", ""), ("second_model", reason)]
-    assert answers_in_full(told, "second_model")
-    stored = assert_stored_as_told(told)
+    reply = ask(http, two, project, f"{mode}@fake-1")
+    assert reply.rungs == [("model", ""), ("second_model", reason)]
+    assert answers_in_full(reply, "second_model")
+    stored = assert_stored_as_sent(reply)
     assert stored.reason == reason
     assert (stored.prompt_tokens, stored.completion_tokens) == (812, 21)
-    assert models(upstream, told) == [*["fake-1"] * requests, "fake-2"]
-    assert upstream.asked(told.marker)[0]["authorization"] == "Bearer sk-first"
-    assert upstream.last(told.marker)["authorization"] == "Bearer sk-second"
+    assert models(upstream, reply) == [*["fake-1"] * requests, "fake-2"]
+    assert upstream.asked(reply.marker)[0]["authorization"] == "Bearer sk-first"
+    assert upstream.last(reply.marker)["authorization"] == "Bearer sk-second"
 
 
 def test_the_rungs_are_told_in_v2_too(http, two, project):
-    told = ask(http, two, project, "status404@fake-1", "v2")
-    assert told.ladder == [("model", ""), ("second_model", "the model server answered 404")]
-    assert answers_in_full(told, "second_model")
+    reply = ask(http, two, project, "status404@fake-1", "v2")
+    assert reply.rungs == [("model", ""), ("second_model", "the model server answered 404")]
+    assert answers_in_full(reply, "second_model")
 
 
 def test_quotes_answer_when_both_models_fail(http, two, upstream, project):
-    told = ask(http, two, project, "status403@fake-1 fake:malformed_start@fake-2")
-    assert told.ladder == [
+    reply = ask(http, two, project, "status403@fake-1 fake:malformed_start@fake-2")
+    assert reply.rungs == [
         ("model", ""),
         ("second_model", "the model server answered 403"),
         ("extractive", "the model server sent something that is not JSON"),
     ]
-    assert "pip install acme" in told.text
-    assert_stored_as_told(told)
-    assert models(upstream, told) == ["fake-1", "fake-2"]
+    assert "pip install acme" in reply.text
+    assert_stored_as_sent(reply)
+    assert models(upstream, reply) == ["fake-1", "fake-2"]
 
 
 def test_a_second_model_is_not_asked_after_some_text(http, two, upstream, project):
-    assert_broken_off(told := ask(http, two, project, "cut@fake-1"), "the connection to the model server broke")
-    assert models(upstream, told) == ["fake-1"]
+    assert_broken_off(reply := ask(http, two, project, "cut@fake-1"), "the connection to the model server broke")
+    assert models(upstream, reply) == ["fake-1"]
 
 
 def test_a_second_model_may_break_off_too(http, two, project):
-    told = ask(http, two, project, "status500@fake-1 fake:cut@fake-2")
-    assert told.errors == [SORRY]
-    stored = assert_stored_as_told(told)
+    reply = ask(http, two, project, "status500@fake-1 fake:cut@fake-2")
+    assert reply.errors == [SORRY]
+    stored = assert_stored_as_sent(reply)
     assert (stored.state, stored.rung, len(stored.steps)) == ("error", "second_model", 2)
 
 
 def test_a_model_that_wants_the_other_name_of_the_token_cap_gets_it(http, two, upstream, project):
     mode = "status404@fake-1 fake:max_completion_tokens@fake-2"
-    told = ask(http, two, project, mode)
-    assert answers_in_full(told, "second_model")
-    _, refused, answered = upstream.asked(told.marker)
+    reply = ask(http, two, project, mode)
+    assert answers_in_full(reply, "second_model")
+    _, refused, answered = upstream.asked(reply.marker)
     assert refused["max_tokens"] == answered["max_completion_tokens"] == 77
     assert "max_tokens" not in answered
     again = ask(http, two, project, mode)
@@ -490,13 +490,13 @@ RESTING = "the model server is resting after failures"
 
 def test_a_model_server_rests_after_failures_and_is_tried_again(http, weary, upstream, project):
     for _ in range(3):
-        told = ask(http, weary, project, "malformed_start@fake-1")
-        assert models(upstream, told) == ["fake-1", "fake-2"]
+        reply = ask(http, weary, project, "malformed_start@fake-1")
+        assert models(upstream, reply) == ["fake-1", "fake-2"]
     opened = time.monotonic()
-    told = ask(http, weary, project, "happy")
-    assert told.ladder == [("model", ""), ("second_model", RESTING)]
-    assert_stored_as_told(told)
-    assert models(upstream, told) == ["fake-2"], "each model has a breaker of its own"
+    reply = ask(http, weary, project, "happy")
+    assert reply.rungs == [("model", ""), ("second_model", RESTING)]
+    assert_stored_as_sent(reply)
+    assert models(upstream, reply) == ["fake-2"], "each model has a breaker of its own"
     time.sleep(max(0.0, opened + 0.9 - time.monotonic()))
     failed = ask(http, weary, project, "malformed_start@fake-1")
     assert models(upstream, failed) == ["fake-1", "fake-2"], "one request tries"
@@ -534,19 +534,19 @@ def test_what_is_not_the_servers_fault_does_not_make_it_rest(http, weary, upstre
 def test_a_project_that_used_up_its_tokens_gets_quotes(http, patient, upstream, project, make_project):
     for _ in range(2):  # 833 tokens each; the limit is 1,000
         assert answers_in_full(ask(http, patient, project, "happy"))
-    told = ask(http, patient, project, "happy")
-    assert told.ladder == [("extractive", "the project's daily token limit is reached")]
-    assert "pip install acme" in told.text
-    assert_stored_as_told(told)
-    assert upstream.asked(told.marker) == []
+    reply = ask(http, patient, project, "happy")
+    assert reply.rungs == [("extractive", "the project's daily token limit is reached")]
+    assert "pip install acme" in reply.text
+    assert_stored_as_sent(reply)
+    assert upstream.asked(reply.marker) == []
 
 
 def test_the_token_limit_is_of_one_project_and_one_day(http, patient, upstream, project, make_project):
     spender = make_project()
     TokenUse.objects.create(project=spender.project, day=datetime.now(UTC).date(), tokens=5000)
     TokenUse.objects.create(project=project.project, day=datetime.now(UTC).date() - timedelta(days=1), tokens=5000)
-    told = ask(http, patient, project, "happy")
-    assert len(upstream.asked(told.marker)) == 1
+    reply = ask(http, patient, project, "happy")
+    assert len(upstream.asked(reply.marker)) == 1
 
 
 @pytest.mark.parametrize("mode", ["cut", "no_usage"])
@@ -556,19 +556,19 @@ def test_tokens_that_nobody_counted_are_estimated(http, patient, project, mode):
     assert TokenUse.objects.get(project=project.project).tokens > 200, "the passages alone have more"
 
 
-@pytest.mark.parametrize(("door", "sign"), [("v1", b"\n"), ("v2", b": keep-alive\n\n")])
-def test_a_silent_stream_shows_signs_of_life(http, patient, project, door, sign):
-    with http.stream(**request_of(patient, project, door, "slow_first", "")) as response:
+@pytest.mark.parametrize(("protocol", "sign"), [("v1", b"\n"), ("v2", b": keep-alive\n\n")])
+def test_a_silent_stream_shows_signs_of_life(http, patient, project, protocol, sign):
+    with http.stream(**request_of(patient, project, protocol, "slow_first", "")) as response:
         chunks = [chunk for chunk in response.iter_raw() if chunk]
     signs = [at for at, chunk in enumerate(chunks) if chunk == sign]
     assert 2 <= len(signs) <= 4, "1.2 seconds of silence, one each 0.3 s"
     for chunk in chunks:
-        assert chunk.endswith(b"\n" if door == "v1" else b"\n\n"), "never inside a line or an event"
+        assert chunk.endswith(b"\n" if protocol == "v1" else b"\n\n"), "never inside a line or an event"
     whole = b"".join(chunk for chunk in chunks if chunk != sign)
     assert whole.count(b"keep-alive") == 0
-    told = Told("", whole, 0, response.headers["x-thread-id"])
-    (read_v1 if door == "v1" else read_v2)(told)
-    assert answers_in_full(told)
+    reply = Reply("", whole, 0, response.headers["x-thread-id"])
+    (read_v1 if protocol == "v1" else read_v2)(reply)
+    assert answers_in_full(reply)
 
 
 def test_a_stream_that_moves_needs_no_signs_of_life(http, patient, project):

@@ -22,7 +22,7 @@ import websockets
 from websockets.sync.client import connect
 
 from assistant.answering import pipeline
-from assistant.answering.pipeline import Ladder, Outcome, Retrieved
+from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
 from assistant.models import Message, Thread
 from assistant.question import Question
 from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
@@ -44,26 +44,26 @@ def model(start: Any, upstream: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def narrow(start: Any, upstream: Any) -> Any:
-    """A service with two places."""
+    """A service with two slots."""
     more = {"OPENAI_MODEL": "fake-1", "MAX_RUNNING_ANSWERS": "2"}
     return start(OPENAI_BASE_URL=f"{upstream.url}/v1", **more)
 
 
-def body_of(mode: str, marker: str, door: str = "v1") -> dict[str, Any]:
+def body_of(mode: str, marker: str, protocol: str = "v1") -> dict[str, Any]:
     body = question(INSTALL, context=fake(mode, marker))
-    if door != "v1":
+    if protocol != "v1":
         body["messages"] = [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": INSTALL}]}]
     return body
 
 
-def address(service: Any, tenant: Any, door: str) -> str:
-    return f"{service.url}/discovery/{door}/assistant/{tenant.domain}/message"
+def address(service: Any, tenant: Any, protocol: str) -> str:
+    return f"{service.url}/discovery/{protocol}/assistant/{tenant.domain}/message"
 
 
-def raw_request(tenant: Any, door: str, mode: str, marker: str) -> bytes:
+def raw_request(tenant: Any, protocol: str, mode: str, marker: str) -> bytes:
     """The same request for a bare connection."""
-    body = json.dumps(body_of(mode, marker, door)).encode()
-    head = f"POST /discovery/{door}/assistant/{tenant.domain}/message HTTP/1.1\r\nHost: localhost\r\n"
+    body = json.dumps(body_of(mode, marker, protocol)).encode()
+    head = f"POST /discovery/{protocol}/assistant/{tenant.domain}/message HTTP/1.1\r\nHost: localhost\r\n"
     fields = f"Authorization: Bearer {tenant.assistant_key}\r\nContent-Type: application/json\r\n"
     return f"{head}{fields}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
@@ -102,7 +102,7 @@ def assert_answers(http: httpx.Client, service: Any, tenant: Any) -> None:
 # ---- Who leaves.
 
 WAYS = [
-    # door, mode, what the reader waits for, how it leaves
+    # protocol, mode, what the reader waits for, how it leaves
     ("v1", "endless", b'\n0:"', "close"),
     ("v1", "endless", b'\n0:"', "reset"),
     ("v1", "silent", b'"rung":"model"', "close"),
@@ -119,9 +119,9 @@ WAYS = [
 
 async def come_and_leave(service: Any, tenant: Any, way: tuple[str, str, bytes, str], marker: str) -> float:
     """Ask, read up to what is waited for, leave; returns when that was."""
-    door, mode, wanted, how = way
+    protocol, mode, wanted, how = way
     async with asyncio.timeout(PATIENCE):
-        if door == "socket":
+        if protocol == "socket":
             async with websockets.connect(socket_of(service, tenant), origin=ORIGIN, proxy=None) as opened:
                 await opened.send(socket_ask(tenant, mode, marker))
                 while wanted not in (await opened.recv()).encode():
@@ -132,7 +132,7 @@ async def come_and_leave(service: Any, tenant: Any, way: tuple[str, str, bytes, 
                     pass
                 return left
         reader, writer = await asyncio.open_connection("127.0.0.1", int(service.url.rsplit(":", 1)[1]))
-        writer.write(raw_request(tenant, door, mode, marker))
+        writer.write(raw_request(tenant, protocol, mode, marker))
         await writer.drain()
         seen = b""
         while wanted not in seen:
@@ -204,10 +204,10 @@ def test_a_reader_who_leaves_keeps_what_there_was(model, upstream, project, way)
     assert set(answers(project).values_list("state", flat=True)) <= {"aborted"}
 
 
-@pytest.mark.parametrize("door", ["v1", "v2"])
-def test_a_reader_who_leaves_as_the_answer_ends_leaves_no_answer_running(service, project, door):
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+def test_a_reader_who_leaves_as_the_answer_ends_leaves_no_answer_running(service, project, protocol):
     """Quotes come at once, so their readers leave at every moment of the end."""
-    way = (door, "happy", b"Installing acme", "close")
+    way = (protocol, "happy", b"Installing acme", "close")
 
     async def many() -> None:
         await asyncio.gather(*(come_and_leave(service, project, way, "") for _ in range(20)))
@@ -235,7 +235,7 @@ async def test_leaving_while_a_whole_answer_is_being_stored_does_not_lose_it():
         return Retrieved([], 0.9, {})
 
     async def read() -> None:
-        async for _ in pipeline.answer(Question("words"), Slow(), retrieve, Ladder(), Outcome()):
+        async for _ in pipeline.answer(Question("words"), Slow(), retrieve, ModelChain(), Outcome()):
             pass
 
     reading = asyncio.create_task(read())
@@ -253,11 +253,11 @@ async def test_leaving_while_a_whole_answer_is_being_stored_does_not_lose_it():
 def neglected(service: Any, tenant: Any, number: int, marker: str) -> Iterator[None]:
     """Connections that ask for more than fits and never read."""
     opened = []
-    for door in itertools.islice(itertools.cycle(["v1", "v2"]), number):
+    for protocol in itertools.islice(itertools.cycle(["v1", "v2"]), number):
         reader = socket.socket()
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         reader.connect(("127.0.0.1", int(service.url.rsplit(":", 1)[1])))
-        reader.sendall(raw_request(tenant, door, "huge", marker))
+        reader.sendall(raw_request(tenant, protocol, "huge", marker))
         opened.append(reader)
     yield
     for reader in opened:
@@ -287,7 +287,7 @@ def test_readers_who_stop_reading_disturb_nobody(http, model, upstream, project)
 # ---- Who is one too many.
 
 
-def test_one_answer_too_many_is_refused_until_a_place_is_free(http, narrow, upstream, project):
+def test_one_answer_too_many_is_refused_until_a_slot_is_free(http, narrow, upstream, project):
     marker = uuid.uuid4().hex
     request = {"json": body_of("happy", marker), "headers": project.assistant}
     with httpx.Client(trust_env=False, timeout=PATIENCE) as other, connect(
@@ -298,28 +298,30 @@ def test_one_answer_too_many_is_refused_until_a_place_is_free(http, narrow, upst
             assert first.status_code == 200
             with other.stream("POST", address(narrow, project, "v2"), **running) as second:
                 assert second.status_code == 200
-                for door in ("v1", "v2"):
-                    refused = http.post(address(narrow, project, door), **{**request, "json": body_of("happy", marker)})
+                for protocol in ("v1", "v2"):
+                    refused = http.post(
+                        address(narrow, project, protocol), **{**request, "json": body_of("happy", marker)}
+                    )
                     body = assert_error(refused, 503)
                     assert "Too many answers" in body["error"]
                     assert int(refused.headers["retry-after"]) >= 1
                 opened.send(socket_ask(project, "happy", marker))
-                told = json.loads(opened.recv(timeout=PATIENCE))
-                assert (told["type"], told["status"]) == ("error", 503)
-                assert told["retryAfter"] >= 1
-                assert "Too many answers" in told["errorText"]
+                event = json.loads(opened.recv(timeout=PATIENCE))
+                assert (event["type"], event["status"]) == ("error", 503)
+                assert event["retryAfter"] >= 1
+                assert "Too many answers" in event["errorText"]
                 assert upstream.asked(marker) == []
                 assert Thread.objects.filter(project=project.project).count() == 2, "what is refused is not stored"
             wait_for(
-                lambda: http.post(address(narrow, project, "v1"), **request).status_code == 200, "a place to be free"
+                lambda: http.post(address(narrow, project, "v1"), **request).status_code == 200, "a slot to be free"
             )
             wait_for(lambda: answers(project).filter(state="done").count() == 1, "its answer")
             opened.send(socket_ask(project, "happy", marker))
-            while (told := json.loads(opened.recv(timeout=PATIENCE)))["type"] != "finish":
-                assert told["type"] != "error"
+            while (event := json.loads(opened.recv(timeout=PATIENCE)))["type"] != "finish":
+                assert event["type"] != "error"
 
 
-def test_every_end_of_an_answer_gives_its_place_back(http, narrow, project):
+def test_every_end_of_an_answer_gives_its_slot_back(http, narrow, project):
     headers = project.assistant
     for mode in ("status401", "cut", "malformed_start", "huge"):
         for each in (mode, mode, mode, "happy"):  # never so many failures that the model server would rest

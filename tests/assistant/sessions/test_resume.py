@@ -28,11 +28,11 @@ def resume(tenant, first, after, change=None):
     )  # fmt: skip
 
 
-async def take(socket, most=10_000) -> list[dict]:
+async def take(socket, limit=10_000) -> list[dict]:
     """Events up to the end of an answer, or as many as asked for."""
     seen = []
     async with asyncio.timeout(PATIENCE):
-        while len(seen) < most and (not seen or seen[-1]["type"] not in ("finish", "error")):
+        while len(seen) < limit and (not seen or seen[-1]["type"] not in ("finish", "error")):
             seen.append(json.loads(await socket.recv()))
     return seen
 
@@ -166,23 +166,23 @@ async def test_random_cuts_over_http_lose_and_double_nothing(client, model_servi
         headers = {**project.assistant, "X-Seed": str(seed)}
         asking = question(id=f"chat-{seed}", resumable=True, context=fake("slow"))
         request = client.build_request("POST", address(model_service, project), json=asking, headers=headers)
-        heard = []
+        received = []
         for _ in range(6):
             response = await client.send(request, stream=True)
             if response.status_code == 204:
                 break
-            heard.append("")
-            most = chance.randint(1, 12)
+            received.append("")
+            limit = chance.randint(1, 12)
             async for chunk in response.aiter_text():
-                heard[-1] += chunk
-                if not (most := most - 1):
+                received[-1] += chunk
+                if not (limit := limit - 1):
                     break
             await response.aclose()
             request = client.build_request("GET", chat(model_service, project, f"chat-{seed}"), headers=headers)
             await asyncio.sleep(chance.random() * 0.1)
         else:
-            heard.append((await client.get(request.url, headers=headers)).text)
-        *cut, whole = heard
+            received.append((await client.get(request.url, headers=headers)).text)
+        *cut, whole = received
         assert all(whole.startswith(part) for part in cut)
         stream = [json.loads(block[6:]) for block in whole.split("\n\n") if block.startswith("data: {")]
         assert text(stream) == stored(stream[0]).content
@@ -303,6 +303,38 @@ async def test_resuming_takes_a_key_and_counts_against_no_limit(client, start, u
         response = await client.get(url, headers=project.assistant)
         assert '"assistant-org";r=0' in response.headers["ratelimit"]
         assert response.status_code in (200, 204)
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+async def test_an_answer_of_version_1_goes_on_over_the_socket_in_its_own_encoding(
+    client, model_service, project, resumable
+):
+    """A resumable one after its reader left, any other while it is read."""
+    url = address(model_service, project).replace("/v2/", "/v1/")
+    asking = question(resumable=resumable, context=fake("slow"))
+    async with client.stream("POST", url, json=asking, headers=project.assistant) as response:
+        body = response.aiter_text()
+        received = ""
+        while '\n0:"' not in received:
+            received += await anext(body)
+        message_id = json.loads(received.partition("\n")[0].removeprefix("f:"))["messageId"]
+        first = {"messageId": message_id, "messageMetadata": {"threadId": response.headers["x-thread-id"]}}
+        if resumable:
+            await response.aclose()
+        async with connect(model_service, project) as socket:
+            await socket.send(resume(project, first, 0))
+            seen = await take(socket)
+        if not resumable:
+            received += "".join([chunk async for chunk in body])
+    assert seen[0] == {"type": "start", **first}
+    assert seen[-1]["type"] == "finish"
+    assert text(seen) == stored(first).content
+    lines = [line for line in received.split("\n") if line.startswith("0:")]
+    assert text(seen).startswith("".join(json.loads(line[2:]) for line in lines if line.endswith('"')))
+    async with connect(model_service, project) as socket:
+        if resumable:
+            await socket.send(resume(project, first, 12))
+            assert await take(socket) == seen[12:], "events are counted as the socket sends them"
 
 
 async def test_v1_has_nothing_to_resume(client, service, project):

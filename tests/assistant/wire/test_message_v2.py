@@ -68,7 +68,7 @@ def test_the_stream_has_its_parts_in_order(http, model_service, project):
     assert answer.steps == [{"rung": "model"}]
 
 
-def test_both_doors_tell_the_same_events(http, model_service, project):
+def test_both_protocols_send_the_same_events(http, model_service, project):
     first = text(events(ask(http, model_service, project)))
     v1 = address(model_service, project).replace("v2", "v1")
     second = http.post(v1, json=question(), headers=project.assistant).text
@@ -145,8 +145,10 @@ def test_asking_again_replaces_the_last_answer(http, model_service, upstream, pr
         ("user", SOURCE),
         ("assistant", text(events(again))),
     ]
-    told = upstream.last(f"again-{project.domain}")["messages"]
-    assert [message["role"] for message in told] == ["system", "user", "assistant", "user"], "not the question twice"
+    messages = upstream.last(f"again-{project.domain}")["messages"]
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"], (
+        "not the question twice"
+    )
 
 
 def test_an_earlier_answer_asked_again_takes_what_followed_with_it(http, model_service, project):

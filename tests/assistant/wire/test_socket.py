@@ -172,7 +172,7 @@ async def test_without_a_valid_message_it_closes_with_4008(service, project):
 
 
 @pytest.mark.parametrize("message", ["", "{", "[]", '"x"', '{"type": NaN}', "{" * 3])
-async def test_nonsense_is_told_and_survived(service, project, message):
+async def test_nonsense_is_an_error_and_the_socket_survives(service, project, message):
     async with connect(service, project) as socket:
         await socket.send(message)
         (event,) = await read(socket)

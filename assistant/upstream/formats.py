@@ -1,0 +1,33 @@
+"""The wire formats of model servers, by the name that `Model.format` has."""
+
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from assistant.upstream import Item, Model, openai
+
+
+class Format(Protocol):
+    """One wire format. A module with these two functions is one."""
+
+    def stream(
+        self, model: Model, messages: list[dict[str, str]], *, max_tokens: int, connect_seconds: float
+    ) -> AsyncGenerator[Item, None]:
+        """Yield what the model writes as it arrives. `messages` have `role` and `content`.
+
+        Raises `UpstreamError`, and only that, for whatever the server does.
+        Closing the iterator closes the request.
+        """
+
+    async def close(self) -> None:
+        """Close this event loop's connections, since the process ends."""
+
+
+FORMATS: dict[str, Format] = {
+    "openai": openai,
+}
+
+
+async def close() -> None:
+    """Close this event loop's connections to model servers."""
+    for format in FORMATS.values():
+        await format.close()

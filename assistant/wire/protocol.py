@@ -1,0 +1,57 @@
+"""What a stream protocol is, and what its encoders share."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from assistant.events import Event, Excerpt
+
+_json = json.JSONEncoder(allow_nan=False, separators=(",", ":"))  # `json.dumps` would build one for each call
+
+
+class Encoder(Protocol):
+    """Encodes the events of one answer for one reader. It may remember earlier events."""
+
+    def encode(self, event: Event) -> Sequence[str]:
+        """The parts that one event becomes. Each part is whole by itself."""
+
+
+@dataclass(frozen=True)
+class StreamProtocol:
+    """How a stream looks to its clients.
+
+    A protocol with a `Content-Type` among its headers has an endpoint at
+    `/discovery/{name}/assistant/{domain}/message`.
+    """
+
+    encoder: Callable[[], Encoder]
+    description: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    deprecated: bool = False
+    frame: Callable[[str], bytes] = str.encode  # a part as bytes of an HTTP body
+    keep_alive: bytes = b""  # sent after a while of silence
+    end: bytes = b""  # sent after the last part
+
+    @property
+    def media_type(self) -> str:
+        """The content type without its parameters. Empty for a protocol that has no HTTP endpoint."""
+        return self.headers.get("Content-Type", "").partition(";")[0]
+
+
+def to_json(value: Any) -> str:
+    """Strict JSON in ASCII, without spaces. A NaN would break the client's parser, a lone surrogate UTF-8."""
+    return _json.encode(value)
+
+
+def tool_result(excerpts: list[Excerpt]) -> list[dict[str, Any]]:
+    """The result of the `search` tool: a plain array. It is short because clients send it back with every question."""
+    return [
+        {
+            "content": excerpt.text,
+            "path": excerpt.path,
+            "url": excerpt.url,
+            "metadata": {"title": excerpt.title, "section": excerpt.section, "score": excerpt.score},
+        }
+        for excerpt in excerpts
+    ]

@@ -1,0 +1,52 @@
+"""The event log: what is put in comes out, also from compressed blocks and through Redis."""
+
+import sys
+
+from assistant.events import Abort, Excerpt, Failure, Finish, SearchCall, SearchResult, Source, Start, Status, Text
+from assistant.sessions.event_log import BLOCK_SIZE, EventLog, dump_events, load_events
+
+EVENTS = [
+    Start("msg_1", "thr_1"),
+    SearchCall("call_1", "how?"),
+    SearchResult("call_1", [Excerpt("/a", "https://x.example/a#b", "A", "B", "Some é words.", 0.5)]),
+    Status("model", "why", {"pages": 4}),
+    Source(1, "https://x.example/a", "A"),
+    Text("[a] \0 é \ud83d"),
+    Failure("sorry"),
+    Abort(),
+    Finish(3, 4, "length"),
+]
+
+
+def read_all(log: EventLog, position: int) -> list:
+    events = []
+    while position + len(events) < len(log):
+        events += log.read_batch(position + len(events))
+    return events
+
+
+def test_events_survive_serialisation():
+    assert load_events(dump_events(EVENTS)) == EVENTS
+
+
+def test_a_log_gives_back_what_was_put_in_while_it_grows():
+    log, wanted, got = EventLog(), [], []
+    for number in range(1_000):
+        event = Text(f"{number} é") if number % 9 else EVENTS[number // 9 % len(EVENTS)]
+        log.append(event)
+        wanted.append(event)
+        if number % 97 == 0:
+            got += read_all(log, len(got))
+    got += read_all(log, len(got))
+    assert got == wanted
+    assert len(log) == len(wanted)
+    for position in (0, 1, 63, 64, 65, 700, len(wanted) - 1, len(wanted)):
+        assert read_all(log, position) == wanted[position:]
+
+
+def test_whole_blocks_take_little_memory():
+    log = EventLog()
+    for number in range(20 * BLOCK_SIZE):
+        log.append(Text(f"word {number % 50} "))
+    assert len(log._tail) < 2 * BLOCK_SIZE
+    assert sum(map(sys.getsizeof, log._blocks)) < 18 * BLOCK_SIZE * 8, "8 bytes for a token of 8 characters"

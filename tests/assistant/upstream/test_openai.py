@@ -1,0 +1,76 @@
+"""The OpenAI format: server-sent events and completions, from servers that break the rules."""
+
+import pytest
+
+from assistant.upstream import Delta, UpstreamError, Usage
+from assistant.upstream.openai import MAX_EVENT_SIZE, Completion, EventParser
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"choices": [5]},
+        {"choices": "abc"},
+        {"choices": [{"delta": "abc"}]},
+        {"error": {"code": 500}},
+        {"choices": None},
+    ],
+)
+def test_an_event_of_the_wrong_shape_is_a_failure_of_the_model_server(event):
+    with pytest.raises(UpstreamError):
+        read(event)
+
+
+def read(*events: dict) -> list:
+    completion = Completion()
+    items = [item for event in events for item in completion.read(event)]
+    completion.end()
+    return items
+
+
+def test_text_and_counts_arrive_so_that_they_can_be_stored():
+    texts = ("Hello \ud83d", "\ude00 you\x00", "\udc00 end \ud83d")
+    events = [{"choices": [{"delta": {"content": text}}]} for text in texts]
+    usage = {"prompt_tokens": 10**30, "completion_tokens": 7}
+    events.append({"choices": [{"finish_reason": "stop"}], "usage": usage})
+    items = read(*events)
+    assert "".join(item.text for item in items if isinstance(item, Delta)) == "Hello 😀 you\ufffd end "
+    assert items[-1] == Usage(0, 7)
+
+
+def parse(*chunks: bytes) -> list:
+    parser = EventParser()
+    return [*(event for chunk in chunks for event in parser.feed(chunk)), *parser.end()]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'\xef\xbb\xbfdata: {"n": 1}\n\ndata: {"n": 2}\n\ndata: [DONE]\n\n',
+        b'data:{"n": 1}\r\n\r\n: comment\r\nevent: x\r\ndata:{"n": 2}\r\n\r\ndata:[DONE]\r\n\r\n',
+        b'data: {"n":\ndata: 1}\n\ndata: {"n": 2}\n\ndata: [DONE]',
+        b'data: {"n": 1}\rdata: {"n": 2}\r\rdata: [DONE]\r\r',
+        b'data: {"n": 1}\ndata: {"n": 2}\ndata: [DONE]\n',
+        b'data\ndata:\n\n\ndata: {"n": 1}\n\nid: 1\nretry: 5\ndata: {"n": 2}\n\ndata: [DONE]\n\n',
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+def test_server_sent_events_however_they_are_written_and_cut(body, size):
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    assert parse(*chunks) == [{"n": 1}, {"n": 2}, None]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"data: {broken\n\n",
+        b'data: {"n": 1\n\ndata: }\n\n',
+        b"data: [1]\n\n",
+        b"data: {",
+        b"data: [\n" * 200,
+        b"data: " + b"x" * (MAX_EVENT_SIZE + 1),
+    ],
+)
+def test_what_is_no_event_is_a_failure(body):
+    with pytest.raises(UpstreamError):
+        parse(body)
