@@ -12,7 +12,7 @@ from analytics.collecting.recording import Observation
 from analytics.models import PageView
 from assistant.conversations import threads
 from assistant.models import Message, Thread
-from docsite.core.http.client_address import parse
+from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
 from docsite.server import lifecycle
@@ -27,7 +27,9 @@ def new_project() -> Project:
 
 def a_view(project: Project) -> None:
     """A view that nobody waits for."""
-    seen = Observation(uuid.uuid4().hex, "/install", datetime.now(UTC), parse("198.51.100.1"), "Mozilla/5.0 Firefox/1")
+    seen = Observation(
+        uuid.uuid4().hex, "/install", datetime.now(UTC), parse_address("198.51.100.1"), "Mozilla/5.0 Firefox/1"
+    )
     views.send(project, [seen])
 
 

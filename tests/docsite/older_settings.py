@@ -70,7 +70,7 @@ def a_database_of_the_state_before() -> None:
         settings = AnalyticsSettings.objects.get(project=project)
         for name in ("ai_scope", "secret_rotation", "first_party_ids", "visitor_secret"):
             assert getattr(settings, name) == values[name], (domain, name)
-        assert AssistantSettings.of(project).support_url == values["support_url"]
+        assert AssistantSettings.for_project(project).support_url == values["support_url"]
         generation = Generation.objects.filter(project=project).first()
         assert (generation.number if generation else 0) == values["index_generation"]
         assert (generation and generation.indexed_at.isoformat()) == values["indexed_at"]

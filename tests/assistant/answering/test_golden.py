@@ -18,7 +18,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from assistant import golden_questions
-from assistant.answering.pipeline import Ladder
+from assistant.answering.pipeline import ModelChain
 from assistant.models import AssistantSettings, GoldenQuestion, Message
 from assistant.upstream import Model
 from docsite.core.tenants.models import Project
@@ -357,7 +357,7 @@ def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
 def test_others_write_while_a_golden_question_is_answered(project, docs, upstream, monkeypatch):
     # Without a model an answer is too quick to tell, so a slow model server gives it here.
     model = Model(f"{upstream.url}/v1", "fake-1")
-    monkeypatch.setattr(golden_questions, "Ladder", lambda: Ladder([model]))
+    monkeypatch.setattr(golden_questions, "ModelChain", lambda: ModelChain([model]))
     text = f"{INSTALL} fake:slow_first"
     GoldenQuestion.objects.create(project=project.project, text=text, paths=["/install"])
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
