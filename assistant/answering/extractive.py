@@ -12,7 +12,7 @@ from assistant.events import Source, Text
 from assistant.question import Voice
 from search.hits import Hit
 from search.text import analysis
-from search.text.sections import blocks, plain
+from search.text.markdown import blocks, plain
 
 MOST_SOURCES = 5  # pages
 MOST_PASSAGES = 3  # quoted

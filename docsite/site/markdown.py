@@ -26,7 +26,7 @@ from pygments.token import (
 )
 from pygments.util import ClassNotFound
 
-from search.text.sections import anchor_and_heading, inline_text
+from search.text.markdown import anchor_and_heading, inline_text
 
 # What has a colour of its own, the narrower kinds first. The names are the style sheet's.
 _COLOURS = {

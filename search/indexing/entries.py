@@ -9,7 +9,7 @@ from functools import partial
 
 from search.models import Document, Section
 from search.sources import Page
-from search.text import analysis, sections
+from search.text import analysis, markdown
 from search.text.terms import Entry, facet
 
 MOST_QUESTIONS = 50  # of a section; each is one of its names
@@ -63,16 +63,10 @@ def page_digest(page: Page) -> str:
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
-def _first_heading(markdown: str) -> str:
-    """The page's own title: the first heading of the first level outside code."""
-    fence = ""
-    for line in markdown.split("\n"):
-        stripped = line.lstrip()
-        if stripped.startswith(("```", "~~~")):
-            fence = "" if fence else stripped[:3]
-        elif not fence and line.startswith("# "):
-            return sections.anchor_and_heading(sections.plain(sections.clean(line)), {})[1]
-    return ""
+def _first_heading(source: str) -> str:
+    """The page's own title: the first heading of the first level."""
+    title = markdown.title_of(source)
+    return markdown.anchor_and_heading(markdown.plain(markdown.clean(f"# {title}")), {})[1] if title else ""
 
 
 def _from_path(path: str) -> str:

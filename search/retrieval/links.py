@@ -2,50 +2,22 @@
 
 import posixpath
 import re
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
 from urllib.parse import unquote
-
-from markdown_it.common.utils import unescapeAll
 
 from docsite.core.paths import normalize
 from docsite.core.tenants.models import Project
 from search.hits import Hit
 from search.models import Document, Redirect
-from search.text.markup import Fence, fence_of
+from search.text.markdown import Link, links
 
 MOST_PATHS = 500  # that are looked for in the index; passages that people wrote have a handful
 Known = Mapping[str, tuple[str, ...]]  # a path of the index: that of its page, with version, language and address
 
-_LINKED = re.compile(r"\]\(|<[a-zA-Z]")
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
-_APART = re.compile(r"[\s>]*(?:\||#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s)")  # begins a row, a heading or an item
-_TICKS = re.compile("`+")
-_MARK = re.compile(
-    r"\\[!-/:-@\[-`{-~]"  # an escaped character
-    r"|(?P<ticks>`+)"
-    r"|<(?P<address>[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*)>"
-    r"|(?P<opens>!?\[)"
-    r"|\](?P<target>\(\s*+(?:<(?P<angled>[^<>\n]*)>|(?P<plain>(?:\\.|[^\\()\s<>]|\((?:\\.|[^\\()\s<>])*+\))*+))"
-    r"(?:\s++(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*+\))?"
-)
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//")  # another scheme or host
-
-
-class Link(NamedTuple):
-    """A link or an image at `source[start:end]`, whose label is at `source[label_start:label_end]`."""
-
-    start: int
-    label_start: int
-    label_end: int
-    end: int
-    target: str
-    is_image: bool = False
 
 
 def absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
@@ -79,13 +51,6 @@ def page_of(project: Project, path: str) -> str:
     if Document.objects.filter(project=project, path=path).exists():
         return path
     return Redirect.objects.filter(project=project, path=path).values_list("target", flat=True).first() or path
-
-
-def links(source: str) -> Iterator[Link]:
-    """The links, images and addresses in some Markdown outside code."""
-    if _LINKED.search(source):
-        for start, end in _prose(source):
-            yield from _links_within(source, start, end)
 
 
 def _known(project: Project, wanted: set[str]) -> Known:
@@ -143,59 +108,3 @@ def _paths(project: Project, page: str, target: str) -> list[str]:
         return [project.path_of(place)]
     folders = (posixpath.dirname(page), page)
     return list(dict.fromkeys(normalize(posixpath.normpath(posixpath.join(folder, place))) for folder in folders))
-
-
-def _prose(source: str) -> Iterator[tuple[int, int]]:
-    """Where text stands that is no code, in pieces that no link reaches over. What is code is as `clean` sees it."""
-    fence: Fence | None = None
-    in_list = False
-    start = -1  # of the piece, while one is open
-    at = 0
-    for line in source.split("\n"):
-        if fence and not fence.goes_on(line):
-            fence = None
-        opened = None if fence else fence_of(line)
-        indented = start < 0 and not in_list and line.startswith("    ")
-        is_text = bool(line.strip()) and not (fence or opened or indented)
-        if start >= 0 and (not is_text or _APART.match(line)):
-            yield start, at
-            start = -1
-        if is_text:
-            start = at if start < 0 else start
-            in_list = bool(_ITEM.match(line)) or (in_list and line.startswith(" "))
-        if opened or (fence and fence.closes(line)):
-            fence = opened
-        at += len(line) + 1
-    if start >= 0:
-        yield start, len(source)
-
-
-def _links_within(source: str, start: int, end: int) -> Iterator[Link]:
-    """The links of one piece, in one pass: brackets are put on a stack, code spans are passed over."""
-    runs: defaultdict[int, list[int]] = defaultdict(list)  # where backticks stand, by how many there are
-    opened: list[re.Match[str]] = []
-    around = 0  # how many of these stand around a link already, so that they open no other
-    at = start
-    while mark := _MARK.search(source, at, end):
-        at = mark.end()
-        if ticks := mark["ticks"]:
-            if not runs:
-                for run in _TICKS.finditer(source, mark.start(), end):
-                    runs[len(run[0])].append(run.start())
-            alike = runs[len(ticks)]
-            closing = bisect_left(alike, at)
-            at = alike[closing] + len(ticks) if closing < len(alike) else at
-        elif mark["address"]:
-            yield Link(mark.start(), mark.start() + 1, at - 1, at, mark["address"])
-        elif mark["opens"]:
-            opened.append(mark)
-        elif mark[0][0] == "]":
-            first = opened.pop() if opened else None
-            is_image = first is not None and first[0] == "!["
-            if first and mark["target"] and (is_image or len(opened) >= around):
-                target = unescapeAll(mark["angled"] or mark["plain"] or "")
-                yield Link(first.start(), first.end(), mark.start(), at, target, is_image)
-                around = around if is_image else len(opened)
-            else:
-                at = mark.start() + 1  # what stands in the parentheses is text
-            around = min(around, len(opened))

@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Page
 
 from assistant.citations.checker import Citations
 from search.hits import Hit
-from search.text.sections import blocks, plain, split
+from search.text.markdown import blocks, plain
+from search.text.sections import split
 from tests.conftest import ROOT, Service, Tenant, question, wait_for
 
 pytestmark = pytest.mark.browser

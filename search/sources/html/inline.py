@@ -113,7 +113,7 @@ def absolute(base: str, href: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text on one line that Markdown, and `search.text.markup`, take for nothing else."""
+    """Text on one line that Markdown, and `search.text.markdown`, take for nothing else."""
     return _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", _INVISIBLE.sub("", text)))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from search.sources.files import text_inside
 from search.sources.markdown.front_matter import front_matter
-from search.text.markup import Fence, fence_of
+from search.text.markdown.fences import Fence, fence_of
 
 MOST_BYTES = 1024 * 1024  # of one file that is taken in
 MOST_IN_ALL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get

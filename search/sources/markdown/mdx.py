@@ -5,14 +5,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from search.sources.markdown.mdx_tags import STRING, Scanner, Tag
-from search.text.markup import (
-    APART,
-    ELEMENTS,
-    Fence,
-    cut,
-    fence_of,
-    width,
-)
+from search.text.markdown import APART, ELEMENTS, cut, width
+from search.text.markdown.fences import Fence, fence_of
 
 _ESM = re.compile(
     r"import\s*(?:[\"']|(?:type\s+)?[\w$*{][\w$*{},\s]{0,2000}?\bfrom\s*[\"'])"

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from search.text.markup import ELEMENTS
+from search.text.markdown import ELEMENTS
 
 STRING = re.compile(r"\{\s*(?:\"([^\"\\]*)\"|'([^'\\]*)'|`([^`\\$]*)`)\s*\}")
 _ATTRIBUTE = re.compile(r"\s*([A-Za-z_$][\w:.$-]*)\s*(?:=\s*(?:\"([^\"]*)\"|'([^']*)'|(?=\{)))?")

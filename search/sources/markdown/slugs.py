@@ -7,18 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, unquote
 
-from search.text.markup import (
-    Fence,
-    cut,
-    fence_of,
-    width,
-)
-from search.text.sections import (
-    anchor_and_heading,
-    clean,
-    plain,
-    slug,
-)
+from search.text.markdown import anchor_and_heading, clean, cut, plain, slug, width
+from search.text.markdown.fences import Fence, fence_of
 
 LONGEST_HEADING = 1000  # characters; a longer line is none, and could take long to look into
 _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)[ \t]*$")
@@ -79,7 +69,7 @@ def anchored(markdown: str, slugs: Slugs) -> str:
     for number, text in found:
         if number in explicit:
             written = _WITH_ID.match(lines[number])
-            if written and (written[2] or written[3].strip()):  # `search.text.markup` would take it for classes
+            if written and (written[2] or written[3].strip()):  # `search.text.markdown` would take it for classes
                 lines[number] = f"{written[1]} {{#{written[4]}}}"
             continue
         anchor = slugs.unique(slugs.slug(text), used, counts)

@@ -20,7 +20,7 @@ from search.sources.openapi.schemas import (
     type_of,
 )
 from search.sources.openapi.spec import Operation, Spec, items, mapping, storable, text
-from search.text.markup import fence_of
+from search.text.markdown.fences import fence_of
 
 _PLACES = {"path": "In the path", "query": "In the query", "header": "As headers", "cookie": "As cookies"}
 _HEADING = re.compile(r"(#{1,5})(?=\s)")

@@ -17,7 +17,7 @@ from search.sources.web.crawl import AT_ONCE, MOST_PAGES, MOST_SECONDS
 from search.sources.web.fetch import LARGE, PAGE, Fetcher, shown, site_of
 from search.sources.web.markdown_page import markdown_page, place_of
 from search.sources.web.visits import HTML, MARKDOWN, Visitor
-from search.text.sections import anchor_and_heading
+from search.text.markdown import anchor_and_heading
 
 _LINK = re.compile(r"\[[^\[\]\n]{0,500}\]\(\s*<?([^()<>\s]{1,1000})>?(?:\s+\"[^\"\n]{0,500}\")?\s*\)")
 _AGAIN = re.compile(r"/llms(?:-\w+)*\.txt$")

@@ -1,25 +1,16 @@
 """Markdown as sites write it to Markdown that can be quoted anywhere."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 
-LONGEST = 20_000  # characters of one paragraph that are looked into; more is data, not prose
+from search.text.markdown.reader import MAX_PARAGRAPH, parse_site
 
-_FENCE = re.compile(r"((?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*)(`{3,}(?=[^`]*$)|~{3,})")
-_ADMONITION = re.compile(r'(\s*)(?:!!!|\?\?\?\+?)\s*[\w-]+(?:\s+[\w-]+)*(?:\s+"(.*)")?\s*$')
-_TAB = re.compile(r'(\s*)===[!+]?\s+"(.+)"\s*$')
-_BLOCK = re.compile(r"\s*/{3,}(?:\s*[\w-]+)?(?:\s*\|\s*(.+))?\s*$")
-_OPTION = re.compile(r"\s{4,}[\w-]+:")
-_DIRECTIVE = re.compile(r"\s*:{3,}\s*([\w.-]*)\s*(?:\[(.*?)\])?\s*(?:\{[^{}]*\})?\s*(.*?)\s*$")
-_FOOTNOTE = re.compile(r"(\s{0,3})\[\^[^\]\s]+\]:\s*(.*)")
-_FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
-_MEANING = re.compile(r"(\s*):\s{1,3}(\S.*)")  # of a term in a definition list
-_DEFINITION = re.compile(r"\s{0,3}\[([^\]^][^\]]{0,300})\]:\s*<?([^\s<>]+)>?(?:\s+[\"'(].*)?\s*$")
-_INVISIBLE = re.compile(
+_MARKER = re.compile(r"(\s*)(?:\[\^[^\]\s]+\]:\s*|:\s{1,3})")  # of a footnote or of the meaning of a term
+# Attributes of what stands above, files to take in, a table of contents, abbreviations: Python-Markdown and extensions.
+_HIDDEN = re.compile(
     r"\s*(?:\{[*!].*[*!]\}|;?-+8<-+.*|\[\[?_?toc_?\]\]?|\*\[[^\]]+\]:.*|\{:?\s*[.#][^{}]*\})\s*$", re.IGNORECASE
 )
-_NO_TEXT = re.compile(r"\s*<(script|style|svg)\b", re.IGNORECASE)
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
+_FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _ALERT = re.compile(r"(?m)^(\s*(?:>\s*)+)\[!\w+\][+-]?[ \t]*(.*)$")
 _TASK = re.compile(r"(?m)^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]\]\s")
 
@@ -29,6 +20,7 @@ _ASIDE = re.compile(
     r"|(?<!`)(`++)((?:[^`\n]|\n(?!\s*(?:[-*+#>|]|\d+[.)])\s)|(?!\1(?!`))`+)+?)(?<!`)\1(?!`)"  # a code span
     r"|<(?:https?://|mailto:)[^\s<>]*>"  # an address
 )
+_COMMENT = re.compile(r"^[ \t>]*<!--(?:(?!-->).)*-->[ \t]*\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
 _HIGHLIGHT = re.compile(r"(`+)#!\w+ ")
 _ELEMENT = re.compile(r"<(script|style|svg)\b[^<>]*>(?:(?!</\1).){0,9000}</\1\s*>", re.DOTALL | re.IGNORECASE)
 _HEADING = re.compile(r"(?m)^([ ]{0,3})<h([1-6])\b([^<>]*)>(.{0,1000}?)</h\2>\s*$", re.IGNORECASE)
@@ -93,22 +85,22 @@ def clean(markdown: str) -> str:
     titles of admonitions and tabs stay as bold lines and their text moves to the
     left; code is left as it is. Takes time in proportion to the length.
     """
-    return "\n".join(_Cleaner(markdown).lines())
+    source = markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    return "\n".join(_Cleaner(source).lines())
 
 
 class _Cleaner:
-    """One walk over the lines: code goes straight to the result, prose in paragraphs through `_inline`."""
+    """One walk over the blocks: code goes straight to the result, prose in paragraphs through `_inline`."""
 
-    def __init__(self, markdown: str) -> None:
-        self.source = markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").split("\n")
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.left = source.split("\n")
+        self.at = 0  # the first line that no block has claimed
+        self.columns = 0  # that the text of the admonitions and tabs around is indented
         self.done: list[str | list[str]] = []  # a list is a paragraph still to be cleaned
-        self.paragraph: list[str] = []
-        self.indents: list[int] = []  # where the text of each open admonition or tab begins
         self.references: dict[str, str] = {}
-        self.in_list = False
-        self.documented = False  # what follows says how a module is shown, and is not shown itself
 
-    def lines(self) -> Iterable[str]:
+    def lines(self) -> Iterator[str]:
         """The cleaned lines."""
         self._walk()
         for item in self.done:
@@ -119,145 +111,58 @@ class _Cleaner:
                     yield from _inline(piece, self.references).split("\n")
 
     def _walk(self) -> None:
-        fence: Fence | None = None
-        options = False  # of a block that was just opened
-        ends = _last_ends(self.source)
-        until = ""  # what ends the comment or element that is being left out
-        for number, line in enumerate(self.source):
-            if until:
-                _, found, line = line.partition(until)
-                if not found:
-                    continue
-                line = line.lstrip(" >") if until != "-->" else line  # what closes the end tag
-                until = ""
-            bare = line.strip()
-            if not bare:
-                if fence:
-                    self.done.append(cut(line, 4 * len(self.indents)))
-                else:
-                    self._gap()
+        for token in parse_site(self.source):
+            if token.type == "indented_close":
+                self.columns -= 4
+            if not token.map:
                 continue
-            indent = width(line)
-            while self.indents and indent < self.indents[-1]:
-                self.indents.pop()
-                if fence and fence.depth > len(self.indents):
-                    fence = None
-            line = cut(line, 4 * len(self.indents))
-            if fence:
-                if not fence.goes_on(line):
-                    fence = None
-                elif fence.closes(line):
-                    self.done.append(line)
-                    fence = None
-                    continue
-                else:
-                    self.done.append(line)
-                    continue
-            if opened := fence_of(line, len(self.indents)):
-                fence = opened
-                self._gap(blank=False)
-                self.done.append(line)
-                options = False
-                continue
-            if "<!--" in line:
-                line, until = _uncommented(line, number < ends["-->"])
-                bare = line.strip()
-                if not bare:
-                    self._gap(blank=False)
-                    continue
-            if bare.startswith("<") and (element := _NO_TEXT.match(line)):
-                end = f"</{element[1].lower()}"
-                if end not in line.lower() and number < ends[end]:
-                    until = end
-                    continue
-            if options and _OPTION.match(line):
-                continue
-            if self.documented and line.startswith("    "):
-                continue
-            self.documented = False
-            options = self._opens(line, bare, indent)
-            if not options:
-                self._prose(line, bare)
-        self._gap(blank=False)
+            first, last = token.map
+            if token.type == "indented_open":
+                self._skip_to(first)
+                self._open(first, token.info, bool(token.meta["marker"]))
+            elif token.type in ("fence", "code_block"):
+                self._skip_to(first)
+                self.done += [cut(line, self.columns) for line in self.left[first:last]]
+                self.at = last
+            elif token.type in ("paragraph_open", "heading_open", "rows", "hr"):
+                self._skip_to(first)
+                self.done.append([self._prose(line) for line in self.left[first:last] if not _HIDDEN.match(line)])
+                self.at = last
+            elif token.type in ("directive", "hidden", "definition"):
+                self._skip_to(first)
+                if token.type == "directive":
+                    self._title(width(cut(self.left[first], self.columns)), token.info)
+                elif token.type == "definition":
+                    self.references.setdefault(_key(token.info), token.content)
+                elif token.content:
+                    self.done.append(token.content.split("\n"))
+                self.at = last
+        self._skip_to(len(self.left))
 
-    def _opens(self, line: str, bare: str, indent: int) -> bool:
-        """Whether a line is site syntax and no prose; it is then dealt with."""
-        first = bare[0]
-        if first in "!?=" and (opened := _ADMONITION.match(line) or _TAB.match(line)):
-            self._title(opened[1], opened[2])
-            self.indents.append(indent + 4)
-        elif first == "/" and (block := _BLOCK.match(line)):
-            self._title(line[: width(line)], block[1])
-        elif first == ":" and bare.startswith(":::") and (directive := _DIRECTIVE.match(line)):
-            kind, bracketed, rest = directive.groups()
-            if kind and kind not in _KINDS and not bracketed and not rest and ":::" + kind != bare:
-                self._title("", f"`{kind}`", mark="")  # the name of what is documented here
-                self.documented = True
-            else:
-                self._title(line[: width(line)], bracketed or rest)
-        elif first == "[" and (note := _FOOTNOTE.match(line)):
-            self._gap()
-            self.indents.append(indent + 4)
-            self.paragraph.append(note[1] + note[2])
-        elif first == "[" and (definition := _DEFINITION.match(line)):
-            self.references.setdefault(_key(definition[1]), definition[2])
-        elif first == ":" and (meaning := _MEANING.match(line)):
-            self._gap()
-            self.indents.append(indent + 4)
-            self.paragraph.append(meaning[1] + meaning[2])
-        else:
-            return bool(_INVISIBLE.match(line))
-        return True
-
-    def _prose(self, line: str, bare: str) -> None:
-        line = " " * width(line) + bare + ("  " if line.endswith("  ") else "")  # two spaces break a line
-        if not self.paragraph:
-            if line.startswith("    ") and not self.in_list:
-                self.done.append(line)  # indented code
-                return
-            if _ITEM.match(line):
-                self.in_list = True
-            elif not line.startswith(" "):
-                self.in_list = False
-        self.paragraph.append(line)
-
-    def _title(self, margin: str, title: str | None, mark: str = "**") -> None:
-        self._gap()
-        if title and title.strip():
-            title = title.strip()
-            mark = "" if "**" in title else mark
-            self.done += [[f"{margin}{mark}{title}{mark}"], ""]
-
-    def _gap(self, blank: bool = True) -> None:
-        if self.paragraph:
-            self.done.append(self.paragraph)
-            self.paragraph = []
-        if blank:
+    def _open(self, line: int, title: str, has_text: bool) -> None:
+        """An admonition or tab has a title; a footnote or meaning has text behind its marker."""
+        if has_text:
             self.done.append("")
+            text = _MARKER.sub(r"\1", cut(self.left[line], self.columns), count=1)
+            self.left[line] = " " * (self.columns + 4) + text
+        else:
+            self._title(width(cut(self.left[line], self.columns)), title)
+            self.at = line + 1
+        self.columns += 4
 
+    def _skip_to(self, line: int) -> None:
+        """Lines of no block: they are blank, or only the marks of a quote or list."""
+        self.done += [[self._prose(one)] if one.strip() else "" for one in self.left[self.at : line]]
+        self.at = max(self.at, line)
 
-class Fence:
-    """An open code fence. `depth` says how many containers it stands in."""
+    def _prose(self, line: str) -> str:
+        line = cut(line, self.columns)
+        return " " * width(line) + line.strip() + ("  " if line.endswith("  ") and line.strip() else "")
 
-    def __init__(self, prefix: str, mark: str, depth: int) -> None:
-        self.prefix, self.mark, self.depth = prefix, mark, depth
-
-    def closes(self, line: str) -> bool:
-        """Whether the line ends the code."""
-        bare = line.strip(" \t>" if ">" in self.prefix else " \t")
-        return bare.startswith(self.mark) and not bare.strip(self.mark[0])
-
-    def goes_on(self, line: str) -> bool:
-        """False when the quote that holds the code is over."""
-        return ">" not in self.prefix or line.lstrip().startswith(">")
-
-
-def fence_of(line: str, depth: int = 0) -> Fence | None:
-    """The fence that a line opens."""
-    if "```" not in line and "~~~" not in line:
-        return None
-    found = _FENCE.match(line)
-    return Fence(found[1], found[2], depth) if found else None
+    def _title(self, indent: int, title: str) -> None:
+        self.done.append("")
+        if title:
+            self.done += [[" " * indent + title], ""]
 
 
 def width(line: str) -> int:
@@ -282,40 +187,12 @@ def cut(line: str, columns: int) -> str:
     return " " * (gone - columns) + line[at:]
 
 
-def _last_ends(lines: list[str]) -> dict[str, int]:
-    """The last line that could end a comment or an element: one that never ends is text."""
-    ends = dict.fromkeys(("-->", "</script", "</style", "</svg"), -1)
-    for number, line in enumerate(lines):
-        if ">" in line or "</" in line:
-            for end in ends:
-                if end in line.lower():
-                    ends[end] = number
-    return ends
-
-
-def _uncommented(line: str, ends_later: bool) -> tuple[str, str]:
-    """A line without its comments, and what ends the one it leaves open."""
-    spans = [(span.start(), span.end()) for span in _ASIDE.finditer(line[:LONGEST])]
-    kept, at = "", 0
-    while (start := line.find("<!--", at)) >= 0:
-        if inside := next((end for begin, end in spans if begin <= start < end), 0):
-            kept += line[at:inside]
-            at = inside
-            continue
-        end = line.find("-->", start)
-        if end < 0:
-            return (kept + line[at:start], "-->") if ends_later else (kept + line[at:], "")
-        kept += line[at:start]
-        at = end + 3
-    return kept + line[at:], ""
-
-
-def _pieces(lines: list[str]) -> Iterable[str]:
+def _pieces(lines: list[str]) -> Iterator[str]:
     """A paragraph, or a long table in several pieces that end with a line."""
     piece: list[str] = []
     size = 0
     for line in lines:
-        if piece and size + len(line) > LONGEST:
+        if piece and size + len(line) > MAX_PARAGRAPH:
             yield "\n".join(piece)
             piece, size = [], 0
         piece.append(line)
@@ -325,7 +202,7 @@ def _pieces(lines: list[str]) -> Iterable[str]:
 
 def _inline(prose: str, references: dict[str, str]) -> str:
     """Drop tags, images, links of strange schemes and the like, outside code spans."""
-    if len(prose) > LONGEST or not _MARKED.search(prose):
+    if len(prose) > MAX_PARAGRAPH or not _MARKED.search(prose):
         return prose
     spans: list[str] = []
 
@@ -335,6 +212,8 @@ def _inline(prose: str, references: dict[str, str]) -> str:
 
     prose = _ASIDE.sub(put_aside, prose)
     if "<" in prose:
+        closed = prose.find("\n", prose.rfind("-->")) + 1 or len(prose)  # a comment that never ends is text
+        prose = _COMMENT.sub("", prose[:closed]) + prose[closed:] if "-->" in prose else prose
         margin = re.match(r"(\s*)<[/a-zA-Z]", prose)
         prose = _ELEMENT.sub("", prose)
         apart = " " if prose.lstrip().startswith("|") else "\n\n"

@@ -1,0 +1,32 @@
+"""The one reader of Markdown: blocks, quotable text, visible words, links and anchors, all on markdown-it's tokens.
+
+`dialects` has the rules for what the generators of sites add. Only the rewriter of streamed answers
+(`assistant.citations`) reads Markdown by itself, because it gets halves of lines.
+"""
+
+from search.text.markdown.anchors import anchor_and_heading, slug
+from search.text.markdown.links import Link, links
+from search.text.markdown.quotable import APART, ELEMENTS, clean, cut, width
+from search.text.markdown.reader import blocks, fence, fenced_lines, headings, new_parser, parse, title_of
+from search.text.markdown.visible import inline_text, plain
+
+__all__ = [
+    "APART",
+    "ELEMENTS",
+    "Link",
+    "anchor_and_heading",
+    "blocks",
+    "clean",
+    "cut",
+    "fence",
+    "fenced_lines",
+    "headings",
+    "inline_text",
+    "links",
+    "new_parser",
+    "parse",
+    "plain",
+    "slug",
+    "title_of",
+    "width",
+]
