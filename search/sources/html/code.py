@@ -4,6 +4,8 @@ import re
 
 from selectolax.lexbor import LexborNode
 
+from search.text.markdown import fence
+
 _NAMED = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?|source)[-\s]([\w+#.-]+)", re.IGNORECASE
 )
@@ -16,7 +18,6 @@ _LINE = re.compile(r"(?:^|\s)(?:line|token-line|code-line|ec-line|view-line|cl)(
 _LOOKED_UP = 5  # elements in and around the code that may tell its language
 _NUMBERED = frozenset(("table", "tbody", "tr", "td"))  # in which code stands beside the numbers of its lines
 _BOXES = _NUMBERED | {"pre", "code", "div", "figure", "span"}
-_FENCE = re.compile(r"`{3,}")
 
 
 def fenced(pre: LexborNode) -> str:
@@ -24,8 +25,7 @@ def fenced(pre: LexborNode) -> str:
     code = text_of(pre)
     if not code.strip():
         return ""
-    fence = max([*_FENCE.findall(code), "``"], key=len) + "`"
-    return f"{fence}{language_of(pre)}\n{code}\n{fence}"
+    return fence(code, language_of(pre))
 
 
 def language_of(pre: LexborNode) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from search.sources.files import text_inside
 from search.sources.markdown.front_matter import front_matter
-from search.text.markdown.fences import Fence, fence_of
+from search.text.markdown import fence, fenced_lines
 
 MOST_BYTES = 1024 * 1024  # of one file that is taken in
 MOST_IN_ALL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get
@@ -103,8 +103,7 @@ class _Expansion:
 
     def fenced(self, text: str, place: Path, margin: str) -> list[str]:
         """Code in a fence that is longer than those within it."""
-        ticks = max((len(run) for run in re.findall("`{3,}", text)), default=2) + 1
-        return self.indented(f"{'`' * ticks}{place.suffix[1:]}\n{text}\n{'`' * ticks}", margin)
+        return self.indented(fence(text, place.suffix[1:]), margin)
 
 
 def _mkdocs(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
@@ -171,9 +170,9 @@ def _section(text: str, name: str) -> str:
 def _vitepress(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
     """`<!--@include: ./part.md-->`, and `<<< @/file.py` for code."""
     out: list[str] = []
-    fence: Fence | None = None
-    for line in lines:
-        fence, outside = _fence_after(fence, line)
+    code = fenced_lines("\n".join(lines))
+    for number, line in enumerate(lines):
+        outside = number not in code
         if outside and (found := _found(_VITEPRESS_PART, line)):
             taken = work.taken(_from_source(found[2]), file, above)
             if taken:
@@ -213,9 +212,9 @@ def _mdx(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]
     """Components that are imported from Markdown, and `<Snippet file="x.mdx" />`."""
     out: list[str] = []
     imported: dict[str, str] = {}
-    fence: Fence | None = None
-    for line in lines:
-        fence, outside = _fence_after(fence, line)
+    code = fenced_lines("\n".join(lines), is_mdx=True)
+    for number, line in enumerate(lines):
+        outside = number not in code
         name = ""
         found = None
         if outside and _found(_STATEMENT, line):
@@ -232,14 +231,6 @@ def _mdx(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]
         text = work.page(name, file, above) if name else None
         out += [line] if text is None or not found else work.indented(text, found[1])
     return out
-
-
-def _fence_after(fence: Fence | None, line: str) -> tuple[Fence | None, bool]:
-    """The fence that is open behind a line, and whether the line stands outside code."""
-    if fence and fence.goes_on(line):
-        return (None if fence.closes(line) else fence), False
-    opened = fence_of(line)
-    return opened, not opened
 
 
 def _body(text: str) -> str:

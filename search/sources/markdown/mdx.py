@@ -5,9 +5,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from search.sources.markdown.mdx_tags import STRING, Scanner, Tag
-from search.text.markdown import APART, ELEMENTS, cut, width
-from search.text.markdown.fences import Fence, fence_of
+from search.text.markdown import APART, ELEMENTS, cut, fences, headings, width
 
+MAX_SEARCHES = 20  # for the fences of a page, which a comment that holds a fence may put out of step
+_LINE_END = re.compile("\n")
 _ESM = re.compile(
     r"import\s*(?:[\"']|(?:type\s+)?[\w$*{][\w$*{},\s]{0,2000}?\bfrom\s*[\"'])"
     r"|export\s+(?:const|let|var|function|async|class|default|type|interface|enum)\b|export\s*[{*]"
@@ -18,7 +19,6 @@ _INDENT = re.compile(r"[ \t]*")
 _FORMULA = re.compile(r"\$(?=\S)[^$\n]{1,500}(?<=\S)\$(?!\d)")
 _INTERESTING = re.compile(r"[<{`\\$\n]")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
-_HEADING = re.compile(r"#{1,6}\s")
 _CODE_NAME = re.compile(r"(?=\S*[_./(*$-])[^\s`]+")
 
 _INLINE = (ELEMENTS - APART) | {
@@ -80,6 +80,9 @@ class _Reader:
         self.anchor = ""  # of the element around the next heading
         self.text: list[str] = []  # of the line being read, without its tags
         self.begun = False  # whether that has more than space
+        self.searches = MAX_SEARCHES
+        self.fences: list[tuple[int, int]] = []
+        self._find_fences()
 
     def markdown(self) -> str:
         while self.at < len(self.source):
@@ -88,8 +91,8 @@ class _Reader:
             if not line.strip():
                 self._gap()
                 self.at = end + 1
-            elif fence := fence_of(line):
-                self._code(line, end, fence)
+            elif behind := self._fence_end():
+                self._code(behind)
             elif line.startswith(("import", "export")) and self._statement():
                 pass
             elif line.lstrip().startswith("$$"):
@@ -98,26 +101,39 @@ class _Reader:
                 self._line(width(line))
         return "\n".join(self.out)
 
-    def _code(self, line: str, end: int, fence: Fence) -> None:
+    def _find_fences(self) -> None:
+        """Find where fences begin and end from here on; the next one comes last."""
+        starts = [
+            self.at,
+            *(self.at + end.end() for end in _LINE_END.finditer(self.source[self.at :])),
+            len(self.source),
+        ]
+        found = fences(self.source[self.at :], is_mdx=True)
+        self.fences = [(starts[first], starts[last]) for first, last in found][::-1]
+        self.searches -= 1
+
+    def _fence_end(self) -> int:
+        """Where the fence ends that begins on this line; 0 when none does."""
+        while self.fences and self.fences[-1][0] < self.at:
+            _, end = self.fences.pop()
+            if end > self.at and self.searches:  # it began in a comment or a statement, so it is none
+                self._find_fences()
+        return self.fences.pop()[1] if self.fences and self.fences[-1][0] == self.at else 0
+
+    def _code(self, behind: int) -> None:
         """A fence to its end. Its marks move with the component they stand in, and the code moves along."""
-        indent = width(line)
-        column = self._column(indent, line.lstrip())
-        listed = fence.prefix.strip() != ""
-        self.out.append(" " * column + line.lstrip())
-        self.at = end + 1
-        while self.at < len(self.source):
-            end = self.scan.line_end(self.at)
-            line = self.source[self.at : end]
-            if not fence.goes_on(line):
-                return
-            self.at = end + 1
-            if fence.closes(line):
-                mark = line.lstrip()
-                self.out.append(
-                    " " * (column + (len(fence.prefix.lstrip()) if listed and ">" not in mark else 0)) + mark
-                )
-                return
-            self.out.append(" " * column + cut(line, indent) if line.strip() else cut(line, indent))
+        first, *lines = self.source[self.at : behind].removesuffix("\n").split("\n")
+        self.at = behind
+        indent, mark = width(first), first.lstrip()
+        column = self._column(indent, mark)
+        inner = column + min(mark.find(tick) for tick in ("```", "~~~") if tick in mark)  # behind the marker of a list
+        self.out.append(" " * column + mark)
+        for number, line in enumerate(lines, 1):
+            is_end = number == len(lines) and not line.strip(" \t`~") and line.strip()
+            if is_end:
+                self.out.append(" " * inner + line.lstrip())
+            else:
+                self.out.append(" " * column + cut(line, indent) if line.strip() else cut(line, indent))
 
     def _formula(self, line: str, end: int) -> None:
         """A block of mathematics: its braces are no expressions."""
@@ -315,7 +331,7 @@ class _Reader:
         if text.strip():
             lines = text.split("\n")
             column = self._column(indent, lines[0].lstrip())
-            if self.anchor and _HEADING.match(lines[0].lstrip()) and "#" not in lines[0].lstrip("# "):
+            if self.anchor and any(headings(lines[0].lstrip())) and "#" not in lines[0].lstrip("# "):
                 lines[0] = f"{lines[0].rstrip()} {{ #{self.anchor} }}"
             self.anchor = ""
             self.out += [" " * column + lines[0].lstrip(), *(" " * column + line.strip() for line in lines[1:])]

@@ -2,23 +2,17 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, unquote
 
-from search.text.markdown import anchor_and_heading, clean, cut, plain, slug, width
-from search.text.markdown.fences import Fence, fence_of
+from search.text.markdown import anchor_and_heading, clean, headings, plain, slug
 
-LONGEST_HEADING = 1000  # characters; a longer line is none, and could take long to look into
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)[ \t]*$")
 _CLOSING = re.compile(r"[ \t]+#+$")
 _WITH_ID = re.compile(
     r"(.*?)([ \t]+#+)?[ \t]*\{:?([^{}#]*)#([^\s{}#]+)[^{}]*\}[ \t]*$"
 )  # closing marks may come before
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_NO_TEXT = re.compile(r"\s*(?:[-*+>|#<]|\d{1,9}[.)]\s|:::|!!!|\?\?\?|===)")  # begins something that is no paragraph
-_CONTAINER = re.compile(r"(?:!!!|\?\?\?\+?)\s*\w|===[!+]?\s+\"")  # admonitions and tabs, whose text is indented
 _ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*(?:\.|(?<=:)[ \t]*)[^{}#]*\}$")
 _MARKED = re.compile(r"[`*_<\[&:\\{!~$]")
 _WRITABLE = re.compile(r"[^\s{}#]+")  # what `{#anchor}` may hold
@@ -61,7 +55,7 @@ def anchored(markdown: str, slugs: Slugs) -> str:
     Anchors that are written already win. Code is left as it is; takes time in proportion to the length.
     """
     lines = markdown.split("\n")
-    found = [(number, _text(raw)) for number, raw in _headings(lines)]
+    found = [(heading.line, _text(heading.source)) for heading in headings(markdown)]
     explicit = {number: anchor for number, text in found if (anchor := _explicit(text))}
     used = set(explicit.values())
     counts: dict[str, int] = {}
@@ -129,41 +123,6 @@ def _mintlify(text: str) -> str:
 
 VITEPRESS = Slugs("vitepress", _vitepress)
 MINTLIFY = Slugs("mintlify", _mintlify, first=2)
-
-
-def _headings(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The headings outside code, as the numbers of their lines and their Markdown."""
-    fence: Fence | None = None
-    indents: list[int] = []  # where the text of each open admonition or tab begins
-    before = ""  # the line above, where that could be a paragraph of its own
-    fresh = True  # whether a paragraph may begin here
-    for number, line in enumerate(lines):
-        if not line.strip():
-            before, fresh = "", True
-            continue
-        while indents and width(line) < indents[-1]:
-            indents.pop()
-            fence = fence if fence and fence.depth <= len(indents) else None
-        bare = cut(line, 4 * len(indents))
-        if fence:
-            if not fence.goes_on(bare):
-                fence = None
-            elif fence.closes(bare):
-                fence = None
-                continue
-            else:
-                continue
-        fence = fence_of(bare, len(indents))
-        heading = _ATX.match(bare) if len(bare) <= LONGEST_HEADING else None
-        if heading:
-            yield number, _CLOSING.sub("", heading[2])
-        elif before and _UNDERLINE.match(bare):
-            yield number - 1, before
-        elif _CONTAINER.match(bare.lstrip()):
-            indents.append(width(line) + 4)
-        is_text = not (fence or heading or bare.startswith("    ") or _NO_TEXT.match(bare) or _UNDERLINE.match(bare))
-        before = bare.strip() if is_text and fresh and len(bare) <= LONGEST_HEADING else ""
-        fresh = bool(heading)
 
 
 def _text(raw: str) -> str:

@@ -20,10 +20,10 @@ from search.sources.openapi.schemas import (
     type_of,
 )
 from search.sources.openapi.spec import Operation, Spec, items, mapping, storable, text
-from search.text.markdown.fences import fence_of
+from search.text.markdown import fence, headings
 
 _PLACES = {"path": "In the path", "query": "In the query", "header": "As headers", "cookie": "As cookies"}
-_HEADING = re.compile(r"(#{1,5})(?=\s)")
+_HEADING = re.compile(r"(^ *#+)")
 
 
 def of_operation(spec: Spec, operation: Operation) -> str:
@@ -108,16 +108,10 @@ def _lowered(markdown: str) -> str:
     """A description below the title of its page: its headings are a level lower."""
     if "#" not in markdown:
         return markdown
-    lines = []
-    fence = None
-    for line in markdown.replace("\r\n", "\n").split("\n"):
-        if fence:
-            fence = None if fence.closes(line) else fence
-        elif opened := fence_of(line):
-            fence = opened
-        else:
-            line = _HEADING.sub(r"#\1", line, count=1) if line.startswith("#") else line
-        lines.append(line)
+    lines = markdown.replace("\r\n", "\n").split("\n")
+    for heading in headings(markdown):
+        if heading.level < 6:
+            lines[heading.line] = _HEADING.sub(r"\1#", lines[heading.line], count=1)
     return "\n".join(lines)
 
 
@@ -243,7 +237,7 @@ def _content(spec: Spec, content: dict[str, Any], room: Room, above: set[str | i
             yield members
         for title, value in list(_examples(spec, media, whole))[: room.examples]:
             if written := as_json(value):
-                yield f"{_ended(title)}\n\n{_fenced(written, '' if isinstance(value, str) else 'json')}"
+                yield f"{_ended(title)}\n\n{fence(written, '' if isinstance(value, str) else 'json')}"
 
 
 def _examples(spec: Spec, media: dict[str, Any], schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -302,12 +296,7 @@ def _samples(raw: Any) -> Iterator[str]:
     for sample in written:
         language = text(sample.get("lang"))
         yield text(sample.get("label")) or language
-        yield _fenced(text(sample["source"]), re.sub(r"[^\w+#.-]", "", language.lower()))
-
-
-def _fenced(source: str, language: str) -> str:
-    ticks = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", source)), default=0))
-    return f"{ticks}{language}\n{source}\n{ticks}"
+        yield fence(text(sample["source"]), re.sub(r"[^\w+#.-]", "", language.lower()))
 
 
 def _ended(title: str) -> str:

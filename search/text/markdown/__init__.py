@@ -7,7 +7,7 @@
 from search.text.markdown.anchors import anchor_and_heading, slug
 from search.text.markdown.links import Link, links
 from search.text.markdown.quotable import APART, ELEMENTS, clean, cut, width
-from search.text.markdown.reader import blocks, fence, fenced_lines, headings, new_parser, parse, title_of
+from search.text.markdown.reader import blocks, fence, fenced_lines, fences, headings, new_parser, parse, title_of
 from search.text.markdown.visible import inline_text, plain
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "cut",
     "fence",
     "fenced_lines",
+    "fences",
     "headings",
     "inline_text",
     "links",

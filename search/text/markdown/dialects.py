@@ -16,13 +16,13 @@ from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 
-_ADMONITION = re.compile(r'(?:!!!|\?\?\?\+?)\s*[\w-]+(?:\s+[\w-]+)*(?:\s+"(.*)")?\s*$')
-_TAB = re.compile(r'===[!+]?\s+"(.+)"\s*$')
+_ADMONITION = re.compile(r'(?:!!!|\?\?\?\+?)\s*[\w-]+(?:\s+[\w-]+)*(?:\s+"(.*)")?$')
+_TAB = re.compile(r'===[!+]?\s+"(.+)"$')
 _NOTE = re.compile(r"(?:\[\^[^\]\s]+\]:\s*|:\s{1,3}(?=\S))")
-_BLOCK = re.compile(r"/{3,}(?:\s*[\w-]+)?(?:\s*\|\s*(.+))?\s*$")
+_BLOCK = re.compile(r"/{3,}(?:\s*[\w-]+)?(?:\s*\|\s*(.+))?$")
 _OPTION = re.compile(r"[\w-]+:")
-_DIRECTIVE = re.compile(r":{3,}\s*([\w.-]*)\s*(?:\[(.*?)\])?\s*(?:\{[^{}]*\})?\s*(.*?)\s*$")
-_DEFINITION = re.compile(r"\[([^\]^][^\]]{0,300})\]:\s*<?([^\s<>]+)>?(?:\s+[\"'(].*)?\s*$")
+_DIRECTIVE = re.compile(r":{3,}\s*+([\w.-]*+)\s*+(?:\[(.*?)\])?\s*+(?:\{[^{}]*\})?\s*+(.*)$")
+_DEFINITION = re.compile(r"\[([^\]^][^\]]{0,300})\]:\s*<?([^\s<>]+)>?(?:\s+[\"'(].*)?$")
 _SILENT_ELEMENT = re.compile(r"<(script|style|svg)\b", re.IGNORECASE)
 _KINDS = frozenset(
     (
@@ -31,7 +31,7 @@ _KINDS = frozenset(
         *("v-pre", "raw"),
     )
 )
-_MAX_LINE = 20_000  # characters of a line that is looked into
+_MAX_LINE = 2_000  # characters; a longer one is text
 _CODE_SPAN = re.compile(r"\\.|(?<!`)(`++)(?!`).*?(?<!`)\1(?!`)")
 _STARTS = frozenset("!?=[:/<")
 _INTERRUPTED: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
@@ -49,7 +49,7 @@ def _dialect(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return False
     if stop - begin > _MAX_LINE or state.is_code_block(start):
         return False
-    line = state.src[begin:stop]
+    line = state.src[begin:stop].rstrip()
     first = line[0]
     if first in "!?=" and (opened := _ADMONITION.match(line) or _TAB.match(line)):
         return silent or _indented(state, start, end, _bold(opened[1]), 0)
@@ -109,7 +109,7 @@ def _directive(state: StateBlock, start: int, end: int, line: str, found: re.Mat
     kind, bracketed, rest = found.groups()
     last = start + 1
     title = _bold(bracketed or rest)
-    if kind and kind not in _KINDS and not title and ":::" + kind != line.rstrip():
+    if kind and kind not in _KINDS and not title and ":::" + kind != line:
         title = f"`{kind}`"
         while last < end and not state.isEmpty(last) and state.sCount[last] - state.sCount[start] >= 4:  # its options
             last += 1

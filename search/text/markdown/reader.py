@@ -14,6 +14,7 @@ MAX_CELLS = 20_000  # of a table that is parsed; a larger one is taken line by l
 MAX_COLUMNS = 200
 MAX_PARAGRAPH = 20_000  # characters that are looked into; more is data, not prose
 MAX_HEADING = 1000  # characters; a longer line could take long to look into
+_HEADING = re.compile(r"(?m)^[^\S\n]*(?:#{1,6}[^\S\n]|(?:=+|-+)[^\S\n]*$)")  # on what may be one
 _TITLE = re.compile(r"(?m)^ {0,3}(?:#[ \t]+\S.*|=+[ \t]*)$")
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -82,6 +83,20 @@ def _push_rows(state: StateBlock, start: int, end: int) -> bool:
     return True
 
 
+def _deep_paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A paragraph that a fence may interrupt however far it is indented: in CommonMark that would go on with it."""
+    stops = state.md.block.ruler.getRules("paragraph")
+    before, state.parentType = state.parentType, "paragraph"
+    last = start + 1
+    while last < state.lineMax and not state.isEmpty(last):
+        if state.sCount[last] >= 0 and any(stop(state, last, state.lineMax, True) for stop in stops):
+            break
+        last += 1
+    state.push("paragraph", "p", 0).map = [start, last]
+    state.parentType, state.line = before, last
+    return True
+
+
 def columns_of(row: str) -> int:
     """How many columns a row of a table has."""
     return row.strip().strip("|").count("|") + 1
@@ -90,6 +105,8 @@ def columns_of(row: str) -> int:
 _PLAIN = _block_parser(_table)
 _DIALECTS = _block_parser(_rows)
 add_dialects(_DIALECTS)
+_MDX = _block_parser(_rows).disable(["code", "lheading"])
+_MDX.block.ruler.at("paragraph", _deep_paragraph)
 
 
 def parse(source: str) -> list[Token]:
@@ -99,7 +116,12 @@ def parse(source: str) -> list[Token]:
 
 def parse_site(source: str) -> list[Token]:
     """The block tokens of a page as its site has it, with those of `dialects`. A table is one `rows` token."""
-    return _DIALECTS.parse(source)
+    return _parse_lines(_DIALECTS, source)
+
+
+def _parse_lines(parser: MarkdownIt, source: str) -> list[Token]:
+    """The tokens of a text in which nothing but a line feed ends a line, as those count who split it there."""
+    return parser.parse(source.replace("\r", " ") if "\r" in source else source)
 
 
 def top_level(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
@@ -128,7 +150,7 @@ def source_of(token: Token, lines: list[str]) -> str:
 
 def headings(source: str) -> Iterator[Heading]:
     """The headings of a page as its site has it, except those in lists and quotes."""
-    tokens = parse_site(source)
+    tokens = parse_site(source) if _HEADING.search(source) else []
     around = 0  # admonitions and tabs, whose headings count
     for index, token in enumerate(tokens):
         if token.type.startswith("indented_"):
@@ -149,9 +171,20 @@ def title_of(source: str) -> str:
     return ""
 
 
-def fenced_lines(source: str) -> set[int]:
+def fences(source: str, is_mdx: bool = False) -> Iterator[tuple[int, int]]:
+    """The fenced code of a page: the number of the first line of each, and of the line behind its last one.
+
+    MDX has no indented code, so a fence may stand as far to the right as its component does.
+    """
+    has_marks = "```" in source or "~~~" in source
+    for token in _parse_lines(_MDX if is_mdx else _DIALECTS, source) if has_marks else ():
+        if token.type == "fence" and token.map:
+            yield token.map[0], token.map[1]
+
+
+def fenced_lines(source: str, is_mdx: bool = False) -> set[int]:
     """The numbers of the lines that are fenced code, with those of the fences themselves."""
-    return {line for token in parse_site(source) if token.type == "fence" and token.map for line in range(*token.map)}
+    return {line for first, last in fences(source, is_mdx) for line in range(first, last)}
 
 
 def prose(source: str) -> Iterator[Span]:
