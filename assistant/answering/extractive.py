@@ -12,7 +12,7 @@ from assistant.events import Source, Text
 from assistant.question import Voice
 from search.hits import Hit
 from search.text import analysis
-from search.text.markdown import blocks, plain
+from search.text.markdown import blocks, is_code, plain
 
 MOST_SOURCES = 5  # pages
 MOST_PASSAGES = 3  # quoted
@@ -127,11 +127,6 @@ def excerpt(wanted: str, hit: Hit, words: int) -> list[str]:
 def _language(info: re.Match[str]) -> str:
     """The first line of a block of code with its language alone; `suggestions` are a block of our own."""
     return info[1] + ("text" if info[2].lower() == "suggestions" else info[2])
-
-
-def is_code(block: str) -> bool:
-    """Whether a block is fenced or indented code."""
-    return block.lstrip().startswith(("```", "~~~")) or block.startswith("    ")
 
 
 def _size(block: str) -> int:

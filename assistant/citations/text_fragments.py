@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from search.hits import Hit
+from search.text.markdown import parse
 
 MOST = 300  # encoded characters of a fragment
 WHOLE = 150  # a stretch up to this many is named whole, a longer one by its first and last words
@@ -160,12 +161,8 @@ def _fold(letter: str) -> str:
 
 def _code(body: str) -> Iterator[tuple[str, frozenset[int]]]:
     """The lines of the fenced code in some Markdown, blanks made single, and where they were not."""
-    fence = ""
-    for line in body.split("\n"):
-        bare = line.strip(" \t>")
-        if bare.startswith(("```", "~~~")):
-            fence = "" if fence else bare[:3]
-        elif fence:
+    for token in parse(body):
+        for line in token.content.split("\n") if token.type == "fence" else ():
             yield " ".join(line.split()), frozenset(_gaps(line.strip()))
 
 

@@ -26,7 +26,7 @@ from pygments.token import (
 )
 from pygments.util import ClassNotFound
 
-from search.text.markdown import anchor_and_heading, inline_text
+from search.text.markdown import anchor_and_heading, inline_text, new_parser
 
 # What has a colour of its own, the narrower kinds first. The names are the style sheet's.
 _COLOURS = {
@@ -147,7 +147,7 @@ def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, option
 
 
 def _build() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = new_parser()
     parser.core.ruler.push("headings", lambda state: _mark_headings(state.tokens, state.env))
     parser.add_render_rule("heading_open", _heading_open)
     parser.add_render_rule("heading_close", _heading_close)

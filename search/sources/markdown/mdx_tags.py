@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass, field
 
-from search.text.markdown import ELEMENTS
+from search.text.markdown import ELEMENTS, CodeSpans
 
+MAX_SPAN = 5_000  # characters of a code span
 STRING = re.compile(r"\{\s*(?:\"([^\"\\]*)\"|'([^'\\]*)'|`([^`\\$]*)`)\s*\}")
 _ATTRIBUTE = re.compile(r"\s*([A-Za-z_$][\w:.$-]*)\s*(?:=\s*(?:\"([^\"]*)\"|'([^']*)'|(?=\{)))?")
 _CODE_POINTS = re.compile(r"[{}()\[\]\"'`\n]|//|/\*")
@@ -32,6 +33,7 @@ class Scanner:
     def __init__(self, source: str) -> None:
         self.source = source
         self.patience = 2 * len(source) + 100_000
+        self._spans = CodeSpans(source)
 
     def tag(self, at: int) -> Tag | None:
         """The tag that begins here, if it is a whole one."""
@@ -138,24 +140,8 @@ class Scanner:
 
     def span_end(self, at: int) -> int:
         """Behind a code span, or behind its backticks when nothing closes them in this paragraph."""
-        run = at
-        while self.source[run : run + 1] == "`":
-            run += 1
-        ticks = self.source[at:run]
-        limit = min(run + 5000, len(self.source))
-        blank = self.source.find("\n\n", run, limit)
-        end = run
-        if self.patience <= 0:
-            return run
-        while (end := self.source.find(ticks, end, blank if blank >= 0 else limit)) >= 0:
-            after = end
-            while self.source[after : after + 1] == "`":
-                after += 1
-            if after - end == len(ticks):
-                return after
-            end = after
-        self.patience -= (blank if blank >= 0 else limit) - run
-        return run
+        blank = self.source.find("\n\n", at, at + MAX_SPAN)
+        return self._spans.end(at, blank if blank >= 0 else at + MAX_SPAN)
 
 
 def _continues(source: str, start: int, end: int, after: int) -> bool:

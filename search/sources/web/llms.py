@@ -17,9 +17,8 @@ from search.sources.web.crawl import AT_ONCE, MOST_PAGES, MOST_SECONDS
 from search.sources.web.fetch import LARGE, PAGE, Fetcher, shown, site_of
 from search.sources.web.markdown_page import markdown_page, place_of
 from search.sources.web.visits import HTML, MARKDOWN, Visitor
-from search.text.markdown import anchor_and_heading
+from search.text.markdown import anchor_and_heading, links
 
-_LINK = re.compile(r"\[[^\[\]\n]{0,500}\]\(\s*<?([^()<>\s]{1,1000})>?(?:\s+\"[^\"\n]{0,500}\")?\s*\)")
 _AGAIN = re.compile(r"/llms(?:-\w+)*\.txt$")
 
 
@@ -114,8 +113,8 @@ def _visited(addresses: Sequence[str], visitor: Visitor) -> Iterator[Item]:
 def _addresses(text: str, base: str) -> Iterator[str]:
     """Where the links lead, each page once."""
     seen: set[str] = set()
-    for link in _LINK.finditer(text):
-        address = absolute(link[1], base)
+    for link in links(text):
+        address = "" if link.is_image else absolute(link.target, base)
         if address and not _AGAIN.search(address) and place_of(address) not in seen:
             seen.add(place_of(address))
             yield address

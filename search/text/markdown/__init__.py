@@ -7,12 +7,24 @@
 from search.text.markdown.anchors import anchor_and_heading, slug
 from search.text.markdown.links import Link, links
 from search.text.markdown.quotable import APART, ELEMENTS, clean, cut, width
-from search.text.markdown.reader import blocks, fence, fenced_lines, fences, headings, new_parser, parse, title_of
+from search.text.markdown.reader import (
+    blocks,
+    fence,
+    fenced_lines,
+    fences,
+    headings,
+    is_code,
+    new_parser,
+    parse,
+    title_of,
+)
+from search.text.markdown.spans import CodeSpans
 from search.text.markdown.visible import inline_text, plain
 
 __all__ = [
     "APART",
     "ELEMENTS",
+    "CodeSpans",
     "Link",
     "anchor_and_heading",
     "blocks",
@@ -23,6 +35,7 @@ __all__ = [
     "fences",
     "headings",
     "inline_text",
+    "is_code",
     "links",
     "new_parser",
     "parse",

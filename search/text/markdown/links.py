@@ -1,17 +1,15 @@
 """Where the links of some Markdown stand."""
 
 import re
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from markdown_it.common.utils import unescapeAll
 
 from search.text.markdown.reader import prose
+from search.text.markdown.spans import CodeSpans
 
 _LINKED = re.compile(r"\]\(|<[a-zA-Z]")
-_TICKS = re.compile("`+")
 _MARK = re.compile(
     r"\\[!-/:-@\[-`{-~]"  # an escaped character
     r"|(?P<ticks>`+)"
@@ -42,19 +40,15 @@ def links(source: str) -> Iterator[Link]:
 
 def _links_within(source: str, start: int, end: int) -> Iterator[Link]:
     """The links of one piece, in one pass: brackets are put on a stack, code spans are passed over."""
-    runs: defaultdict[int, list[int]] = defaultdict(list)  # where backticks stand, by how many there are
+    spans: CodeSpans | None = None
     opened: list[re.Match[str]] = []
     around = 0  # how many of these stand around a link already, so that they open no other
     at = start
     while mark := _MARK.search(source, at, end):
         at = mark.end()
-        if ticks := mark["ticks"]:
-            if not runs:
-                for run in _TICKS.finditer(source, mark.start(), end):
-                    runs[len(run[0])].append(run.start())
-            alike = runs[len(ticks)]
-            closing = bisect_left(alike, at)
-            at = alike[closing] + len(ticks) if closing < len(alike) else at
+        if mark["ticks"]:
+            spans = spans or CodeSpans(source, mark.start(), end)
+            at = spans.end(mark.start())
         elif mark["address"]:
             yield Link(mark.start(), mark.start() + 1, at - 1, at, mark["address"])
         elif mark["opens"]:

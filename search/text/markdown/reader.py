@@ -140,6 +140,11 @@ def blocks(lines: list[str]) -> list[str]:
     return [block for block in found if block]
 
 
+def is_code(block: str) -> bool:
+    """Whether a block is fenced or indented code."""
+    return next((token.type in ("fence", "code_block") for token in parse(block)), False)
+
+
 def source_of(token: Token, lines: list[str]) -> str:
     """The lines of a block as they are written; empty for a rule between blocks."""
     if token.type == "hr" or not token.map:
