@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from docsite.core.tenants.models import Project
-from search.sources.reading import under_of
+from search.sources.request import under_of
 
 
 class LiveDocuments(models.Manager["Document"]):

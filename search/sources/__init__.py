@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-VERSION = "1"  # of what turns files into pages; raise it when a page comes out differently: it is part of digests
+VERSION = "2"  # of what turns files into pages; raise it when a page comes out differently: it is part of digests
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # what no database takes: NUL, and halves of surrogate pairs
 
 

@@ -10,9 +10,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, BinaryIO, cast
+
+from search.sources import Item, registry
+from search.sources.request import SourceRequest
 
 MOST_FILES = 20_000
 MOST_BYTES = 500 * 1024 * 1024  # of all files together
@@ -32,6 +36,18 @@ _DAMAGED = (
 def is_archive(file: Path) -> bool:
     """Whether a file is an archive, as its name says."""
     return file.name.lower().endswith(_ENDINGS)
+
+
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is an archive on disk."""
+    return request.file is not None and is_archive(request.file)
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The items of the folder that the archive holds. Raises ValueError as `unpacked` does."""
+    with unpacked(Path(request.location)) as folder:
+        inner = replace(request, location=str(folder))
+        yield from registry.reader_of(inner).read(inner)
 
 
 @contextmanager

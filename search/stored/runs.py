@@ -20,8 +20,8 @@ from search.indexing import ingest
 from search.indexing.storable import cleaned
 from search.models import Document, Source
 from search.sources import Bad, Item, LeftOut
-from search.sources.opening import read
-from search.sources.reading import Reading
+from search.sources.registry import read
+from search.sources.request import SourceRequest
 from search.stored.heartbeat import SILENCE, Heartbeat
 
 State = Source.State
@@ -141,12 +141,12 @@ def _ingested(source: Source, heartbeat: Heartbeat, progress: Callable[[str], No
         progress(line)
 
     def items() -> Iterator[Item]:
-        for item in read(reading):
+        for item in read(request):
             heartbeat.check()
             yield item
 
     fields = {name: getattr(source, name) for name in ("generator", "under", "version", "language")}
-    reading = reading_of(source.project, source, source.location, progress=tell, **fields)
+    request = reading_of(source.project, source, source.location, progress=tell, **fields)
     return ingest.ingest(source.project, items(), tell, source=source, strict=strict)
 
 
@@ -185,11 +185,13 @@ def _removed(source: Source) -> bool:
     return True
 
 
-def reading_of(project: Project, source: Source | None, location: str, **told: Any) -> Reading:
+def reading_of(project: Project, source: Source | None, location: str, **told: Any) -> SourceRequest:
     """What a source is told: a stored one, or the project's one without a name."""
     pages = Document.objects.filter(project=project, source=source, address__startswith="http")
     known = dict(pages.values_list("address", "validator"))
-    return Reading(location, project.docs_url, known=known, private_hosts=settings.ENV.crawl_private_hosts, **told)
+    return SourceRequest(
+        location, project.docs_url, known=known, private_hosts=settings.ENV.crawl_private_hosts, **told
+    )
 
 
 def _finish(

@@ -11,7 +11,7 @@ import unicodedata
 
 import Stemmer
 
-VERSION = 5  # raise it when terms change: every page is then analysed again
+VERSION = 6  # raise it when terms change: every page is then analysed again
 
 # Vowel signs and points that belong to the letter before them: Hebrew, Arabic, the scripts of India, Thai and others.
 _MARKS = (

@@ -16,7 +16,7 @@ from search.indexing import storable
 from search.indexing.ingest import Refused, Summary, ingest
 from search.models import Source
 from search.sources import generators
-from search.sources.opening import read
+from search.sources.registry import read
 from search.stored import runs
 
 OPTIONS = ("generator", "under", "version", "language")
@@ -80,11 +80,11 @@ class Command(ServiceCommand):
     def _unnamed(self, project: Project, location: str, manifest: Path | None, given: dict[str, Any]) -> dict[str, Any]:
         """Read what is not stored, in place of what was read so before."""
 
-        def reading() -> Summary:
+        def request() -> Summary:
             told = runs.reading_of(project, None, location, manifest=manifest, progress=self.show, **given)
             return ingest(project, read(told), self.show, strict=self.strict)
 
-        return self._told(project, "", reading)
+        return self._told(project, "", request)
 
     def _stored(self, source: Source) -> dict[str, Any]:
         """Read a stored source, when nobody else reads one of the project."""
@@ -119,12 +119,12 @@ class Command(ServiceCommand):
         if not self.quiet:
             self._say_next(project)
 
-    def _told(self, project: Project, name: str, reading: Callable[[], Summary]) -> dict[str, Any]:
+    def _told(self, project: Project, name: str, request: Callable[[], Summary]) -> dict[str, Any]:
         """Read, and tell what became of it. Raises CommandError with a sentence."""
         began = time.monotonic()
         title = f"{project.domain}, {name}" if name else project.domain
         try:
-            summary = reading()
+            summary = request()
         except Refused as refused:
             self._say_skipped(refused.summary)
             raise CommandError(f"{title}: {refused}.") from None

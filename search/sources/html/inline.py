@@ -82,8 +82,8 @@ class Inline:
         if tag == "a":
             return self._link(node, inner)
         if (tag in _STRONG or tag in _EMPHASIS) and self.marks:
-            opening, closing = (_STRONG_OPEN, _STRONG_CLOSE) if tag in _STRONG else (_OPEN, _CLOSE)
-            return _around(_MARKS.sub("", inner), opening, closing)
+            registry, closing = (_STRONG_OPEN, _STRONG_CLOSE) if tag in _STRONG else (_OPEN, _CLOSE)
+            return _around(_MARKS.sub("", inner), registry, closing)
         if tag == "sup" and _POWER.fullmatch(inner.strip()):
             return f"^{inner.strip()}"
         if tag == "q":
@@ -144,12 +144,12 @@ def _joined(pieces: Iterable[str]) -> str:
     return "".join(out)
 
 
-def _around(inner: str, opening: str, closing: str) -> str:
+def _around(inner: str, registry: str, closing: str) -> str:
     bare = inner.strip(" " + BREAK)
     if not bare:
         return inner
     at = inner.index(bare)
-    return f"{inner[:at]}{opening}{bare}{closing}{inner[at + len(bare) :]}"
+    return f"{inner[:at]}{registry}{bare}{closing}{inner[at + len(bare) :]}"
 
 
 def _emphasis(found: re.Match[str]) -> str:

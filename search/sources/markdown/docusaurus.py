@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, stem
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 _CONFIGS = tuple(f"docusaurus.config{ending}" for ending in (".ts", ".js", ".mjs", ".cjs", ".mts"))
 _BASE = re.compile(r"\bdocs\s*:\s*\{[^{}]{0,2000}?\brouteBasePath\s*:\s*[\"'`]([^\"'`\n]*)")
@@ -20,7 +20,7 @@ MOST_VERSIONS = 200
 _PLUGIN = "docusaurus-plugin-content-docs"
 
 
-def site(root: Path, reading: Reading, named: bool) -> Site | None:
+def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
     """The site whose configuration lies in the folder, in its `website` or `docs`, or just above its `docs`."""
     for folder in (root, root / "website", root / "docs", root.parent):
         file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
@@ -31,14 +31,14 @@ def site(root: Path, reading: Reading, named: bool) -> Site | None:
                 (place for place in (folder / "docs", folder.parent / "docs") if place.is_dir()), None
             )  # fmt: skip
             if docs and docs.resolve().is_relative_to(root.resolve()):
-                return _site(config, root, folder, docs, reading)
-    return _site("", root, root, root, reading) if named else None
+                return _site(config, root, folder, docs, request)
+    return _site("", root, root, root, request) if named else None
 
 
-def _site(config: str, root: Path, folder: Path, docs: Path, reading: Reading) -> Site:
+def _site(config: str, root: Path, folder: Path, docs: Path, request: SourceRequest) -> Site:
     base = _BASE.search(config)
     route = base[1].strip("/") if base else "docs"
-    if urlsplit(reading.docs_url).path.rstrip("/").endswith(f"/{route}"):
+    if urlsplit(request.docs_url).path.rstrip("/").endswith(f"/{route}"):
         route = ""
     slash = _SLASH.search(config)
     always, never = (slash[1] == "true", slash[1] == "false") if slash else (False, False)

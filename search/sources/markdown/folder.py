@@ -26,7 +26,7 @@ from search.sources.markdown.front_matter import (
 from search.sources.markdown.mdx import to_markdown
 from search.sources.markdown.sites import Site, Tree, stem
 from search.sources.markdown.slugs import Slugs, anchored
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 FORMATS = tuple(ending[1:] for ending in MARKDOWN)  # as a manifest says them
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
@@ -47,27 +47,38 @@ class _Source(NamedTuple):
     is_listed: bool = False  # by a manifest, so that it is to be found whatever it says
 
 
-def read_folder(root: Path, reading: Reading | None = None) -> Iterator[Read]:
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is a folder: one that no other reader recognizes holds Markdown."""
+    return request.folder is not None
+
+
+def read(request: SourceRequest) -> Iterator[Read]:
+    """The pages that the folder holds, or those that the request's manifest lists."""
+    root = Path(request.location)
+    return read_manifest(root, request.manifest, request) if request.manifest else read_folder(root, request)
+
+
+def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Read]:
     """Every Markdown and MDX file below a folder that its generator shows; hidden ones are left out.
 
     Raises ValueError with a sentence when the generator's configuration cannot be read.
     """
-    reading = reading or Reading(str(root), "")
-    site = generators.find(root, reading)
+    request = request or SourceRequest(str(root), "")
+    site = generators.find(root, request)
     yield from site.moved
     for tree in site.trees:
         for name in names_below(tree.folder):
             if name.lower().endswith(MARKDOWN) and site.is_page(name):
-                yield from _read(root, tree, site, _Source(name, "", "", {}), reading)
+                yield from _read(root, tree, site, _Source(name, "", "", {}), request)
 
 
-def read_manifest(root: Path, manifest: Path, reading: Reading | None = None) -> Iterator[Read]:
+def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[Read]:
     """The pages a JSON-lines manifest lists: `path, file, format, title, language, version, tags`.
 
     Without a format the file's ending says it, and what has no known ending is Markdown. Pages stand at their paths
     and have GitHub's anchors unless the reading names a generator.
     """
-    named = reading if reading and reading.generator else Reading(str(root), "", generator="plain")
+    named = request if request and request.generator else SourceRequest(str(root), "", generator="plain")
     site = generators.find(root, named)
     tree = Tree(root)
     with manifest.open("rb") as lines:
@@ -93,7 +104,7 @@ def read_manifest(root: Path, manifest: Path, reading: Reading | None = None) ->
             yield from _read(root, tree, site, _Source(item["file"], path, address, item, True), named)
 
 
-def _read(root: Path, tree: Tree, site: Site, source: _Source, reading: Reading) -> Iterator[Read]:
+def _read(root: Path, tree: Tree, site: Site, source: _Source, request: SourceRequest) -> Iterator[Read]:
     """What one file gives. What a manifest says wins over the front matter, and that over the navigation."""
     file = tree.folder / source.name
     origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
@@ -120,7 +131,7 @@ def _read(root: Path, tree: Tree, site: Site, source: _Source, reading: Reading)
     page = Page(origin, path, body, address="" if f"/{address}" == quoted(path) else address, **fields)
     make = partial(_made, page, is_mdx, _operation(meta), site.slugs)
     yield Draft(origin, path, digest_of(json.dumps(told)), make)
-    former = [lies, *(reading.path_of(place) for place in former_places(front))] if not source.path else []
+    former = [lies, *(request.path_of(place) for place in former_places(front))] if not source.path else []
     yield from (Moved(old, path) for old in dict.fromkeys(former) if old != path)
 
 

@@ -12,7 +12,7 @@ from search.sources import Moved
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, read_json, stem
 from search.sources.markdown.slugs import MINTLIFY
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 _FILES = ("docs.json", "mint.json")
 _BELOW = ("languages", "versions", "products", "dropdowns", "tabs", "anchors", "menu", "groups", "pages")
@@ -32,17 +32,17 @@ class _Entry(NamedTuple):
     depth: int
 
 
-def site(root: Path, reading: Reading, named: bool) -> Site | None:
+def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
     """The site whose configuration lies in the folder or in its `docs`."""
     for folder in (root, root / "docs"):
         file = next((folder / name for name in _FILES if (folder / name).is_file()), None)
         config = _read(root, file) if file else None
         if config is not None and (named or "navigation" in config):  # another tool's docs.json has none
-            return _site(config, root, folder, reading)
-    return _site({}, root, root, reading) if named else None
+            return _site(config, root, folder, request)
+    return _site({}, root, root, request) if named else None
 
 
-def _site(config: Meta, root: Path, folder: Path, reading: Reading) -> Site:
+def _site(config: Meta, root: Path, folder: Path, request: SourceRequest) -> Site:
     ignored = folder / ".mintignore"
     unseen = ignoring("snippets/\n" + (read_config(root, ignored) if ignored.is_file() else ""))
     return Site(
@@ -53,7 +53,7 @@ def _site(config: Meta, root: Path, folder: Path, reading: Reading) -> Site:
         MINTLIFY,
         Includes("mdx", root, (folder,)),
         dict(_pages(config.get("navigation"), root, folder)),
-        tuple(_redirects(config.get("redirects"), reading)),
+        tuple(_redirects(config.get("redirects"), request)),
     )
 
 
@@ -101,11 +101,11 @@ def _name(value: Meta, key: str) -> str:
     return given[:LONGEST_NAME].strip() if isinstance(given := value.get(key), str) else ""
 
 
-def _redirects(value: Any, reading: Reading) -> Iterator[Moved]:
+def _redirects(value: Any, request: SourceRequest) -> Iterator[Moved]:
     """Redirects from one page to another; patterns and other sites are passed over."""
     for entry in value if isinstance(value, list) else ():
         if not isinstance(entry, dict):
             continue
         source, target = _name(entry, "source"), _name(entry, "destination")
         if source and target and not _WILDCARD.search(source + target):
-            yield Moved(reading.path_of(normalize(source)), reading.path_of(normalize(target)))
+            yield Moved(request.path_of(normalize(source)), request.path_of(normalize(target)))

@@ -13,7 +13,7 @@ from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, stem
 from search.sources.markdown.slugs import Form, Slugs, pymdownx, python_markdown
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 _FILES = ("mkdocs.yml", "mkdocs.yaml")
 MOST_ENTRIES = 20_000  # of a navigation: aliases in YAML can make it endless
@@ -34,7 +34,7 @@ def _python_object(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, A
 _Loader.add_multi_constructor(_PYTHON, _python_object)
 
 
-def site(root: Path, reading: Reading, named: bool) -> Site | None:
+def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
     """The site whose configuration lies in the folder, in its `docs`, or just above it when it is its `docs_dir`."""
     for folder in (root, root / "docs", root.parent):
         file = next((folder / name for name in _FILES if (folder / name).is_file()), None)
@@ -46,11 +46,11 @@ def site(root: Path, reading: Reading, named: bool) -> Site | None:
             continue
         if not docs.is_relative_to(root.resolve()):
             raise ValueError(f"{file.name}: its docs_dir lies outside the folder that is read")
-        return _site(config, root, folder, docs, reading)
-    return _site({}, root, root, root, reading) if named else None
+        return _site(config, root, folder, docs, request)
+    return _site({}, root, root, root, request) if named else None
 
 
-def _site(config: Meta, root: Path, folder: Path, docs: Path, reading: Reading) -> Site:
+def _site(config: Meta, root: Path, folder: Path, docs: Path, request: SourceRequest) -> Site:
     directories = _text(config.get("use_directory_urls"), "true").lower() != "false"
     extensions = _options(config.get("markdown_extensions"))
     snippets = extensions.get("pymdownx.snippets", {})
@@ -78,7 +78,7 @@ def _site(config: Meta, root: Path, folder: Path, docs: Path, reading: Reading) 
         _slugs(extensions.get("toc") or extensions.get("markdown.extensions.toc") or {}),
         Includes("mkdocs", root, (*(folder / base for base in bases), folder, docs)),
         dict(_titles(config.get("nav"))),
-        tuple(_redirects(config, address, reading)),
+        tuple(_redirects(config, address, request)),
     )
 
 
@@ -144,7 +144,7 @@ def _titles(nav: Any) -> Iterator[tuple[str, Meta]]:
             waiting += [(name, inner) for name, inner in islice(entry.items(), room) if isinstance(name, str)]
 
 
-def _redirects(config: Meta, address: Any, reading: Reading) -> Iterator[Moved]:
+def _redirects(config: Meta, address: Any, request: SourceRequest) -> Iterator[Moved]:
     maps = _options(config.get("plugins")).get("redirects", {}).get("redirect_maps")
     for old, new in maps.items() if isinstance(maps, dict) else ():
         if isinstance(old, str) and isinstance(new, str) and "://" not in new:

@@ -6,7 +6,7 @@ from pathlib import Path
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, stem
 from search.sources.markdown.slugs import VITEPRESS
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 _CONFIGS = tuple(f"config{ending}" for ending in (".ts", ".mts", ".js", ".mjs", ".cjs", ".cts"))
 _SOURCE = re.compile(r"\bsrcDir\s*:\s*[\"'`]([^\"'`\n]+)[\"'`]")
@@ -14,7 +14,7 @@ _CLEAN = re.compile(r"\bcleanUrls\s*:\s*true\b")
 _EXCLUDED = re.compile(r"\bsrcExclude\s*:\s*\[([^\]]{0,2000})\]")
 
 
-def site(root: Path, reading: Reading, named: bool) -> Site | None:
+def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
     """The site whose configuration lies in the folder or in its `docs`."""
     for folder in (root, root / "docs"):
         settings = folder / ".vitepress"

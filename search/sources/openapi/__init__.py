@@ -12,38 +12,52 @@ from urllib.parse import quote, urlsplit
 
 from docsite.core.paths import normalize
 from search.sources import Draft, Item, LeftOut, Page, digest_of
+from search.sources.generators import RENDERERS
 from search.sources.openapi import pages, places
 from search.sources.openapi.loading import MOST_BYTES
 from search.sources.openapi.spec import Operation, Spec, items, mapping, text
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.web.fetch import Caps, Fetcher
 
 WHOLE = Caps(MOST_BYTES, 60.0)
 OVERVIEW = "/overview"  # what the page of the API is called
 LONGEST_PATH = 380  # characters, so that a number fits behind it
 Shown = tuple[Operation, str]  # with the path of its page
+_ENDINGS = (".json", ".yaml", ".yml")
 _HIDDEN = ("x-internal", "x-hidden", "x-excluded")
 
 
-def read_file(file: Path, reading: Reading) -> Iterator[Item]:
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location names a document in JSON or YAML, or the request a renderer of such documents."""
+    if request.is_remote:
+        return urlsplit(request.location).path.lower().endswith(_ENDINGS) or request.generator in RENDERERS
+    return request.file is not None and request.file.suffix.lower() in _ENDINGS
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The pages of the document. Raises ValueError when it is none."""
+    return read_file(request.file, request) if request.file else read_address(request)
+
+
+def read_file(file: Path, request: SourceRequest) -> Iterator[Item]:
     """The pages of a document, and of the files beside it that it refers to. Raises ValueError when it is none."""
     try:
         spec = Spec.from_file(file)
     except ValueError as wrong:
         raise ValueError(f"{file.name} {wrong}") from None
-    return _pages(spec, file.name, reading.generator)
+    return _pages(spec, file.name, request.generator)
 
 
-def read_address(reading: Reading) -> Iterator[Item]:
+def read_address(request: SourceRequest) -> Iterator[Item]:
     """The pages of a document on the web, which stands alone. Raises ValueError when it is none."""
-    name = urlsplit(reading.location).path.rpartition("/")[2]
-    with Fetcher(reading) as fetcher:
-        raw = fetcher.get(reading.location, caps=WHOLE).body
+    name = urlsplit(request.location).path.rpartition("/")[2]
+    with Fetcher(request) as fetcher:
+        raw = fetcher.get(request.location, caps=WHOLE).body
     try:
         spec = Spec.from_bytes(raw)
     except ValueError as wrong:
         raise ValueError(f"{name} {wrong}") from None
-    return _pages(spec, name, reading.generator)
+    return _pages(spec, name, request.generator)
 
 
 def _pages(spec: Spec, name: str, generator: str) -> Iterator[Item]:

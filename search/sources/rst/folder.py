@@ -13,7 +13,7 @@ from docsite.core.paths import normalize
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, rst
 from search.sources.files import MARKDOWN, names_below, quoted, text_inside
 from search.sources.markdown.front_matter import front_matter
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.rst import conf as configuration
 from search.sources.rst import myst, myst_links
 from search.sources.rst.conf import Conf
@@ -28,6 +28,18 @@ _BUILDER = re.compile(r"^[ \t]*builder:[ \t]*[\"']?(?:sphinx_html)?dirhtml", re.
 _OFF = ("false", "0", "no")
 
 
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is a folder for Sphinx, as the request says or its files show."""
+    if not request.folder or request.manifest:
+        return False
+    return request.generator == "sphinx" or (not request.generator and is_sphinx(request.folder))
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The pages of the folder and its redirects."""
+    return read_folder(Path(request.location), request)
+
+
 def is_sphinx(root: Path) -> bool:
     """Whether a folder is a Sphinx project, or pages of reStructuredText that are nobody else's."""
     if configuration.folder_of(root):
@@ -38,7 +50,7 @@ def is_sphinx(root: Path) -> bool:
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
 
 
-def read_folder(root: Path, reading: Reading | None = None) -> Iterator[Item]:
+def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Item]:
     """Every page, and the redirects of conf.py, which is never run."""
     folder = configuration.folder_of(root) or root
     conf = configuration.read(folder, root)

@@ -9,7 +9,7 @@ from contextlib import suppress
 import httpx
 
 from search.sources import Bad, Draft, Item, LeftOut, Moved
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.web import robots, sitemaps
 from search.sources.web.addresses import Scope, may_be_page
 from search.sources.web.fetch import Fetcher, shown, site_of
@@ -23,27 +23,32 @@ MOST_FAILURES = 30  # in a row: then the site is down
 FEW = 3  # pages that a sitemap lists: with less it says where to begin, not what there is
 
 
-def read_site(reading: Reading) -> Iterator[Item]:
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is an address; other readers take those of single files first."""
+    return request.is_remote
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
     """The pages of a site below a location, which may be its sitemap; drafts for those that have not changed.
 
     Pages that cannot be had this time are bad, so that they stay as they are; those that are gone are left out. Raises
     ValueError when the location itself cannot be read.
     """
-    with Fetcher(reading) as fetcher:
-        yield from _Crawl(reading, fetcher).items()
+    with Fetcher(request) as fetcher:
+        yield from _Crawl(request, fetcher).items()
 
 
 class _Crawl:
     """One crawl. The pages are visited by several threads and told of in the order in which they were found."""
 
-    def __init__(self, reading: Reading, fetcher: Fetcher) -> None:
-        self.reading = reading
-        self.visitor = Visitor(reading, fetcher, robots.read(fetcher, reading.location))
-        start = fetcher.get(reading.location)
+    def __init__(self, request: SourceRequest, fetcher: Fetcher) -> None:
+        self.request = request
+        self.visitor = Visitor(request, fetcher, robots.read(fetcher, request.location))
+        start = fetcher.get(request.location)
         self.is_sitemap = sitemaps.is_sitemap(start)
-        if not self.is_sitemap and not self.visitor.robots.allows(reading.location):
-            raise ValueError(f"The robots.txt of the site says that {shown(reading.location)} is not to be read.")
-        self.scope = Scope(start.url, reading.location, reading.docs_url, is_sitemap=self.is_sitemap)
+        if not self.is_sitemap and not self.visitor.robots.allows(request.location):
+            raise ValueError(f"The robots.txt of the site says that {shown(request.location)} is not to be read.")
+        self.scope = Scope(start.url, request.location, request.docs_url, is_sitemap=self.is_sitemap)
         self.site = start.url
         self.follows = False  # whether links say what there is
         self.queue: deque[tuple[str, int]] = deque()  # addresses, and how many links away they are
@@ -72,7 +77,7 @@ class _Crawl:
                 if self.missed and not (self.queue or running):
                     self.enqueue_known()
         for cut in self.cuts:
-            yield Bad(shown(self.reading.location), cut)
+            yield Bad(shown(self.request.location), cut)
         if self.cuts:
             yield from self.unread()
 
@@ -89,7 +94,7 @@ class _Crawl:
         yield from listing.bad
         self.missed = not listing.is_whole
         if not self.is_sitemap:
-            self.enqueue(self.scope.own(self.reading.location) or self.scope.own(self.scope.folder, self.site), 0)
+            self.enqueue(self.scope.own(self.request.location) or self.scope.own(self.scope.folder, self.site), 0)
         pages = dict.fromkeys(own for address in listing.addresses if (own := self.scope.own(address)))
         for address in pages:
             self.enqueue(address, 0)
@@ -104,7 +109,7 @@ class _Crawl:
 
     def enqueue(self, address: str, links: int) -> None:
         """Let an address be visited, unless it was found before, in this spelling or another."""
-        path = self.reading.path_of(address)
+        path = self.request.path_of(address)
         if not address or path in self.found or not may_be_page(address):
             return
         if len(self.found) >= MOST_PAGES:
@@ -118,7 +123,7 @@ class _Crawl:
     def enqueue_known(self) -> None:
         """Let the pages of the last time be visited, too: what leads to them may be what could not be had."""
         self.missed = False
-        for address in self.reading.known:
+        for address in self.request.known:
             self.enqueue(self.scope.own(address), 0)
 
     def goes_on(self) -> bool:
@@ -135,7 +140,7 @@ class _Crawl:
 
     def understand(self, address: str, links: int, visit: Visit) -> Iterator[Item]:
         """What a visit means for the index, and for what else is to be visited."""
-        path, place = self.reading.path_of(address), self.reading.path_of(visit.address)
+        path, place = self.request.path_of(address), self.request.path_of(visit.address)
         self.visited.add(path)
         failed = isinstance(visit.item, Bad) and visit.failure is not None
         self.failures = self.failures + 1 if failed else 0
@@ -161,17 +166,17 @@ class _Crawl:
 
     def refreshed(self, visit: Visit, links: int) -> Iterator[Moved]:
         """A page that only sends its readers to another one."""
-        path = self.reading.path_of(visit.address)
+        path = self.request.path_of(visit.address)
         target = self.scope.own(visit.page.refresh if visit.page else "")
-        if target and self.reading.path_of(target) != path:
+        if target and self.request.path_of(target) != path:
             self.enqueue(target, links + 1)
-            yield Moved(path, self.reading.path_of(target))
+            yield Moved(path, self.request.path_of(target))
 
     def main_of(self, visit: Visit, links: int) -> str:
         """The address of the page that this is a copy of, where that is in the crawl; empty for most pages."""
         main = self.scope.own(visit.page.canonical) if visit.page and visit.page.canonical else ""
-        path = self.reading.path_of(main)
-        if not main or path == self.reading.path_of(visit.address):
+        path = self.request.path_of(main)
+        if not main or path == self.request.path_of(visit.address):
             return ""
         if self.follows:
             self.enqueue(main, links + 1)
@@ -179,8 +184,8 @@ class _Crawl:
 
     def unread(self) -> Iterator[Draft | Bad]:
         """The pages of the last time that the crawl did not come to."""
-        for address in self.reading.known:
-            if self.scope.own(address) and self.reading.path_of(address) not in self.visited:
+        for address in self.request.known:
+            if self.scope.own(address) and self.request.path_of(address) not in self.visited:
                 yield self.visitor.unread(address, "was not come to this time")
 
     def tell(self, address: str, running: int) -> None:
@@ -189,4 +194,4 @@ class _Crawl:
             self.told_at = time.monotonic()
             done = len(self.visited) + 1
             total = done + running + len(self.queue)
-            self.reading.progress(f"{done} of {total} pages: {self.reading.path_of(address)}")
+            self.request.progress(f"{done} of {total} pages: {self.request.path_of(address)}")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.web import network
 from search.sources.web.private import PrivateHosts
 
@@ -95,8 +95,8 @@ class Fetcher:
     which ends when the system's resolver gives up.
     """
 
-    def __init__(self, reading: Reading, resolver: network.Resolver = network.resolve) -> None:
-        guarded = network.Guarded(PrivateHosts(reading.private_hosts), resolver)
+    def __init__(self, request: SourceRequest, resolver: network.Resolver = network.resolve) -> None:
+        guarded = network.Guarded(PrivateHosts(request.private_hosts), resolver)
         self._pool = httpcore.ConnectionPool(network_backend=guarded)
 
     def __enter__(self) -> "Fetcher":

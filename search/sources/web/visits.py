@@ -7,7 +7,7 @@ from functools import partial
 
 from search.sources import VERSION, Bad, Draft, LeftOut, Page, digest_of
 from search.sources.html import HtmlPage, read_html
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.web.fetch import Answer, Fetcher, Unfetched
 from search.sources.web.markdown_page import markdown_page, place_of
 from search.sources.web.robots import Robots
@@ -37,8 +37,8 @@ class Visitor:
     `types` are the media types of what is a page.
     """
 
-    def __init__(self, reading: Reading, fetcher: Fetcher, robots: Robots, types: tuple[str, ...] = HTML) -> None:
-        self.reading = reading
+    def __init__(self, request: SourceRequest, fetcher: Fetcher, robots: Robots, types: tuple[str, ...] = HTML) -> None:
+        self.request = request
         self.types = types
         self.fetcher = fetcher
         self.robots = robots
@@ -59,13 +59,13 @@ class Visitor:
         if not self.robots.allows(answer.url):
             return Visit(place, LeftOut(answer.url, _NOT_ALLOWED))
         if answer.is_unchanged:
-            return Visit(place, Draft(place, self.reading.path_of(place), digest, partial(self._again, address)))
+            return Visit(place, Draft(place, self.request.path_of(place), digest, partial(self._again, address)))
         if answer.content_type not in self.types:
             return Visit(place)
         return self._of_html(answer) if answer.content_type in HTML else self._of_markdown(answer)
 
     def _of_html(self, answer: Answer) -> Visit:
-        path = self.reading.path_of(answer.url)
+        path = self.request.path_of(answer.url)
         try:
             page = read_html(answer.body, answer.url, answer.charset)
         except ValueError as wrong:
@@ -89,7 +89,7 @@ class Visitor:
 
     def _of_markdown(self, answer: Answer) -> Visit:
         place = place_of(answer.url)
-        page = Page(origin=answer.url, path=self.reading.path_of(place), markdown="", address=place)
+        page = Page(origin=answer.url, path=self.request.path_of(place), markdown="", address=place)
         made = markdown_page(page, answer.body)
         return Visit(place, draft(made, answer.validator) if isinstance(made, Page) else made)
 
@@ -105,14 +105,14 @@ class Visitor:
 
     def unread(self, address: str, reason: str) -> Draft | Bad:
         """A page of the last time that nobody asked for this time: it stays as it is."""
-        path = self.reading.path_of(address)
+        path = self.request.path_of(address)
         bad = Bad(address, reason, path)
         _, digest = self._known(address)
         return Draft(address, path, digest, lambda: bad) if digest else bad
 
     def _known(self, address: str) -> tuple[str, str]:
         """The server's validator and the digest of the last time, empty when there are none of use."""
-        version, _, rest = self.reading.known.get(address, "").partition(" ")
+        version, _, rest = self.request.known.get(address, "").partition(" ")
         digest, _, tag = rest.partition(" ")
         return (tag, digest) if version == VERSION else ("", "")
 
@@ -121,12 +121,12 @@ class Visitor:
         visit = self.visit(address, whole=True)
         if isinstance(visit.item, Draft):
             return visit.item.make()
-        return visit.item or Bad(address, "changed its kind while it was read", self.reading.path_of(address))
+        return visit.item or Bad(address, "changed its kind while it was read", self.request.path_of(address))
 
     def _unfetched(self, address: str, failure: Unfetched) -> Bad | LeftOut:
         if failure.is_gone or failure.elsewhere:
             return LeftOut(address, failure.reason)
-        return Bad(address, failure.reason, self.reading.path_of(address))
+        return Bad(address, failure.reason, self.request.path_of(address))
 
 
 def _is_hidden(answer: Answer) -> bool:

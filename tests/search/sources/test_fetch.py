@@ -10,7 +10,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.web import network
 from search.sources.web.fetch import Caps, Fetcher, Unfetched, same_site, shown, unpacked
 from search.sources.web.network import is_public
@@ -38,7 +38,7 @@ def site(server):
 
 
 def fetcher(*private: str, **seams) -> Fetcher:
-    return Fetcher(Reading("", "", private_hosts=private or tuple(running)), **seams)
+    return Fetcher(SourceRequest("", "", private_hosts=private or tuple(running)), **seams)
 
 
 def refusal(url: str, *private: str, caps: Caps = SMALL) -> str:

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from search.sources import Bad, LeftOut, Moved, Page, generators, opening
+from search.sources import Bad, LeftOut, Moved, Page, generators, registry
 from search.sources.markdown.folder import read_folder
 from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, anchored, pymdownx, python_markdown
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.text.sections import split
 from tests.drafts import made
 
@@ -30,13 +30,13 @@ def write(tmp_path):
     return written
 
 
-def read(root, docs_url="https://acme.example/", **reading):
-    return list(made(read_folder(root, Reading(str(root), docs_url, **reading))))
+def read(root, docs_url="https://acme.example/", **request):
+    return list(made(read_folder(root, SourceRequest(str(root), docs_url, **request))))
 
 
-def places(root, **reading):
+def places(root, **request):
     """Where each page is, by its path: the address, or nothing where that is just the path."""
-    return {item.path: item.address for item in read(root, **reading) if isinstance(item, Page)}
+    return {item.path: item.address for item in read(root, **request) if isinstance(item, Page)}
 
 
 def anchors(slugs, *headings):
@@ -300,5 +300,5 @@ def test_a_generator_can_be_told_and_must_be_known(write):
         *(["a/"], [""], ["a.html"], [""]),
     ]
     with pytest.raises(ValueError, match=r"^hugo is no known generator: plain, mkdocs, .* or swagger-ui$"):
-        list(opening.read(Reading(str(root), "", generator="hugo")))
+        list(registry.read(SourceRequest(str(root), "", generator="hugo")))
     assert {"sphinx", "html", "redoc"} < set(generators.NAMES)

@@ -1,4 +1,4 @@
-"""What is to be read and how: what every source is told."""
+"""What to read and how: every reader of sources gets one request."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,14 @@ _LONGEST_UNDER = 200
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Where pages come from, and how they are to be understood.
+class SourceRequest:
+    """Where pages come from, and how to understand them.
 
-    `generator` says what renders the site; empty, the files tell. `under` is where the source's pages begin;
-    `version` and `language` are of pages that name none. `known` has the validators of the last time's pages
-    by address. `private_hosts` are read though they are not public.
+    - `generator` renders the site; when it is empty, the reader finds out from the files.
+    - `under` is the path below which the source's pages stand.
+    - `version` and `language` are for pages that name none.
+    - `known` has the validators of the pages of the last run by address.
+    - `private_hosts` may be read although they are not public.
     """
 
     location: str
@@ -32,8 +34,18 @@ class Reading:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is read over HTTP."""
+        """Whether the location is an address that is read over HTTP."""
         return urlsplit(self.location).scheme in ("http", "https")
+
+    @property
+    def file(self) -> Path | None:
+        """The file at the location, if it is one."""
+        return None if self.is_remote or not Path(self.location).is_file() else Path(self.location)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder at the location, if it is one."""
+        return None if self.is_remote or not Path(self.location).is_dir() else Path(self.location)
 
     def path_of(self, address: str) -> str:
         """The path of the page at an address, as the project sees it."""
