@@ -12,7 +12,8 @@ from assistant.events import Source, Text
 from assistant.question import Voice
 from search.hits import Hit
 from search.text import analysis
-from search.text.markdown import blocks, is_code, plain
+from search.text.markdown.reader import blocks, is_code
+from search.text.markdown.visible import plain
 
 MOST_SOURCES = 5  # pages
 MOST_PASSAGES = 3  # quoted

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from search.hits import Hit
-from search.text.markdown import parse
+from search.text.markdown.reader import parse
 
 MOST = 300  # encoded characters of a fragment
 WHOLE = 150  # a stretch up to this many is named whole, a longer one by its first and last words

@@ -26,7 +26,8 @@ from pygments.token import (
 )
 from pygments.util import ClassNotFound
 
-from search.text.markdown import anchor_and_heading, inline_text, new_parser
+from search.text.markdown.reader import new_parser
+from search.text.markdown.visible import anchor_and_heading, inline_text
 
 # What has a colour of its own, the narrower kinds first. The names are the style sheet's.
 _COLOURS = {

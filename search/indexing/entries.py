@@ -9,7 +9,10 @@ from functools import partial
 
 from search.models import Document, Section
 from search.sources import Page
-from search.text import analysis, markdown
+from search.text import analysis
+from search.text.markdown.quotable import clean
+from search.text.markdown.reader import title_of
+from search.text.markdown.visible import anchor_and_heading, plain
 from search.text.terms import Entry, facet
 
 MOST_QUESTIONS = 50  # of a section; each is one of its names
@@ -65,8 +68,8 @@ def page_digest(page: Page) -> str:
 
 def _first_heading(source: str) -> str:
     """The page's own title: the first heading of the first level."""
-    title = markdown.title_of(source)
-    return markdown.anchor_and_heading(markdown.plain(markdown.clean(f"# {title}")), {})[1] if title else ""
+    title = title_of(source)
+    return anchor_and_heading(plain(clean(f"# {title}")), {})[1] if title else ""
 
 
 def _from_path(path: str) -> str:

@@ -11,7 +11,7 @@ from docsite.core.paths import normalize
 from docsite.core.tenants.models import Project
 from search.hits import Hit
 from search.models import Document, Redirect
-from search.text.markdown import Link, links
+from search.text.markdown.links import Link, links
 
 MOST_PATHS = 500  # that are looked for in the index; passages that people wrote have a handful
 Known = Mapping[str, tuple[str, ...]]  # a path of the index: that of its page, with version, language and address

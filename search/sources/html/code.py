@@ -4,7 +4,7 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from search.text.markdown import fence
+from search.text.markdown.reader import fence
 
 _NAMED = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?|source)[-\s]([\w+#.-]+)", re.IGNORECASE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from search.sources.files import text_inside
 from search.sources.markdown.front_matter import front_matter
-from search.text.markdown import fence, fenced_lines
+from search.text.markdown.reader import fence, fenced_lines
 
 MOST_BYTES = 1024 * 1024  # of one file that is taken in
 MOST_IN_ALL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get

@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from search.sources.markdown.mdx_tags import STRING, Scanner, Tag
-from search.text.markdown import APART, ELEMENTS, cut, fences, headings, width
+from search.text.markdown.quotable import APART, ELEMENTS, cut, width
+from search.text.markdown.reader import fences, headings
 
 MAX_SEARCHES = 20  # for the fences of a page, which a comment that holds a fence may put out of step
-_LINE_END = re.compile("\n")
 _ESM = re.compile(
     r"import\s*(?:[\"']|(?:type\s+)?[\w$*{][\w$*{},\s]{0,2000}?\bfrom\s*[\"'])"
     r"|export\s+(?:const|let|var|function|async|class|default|type|interface|enum)\b|export\s*[{*]"
@@ -103,12 +104,9 @@ class _Reader:
 
     def _find_fences(self) -> None:
         """Find where fences begin and end from here on; the next one comes last."""
-        starts = [
-            self.at,
-            *(self.at + end.end() for end in _LINE_END.finditer(self.source[self.at :])),
-            len(self.source),
-        ]
-        found = fences(self.source[self.at :], is_mdx=True)
+        rest = self.source[self.at :]
+        starts = list(accumulate((len(line) + 1 for line in rest.split("\n")), initial=self.at))
+        found = fences(rest, is_mdx=True)
         self.fences = [(starts[first], starts[last]) for first, last in found][::-1]
         self.searches -= 1
 
@@ -129,8 +127,7 @@ class _Reader:
         inner = column + min(mark.find(tick) for tick in ("```", "~~~") if tick in mark)  # behind the marker of a list
         self.out.append(" " * column + mark)
         for number, line in enumerate(lines, 1):
-            is_end = number == len(lines) and not line.strip(" \t`~") and line.strip()
-            if is_end:
+            if number == len(lines) and line.strip() and not line.strip(" \t`~"):
                 self.out.append(" " * inner + line.lstrip())
             else:
                 self.out.append(" " * column + cut(line, indent) if line.strip() else cut(line, indent))

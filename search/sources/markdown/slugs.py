@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, unquote
 
-from search.text.markdown import anchor_and_heading, clean, headings, plain, slug
+from search.text.markdown.quotable import clean
+from search.text.markdown.reader import headings
+from search.text.markdown.visible import anchor_and_heading, plain, slug
 
 _CLOSING = re.compile(r"[ \t]+#+$")
 _WITH_ID = re.compile(

@@ -20,7 +20,7 @@ from search.sources.openapi.schemas import (
     type_of,
 )
 from search.sources.openapi.spec import Operation, Spec, items, mapping, storable, text
-from search.text.markdown import fence, headings
+from search.text.markdown.reader import fence, headings
 
 _PLACES = {"path": "In the path", "query": "In the query", "header": "As headers", "cookie": "As cookies"}
 _HEADING = re.compile(r"(^ *#+)")

@@ -11,7 +11,7 @@ from search.sources.rst.myst_outline import LABEL, UNDERLINE, Ids, heading_in, v
 from search.sources.rst.objects import anchor_of, kind_of, read
 from search.sources.rst.scope import MOST_INCLUDED, Scope, TooMuch, Work
 from search.sources.rst.site import MOST_PARSED, MOST_WRITTEN, Site
-from search.text.markdown import slug
+from search.text.markdown.visible import slug
 
 _FENCE = re.compile(r"(\s*)(`{3,}|~{3,}|:{3,})\s*(?:\{([\w:+.-]+)\})?\s*(.*)$")
 _OPTION = re.compile(r"\s*:([\w-]+):(?:\s+(.*))?$")

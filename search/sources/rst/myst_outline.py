@@ -8,7 +8,7 @@ from typing import NamedTuple
 from docutils import nodes
 
 from search.sources.rst.site import MOST_TITLE
-from search.text.markdown import plain, slug
+from search.text.markdown.visible import plain, slug
 
 LABEL = re.compile(r"\(([^()\n]{1,200})\)=\s*$")
 UNDERLINE = re.compile(r"(=+|-+)\s*$")

@@ -9,7 +9,7 @@ from search.sources.rst.inline import HIDDEN, Inline, code, escaped
 from search.sources.rst.objects import described
 from search.sources.rst.site import Site
 from search.sources.rst.tables import table
-from search.text.markdown import slug
+from search.text.markdown.visible import slug
 
 _BLOCK_MARK = re.compile(r"(?:[-+>#:=|]|!!!|\?\?\?|///|;?-+8<)")
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")

@@ -17,7 +17,8 @@ from search.sources.web.crawl import AT_ONCE, MOST_PAGES, MOST_SECONDS
 from search.sources.web.fetch import LARGE, PAGE, Fetcher, shown, site_of
 from search.sources.web.markdown_page import markdown_page, place_of
 from search.sources.web.visits import HTML, MARKDOWN, Visitor
-from search.text.markdown import anchor_and_heading, links
+from search.text.markdown.links import links
+from search.text.markdown.visible import anchor_and_heading
 
 _NAMES = ("llms.txt", "llms-full.txt")
 _AGAIN = re.compile(r"/llms(?:-\w+)*\.txt$")

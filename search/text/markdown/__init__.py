@@ -1,46 +1,10 @@
-"""The one reader of Markdown: blocks, quotable text, visible words, links and anchors, all on markdown-it's tokens.
+"""The one reader of Markdown, on markdown-it's tokens. Its modules, and what others import from them:
 
-`dialects` has the rules for what the generators of sites add. Only the rewriter of streamed answers
-(`assistant.citations`) reads Markdown by itself, because it gets halves of lines.
+- `reader`: `parse`, `blocks`, `headings`, `title_of`, `fences`, `is_code`, and `fence` to write one
+- `quotable`: `clean`, which makes a site's Markdown plain
+- `visible`: `plain` and `inline_text` for the words, `slug` and `anchor_and_heading` for anchors
+- `links`: `links` and `CodeSpans`
+- `dialects`: the block rules for what generators of sites add; `reader` uses them
+
+Only the rewriter of streamed answers (`assistant.citations`) reads Markdown by itself, because it gets halves of lines.
 """
-
-from search.text.markdown.anchors import anchor_and_heading, slug
-from search.text.markdown.links import Link, links
-from search.text.markdown.quotable import APART, ELEMENTS, clean, cut, width
-from search.text.markdown.reader import (
-    blocks,
-    fence,
-    fenced_lines,
-    fences,
-    headings,
-    is_code,
-    new_parser,
-    parse,
-    title_of,
-)
-from search.text.markdown.spans import CodeSpans
-from search.text.markdown.visible import inline_text, plain
-
-__all__ = [
-    "APART",
-    "ELEMENTS",
-    "CodeSpans",
-    "Link",
-    "anchor_and_heading",
-    "blocks",
-    "clean",
-    "cut",
-    "fence",
-    "fenced_lines",
-    "fences",
-    "headings",
-    "inline_text",
-    "is_code",
-    "links",
-    "new_parser",
-    "parse",
-    "plain",
-    "slug",
-    "title_of",
-    "width",
-]

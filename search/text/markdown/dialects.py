@@ -120,7 +120,8 @@ def _comment(state: StateBlock, start: int, end: int, silent: bool, line: str) -
     """A comment or an element without text that ends on a later line. One that never ends is text."""
     element = _SILENT_ELEMENT.match(line)
     closing = f"</{element[1].lower()}" if element else "-->"
-    opened = 0 if element else _open_comment(line)
+    shown = _CODE_SPAN.sub(lambda span: " " * len(span[0]), line)
+    opened = 0 if element else shown.find("<!--", shown.rfind("-->") + 1)
     if opened < 0 or (element and closing in line.lower()):
         return False
     if f"{closing} {end}" in state.env:  # looked for in vain before
@@ -130,20 +131,7 @@ def _comment(state: StateBlock, start: int, end: int, silent: bool, line: str) -
         at = text.lower().find(closing)
         if at >= 0:
             behind = text[at + 3 :] if closing == "-->" else text[at:].partition(">")[2]
-            shown = "\n".join(filter(str.strip, (line[:opened], behind)))
-            return silent or _push(state, "hidden", start, last + 1, content=shown)
+            around = "\n".join(filter(str.strip, (line[:opened], behind)))
+            return silent or _push(state, "hidden", start, last + 1, content=around)
     state.env[f"{closing} {end}"] = True
     return False
-
-
-def _open_comment(line: str) -> int:
-    """Where a comment begins that does not end on the line; -1 without one."""
-    at = 0
-    spans = [span.span() for span in _CODE_SPAN.finditer(line)]
-    while (start := line.find("<!--", at)) >= 0:
-        inside = next((end for begin, end in spans if begin <= start < end), 0)
-        closed = line.find("-->", start)
-        if not inside and closed < 0:
-            return start
-        at = inside or closed + 3
-    return -1

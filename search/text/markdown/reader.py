@@ -27,13 +27,6 @@ class Heading(NamedTuple):
     source: str
 
 
-class Span(NamedTuple):
-    """Where a block stands in a text: `source[start:end]`."""
-
-    start: int
-    end: int
-
-
 def new_parser() -> MarkdownIt:
     """A parser for CommonMark with tables and strikethrough, to which a caller may add its own rules."""
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -192,7 +185,7 @@ def fenced_lines(source: str, is_mdx: bool = False) -> set[int]:
     return {line for first, last in fences(source, is_mdx) for line in range(first, last)}
 
 
-def prose(source: str) -> Iterator[Span]:
+def prose(source: str) -> Iterator[tuple[int, int]]:
     """Where the paragraphs, headings and rows of tables stand in plain Markdown: pieces that no link reaches over."""
     starts = [0, *(end.end() for end in _LINE_END.finditer(source)), len(source)]
     for token in parse(source):
@@ -200,9 +193,9 @@ def prose(source: str) -> Iterator[Span]:
             continue
         first, last = token.map
         if token.type in ("paragraph_open", "heading_open"):
-            yield Span(starts[first], starts[last])
+            yield starts[first], starts[last]
         elif token.type in ("tr_open", "rows"):
-            yield from (Span(starts[line], starts[line + 1]) for line in range(first, last))
+            yield from zip(starts[first:last], starts[first + 1 :], strict=False)
 
 
 def fence(code: str, info: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The words of Markdown, as a reader sees them."""
+"""The words of Markdown as a reader sees them, and the anchors that GitHub makes of headings."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,7 @@ from markdown_it.token import Token
 from search.text.markdown.reader import MAX_PARAGRAPH, new_parser, parse
 
 _PARSER = new_parser()
+_EXPLICIT_ID = re.compile(r"\s*(?:\{:?[^{}#]*#([^\s{}#]+)[^{}]*\}|\[#([\w:.-]+)\])\s*$")
 # Marks that need no parser, each with its text, and what would still need one beside them.
 _SIMPLE = re.compile(
     r"`(?<![`\\]`)(?!`)([^`]+)`(?!`)"
@@ -20,6 +21,26 @@ _LINE_END = re.compile(r" {0,100}\n {0,100}")
 _CODE_TITLE = re.compile(r"""\b(?:title|filename|name|label)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _COLOURS = re.compile(r"</?(?:font|span|b|u)(?: [^<>]{0,200})?>")  # of a terminal, as sites show it
 _CODE_WORD = re.compile(r"[\w./@-]+")
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading: lower case, no punctuation, hyphens for spaces."""
+    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.strip().lower()))
+
+
+def anchor_and_heading(raw: str, counts: dict[str, int]) -> tuple[str, str]:
+    """Anchor and visible text of a heading; an explicit `{#id}` wins, a repeated slug gets a number.
+
+    `counts` has how often each slug occurred above on the page.
+    """
+    explicit = _EXPLICIT_ID.search(raw)
+    heading = _EXPLICIT_ID.sub("", raw).strip()
+    if explicit:
+        return explicit[1] or explicit[2], heading
+    anchor = slug(heading)
+    count = counts.get(anchor, 0)
+    counts[anchor] = count + 1
+    return (f"{anchor}-{count}" if count else anchor), heading
 
 
 def plain(markdown: str) -> str:

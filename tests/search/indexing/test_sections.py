@@ -2,8 +2,9 @@
 
 import pytest
 
-from search.text.markdown import blocks, clean, parse, plain
-from search.text.markdown.reader import MAX_CELLS
+from search.text.markdown.quotable import clean
+from search.text.markdown.reader import MAX_CELLS, blocks, parse
+from search.text.markdown.visible import plain
 from search.text.sections import MAX_WORDS, split
 
 PAGE = """\
