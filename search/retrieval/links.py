@@ -13,7 +13,7 @@ from search.hits import Hit
 from search.models import Document, Redirect
 from search.text.markdown.links import Link, links
 
-MOST_PATHS = 500  # that are looked for in the index; passages that people wrote have a handful
+MAX_PATHS = 500  # that are looked for in the index; passages that people wrote have a handful
 Known = Mapping[str, tuple[str, ...]]  # a path of the index: that of its page, with version, language and address
 
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
@@ -30,7 +30,7 @@ def absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
         if not link.is_image and not _ABSOLUTE.match(link.target)
         for path in _paths(project, hit.path, link.target)
     )
-    wanted = set(islice(paths, MOST_PATHS))
+    wanted = set(islice(paths, MAX_PATHS))
     known = _known(project, wanted) if wanted else {}
     return [
         replace(hit, body=_rewritten(project, hit, of_hit, known)) if of_hit else hit

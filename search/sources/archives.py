@@ -18,10 +18,10 @@ from typing import IO, BinaryIO, cast
 from search.sources import Item, registry
 from search.sources.request import SourceRequest
 
-MOST_FILES = 20_000
-MOST_BYTES = 500 * 1024 * 1024  # of all files together
-MOST_OF_ONE = 5 * 1024 * 1024  # no page is larger, so what is stays packed
-MOST_RATIO = 200  # unpacked to packed: text reaches 20
+MAX_FILES = 20_000
+MAX_BYTES = 500 * 1024 * 1024  # of all files together
+MAX_FILE_BYTES = 5 * 1024 * 1024  # no page is larger, so what is stays packed
+MAX_RATIO = 200  # unpacked to packed: text reaches 20
 _ALWAYS = 20 * 1024 * 1024  # bytes, whatever the ratio
 _BLOCK = 64 * 1024
 _ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
@@ -75,13 +75,13 @@ class _Budget:
         self.name = file.name
         self.files = 0
         self.bytes = 0
-        self.most = min(MOST_BYTES, max(_ALWAYS, file.stat().st_size * MOST_RATIO))
+        self.most = min(MAX_BYTES, max(_ALWAYS, file.stat().st_size * MAX_RATIO))
 
     def take_file(self) -> None:
         """Count an entry. Raises ValueError when there are too many."""
         self.files += 1
-        if self.files > MOST_FILES:
-            raise ValueError(f"{self.name} holds more than {MOST_FILES:,} files")
+        if self.files > MAX_FILES:
+            raise ValueError(f"{self.name} holds more than {MAX_FILES:,} files")
 
     def take(self, size: int) -> None:
         """Count bytes that were unpacked. Raises ValueError when there are too many."""
@@ -111,7 +111,7 @@ def _unpack_zip(file: Path, root: Path, budget: _Budget) -> None:
             kind = stat.S_IFMT(entry.external_attr >> 16)
             if entry.flag_bits & 1:
                 raise ValueError(f"{file.name} is encrypted")
-            if entry.is_dir() or kind not in (0, stat.S_IFREG) or entry.file_size > MOST_OF_ONE:
+            if entry.is_dir() or kind not in (0, stat.S_IFREG) or entry.file_size > MAX_FILE_BYTES:
                 continue
             with archive.open(entry) as packed:
                 _write(cast("IO[bytes]", _Counted(packed, budget)), place)
@@ -124,7 +124,7 @@ def _unpack_tar(file: Path, root: Path, budget: _Budget) -> None:
             for entry in archive:
                 budget.take_file()
                 place = _place(entry.name, root, budget)
-                packed = archive.extractfile(entry) if entry.isreg() and entry.size <= MOST_OF_ONE else None
+                packed = archive.extractfile(entry) if entry.isreg() and entry.size <= MAX_FILE_BYTES else None
                 if packed:
                     _write(packed, place)
 
@@ -155,7 +155,7 @@ def _write(packed: IO[bytes], place: Path) -> None:
     with place.open("wb") as out:
         while block := packed.read(_BLOCK):
             size += len(block)
-            if size > MOST_OF_ONE:
+            if size > MAX_FILE_BYTES:
                 raise EOFError
             out.write(block)
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from docsite.core.paths import normalize, within
 
-_LONGEST_UNDER = 200
+_MAX_UNDER = 200
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,6 @@ def under_of(given: str) -> str:
     '/api'
     """
     plain = unquote(given.strip())
-    if "://" in plain or not {"?", "#"}.isdisjoint(plain) or ".." in plain.split("/") or len(plain) > _LONGEST_UNDER:
-        raise ValueError(f"Write a path such as /api, without .., ? and #, of at most {_LONGEST_UNDER} characters.")
+    if "://" in plain or not {"?", "#"}.isdisjoint(plain) or ".." in plain.split("/") or len(plain) > _MAX_UNDER:
+        raise ValueError(f"Write a path such as /api, without .., ? and #, of at most {_MAX_UNDER} characters.")
     return normalize(given).rstrip("/")

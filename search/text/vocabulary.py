@@ -11,8 +11,8 @@ from functools import cached_property
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-MOST_CORRECTIONS = 3
-MOST_COMPLETIONS = 8
+MAX_CORRECTIONS = 3
+MAX_COMPLETIONS = 8
 
 
 @dataclass
@@ -69,7 +69,7 @@ class Vocabulary:
             if self._sorted[at] != prefix:
                 found.append(self._sorted[at])
             at += 1
-        return sorted(found, key=lambda form: (-self.forms[form], form))[:MOST_COMPLETIONS]
+        return sorted(found, key=lambda form: (-self.forms[form], form))[:MAX_COMPLETIONS]
 
     def corrections(self, form: str) -> list[str]:
         """Forms that a misspelt one may stand for, likeliest first: one edit away, two from eight letters on.
@@ -88,7 +88,7 @@ class Vocabulary:
             )
         ]
         found.sort()
-        return [known for distance, *_, known in found if distance == found[0][0]][:MOST_CORRECTIONS]
+        return [known for distance, *_, known in found if distance == found[0][0]][:MAX_CORRECTIONS]
 
     def split(self, form: str) -> tuple[str, str] | None:
         """Two words that were written as one, if both occur; the pair whose rarer word is commonest."""

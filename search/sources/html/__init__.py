@@ -12,10 +12,10 @@ from search.sources import UNSTORABLE
 from search.sources.html import blocks, main
 from search.sources.html.inline import absolute
 
-MOST_BYTES = 5 * 1024 * 1024
-MOST_ELEMENTS = 300_000
-DEEPEST = 500  # elements in each other
-MOST_ATTRIBUTES = 5_000  # of one element, or fewer of several: their squares count, as they do for lexbor's time
+MAX_BYTES = 5 * 1024 * 1024
+MAX_ELEMENTS = 300_000
+MAX_DEPTH = 500  # elements in each other
+MAX_ATTRIBUTES = 5_000  # of one element, or fewer of several: their squares count, as they do for lexbor's time
 _STEP = 10_000  # elements; so many in each other are parsed in a tenth of a second, 60,000 in four
 _ELEMENT = re.compile(r"<[a-zA-Z]")
 _ATTRIBUTE = r"[\s/]*+=?[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+))?+"
@@ -54,7 +54,7 @@ def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
     Headings have the anchors that they have on the page, links are absolute. Takes time in proportion to the size.
     Raises ValueError, with a sentence, for what is too large, nested too deeply, or has no text.
     """
-    if len(source) > MOST_BYTES:
+    if len(source) > MAX_BYTES:
         raise ValueError("is larger than 5 MiB")
     tree = _parsed(UNSTORABLE.sub("", source if isinstance(source, str) else _decoded(source, charset)))
     base = tree.css_first("base[href]")
@@ -107,15 +107,15 @@ def _decoded(source: bytes, charset: str) -> str:
 def _parsed(source: str) -> LexborHTMLParser:
     """The page as a tree. Lexbor's time grows with the square of the depth, so that is looked at on the way there."""
     starts = [found.start() for found in _ELEMENT.finditer(source)]
-    if len(starts) > MOST_ELEMENTS:
+    if len(starts) > MAX_ELEMENTS:
         raise ValueError("has more than 300,000 elements")
-    if sum(len(_ATTRIBUTES.findall(tag[1])) ** 2 for tag in _TAG.finditer(source)) > MOST_ATTRIBUTES**2:
+    if sum(len(_ATTRIBUTES.findall(tag[1])) ** 2 for tag in _TAG.finditer(source)) > MAX_ATTRIBUTES**2:
         raise ValueError("has an element with too many attributes")
     seen = 0
     while True:
         seen += max(_STEP, seen // 4)
         tree = LexborHTMLParser(source[: starts[seen]] if seen < len(starts) else source)
-        if _depth(tree) > DEEPEST:
+        if _depth(tree) > MAX_DEPTH:
             raise ValueError("is nested too deeply")
         if seen >= len(starts):
             return tree

@@ -13,7 +13,7 @@ from search.sources.html.table import is_data, table
 from search.text.markdown.quotable import clean
 from search.text.markdown.visible import anchor_and_heading, plain, slug
 
-_DEEPEST = 60  # blocks in each other; what is deeper is plain text
+_MAX_DEPTH = 60  # blocks in each other; what is deeper is plain text
 _HEADED = "h1, h2, h3, h4, h5, h6"  # a list whose items have headings is one of sections, as in javadoc
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
@@ -122,7 +122,7 @@ class _Writer:
             yield from self._heading(node, _LEVELS[tag])
             return
         self._pass(node)
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             yield from filter(None, [escaped(node.text()).strip()])
         elif tag == "pre":
             yield from self._text(fenced(node))

@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborNode
 
-_DEEPEST = 40  # levels of markup within a line; what is deeper is plain text
+_MAX_DEPTH = 40  # levels of markup within a line; what is deeper is plain text
 _SPACE = re.compile(r"[ \t\n\r\f\v\xa0\u2028\u2029]+")
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\u200b\u200c\u2060\ufeff\xad\ud800-\udfff\ue000-\ue004]")
 _SPECIAL = re.compile(
@@ -76,7 +76,7 @@ class Inline:
             return code(node.text())
         if tag == "math" or "math" in (node.attributes.get("class") or "").split() or tag == "mjx-container":
             return code(tex(node))
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return escaped(node.text())
         inner = _joined(self._of(child, depth + 1) for child in node.iter(include_text=True))
         if tag == "a":

@@ -16,7 +16,7 @@ _CURRENT = re.compile(r"\blastVersion\s*:\s*[\"'`]current[\"'`]")
 _COMMENT = re.compile(r"(?m)^\s*//.*$")
 _NUMBER = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
 _NO_NUMBER = re.compile(r"\d+[-_.]\d+")  # a date or a version
-MOST_VERSIONS = 200
+MAX_VERSIONS = 200
 _PLUGIN = "docusaurus-plugin-content-docs"
 
 
@@ -81,7 +81,7 @@ def _versions(folder: Path) -> list[str]:
     named = (
         [name for name in versions if isinstance(name, str) and "/" not in name] if isinstance(versions, list) else []
     )
-    return list(dict.fromkeys(named))[:MOST_VERSIONS]
+    return list(dict.fromkeys(named))[:MAX_VERSIONS]
 
 
 def _joined(*parts: str) -> str:

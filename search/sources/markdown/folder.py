@@ -15,7 +15,7 @@ from search.sources.files import MARKDOWN, names_below, quoted, text_inside
 from search.sources.markdown import generators
 from search.sources.markdown.front_matter import (
     FIELDS,
-    MOST_WORDS,
+    MAX_WORDS,
     boost_of,
     former_places,
     front_matter,
@@ -144,7 +144,7 @@ def _fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> d
             keywords = tuple(dict.fromkeys((*keywords, short.strip())))
         else:
             fields["title"] = short.strip()
-    tags = tuple(dict.fromkeys(words_of(meta, "tags") + words_of(meta, "tag")))[:MOST_WORDS]
+    tags = tuple(dict.fromkeys(words_of(meta, "tags") + words_of(meta, "tag")))[:MAX_WORDS]
     return {**fields, "tags": tags, "keywords": keywords, "boost": boost_of(meta)}
 
 

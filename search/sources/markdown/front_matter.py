@@ -9,9 +9,9 @@ import yaml
 
 from search.sources import LeftOut
 
-LEAST_BOOST, MOST_BOOST = 0.1, 10.0
-MOST_FRONT_MATTER = 64 * 1024  # bytes
-MOST_WORDS, LONGEST_WORD = 100, 100  # of tags, and of keywords
+MIN_BOOST, MAX_BOOST = 0.1, 10.0
+MAX_FRONT_MATTER = 64 * 1024  # bytes
+MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FIELDS = ("title", "description", "version", "language")
 # What keeps a page from being found: ours, Material's `search: {exclude: true}`, Docusaurus's and VitePress's drafts
 # and unlisted pages, Mintlify's hidden pages and those that it keeps from every index.
@@ -40,7 +40,7 @@ def front_matter(source: str) -> tuple[dict[str, Any], str]:
     except StopIteration:
         return {}, source  # a rule, not front matter
     text = "\n".join(lines[1:end])
-    if len(text.encode("utf-8", "surrogatepass")) > MOST_FRONT_MATTER:
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONT_MATTER:
         raise ValueError("its front matter is larger than 64 KiB")
     try:
         front = _yaml(text)
@@ -76,8 +76,8 @@ def words_of(meta: dict[str, Any], name: str) -> tuple[str, ...]:
         raise ValueError(f"its {name} are not a list")
     if not all(map(_is_single, value)):
         raise ValueError(f"its `{name}` are not a list of words")
-    words = dict.fromkeys(str(word).strip()[:LONGEST_WORD].strip() for word in value)
-    return tuple(word for word in words if word)[:MOST_WORDS]
+    words = dict.fromkeys(str(word).strip()[:MAX_WORD].strip() for word in value)
+    return tuple(word for word in words if word)[:MAX_WORDS]
 
 
 def boost_of(meta: dict[str, Any]) -> float:
@@ -90,7 +90,7 @@ def boost_of(meta: dict[str, Any]) -> float:
         return 1.0
     if not math.isfinite(boost) or boost <= 0:
         raise ValueError("its boost is not a positive number")
-    return min(max(boost, LEAST_BOOST), MOST_BOOST)
+    return min(max(boost, MIN_BOOST), MAX_BOOST)
 
 
 def left_out(meta: dict[str, Any], origin: str) -> LeftOut | None:
@@ -108,7 +108,7 @@ def former_places(meta: dict[str, Any]) -> Iterator[str]:
     """Where the page was before, as far as that looks like a path: Hugo's aliases do, Obsidian's are names."""
     for name in _FORMER:
         value = meta.get(name)
-        for place in (value if isinstance(value, list) else [value])[:MOST_WORDS]:
+        for place in (value if isinstance(value, list) else [value])[:MAX_WORDS]:
             if isinstance(place, str) and "/" in place and "://" not in place and not place.startswith("//"):
                 yield place.strip()
 

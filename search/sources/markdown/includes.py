@@ -9,11 +9,11 @@ from search.sources.files import text_inside
 from search.sources.markdown.front_matter import front_matter
 from search.text.markdown.reader import fence, fenced_lines
 
-MOST_BYTES = 1024 * 1024  # of one file that is taken in
-MOST_IN_ALL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get
-MOST_FILES = 200  # that a page may name, counted each time
-DEEPEST = 5
-LONGEST_LINE = 1000  # characters of a line that names a file
+MAX_BYTES = 1024 * 1024  # of one file that is taken in
+MAX_TOTAL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get
+MAX_FILES = 200  # that a page may name, counted each time
+MAX_DEPTH = 5
+MAX_LINE = 1000  # characters of a line that names a file
 
 _SNIPPET = re.compile(r"([ \t]*)-+8<-+[ \t]+[\"']([^\"'\n]+)[\"'][ \t]*$")
 _SNIPPET_BLOCK = re.compile(r"([ \t]*)-+8<-+[ \t]*$")
@@ -58,14 +58,14 @@ class _Expansion:
     """The work on one page. What it may still take in is counted over all depths, so that nothing multiplies."""
 
     includes: Includes
-    room: int = MOST_IN_ALL
-    files: int = MOST_FILES
+    room: int = MAX_TOTAL
+    files: int = MAX_FILES
     known: dict[Path, str] = field(default_factory=dict)
 
     def expand(self, text: str, file: Path, above: tuple[Path, ...]) -> str:
         """The text of `file` with what it takes in; `above` are the files that are being taken in already."""
         line_of = _WAYS.get(self.includes.kind)
-        if not line_of or len(above) >= DEEPEST or not _HINTS[self.includes.kind].search(text):
+        if not line_of or len(above) >= MAX_DEPTH or not _HINTS[self.includes.kind].search(text):
             return text
         return "\n".join(line_of(self, text.split("\n"), file, (*above, file.resolve())))
 
@@ -80,7 +80,7 @@ class _Expansion:
                 if place in above:
                     continue
                 if place not in self.known:
-                    self.known[place] = text_inside(self.includes.root, place, MOST_BYTES)
+                    self.known[place] = text_inside(self.includes.root, place, MAX_BYTES)
             except (ValueError, RuntimeError):  # there is none, or it has a strange name
                 continue
             text = self.known[place]
@@ -134,7 +134,7 @@ def _mkdocs(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, .
 
 def _found(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
     """What a pattern finds in a line that is not too long to be looked into."""
-    return pattern.match(line) if len(line) <= LONGEST_LINE else None
+    return pattern.match(line) if len(line) <= MAX_LINE else None
 
 
 def _snippet(work: _Expansion, name: str, file: Path, above: tuple[Path, ...]) -> str | None:

@@ -17,9 +17,9 @@ from search.sources.request import SourceRequest
 _FILES = ("docs.json", "mint.json")
 _BELOW = ("languages", "versions", "products", "dropdowns", "tabs", "anchors", "menu", "groups", "pages")
 _WILDCARD = re.compile(r"[:*()$]")
-DEEPEST = 30
-MOST_ENTRIES = 50_000
-LONGEST_NAME = 1000
+MAX_DEPTH = 30
+MAX_ENTRIES = 50_000
+MAX_NAME = 1000
 
 
 class _Entry(NamedTuple):
@@ -68,16 +68,16 @@ def _pages(navigation: Any, root: Path, folder: Path) -> Iterator[tuple[str, Met
     """The pages of the navigation: language and version as it spells them, and whether it hides them."""
     waiting = [_Entry(navigation, "", "", False, 0)]
     files: dict[str, dict[str, Any]] = {}
-    for _ in range(MOST_ENTRIES):
-        if not waiting or len(waiting) > MOST_ENTRIES:
+    for _ in range(MAX_ENTRIES):
+        if not waiting or len(waiting) > MAX_ENTRIES:
             return
         value, version, language, hidden, depth = waiting.pop()
         if isinstance(value, str) and not re.search(r"\s|://", value):  # `GET /users` is an operation
             note = {"version": version, "language": language, "hidden": "true" if hidden else ""}
             yield stem(value.strip("/")), {name: given for name, given in note.items() if given}
-        elif isinstance(value, list) and depth < DEEPEST:
+        elif isinstance(value, list) and depth < MAX_DEPTH:
             waiting += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(value)]
-        elif isinstance(value, dict) and depth < DEEPEST:
+        elif isinstance(value, dict) and depth < MAX_DEPTH:
             value = _referred(value, root, folder, files)
             version, language = _name(value, "version") or version, _name(value, "language") or language
             hidden = (hidden or value.get("hidden") is True) and value.get("searchable") is not True
@@ -98,7 +98,7 @@ def _referred(value: dict[str, Any], root: Path, folder: Path, files: dict[str, 
 
 
 def _name(value: Meta, key: str) -> str:
-    return given[:LONGEST_NAME].strip() if isinstance(given := value.get(key), str) else ""
+    return given[:MAX_NAME].strip() if isinstance(given := value.get(key), str) else ""
 
 
 def _redirects(value: Any, request: SourceRequest) -> Iterator[Moved]:

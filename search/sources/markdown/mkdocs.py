@@ -16,8 +16,8 @@ from search.sources.markdown.slugs import Form, Slugs, pymdownx, python_markdown
 from search.sources.request import SourceRequest
 
 _FILES = ("mkdocs.yml", "mkdocs.yaml")
-MOST_ENTRIES = 20_000  # of a navigation: aliases in YAML can make it endless
-MOST_OPTIONS = 300  # of extensions or plugins, and of one of them
+MAX_ENTRIES = 20_000  # of a navigation: aliases in YAML can make it endless
+MAX_OPTIONS = 300  # of extensions or plugins, and of one of them
 _PYTHON = "tag:yaml.org,2002:python/"
 
 
@@ -104,11 +104,11 @@ def _text(value: Any, default: str) -> str:
 def _options(value: Any) -> dict[str, dict[str, Any]]:
     """Extensions or plugins with what is set of them, whether they are a list or a mapping."""
     found: dict[str, dict[str, Any]] = {}
-    for item in value[:MOST_OPTIONS] if isinstance(value, list) else [value]:
+    for item in value[:MAX_OPTIONS] if isinstance(value, list) else [value]:
         if isinstance(item, str):
             found[item] = {}
         elif isinstance(item, dict):
-            for name, options in islice(item.items(), MOST_OPTIONS):
+            for name, options in islice(item.items(), MAX_OPTIONS):
                 found[str(name)] = options if isinstance(options, dict) else {}
     return found
 
@@ -131,11 +131,11 @@ def _slugs(toc: Meta) -> Slugs:
 def _titles(nav: Any) -> Iterator[tuple[str, Meta]]:
     """What the navigation calls its pages."""
     waiting: list[tuple[str, Any]] = [("", nav)]
-    for _ in range(MOST_ENTRIES):
+    for _ in range(MAX_ENTRIES):
         if not waiting:
             return
         title, entry = waiting.pop()
-        room = MOST_ENTRIES - len(waiting)
+        room = MAX_ENTRIES - len(waiting)
         if isinstance(entry, str) and title and "://" not in entry:
             yield stem(entry.lstrip("/")), {"navTitle": title}
         elif isinstance(entry, list):

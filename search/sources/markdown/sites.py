@@ -13,8 +13,8 @@ from search.sources.files import MARKDOWN, text_inside
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.slugs import Slugs
 
-MOST_CONFIG = 1024 * 1024  # bytes of a configuration file
-MOST_STARS = 6  # of one pattern
+MAX_CONFIG = 1024 * 1024  # bytes of a configuration file
+MAX_STARS = 6  # of one pattern
 _GLOB = re.compile(r"(?:\*\*/)+|\*+|.")
 _WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 Meta = Mapping[str, Any]  # what a page says of itself, or the navigation of it
@@ -52,7 +52,7 @@ class Site:
 def read_config(root: Path, file: Path) -> str:
     """The text of a configuration file below a root. Raises ValueError with a sentence when it cannot be had."""
     try:
-        return text_inside(root, file, MOST_CONFIG)
+        return text_inside(root, file, MAX_CONFIG)
     except ValueError as wrong:
         raise ValueError(f"{file.name} {wrong}") from None
 
@@ -91,7 +91,7 @@ def _ignored(rules: list[tuple[bool, re.Pattern[str]]], name: str) -> bool:
 def _pattern(line: str) -> re.Pattern[str]:
     """One pattern: with a slash before its end it is of the whole path, else of any folder's or file's name."""
     pieces = _GLOB.findall(line.strip("/")[:200])
-    if sum(piece in _WILD for piece in pieces) > MOST_STARS:
+    if sum(piece in _WILD for piece in pieces) > MAX_STARS:
         return re.compile("(?!)")  # nobody means that, and it could take very long
     written = "".join(_WILD.get(piece, re.escape(piece)) for piece in pieces)
     start = "" if "/" in line.rstrip("/") else "(?:.*/)?"

@@ -14,14 +14,14 @@ from docsite.core.paths import normalize
 from search.sources import Draft, Item, LeftOut, Page, digest_of
 from search.sources.generators import RENDERERS
 from search.sources.openapi import pages, places
-from search.sources.openapi.loading import MOST_BYTES
+from search.sources.openapi.loading import MAX_BYTES
 from search.sources.openapi.spec import Operation, Spec, items, mapping, text
 from search.sources.request import SourceRequest
 from search.sources.web.fetch import Caps, Fetcher
 
-WHOLE = Caps(MOST_BYTES, 60.0)
+WHOLE = Caps(MAX_BYTES, 60.0)
 OVERVIEW = "/overview"  # what the page of the API is called
-LONGEST_PATH = 380  # characters, so that a number fits behind it
+MAX_PATH = 380  # characters, so that a number fits behind it
 Shown = tuple[Operation, str]  # with the path of its page
 _ENDINGS = (".json", ".yaml", ".yml")
 _HIDDEN = ("x-internal", "x-hidden", "x-excluded")
@@ -135,7 +135,7 @@ def _tags(spec: Spec, shown: Iterable[Shown]) -> dict[str, tuple[dict[str, Any],
 
 def _free(path: str, taken: dict[str, int]) -> str:
     """A path as it is, or with the first number that makes it one of its own. `taken` has the last number of each."""
-    wanted = free = normalize(quote(path or "unnamed"))[:LONGEST_PATH]
+    wanted = free = normalize(quote(path or "unnamed"))[:MAX_PATH]
     while free in taken:
         taken[wanted] += 1
         free = f"{wanted}-{taken[wanted]}"

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from search.sources.openapi.spec import Spec, items, mapping, text
 
-_MOST_CHOICES = 6  # of a type that are named
-_MOST_NESTED = 2  # types within a type that are named
-MOST_VALUES = 40  # of an enumeration that are named
-LONGEST_EXAMPLE = 3000  # characters
-_MOST_PARTS = 50  # schemas that `allOf` may join into one
-_MOST_FIELDS = 1000  # of one of them
+_MAX_CHOICES = 6  # of a type that are named
+_MAX_NESTED = 2  # types within a type that are named
+MAX_VALUES = 40  # of an enumeration that are named
+MAX_EXAMPLE = 3000  # characters
+_MAX_PARTS = 50  # schemas that `allOf` may join into one
+_MAX_FIELDS = 1000  # of one of them
 _LIMITS = (
     *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"),
     *("minItems", "maxItems", "minProperties", "maxProperties"),
@@ -104,10 +104,10 @@ def joined(spec: Spec, raw: Any) -> dict[str, Any]:
     waiting: list[Any] = [schema]
     for part in waiting:
         resolved = spec.resolve(part)
-        whole = {**dict(islice(resolved.items(), _MOST_FIELDS)), **whole}
-        properties |= dict(islice(mapping(resolved.get("properties")).items(), _MOST_FIELDS))
-        required += items(resolved.get("required"))[:_MOST_FIELDS]
-        waiting += items(resolved.get("allOf"))[: _MOST_PARTS - len(waiting)]
+        whole = {**dict(islice(resolved.items(), _MAX_FIELDS)), **whole}
+        properties |= dict(islice(mapping(resolved.get("properties")).items(), _MAX_FIELDS))
+        required += items(resolved.get("required"))[:_MAX_FIELDS]
+        waiting += items(resolved.get("allOf"))[: _MAX_PARTS - len(waiting)]
     del whole["allOf"]
     return {**whole, **({"properties": properties, "required": required} if properties else {})}
 
@@ -119,16 +119,16 @@ def type_of(spec: Spec, raw: Any, level: int = 0) -> str:
     kinds = [text(one) for one in kind] if isinstance(kind, list) else [text(kind)] if text(kind) else []
     if schema.get("nullable") is True:
         kinds.append("null")
-    if (choices := _choices(schema)) and level < _MOST_NESTED:
-        named = dict.fromkeys(type_of(spec, choice, level + 1) for choice in choices[:_MOST_CHOICES])
-        named |= {"others": None} if len(choices) > _MOST_CHOICES else {}
+    if (choices := _choices(schema)) and level < _MAX_NESTED:
+        named = dict.fromkeys(type_of(spec, choice, level + 1) for choice in choices[:_MAX_CHOICES])
+        named |= {"others": None} if len(choices) > _MAX_CHOICES else {}
         named |= {"null": None} if "null" in kinds else {}
         return " or ".join(named)
     if not kind:
         kinds[:0] = _guessed(schema)
     called = name_of(raw)
     words = {"object": f"{called} object" if called else "object", "array": "array"}
-    if "items" in schema and level < _MOST_NESTED:
+    if "items" in schema and level < _MAX_NESTED:
         words["array"] = f"array of {type_of(spec, schema['items'], level + 1)}"
     form = text(schema.get("format"))
     return " or ".join(f"{words.get(kind, kind)}{f' {form}' if form and kind != 'null' else ''}" for kind in kinds)
@@ -149,8 +149,8 @@ def flags(schema: dict[str, Any]) -> list[str]:
 def told(schema: dict[str, Any]) -> str:
     """What a schema says of itself, and the values that it allows."""
     values = items(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
-    named = [code(word) for value in values[:MOST_VALUES] if (word := as_json(value, 100))]
-    more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
+    named = [code(word) for value in values[:MAX_VALUES] if (word := as_json(value, 100))]
+    more = f" and {len(values) - MAX_VALUES} more" if len(values) > MAX_VALUES else ""
     allowed = f"{'One of' if len(values) > 1 else 'Always'} {', '.join(named)}{more}." if named else ""
     description = text(schema.get("description"))
     if not allowed or "\n" in description:
@@ -175,7 +175,7 @@ def code(word: str) -> str:
     return f"`` {word} ``" if "`" in word else f"`{word}`"
 
 
-def as_json(value: Any, longest: int = LONGEST_EXAMPLE) -> str:
+def as_json(value: Any, longest: int = MAX_EXAMPLE) -> str:
     """A value as JSON, text as it is. Nothing where it would be longer than so many characters."""
     if isinstance(value, str):
         return value if len(value) <= longest else ""

@@ -9,7 +9,7 @@ import httpx
 from search.sources.files import MARKDOWN
 from search.sources.web.fetch import site_of
 
-LONGEST_ADDRESS = 1000
+MAX_ADDRESS = 1000
 _PAGES = (".html", ".htm", ".xhtml", ".php", ".asp", ".aspx", ".jsp")
 
 
@@ -40,7 +40,7 @@ class Scope:
 
 def absolute(address: str, base: str = "") -> str:
     """An address on the web, absolute and as the standard spells it, without its fragment; empty for any other."""
-    if len(address) > LONGEST_ADDRESS:
+    if len(address) > MAX_ADDRESS:
         return ""
     try:
         found = httpx.URL(base).join(address) if base else httpx.URL(address)

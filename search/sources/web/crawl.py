@@ -16,10 +16,10 @@ from search.sources.web.fetch import Fetcher, shown, site_of
 from search.sources.web.visits import Visit, Visitor
 
 AT_ONCE = 4  # requests
-MOST_PAGES = 5_000
-MOST_LINKS = 50  # from the location to a page
-MOST_SECONDS = 3600.0
-MOST_FAILURES = 30  # in a row: then the site is down
+MAX_PAGES = 5_000
+MAX_LINKS = 50  # from the location to a page
+MAX_SECONDS = 3600.0
+MAX_FAILURES = 30  # in a row: then the site is down
 FEW = 3  # pages that a sitemap lists: with less it says where to begin, not what there is
 
 
@@ -57,7 +57,7 @@ class _Crawl:
         self.missed = False  # something could not be had, so what is beyond it may be missing, too
         self.cuts: dict[str, None] = {}  # what was left out because of a cap
         self.failures = 0  # in a row
-        self.until = time.monotonic() + MOST_SECONDS
+        self.until = time.monotonic() + MAX_SECONDS
         self.told_at = 0.0
 
     def items(self) -> Iterator[Item]:
@@ -112,10 +112,10 @@ class _Crawl:
         path = self.request.path_of(address)
         if not address or path in self.found or not may_be_page(address):
             return
-        if len(self.found) >= MOST_PAGES:
-            self.cuts[f"has more than {MOST_PAGES:,} pages; the rest is left as it was"] = None
-        elif links > MOST_LINKS:
-            self.cuts[f"has pages that are more than {MOST_LINKS} links away; they are left as they were"] = None
+        if len(self.found) >= MAX_PAGES:
+            self.cuts[f"has more than {MAX_PAGES:,} pages; the rest is left as it was"] = None
+        elif links > MAX_LINKS:
+            self.cuts[f"has pages that are more than {MAX_LINKS} links away; they are left as they were"] = None
         else:
             self.found.add(path)
             self.queue.append((address, links))
@@ -131,9 +131,9 @@ class _Crawl:
         if not self.queue:
             return False
         if time.monotonic() > self.until:
-            self.cuts[f"takes longer than {MOST_SECONDS / 60:.0f} minutes; the rest is left as it was"] = None
-        elif self.failures >= MOST_FAILURES:
-            self.cuts[f"failed {MOST_FAILURES} times in a row; the rest is left as it was"] = None
+            self.cuts[f"takes longer than {MAX_SECONDS / 60:.0f} minutes; the rest is left as it was"] = None
+        elif self.failures >= MAX_FAILURES:
+            self.cuts[f"failed {MAX_FAILURES} times in a row; the rest is left as it was"] = None
         else:
             return True
         return False

@@ -18,9 +18,9 @@ from search.sources.web.private import PrivateHosts
 
 AGENT = "docs-service"  # what robots.txt may call it
 USER_AGENT = f"{AGENT}/0.1 (reads documentation for its owner's search)"
-MOST_REDIRECTS = 5
-LONGEST_VALIDATOR = 200
-LONGEST_ADDRESS = 2000
+MAX_REDIRECTS = 5
+MAX_VALIDATOR = 200
+MAX_ADDRESS = 2000
 _REDIRECTS = (301, 302, 303, 307, 308)
 _SHOWN = 200  # characters of an address in a message
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
@@ -84,7 +84,7 @@ class Answer:
     def validator(self) -> str:
         """What to ask with whether it has changed: the ETag, else the date; empty where the server gives neither."""
         given = self.headers.get("etag") or self.headers.get("last-modified", "")
-        return given if len(given) <= LONGEST_VALIDATOR and given.isascii() and given.isprintable() else ""
+        return given if len(given) <= MAX_VALIDATOR and given.isascii() and given.isprintable() else ""
 
 
 class Fetcher:
@@ -114,7 +114,7 @@ class Fetcher:
         """
         at = _readable(url, url)
         with network.within(caps.seconds) as until:
-            for _ in range(MOST_REDIRECTS + 1):
+            for _ in range(MAX_REDIRECTS + 1):
                 answer = self._ask(url, at, validator, caps, only, until)
                 if answer.status not in _REDIRECTS:
                     break
@@ -122,7 +122,7 @@ class Fetcher:
                 if not same_site(url, str(at)):
                     raise Unfetched(url, f"leads to another site, {shown(str(at))}", answer.status, elsewhere=True)
             else:
-                raise Unfetched(url, f"is redirected more than {MOST_REDIRECTS} times", answer.status)
+                raise Unfetched(url, f"is redirected more than {MAX_REDIRECTS} times", answer.status)
         if answer.status == 200 or (answer.is_unchanged and validator):
             return answer
         raise Unfetched(url, f"answers {answer.status}", answer.status)
@@ -242,8 +242,8 @@ def _readable(asked: str, url: str, base: httpx.URL | None = None) -> httpx.URL:
     if found.scheme not in ("http", "https") or not found.host:
         verb = "leads to" if base else "is"
         raise Unfetched(asked, f"{verb} no address that begins with https:// or http://", elsewhere=bool(base))
-    if len(str(found)) > LONGEST_ADDRESS:
-        raise Unfetched(asked, f"{'leads to' if base else 'is'} an address of more than {LONGEST_ADDRESS} characters")
+    if len(str(found)) > MAX_ADDRESS:
+        raise Unfetched(asked, f"{'leads to' if base else 'is'} an address of more than {MAX_ADDRESS} characters")
     if found.userinfo:
         verb = "leads to an address with" if base else "has"
         raise Unfetched(asked, f"{verb} a user name or a password, which are never sent", elsewhere=bool(base))

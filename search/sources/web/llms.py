@@ -13,7 +13,7 @@ from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of
 from search.sources.request import SourceRequest
 from search.sources.web import llms_full, robots
 from search.sources.web.addresses import absolute
-from search.sources.web.crawl import AT_ONCE, MOST_PAGES, MOST_SECONDS
+from search.sources.web.crawl import AT_ONCE, MAX_PAGES, MAX_SECONDS
 from search.sources.web.fetch import LARGE, PAGE, Fetcher, shown, site_of
 from search.sources.web.markdown_page import markdown_page, place_of
 from search.sources.web.visits import HTML, MARKDOWN, Visitor
@@ -70,8 +70,8 @@ def _pieces(source: bytes, base: str, request: SourceRequest) -> Iterator[Item]:
     """The pages of a whole site in one file. One that names no address has its path from its title."""
     seen: dict[str, int] = {}
     for count, piece in enumerate(llms_full.pieces(source), 1):
-        if count > MOST_PAGES:
-            yield Bad(shown(request.location), f"has more than {MOST_PAGES:,} pages; the rest is left out")
+        if count > MAX_PAGES:
+            yield Bad(shown(request.location), f"has more than {MAX_PAGES:,} pages; the rest is left out")
             return
         address = place_of(absolute(piece.address, base)) if piece.address else ""
         if address:
@@ -96,20 +96,20 @@ def _linked(source: bytes, base: str, request: SourceRequest, fetcher: Fetcher) 
             addresses.append(address)
         else:
             yield LeftOut(shown(address), "is on another site")
-    if len(addresses) > MOST_PAGES:
-        yield Bad(shown(request.location), f"has more than {MOST_PAGES:,} pages; the rest is left out")
-    yield from _visited(addresses[:MOST_PAGES], visitor)
+    if len(addresses) > MAX_PAGES:
+        yield Bad(shown(request.location), f"has more than {MAX_PAGES:,} pages; the rest is left out")
+    yield from _visited(addresses[:MAX_PAGES], visitor)
 
 
 def _visited(addresses: Sequence[str], visitor: Visitor) -> Iterator[Item]:
     """What became of each, in order."""
     request = visitor.request
-    until = time.monotonic() + MOST_SECONDS
+    until = time.monotonic() + MAX_SECONDS
     seen: set[str] = set()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for start in range(0, len(addresses), 2 * AT_ONCE):
             if time.monotonic() > until:
-                yield Bad(shown(request.location), f"takes longer than {MOST_SECONDS / 60:.0f} minutes; the rest stays")
+                yield Bad(shown(request.location), f"takes longer than {MAX_SECONDS / 60:.0f} minutes; the rest stays")
                 yield from (visitor.unread(place_of(address), "was not come to") for address in addresses[start:])
                 return
             some = addresses[start : start + 2 * AT_ONCE]

@@ -7,7 +7,7 @@ from protego import Protego
 
 from search.sources.web.fetch import AGENT, Caps, Fetcher, Unfetched
 
-LONGEST_DELAY = 5.0  # seconds between two requests, whatever the site asks for
+MAX_DELAY = 5.0  # seconds between two requests, whatever the site asks for
 _CAPS = Caps(500 * 1024, 20.0)  # the least that the RFC lets a reader stop at
 
 
@@ -17,7 +17,7 @@ class Robots:
     def __init__(self, text: str = "") -> None:
         self._rules = Protego.parse(text)
         self.sitemaps: Sequence[str] = list(self._rules.sitemaps)
-        self.delay = min(max(self._rules.crawl_delay(AGENT) or 0.0, 0.0), LONGEST_DELAY)
+        self.delay = min(max(self._rules.crawl_delay(AGENT) or 0.0, 0.0), MAX_DELAY)
 
     def allows(self, address: str) -> bool:
         """Whether a page may be read."""

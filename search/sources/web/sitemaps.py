@@ -12,9 +12,9 @@ from defusedxml.ElementTree import fromstring
 from search.sources import Bad
 from search.sources.web.fetch import PAGE, Answer, Unfetched, shown, site_of, unpacked
 
-MOST_SITEMAPS = 200
-MOST_ADDRESSES = 50_000
-MOST_NESTED = 3  # an index that lists an index that lists a sitemap
+MAX_SITEMAPS = 200
+MAX_ADDRESSES = 50_000
+MAX_NESTED = 3  # an index that lists an index that lists a sitemap
 _GZIP = b"\x1f\x8b"
 
 
@@ -65,16 +65,16 @@ def read(get: Callable[[str], Answer], roots: Iterable[str], *, guessed: bool = 
             listing.bad.append(Bad(shown(address), reason))
         if _name(root) == "urlset":
             listing.addresses += own
-            if len(listing.addresses) > MOST_ADDRESSES:
-                listing.bad.append(Bad(shown(address), f"lists more than {MOST_ADDRESSES} pages with those before it"))
+            if len(listing.addresses) > MAX_ADDRESSES:
+                listing.bad.append(Bad(shown(address), f"lists more than {MAX_ADDRESSES} pages with those before it"))
                 listing.is_whole = False
                 break
             continue
         fresh = [found for found in dict.fromkeys(own) if found not in seen]
-        if depth == MOST_NESTED or len(seen) + len(fresh) > MOST_SITEMAPS:
-            listing.bad.append(Bad(shown(address), f"lists more than {MOST_SITEMAPS} sitemaps, or too deeply nested"))
+        if depth == MAX_NESTED or len(seen) + len(fresh) > MAX_SITEMAPS:
+            listing.bad.append(Bad(shown(address), f"lists more than {MAX_SITEMAPS} sitemaps, or too deeply nested"))
             listing.is_whole = False
-            fresh = [] if depth == MOST_NESTED else fresh[: MOST_SITEMAPS - len(seen)]
+            fresh = [] if depth == MAX_NESTED else fresh[: MAX_SITEMAPS - len(seen)]
         seen.update(fresh)
         waiting.extend((found, depth + 1) for found in fresh)
     return listing

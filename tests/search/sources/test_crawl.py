@@ -345,7 +345,7 @@ class Endless(dict):
 
 def test_a_calendar_ends(server, monkeypatch):
     server.holds(Endless())
-    monkeypatch.setattr(crawl, "MOST_LINKS", 12)
+    monkeypatch.setattr(crawl, "MAX_LINKS", 12)
     pages, rest = read(server)
     assert len(pages) == 13
     assert rest == [
@@ -371,7 +371,7 @@ def test_what_a_cap_cuts_off_stays_as_it_was(mapped, monkeypatch, cap, value, re
 
 
 def test_a_site_that_is_down_is_left_alone_after_a_while(mapped, monkeypatch):
-    monkeypatch.setattr(crawl, "MOST_FAILURES", 2)
+    monkeypatch.setattr(crawl, "MAX_FAILURES", 2)
     pages, _ = read(mapped)
     mapped.holds({path: route for path, route in mapped.routes.items() if "/docs/" not in path})
     mapped.routes["/map.xml"] = sitemap(*(f"{mapped.url}/docs/{n}" for n in range(30)))

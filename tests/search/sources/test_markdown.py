@@ -8,7 +8,7 @@ import pytest
 
 from search.sources import Bad, Draft, LeftOut, Moved, Page
 from search.sources.markdown.folder import read_folder, read_manifest
-from search.sources.markdown.includes import DEEPEST
+from search.sources.markdown.includes import MAX_DEPTH
 from search.sources.request import SourceRequest
 from search.text.sections import split
 from tests.drafts import made
@@ -174,7 +174,7 @@ def test_vitepress_takes_files_in_outside_code(write):
 
 
 def test_files_that_take_in_each_other_end(write):
-    chain = {f"{n}.txt": f'{n}\n--8<-- "{n + 1}.txt"\n' for n in range(DEEPEST + 3)}
+    chain = {f"{n}.txt": f'{n}\n--8<-- "{n + 1}.txt"\n' for n in range(MAX_DEPTH + 3)}
     twice = "\n".join(['--8<-- "bomb.txt"'] * 9)
     root = write({
         "mkdocs.yml": MKDOCS, "docs/a.md": '--8<-- "0.txt"', "docs/b.md": 'B\n--8<-- "docs/b.md"', **chain,
