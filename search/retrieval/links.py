@@ -1,4 +1,4 @@
-"""A page's links as links that work anywhere: its Markdown is quoted on other sites."""
+"""Make the links of a page work anywhere, because its Markdown is quoted on other sites."""
 
 import posixpath
 import re
@@ -14,14 +14,15 @@ from search.models import Document, Redirect
 from search.text.markdown.links import Link, links
 
 MAX_PATHS = 500  # that are looked for in the index; passages that people wrote have a handful
-Known = Mapping[str, tuple[str, ...]]  # a path of the index: that of its page, with version, language and address
+# Paths of the index, each with the path, version, language and address of its page.
+IndexedPages = Mapping[str, tuple[str, ...]]
 
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//")  # another scheme or host
 
 
-def absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits with bodies whose links lead to the web or to pages of the index; other links become their labels."""
+def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits with absolute links. A link that leads to no page of the index or the web becomes its label."""
     found = [list(links(hit.body)) for hit in hits]
     paths = (
         path
@@ -31,9 +32,9 @@ def absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
         for path in _paths(project, hit.path, link.target)
     )
     wanted = set(islice(paths, MAX_PATHS))
-    known = _known(project, wanted) if wanted else {}
+    known = _indexed_pages(project, wanted) if wanted else {}
     return [
-        replace(hit, body=_rewritten(project, hit, of_hit, known)) if of_hit else hit
+        replace(hit, body=_rewrite(project, hit, of_hit, known)) if of_hit else hit
         for hit, of_hit in zip(hits, found, strict=True)
     ]
 
@@ -53,8 +54,8 @@ def page_of(project: Project, path: str) -> str:
     return Redirect.objects.filter(project=project, path=path).values_list("target", flat=True).first() or path
 
 
-def _known(project: Project, wanted: set[str]) -> Known:
-    """Those of the paths that are pages, or were one: a path that was moved stands for the page that it is now."""
+def _indexed_pages(project: Project, wanted: set[str]) -> IndexedPages:
+    """The wanted paths that the index has. A path that was moved stands for the page that it leads to."""
     columns = ("path", "version", "language", "address")
     pages = Document.objects.filter(project=project, path__in=wanted)
     known = {path: (path, *page) for path, *page in pages.values_list(*columns)}
@@ -66,8 +67,8 @@ def _known(project: Project, wanted: set[str]) -> Known:
     return known
 
 
-def _rewritten(project: Project, hit: Hit, of_hit: Iterable[Link], known: Known) -> str:
-    """The body with each link as it should be. Labels stay as they are: an image may stand in one."""
+def _rewrite(project: Project, hit: Hit, of_hit: Iterable[Link], known: IndexedPages) -> str:
+    """The body with absolute links. Labels stay as they are, because an image may stand in one."""
     edits = []
     for link in of_hit:
         if link.is_image or not _ABSOLUTE.match(link.target):
@@ -82,7 +83,7 @@ def _rewritten(project: Project, hit: Hit, of_hit: Iterable[Link], known: Known)
     return "".join(pieces) + hit.body[at:]
 
 
-def _url(project: Project, hit: Hit, target: str, known: Known) -> str:
+def _url(project: Project, hit: Hit, target: str, known: IndexedPages) -> str:
     """Where a relative link leads; empty when that is no page of the index."""
     paths = [path for path in _paths(project, hit.path, target) if path in known]
     if not paths:

@@ -73,7 +73,7 @@ def find_passages(
         hits = _explaining(asked, _with_places(project, hits, found), context)
         if any(one.candidate.section_id in asked.pointed for one in found) or _is_explained(asked, hits):
             chance = max(chance, POINTED)  # it is about the documentation's own words
-        return Passages(links.absolute(project, hits), chance)
+        return Passages(links.make_absolute(project, hits), chance)
 
 
 def best(asked: Asked, limit: int) -> tuple[list[Hit], list[Found]]:

@@ -1,4 +1,4 @@
-"""Archives of documentation: unpacked into a folder of their own for as long as they are read."""
+"""Archives of documentation. Each is unpacked into a temporary folder while it is read."""
 
 import bz2
 import gzip
@@ -52,7 +52,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 @contextmanager
 def unpacked(file: Path) -> Iterator[Path]:
-    """The folder with an archive's files, or the one folder that holds them all. It is gone afterwards.
+    """Unpack an archive and give the folder of its files, which is removed afterwards.
 
     Only plain files are unpacked: no links, no devices, nothing larger than a page may be. Raises ValueError, with a
     sentence, for an archive that is damaged, encrypted or too large, or that has names which lead out of it.
@@ -91,7 +91,7 @@ class _Budget:
 
 
 class _Counted:
-    """A stream of unpacked bytes: also those count that an archive makes its reader skip."""
+    """A stream that counts unpacked bytes, also those that the archive's reader skips."""
 
     def __init__(self, stream: IO[bytes], budget: _Budget) -> None:
         self.stream, self.budget = stream, budget
@@ -118,7 +118,7 @@ def _unpack_zip(file: Path, root: Path, budget: _Budget) -> None:
 
 
 def _unpack_tar(file: Path, root: Path, budget: _Budget) -> None:
-    with _decompressed(file) as stream:
+    with _decompress(file) as stream:
         counted = cast("IO[bytes]", _Counted(stream, budget))
         with tarfile.open(fileobj=counted, mode="r|") as archive:
             for entry in archive:
@@ -129,7 +129,7 @@ def _unpack_tar(file: Path, root: Path, budget: _Budget) -> None:
                     _write(packed, place)
 
 
-def _decompressed(file: Path) -> BinaryIO:
+def _decompress(file: Path) -> BinaryIO:
     name = file.name.lower()
     if name.endswith("gz"):
         return cast("BinaryIO", gzip.open(file))
@@ -149,7 +149,7 @@ def _place(name: str, root: Path, budget: _Budget) -> Path:
 
 
 def _write(packed: IO[bytes], place: Path) -> None:
-    """Write a file that says it is small; one that turns out larger is damaged."""
+    """Write a file whose entry gives a small size. The archive is damaged when the file is larger than that."""
     place.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with place.open("wb") as out:
@@ -161,6 +161,6 @@ def _write(packed: IO[bytes], place: Path) -> None:
 
 
 def _top(root: Path) -> Path:
-    """The folder that holds all else, as the archives of forges and registries have one."""
+    """The single folder that holds all files, as in archives of forges and package registries; else the root."""
     entries = [entry for entry in root.iterdir() if entry.name not in _NO_CONTENT]
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else root

@@ -1,4 +1,4 @@
-"""The files of a folder that is read: which there are, and what is in them. Nothing outside the folder is read."""
+"""List and read the files of a source folder. Nothing outside the folder is read."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ _OF_PACKAGES = ("node_modules",)
 
 
 def names_below(folder: Path, skipped: Container[str] = _OF_PACKAGES) -> list[str]:
-    """The files below a folder in order, as `guide/install.md`. Hidden ones and the folders to skip are not looked at.
+    """The files below a folder in order, as `guide/install.md`. Hidden files and skipped folders are left out.
 
     Links to folders are not followed.
     """

@@ -52,10 +52,10 @@ def read(request: SourceRequest) -> Iterator[Item]:
     generators.check(request.generator)
     request = replace(request, under=under_of(request.under))
     for item in reader_of(request).read(request):
-        yield _placed(item, request)
+        yield _place(item, request)
 
 
-def _placed(item: Item, request: SourceRequest) -> Item:
+def _place(item: Item, request: SourceRequest) -> Item:
     """The item below the source's own place, with the version and the language that it lacks."""
     if isinstance(item, LeftOut) or not (request.under or request.version or request.language):
         return item
@@ -67,7 +67,7 @@ def _placed(item: Item, request: SourceRequest) -> Item:
         return replace(item, path=path)
     if isinstance(item, Draft):
         digest = digest_of(under, request.version, request.language, item.digest)
-        return replace(item, path=path, digest=digest, make=partial(_placed_later, item, request))
+        return replace(item, path=path, digest=digest, make=partial(_place_later, item, request))
     address = item.address
     if under and address and not urlsplit(address).scheme:
         address = f"{under}/{address.lstrip('/')}"
@@ -80,7 +80,7 @@ def _placed(item: Item, request: SourceRequest) -> Item:
     )
 
 
-def _placed_later(draft: Draft, request: SourceRequest) -> Page | Bad | LeftOut:
-    made = _placed(draft.make(), request)
+def _place_later(draft: Draft, request: SourceRequest) -> Page | Bad | LeftOut:
+    made = _place(draft.make(), request)
     assert isinstance(made, Page | Bad | LeftOut)
     return made

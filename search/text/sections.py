@@ -1,4 +1,4 @@
-"""A Markdown page to its sections: one for each heading, split where one grows too long."""
+"""Split a Markdown page into sections: one for each heading, more where one is too long."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Part:
 
 
 class _Block(NamedTuple):
-    """A piece of a body that stays whole: as it is written, and its words."""
+    """A piece of a body that is never split: its source and its words."""
 
     source: str
     text: str

@@ -1,4 +1,4 @@
-"""What words an index holds and how often: for rarity, spelling and completion without asking the engine."""
+"""The words of an index and their counts: for rarity, spelling and completion without a query to the engine."""
 
 import json
 import zlib
@@ -38,13 +38,13 @@ class Vocabulary:
         self.forms.update(other.forms)
 
     def encode(self) -> bytes:
-        """As it is stored."""
+        """The bytes to store."""
         counts = [{name: n for name, n in counter.items() if n > 0} for counter in (self.terms, self.forms)]
         return zlib.compress(json.dumps([self.sections, *counts], ensure_ascii=False).encode(), 3)
 
     @classmethod
     def decode(cls, stored: bytes) -> "Vocabulary":
-        """What `encode` made; nothing gives an empty vocabulary."""
+        """Decode the bytes of `encode`; no bytes give an empty vocabulary."""
         if not stored:
             return cls()
         sections, terms, forms = json.loads(zlib.decompress(stored))
@@ -62,7 +62,7 @@ class Vocabulary:
         return lengths
 
     def completions(self, prefix: str) -> list[str]:
-        """The commonest forms that begin so and go on."""
+        """The commonest longer forms that begin with the prefix."""
         at = bisect_left(self._sorted, prefix)
         found = []
         while at < len(self._sorted) and self._sorted[at].startswith(prefix):
@@ -72,7 +72,7 @@ class Vocabulary:
         return sorted(found, key=lambda form: (-self.forms[form], form))[:MAX_COMPLETIONS]
 
     def corrections(self, form: str) -> list[str]:
-        """Forms that a misspelt one may stand for, likeliest first: one edit away, two from eight letters on.
+        """Corrections of a misspelt form, likeliest first: one edit away, or two from eight letters on.
 
         An edit is a letter too many, missing, wrong, or two swapped (optimal string alignment).
         """

@@ -62,7 +62,7 @@ def strip(tree: LexborHTMLParser) -> None:
 
 
 def _inner_first(tree: LexborHTMLParser, selectors: str) -> list[LexborNode]:
-    """What matches, once each, so that no element is removed before those within it: they would be gone with it."""
+    """The matching elements once each, inner ones first, because removing an element removes what is in it."""
     return list({node.mem_id: node for node in tree.css(selectors)}.values())[::-1]
 
 
@@ -80,7 +80,7 @@ def content(tree: LexborHTMLParser) -> LexborNode | None:
 
 
 def _main(body: LexborNode) -> LexborNode:
-    """The element that says it is the content, else the smallest that holds most of the text."""
+    """The element that is marked as the content, else the smallest that holds most of the text."""
     for selector in _HOLDERS:
         found = body.css(selector)
         if found and (len(found) == 1 or selector in ("main", "[role=main]")):

@@ -1,4 +1,4 @@
-"""Tables of a web page: data as a Markdown table; what is only laid out as one is no table."""
+"""Tables of a web page. Tables of data become Markdown tables; tables for layout do not."""
 
 from collections.abc import Callable
 

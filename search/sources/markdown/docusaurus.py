@@ -1,4 +1,4 @@
-"""Docusaurus: `docusaurus.config.*`, a program of which only plain settings can be read, and its versions."""
+"""Docusaurus: the plain settings of `docusaurus.config.*`, which is a program and is not run, and its versions."""
 
 import re
 from collections.abc import Iterator
@@ -64,14 +64,14 @@ def _trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[Tree]:
     places = [("current", docs), *((name, folder / "versioned_docs" / f"version-{name}") for name in versions)]
     for name, place in places:
         step = "" if name == newest else "next" if name == "current" else name
-        yield Tree(place, _joined(route, step), "" if name == "current" else name)
+        yield Tree(place, _join(route, step), "" if name == "current" else name)
     for translated in sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else ():
         language = translated.parent.name
         for name, _ in places:
             step = "" if name == newest else "next" if name == "current" else name
             version = "" if name == "current" else name
             inner = translated / ("current" if name == "current" else f"version-{name}")
-            yield Tree(inner, _joined(language, route, step), version, language)
+            yield Tree(inner, _join(language, route, step), version, language)
 
 
 def _versions(folder: Path) -> list[str]:
@@ -84,24 +84,24 @@ def _versions(folder: Path) -> list[str]:
     return list(dict.fromkeys(named))[:MAX_VERSIONS]
 
 
-def _joined(*parts: str) -> str:
+def _join(*parts: str) -> str:
     return "/".join(part for part in parts if part)
 
 
 def _place(name: str, front: Meta) -> str:
     """Where a page stands below the documentation's route: its `slug`, or its folders and its `id` or name."""
     *folders, last = stem(name).split("/")
-    bare = [_unnumbered(folder) for folder in folders]
+    bare = [_without_number(folder) for folder in folders]
     slug = front.get("slug")
     if isinstance(slug, str) and slug:
-        return _joined(*(() if slug.startswith("/") else bare), *(part for part in slug.split("/") if part != "."))
+        return _join(*(() if slug.startswith("/") else bare), *(part for part in slug.split("/") if part != "."))
     given = front.get("id")
     if isinstance(given, str) and given:
-        return _joined(*bare, given)
+        return _join(*bare, given)
     if last.lower() in ("index", "readme", *(folder.lower() for folder in folders[-1:])):
-        return _joined(*bare) + "/" if bare else ""
-    return _joined(*bare, _unnumbered(last))
+        return _join(*bare) + "/" if bare else ""
+    return _join(*bare, _without_number(last))
 
 
-def _unnumbered(name: str) -> str:
+def _without_number(name: str) -> str:
     return name if _NO_NUMBER.match(name) else _NUMBER.sub("", name, count=1) if _NUMBER.match(name) else name

@@ -1,4 +1,4 @@
-"""What a page says of itself above its text, in YAML."""
+"""Front matter: a page's metadata in YAML above its text."""
 
 import math
 import re
@@ -66,7 +66,7 @@ def text_of(meta: dict[str, Any], name: str) -> str | None:
 
 
 def words_of(meta: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A list of single values, or a text with commas. What is over 100 words, or 100 characters of one, is cut off."""
+    """A list of single values, or a text with commas: at most 100 words of at most 100 characters."""
     value = meta.get(name)
     if value is None:
         return ()
@@ -81,7 +81,7 @@ def words_of(meta: dict[str, Any], name: str) -> tuple[str, ...]:
 
 
 def boost_of(meta: dict[str, Any]) -> float:
-    """The page's boost, or that below `search`. A word there means something to another tool and is passed over."""
+    """The page's boost, or that below `search`. A word instead of a number belongs to another tool and is ignored."""
     search = meta.get("search")
     value = meta.get("boost") or (search.get("boost") if isinstance(search, dict) else None)
     try:
@@ -93,8 +93,8 @@ def boost_of(meta: dict[str, Any]) -> float:
     return min(max(boost, MIN_BOOST), MAX_BOOST)
 
 
-def left_out(meta: dict[str, Any], origin: str) -> LeftOut | None:
-    """Why the page is not to be found, if its front matter says so."""
+def exclusion_of(meta: dict[str, Any], origin: str) -> LeftOut | None:
+    """Why the page is excluded from search, if its front matter excludes it."""
     search = meta.get("search")
     if isinstance(search, dict) and _says(search.get("exclude"), "true"):
         return LeftOut(origin, "its front matter says `search: {exclude: true}`")
@@ -105,7 +105,7 @@ def left_out(meta: dict[str, Any], origin: str) -> LeftOut | None:
 
 
 def former_places(meta: dict[str, Any]) -> Iterator[str]:
-    """Where the page was before, as far as that looks like a path: Hugo's aliases do, Obsidian's are names."""
+    """Former paths of the page. Aliases that are names and not paths, as Obsidian has them, are ignored."""
     for name in _FORMER:
         value = meta.get(name)
         for place in (value if isinstance(value, list) else [value])[:MAX_WORDS]:
@@ -123,7 +123,7 @@ def _yaml(text: str) -> Any:
 
 
 def _readable_lines(lines: list[str]) -> dict[str, Any]:
-    """The names with values of front matter that is no YAML as a whole: one bad line should not hide a page."""
+    """The readable `name: value` lines of front matter that is not valid YAML: one bad line should not hide a page."""
     front: dict[str, Any] = {}
     for line in lines[:200]:
         if _NAMED_LINE.match(line):

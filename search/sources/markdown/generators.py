@@ -1,4 +1,4 @@
-"""Which generator renders a folder of Markdown, and so how its pages are called."""
+"""The registry of generators that render folders of Markdown, and the choice of one."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +15,11 @@ GENERATORS: dict[str, Callable[[Path, SourceRequest, bool], Site | None]] = {
 }
 
 
-def find(root: Path, request: SourceRequest) -> Site:
-    """The site that a folder is the source of: a repository, or just its documentation.
+def site_of(root: Path, request: SourceRequest) -> Site:
+    """The site that is rendered from a folder, which may be a repository or just its documentation.
 
-    The generator that the reading names, or else that whose configuration lies there. Raises ValueError when a
-    configuration cannot be read.
+    The request names the generator; else it is the first whose configuration lies in the folder. Raises ValueError
+    when a configuration cannot be read.
     """
     named = request.generator in GENERATORS
     for name in (request.generator,) if named else () if request.generator else GENERATORS:

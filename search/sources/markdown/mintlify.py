@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from docsite.core.paths import normalize
 from search.sources import Moved
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, read_json, stem
+from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, read_json, stem
 from search.sources.markdown.slugs import MINTLIFY
 from search.sources.request import SourceRequest
 
@@ -44,7 +44,7 @@ def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
 
 def _site(config: Meta, root: Path, folder: Path, request: SourceRequest) -> Site:
     ignored = folder / ".mintignore"
-    unseen = ignoring("snippets/\n" + (read_config(root, ignored) if ignored.is_file() else ""))
+    unseen = ignore_rule("snippets/\n" + (read_config(root, ignored) if ignored.is_file() else ""))
     return Site(
         "mintlify",
         (Tree(folder),),
@@ -78,14 +78,14 @@ def _pages(navigation: Any, root: Path, folder: Path) -> Iterator[tuple[str, Met
         elif isinstance(value, list) and depth < MAX_DEPTH:
             waiting += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(value)]
         elif isinstance(value, dict) and depth < MAX_DEPTH:
-            value = _referred(value, root, folder, files)
+            value = _resolve_reference(value, root, folder, files)
             version, language = _name(value, "version") or version, _name(value, "language") or language
             hidden = (hidden or value.get("hidden") is True) and value.get("searchable") is not True
             below = [value[name] for name in (*_BELOW, "root") if isinstance(value.get(name), list | str)]
             waiting += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(below)]
 
 
-def _referred(value: dict[str, Any], root: Path, folder: Path, files: dict[str, dict[str, Any]]) -> Meta:
+def _resolve_reference(value: dict[str, Any], root: Path, folder: Path, files: dict[str, dict[str, Any]]) -> Meta:
     """The object itself, or with that of the file which `$ref` names; `files` has those that were read."""
     name = _name(value, "$ref")
     if not name.endswith(".json"):

@@ -1,4 +1,4 @@
-"""MkDocs: `mkdocs.yml`, and what its extensions make of headings and of files that are taken in."""
+"""MkDocs: `mkdocs.yml`, and how its extensions name headings and include files."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -11,7 +11,7 @@ from docsite.core.paths import normalize
 from search.sources import Moved
 from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, stem
+from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, stem
 from search.sources.markdown.slugs import Form, Slugs, pymdownx, python_markdown
 from search.sources.request import SourceRequest
 
@@ -56,8 +56,8 @@ def _site(config: Meta, root: Path, folder: Path, docs: Path, request: SourceReq
     snippets = extensions.get("pymdownx.snippets", {})
     bases = snippets.get("base_path", ["."])
     bases = [base for base in (bases if isinstance(bases, list) else [bases]) if isinstance(base, str)]
-    unseen = ignoring("\n".join([".*", "/templates/", _text(config.get("exclude_docs"), "")]))
-    drafts = ignoring(_text(config.get("draft_docs"), ""))
+    unseen = ignore_rule("\n".join([".*", "/templates/", _text(config.get("exclude_docs"), "")]))
+    drafts = ignore_rule(_text(config.get("draft_docs"), ""))
 
     def address(name: str, front: Meta) -> str:
         place, _, last = stem(name).rpartition("/")
@@ -102,7 +102,7 @@ def _text(value: Any, default: str) -> str:
 
 
 def _options(value: Any) -> dict[str, dict[str, Any]]:
-    """Extensions or plugins with what is set of them, whether they are a list or a mapping."""
+    """Extensions or plugins with their options, whether they are a list or a mapping."""
     found: dict[str, dict[str, Any]] = {}
     for item in value[:MAX_OPTIONS] if isinstance(value, list) else [value]:
         if isinstance(item, str):
@@ -129,7 +129,7 @@ def _slugs(toc: Meta) -> Slugs:
 
 
 def _titles(nav: Any) -> Iterator[tuple[str, Meta]]:
-    """What the navigation calls its pages."""
+    """The titles of pages in the navigation."""
     waiting: list[tuple[str, Any]] = [("", nav)]
     for _ in range(MAX_ENTRIES):
         if not waiting:

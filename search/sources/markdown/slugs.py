@@ -1,4 +1,4 @@
-"""Anchors as documentation generators make them of headings, where GitHub would make others."""
+"""The anchors that site generators give to headings, where they differ from GitHub's."""
 
 import re
 import unicodedata
@@ -28,9 +28,9 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 @dataclass(frozen=True)
 class Slugs:
-    """How a generator names headings: `slug` of the visible text; a repeated one gets a number from `first` on.
+    """How a generator makes anchors: `slug` of the visible text. A repeated one gets a number, from `first` on.
 
-    `numbered` is how it is added, by which names of the same kind are known again in Python-Markdown.
+    `separator` stands before the number. Python-Markdown (`_`) counts on from a number that the text ends in.
     """
 
     name: str
@@ -51,14 +51,14 @@ class Slugs:
         return f"{base}{self.separator}{number}"
 
 
-def anchored(markdown: str, slugs: Slugs) -> str:
-    """The Markdown with `{#anchor}` behind each heading that the generator names otherwise than GitHub would.
+def add_anchors(markdown: str, slugs: Slugs) -> str:
+    """The Markdown with `{#anchor}` behind each heading whose anchor differs from GitHub's.
 
-    Anchors that are written already win. Code is left as it is; takes time in proportion to the length.
+    Anchors in the text win. Code is left as it is; takes time in proportion to the length.
     """
     lines = markdown.split("\n")
     found = [(heading.line, _text(heading.source)) for heading in headings(markdown)]
-    explicit = {number: anchor for number, text in found if (anchor := _explicit(text))}
+    explicit = {number: anchor for number, text in found if (anchor := _explicit_anchor(text))}
     used = set(explicit.values())
     counts: dict[str, int] = {}
     seen: dict[str, int] = {}  # of GitHub's names, as `search.text.sections` will count them
@@ -83,13 +83,13 @@ def anchored(markdown: str, slugs: Slugs) -> str:
 def python_markdown(separator: str = "-", keep_unicode: bool = False) -> Slugs:
     """The slugs of Python-Markdown's `toc`."""
 
-    def made(text: str) -> str:
+    def slugify(text: str) -> str:
         if not keep_unicode:
             text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
         bare = re.sub(r"[^\w\s-]", "", text).strip().lower()
         return re.sub(rf"[{re.escape(separator)}\s]+", lambda _: separator, bare)
 
-    return Slugs(f"toc {separator!r} {keep_unicode}", made, "_")
+    return Slugs(f"toc {separator!r} {keep_unicode}", slugify, "_")
 
 
 def pymdownx(separator: str = "-", case: str = "none", percent_encode: bool = False, form: Form = "NFC") -> Slugs:
@@ -100,12 +100,12 @@ def pymdownx(separator: str = "-", case: str = "none", percent_encode: bool = Fa
         "lower-ascii": lambda text: re.sub("[A-Z]", lambda letter: letter[0].lower(), text),
     }
 
-    def made(text: str) -> str:
+    def slugify(text: str) -> str:
         text = change.get(case, str)(unicodedata.normalize(form, text).strip())
         bare = re.sub(r"[^\w\- ]", "", text).replace(" ", separator)
         return quote(bare) if percent_encode else bare
 
-    return Slugs(f"pymdownx {separator!r} {case} {percent_encode} {form}", made, "_")
+    return Slugs(f"pymdownx {separator!r} {case} {percent_encode} {form}", slugify, "_")
 
 
 def _vitepress(text: str) -> str:
@@ -116,7 +116,7 @@ def _vitepress(text: str) -> str:
 
 
 def _mintlify(text: str) -> str:
-    """As Mintlify makes it: what an address would escape stays, other marks become hyphens; then some marks go."""
+    """Mintlify's slug: characters that an address escapes stay, others become hyphens; then some marks are removed."""
     escaped = quote(re.sub(r"\s+", "-", text.lower().strip()), safe="!~*'()")
     kept = "%_" if re.search("%[0-9A-F]{2}", escaped) else "_"
     bare = re.sub(rf"[^A-Za-z0-9{kept}]+", "-", escaped).strip("-")
@@ -136,6 +136,6 @@ def _text(raw: str) -> str:
     return plain(clean(f"# {raw}")) if _MARKED.search(raw) else raw
 
 
-def _explicit(text: str) -> str:
+def _explicit_anchor(text: str) -> str:
     anchor, heading = anchor_and_heading(text, {})
     return anchor if heading != text else ""

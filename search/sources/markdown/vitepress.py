@@ -1,10 +1,10 @@
-"""VitePress: `.vitepress/config.*`, a program of which only plain settings can be read."""
+"""VitePress: the plain settings of `.vitepress/config.*`, which is a program and is not run."""
 
 import re
 from pathlib import Path
 
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, stem
+from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, stem
 from search.sources.markdown.slugs import VITEPRESS
 from search.sources.request import SourceRequest
 
@@ -30,7 +30,7 @@ def _site(config: str, root: Path, folder: Path) -> Site:
     if not source.is_relative_to(root.resolve()) or not source.is_dir():
         source = folder
     excluded = _EXCLUDED.search(config)
-    unseen = ignoring("\n".join(re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1])) if excluded else "")
+    unseen = ignore_rule("\n".join(re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1])) if excluded else "")
     ending = "" if _CLEAN.search(config) else ".html"
 
     def address(name: str, front: Meta) -> str:

@@ -17,9 +17,9 @@ from search.sources.openapi import pages, places
 from search.sources.openapi.loading import MAX_BYTES
 from search.sources.openapi.spec import Operation, Spec, items, mapping, text
 from search.sources.request import SourceRequest
-from search.sources.web.fetch import Caps, Fetcher
+from search.sources.web.fetch import Fetcher, Limits
 
-WHOLE = Caps(MAX_BYTES, 60.0)
+WHOLE = Limits(MAX_BYTES, 60.0)
 OVERVIEW = "/overview"  # what the page of the API is called
 MAX_PATH = 380  # characters, so that a number fits behind it
 Shown = tuple[Operation, str]  # with the path of its page
@@ -61,7 +61,7 @@ def read_address(request: SourceRequest) -> Iterator[Item]:
 
 
 def _pages(spec: Spec, name: str, generator: str) -> Iterator[Item]:
-    """A draft for each page. Every one is made anew when anything in the document changes."""
+    """A draft for each page. All pages are built again when anything in the document changes."""
     taken = {OVERVIEW: 0}
     shown: list[Shown] = []
 
@@ -88,7 +88,7 @@ def _of_operation(spec: Spec, operation: Operation, origin: str, path: str, gene
     return Page(
         origin=origin,
         path=path,
-        markdown=pages.of_operation(spec, operation),
+        markdown=pages.operation_page(spec, operation),
         title=operation.name,
         description=pages.summary_of(operation.raw),
         tags=tuple(operation.tags),
@@ -103,7 +103,7 @@ def _of_tag(tag: str, about: dict[str, Any], within: list[Shown], path: str, gen
     return Page(
         origin=f"tag {tag}",
         path=path,
-        markdown=pages.of_tag(tag, about, ((operation, _link(at)) for operation, at in within)),
+        markdown=pages.tag_page(tag, about, ((operation, _link(at)) for operation, at in within)),
         title=text(about.get("x-displayName")) or tag,
         description=pages.summary_of(about),
         tags=(tag,),
@@ -116,7 +116,7 @@ def _of_api(spec: Spec, listed: list[tuple[str, str, str]], origin: str) -> Page
     return Page(
         origin=origin,
         path=OVERVIEW,
-        markdown=pages.of_api(spec, listed),
+        markdown=pages.api_page(spec, listed),
         title=text(info.get("title")) or "API",
         description=text(info.get("summary")) or pages.summary_of(info),
         address="/",
@@ -134,7 +134,7 @@ def _tags(spec: Spec, shown: Iterable[Shown]) -> dict[str, tuple[dict[str, Any],
 
 
 def _free(path: str, taken: dict[str, int]) -> str:
-    """A path as it is, or with the first number that makes it one of its own. `taken` has the last number of each."""
+    """The path, or the path with the first free number. `taken` has the last number of each path."""
     wanted = free = normalize(quote(path or "unnamed"))[:MAX_PATH]
     while free in taken:
         taken[wanted] += 1

@@ -1,4 +1,4 @@
-"""JSON and YAML to plain values, of files that nobody vouches for."""
+"""Load JSON and YAML from untrusted files as plain values."""
 
 import json
 import re
@@ -22,8 +22,8 @@ _CONSTANTS = {
 def load(raw: bytes) -> dict[str, Any]:
     """The object in some JSON or YAML. Raises ValueError with the end of a sentence: "is not UTF-8".
 
-    An alias stands for the very value that it names, so what is nested may be far
-    larger than the file, and may hold itself: walk through it with a budget.
+    An alias is the very value that it names, so a nested value may be far larger
+    than the file and may contain itself: walk through it with a budget.
     """
     if len(raw) > MAX_BYTES:
         raise ValueError("is larger than 20 MiB")

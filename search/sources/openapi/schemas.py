@@ -19,8 +19,8 @@ _LIMITS = (
 )
 
 
-class Room(NamedTuple):
-    """How much is said of a body: levels of properties, lines, examples; and which properties are not for it."""
+class Detail(NamedTuple):
+    """How much detail a body gets: levels of properties, lines, examples; and which properties it leaves out."""
 
     levels: int
     lines: int
@@ -28,15 +28,15 @@ class Room(NamedTuple):
     hidden: str
 
 
-REQUEST = Room(5, 200, 3, "readOnly")
-ANSWER = Room(3, 100, 2, "writeOnly")
-FAILURE = Room(2, 20, 1, "writeOnly")  # errors are much the same everywhere
+REQUEST = Detail(5, 200, 3, "readOnly")
+ANSWER = Detail(3, 100, 2, "writeOnly")
+FAILURE = Detail(2, 20, 1, "writeOnly")  # errors are much the same everywhere
 
 
 class Outline:
     """A schema as a list, as long and as deep as its `room` has it."""
 
-    def __init__(self, spec: Spec, room: Room) -> None:
+    def __init__(self, spec: Spec, room: Detail) -> None:
         self.spec, self.room, self.left = spec, room, room.lines
         self.shown: set[str] = set()  # references whose properties stand there already
 
@@ -51,14 +51,14 @@ class Outline:
         for name, raw in properties.items():
             if self.left < 0:
                 return
-            inner = joined(self.spec, raw)
+            inner = merge(self.spec, raw)
             if inner.get(self.room.hidden) is True:
                 continue
             words = ["required"] if name in required else []
             yield from self._entry(f"`{name}`", raw, inner, words, margin, level)
         rest = schema.get("additionalProperties")
         if isinstance(rest, dict) and rest:
-            yield from self._entry("Any other name", rest, joined(self.spec, rest), [], margin, level)
+            yield from self._entry("Any other name", rest, merge(self.spec, rest), [], margin, level)
         if "items" in schema and not properties:
             yield from self._within(schema["items"], margin, level)
         choices = [choice for choice in _choices(schema) if self.spec.resolve(choice).get("type") != "null"]
@@ -68,7 +68,7 @@ class Outline:
         for choice in choices:
             if self.left < 0:
                 return
-            inner = joined(self.spec, choice)
+            inner = merge(self.spec, choice)
             if _has_members(inner):
                 label = text(inner.get("title")) or name_of(choice) or "One choice"
                 yield from self._entry(f"**{label}**", choice, inner, [], margin, level)
@@ -79,7 +79,7 @@ class Outline:
         if level + 1 < self.room.levels and reference not in self.shown:
             if reference:
                 self.shown.add(reference)
-            yield from self._members(joined(self.spec, raw), margin, level + 1)
+            yield from self._members(merge(self.spec, raw), margin, level + 1)
 
     def _entry(
         self, label: str, raw: Any, inner: dict[str, Any], words: list[str], margin: str, level: int
@@ -89,12 +89,12 @@ class Outline:
             if self.left == -1:
                 yield f"{margin}- Further properties are not shown here."
             return
-        yield item(label, [type_of(self.spec, raw), *words, *flags(inner)], told(inner), margin)
+        yield item(label, [type_of(self.spec, raw), *words, *flags(inner)], describe(inner), margin)
         yield from self._within(raw, f"{margin}  ", level)
 
 
-def joined(spec: Spec, raw: Any) -> dict[str, Any]:
-    """A schema with all that `allOf` brings to it, references resolved. Its properties are as they are written."""
+def merge(spec: Spec, raw: Any) -> dict[str, Any]:
+    """A schema merged with those in `allOf`, references resolved. Its properties stay as they are."""
     schema = spec.resolve(raw)
     if not isinstance(schema.get("allOf"), list):
         return schema
@@ -114,7 +114,7 @@ def joined(spec: Spec, raw: Any) -> dict[str, Any]:
 
 def type_of(spec: Spec, raw: Any, level: int = 0) -> str:
     """What a value is, in words: `array of User object`, `string or null`, `string date-time`."""
-    schema = joined(spec, raw)
+    schema = merge(spec, raw)
     kind = schema.get("type")
     kinds = [text(one) for one in kind] if isinstance(kind, list) else [text(kind)] if text(kind) else []
     if schema.get("nullable") is True:
@@ -125,7 +125,7 @@ def type_of(spec: Spec, raw: Any, level: int = 0) -> str:
         named |= {"null": None} if "null" in kinds else {}
         return " or ".join(named)
     if not kind:
-        kinds[:0] = _guessed(schema)
+        kinds[:0] = _guess_type(schema)
     called = name_of(raw)
     words = {"object": f"{called} object" if called else "object", "array": "array"}
     if "items" in schema and level < _MAX_NESTED:
@@ -135,7 +135,7 @@ def type_of(spec: Spec, raw: Any, level: int = 0) -> str:
 
 
 def flags(schema: dict[str, Any]) -> list[str]:
-    """What else a value is: its default and its limits."""
+    """The default and the limits of a value, in words."""
     found = ["deprecated"] if schema.get("deprecated") is True else []
     if schema.get("default") is not None and (default := as_json(schema["default"], 100)):
         found.append(f"default {code(default)}")
@@ -146,8 +146,8 @@ def flags(schema: dict[str, Any]) -> list[str]:
     return found
 
 
-def told(schema: dict[str, Any]) -> str:
-    """What a schema says of itself, and the values that it allows."""
+def describe(schema: dict[str, Any]) -> str:
+    """The description of a schema and the values that it allows."""
     values = items(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
     named = [code(word) for value in values[:MAX_VALUES] if (word := as_json(value, 100))]
     more = f" and {len(values) - MAX_VALUES} more" if len(values) > MAX_VALUES else ""
@@ -176,7 +176,7 @@ def code(word: str) -> str:
 
 
 def as_json(value: Any, longest: int = MAX_EXAMPLE) -> str:
-    """A value as JSON, text as it is. Nothing where it would be longer than so many characters."""
+    """A value as JSON, text as it is; empty when it would be too long."""
     if isinstance(value, str):
         return value if len(value) <= longest else ""
     if not _is_small(value, longest):
@@ -199,7 +199,7 @@ def _has_members(schema: dict[str, Any]) -> bool:
     return any(key in schema for key in ("properties", "items", "oneOf", "anyOf"))
 
 
-def _guessed(schema: dict[str, Any]) -> list[str]:
+def _guess_type(schema: dict[str, Any]) -> list[str]:
     """The type of a schema that names none."""
     if "properties" in schema or "additionalProperties" in schema:
         return ["object"]

@@ -66,7 +66,7 @@ class Spec:
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "") -> "Spec":
         """A document that stands alone. Raises ValueError with the end of a sentence."""
-        return cls({name: _checked(load(raw))}, digest_of(raw), name)
+        return cls({name: _validate(load(raw))}, digest_of(raw), name)
 
     @classmethod
     def from_file(cls, file: Path) -> "Spec":
@@ -84,7 +84,7 @@ class Spec:
                 continue
             if len(waiting) > MAX_FILES or sum(map(len, raws)) + len(raw) > MAX_BYTES:
                 continue
-            files[name] = _with_paths(_loaded(raw), name) if raws else _checked(load(raw))
+            files[name] = _with_paths(_load(raw), name) if raws else _validate(load(raw))
             raws.append(raw)
             named = (_beside(name, found.decode("utf-8", "replace")) for found in _FILE.findall(raw))
             waiting += [found for found in dict.fromkeys(named) if found not in waiting]
@@ -150,7 +150,7 @@ def mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _checked(root: dict[str, Any]) -> dict[str, Any]:
+def _validate(root: dict[str, Any]) -> dict[str, Any]:
     """The root of a document of OpenAPI 3."""
     if "swagger" in root:
         raise ValueError(f"is Swagger {text(root['swagger'])[:10]}; convert it to OpenAPI 3 first")
@@ -162,7 +162,7 @@ def _checked(root: dict[str, Any]) -> dict[str, Any]:
     return root
 
 
-def _loaded(raw: bytes) -> dict[str, Any]:
+def _load(raw: bytes) -> dict[str, Any]:
     """A file that is referred to; empty when it is none that can be read."""
     try:
         return load(raw)

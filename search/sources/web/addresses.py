@@ -1,4 +1,4 @@
-"""Which addresses a crawl may visit, and one spelling for each of them."""
+"""The addresses that a crawl may visit, each in one spelling."""
 
 import mimetypes
 import posixpath
@@ -29,7 +29,7 @@ class Scope:
             self.folder = docs if _below(docs, self.folder) else self.folder
 
     def own(self, address: str, base: str = "") -> str:
-        """The address as the crawl spells it: absolute, without query and fragment; empty where it is not inside."""
+        """The crawl's spelling of an address: absolute, without query and fragment; empty outside the folder."""
         found = httpx.URL(absolute(address, base))
         if not found.host or site_of(str(found)) != site_of(str(self._site)) or not _below(found.path, self.folder):
             return ""
@@ -52,7 +52,7 @@ def absolute(address: str, base: str = "") -> str:
 
 
 def may_be_page(address: str) -> bool:
-    """Whether an address may be that of a page in HTML: what is an image, an archive or Markdown by its name is not."""
+    """Whether an address may be an HTML page. An image, an archive or Markdown by its name is not."""
     path = urlsplit(address).path.lower()
     if path.endswith(_PAGES):
         return True

@@ -1,4 +1,4 @@
-"""A site read over HTTP: the pages that its sitemap lists, or those that links lead to."""
+"""Crawl a site: the pages that its sitemap lists, or those that links lead to."""
 
 import time
 from collections import deque
@@ -12,7 +12,7 @@ from search.sources import Bad, Draft, Item, LeftOut, Moved
 from search.sources.request import SourceRequest
 from search.sources.web import robots, sitemaps
 from search.sources.web.addresses import Scope, may_be_page
-from search.sources.web.fetch import Fetcher, shown, site_of
+from search.sources.web.fetch import Fetcher, printable, site_of
 from search.sources.web.visits import Visit, Visitor
 
 AT_ONCE = 4  # requests
@@ -31,7 +31,7 @@ def recognizes(request: SourceRequest) -> bool:
 def read(request: SourceRequest) -> Iterator[Item]:
     """The pages of a site below a location, which may be its sitemap; drafts for those that have not changed.
 
-    Pages that cannot be had this time are bad, so that they stay as they are; those that are gone are left out. Raises
+    Pages that cannot be read this time are `Bad`, so that they stay; pages that are gone are `LeftOut`. Raises
     ValueError when the location itself cannot be read.
     """
     with Fetcher(request) as fetcher:
@@ -39,7 +39,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 
 class _Crawl:
-    """One crawl. The pages are visited by several threads and told of in the order in which they were found."""
+    """One crawl. Several threads visit the pages; the items come in the order in which pages were found."""
 
     def __init__(self, request: SourceRequest, fetcher: Fetcher) -> None:
         self.request = request
@@ -47,7 +47,7 @@ class _Crawl:
         start = fetcher.get(request.location)
         self.is_sitemap = sitemaps.is_sitemap(start)
         if not self.is_sitemap and not self.visitor.robots.allows(request.location):
-            raise ValueError(f"The robots.txt of the site says that {shown(request.location)} is not to be read.")
+            raise ValueError(f"The robots.txt of the site says that {printable(request.location)} is not to be read.")
         self.scope = Scope(start.url, request.location, request.docs_url, is_sitemap=self.is_sitemap)
         self.site = start.url
         self.follows = False  # whether links say what there is
@@ -58,26 +58,26 @@ class _Crawl:
         self.cuts: dict[str, None] = {}  # what was left out because of a cap
         self.failures = 0  # in a row
         self.until = time.monotonic() + MAX_SECONDS
-        self.told_at = 0.0
+        self.reported_at = 0.0
 
     def items(self) -> Iterator[Item]:
-        """All that is to be said of the site."""
+        """The items of the site."""
         yield from self.begin()
         with ThreadPoolExecutor(AT_ONCE) as pool:
             running: deque[tuple[str, int, Future[Visit]]] = deque()
-            while self.goes_on() or running:
-                while self.goes_on() and len(running) < 2 * AT_ONCE:
+            while self.has_more() or running:
+                while self.has_more() and len(running) < 2 * AT_ONCE:
                     address, links = self.queue.popleft()
                     # What has not changed is not sent, and its links with it.
                     visit = pool.submit(self.visitor.visit, address, whole=self.follows)
                     running.append((address, links, visit))
                 address, links, visit = running.popleft()
-                self.tell(address, len(running))
-                yield from self.understand(address, links, visit.result())
+                self.report_progress(address, len(running))
+                yield from self.handle(address, links, visit.result())
                 if self.missed and not (self.queue or running):
                     self.enqueue_known()
         for cut in self.cuts:
-            yield Bad(shown(self.request.location), cut)
+            yield Bad(printable(self.request.location), cut)
         if self.cuts:
             yield from self.unread()
 
@@ -108,7 +108,7 @@ class _Crawl:
                     yield address
 
     def enqueue(self, address: str, links: int) -> None:
-        """Let an address be visited, unless it was found before, in this spelling or another."""
+        """Queue an address, unless it was found before in any spelling."""
         path = self.request.path_of(address)
         if not address or path in self.found or not may_be_page(address):
             return
@@ -121,12 +121,12 @@ class _Crawl:
             self.queue.append((address, links))
 
     def enqueue_known(self) -> None:
-        """Let the pages of the last time be visited, too: what leads to them may be what could not be had."""
+        """Queue the pages of the last run, too: the page that links to them may be one that failed."""
         self.missed = False
         for address in self.request.known:
             self.enqueue(self.scope.own(address), 0)
 
-    def goes_on(self) -> bool:
+    def has_more(self) -> bool:
         """Whether there is more to visit, and time for it."""
         if not self.queue:
             return False
@@ -138,8 +138,8 @@ class _Crawl:
             return True
         return False
 
-    def understand(self, address: str, links: int, visit: Visit) -> Iterator[Item]:
-        """What a visit means for the index, and for what else is to be visited."""
+    def handle(self, address: str, links: int, visit: Visit) -> Iterator[Item]:
+        """Give the items of a visit, and queue the links that it found."""
         path, place = self.request.path_of(address), self.request.path_of(visit.address)
         self.visited.add(path)
         failed = isinstance(visit.item, Bad) and visit.failure is not None
@@ -147,7 +147,7 @@ class _Crawl:
         self.missed = self.missed or failed
         if place != path:
             if not self.scope.own(visit.address):
-                yield LeftOut(address, f"leads to {shown(visit.address)}, which is outside of what is read")
+                yield LeftOut(address, f"leads to {printable(visit.address)}, which is outside of what is read")
                 return
             yield Moved(path, place)
             if place in self.found:
@@ -160,12 +160,12 @@ class _Crawl:
         if visit.page and visit.page.refresh:
             yield from self.refreshed(visit, links)
         elif isinstance(visit.item, Draft) and (main := self.main_of(visit, links)):
-            yield LeftOut(visit.address, f"names {shown(main)} as the page to be found")
+            yield LeftOut(visit.address, f"names {printable(main)} as the page to be found")
         elif visit.item:
             yield visit.item
 
     def refreshed(self, visit: Visit, links: int) -> Iterator[Moved]:
-        """A page that only sends its readers to another one."""
+        """The items of a page that only redirects."""
         path = self.request.path_of(visit.address)
         target = self.scope.own(visit.page.refresh if visit.page else "")
         if target and self.request.path_of(target) != path:
@@ -183,15 +183,15 @@ class _Crawl:
         return main if path in self.found else ""
 
     def unread(self) -> Iterator[Draft | Bad]:
-        """The pages of the last time that the crawl did not come to."""
+        """Items for the pages of the last run that the crawl did not reach."""
         for address in self.request.known:
             if self.scope.own(address) and self.request.path_of(address) not in self.visited:
-                yield self.visitor.unread(address, "was not come to this time")
+                yield self.visitor.unread(address, "was not reached this time")
 
-    def tell(self, address: str, running: int) -> None:
-        """Progress, about once a second."""
-        if time.monotonic() - self.told_at >= 1:
-            self.told_at = time.monotonic()
+    def report_progress(self, address: str, running: int) -> None:
+        """Report progress about once a second."""
+        if time.monotonic() - self.reported_at >= 1:
+            self.reported_at = time.monotonic()
             done = len(self.visited) + 1
             total = done + running + len(self.queue)
             self.request.progress(f"{done} of {total} pages: {self.request.path_of(address)}")

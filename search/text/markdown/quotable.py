@@ -1,4 +1,4 @@
-"""Markdown as sites write it to Markdown that can be quoted anywhere."""
+"""Turn the Markdown of a site into plain Markdown that can be quoted anywhere."""
 
 import re
 from collections.abc import Iterator
@@ -257,7 +257,7 @@ def _alert(alert: re.Match[str]) -> str:
 
 
 def _link(text: str, target: str) -> str:
-    """A link where its target is of the web, mail or a place on the site, else its text. It takes no more words."""
+    """A link whose target is on the web, a mail address or on the site; else its text."""
     label = text.strip()
     if not label or not _TARGET.fullmatch(target):
         return text

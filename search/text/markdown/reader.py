@@ -33,7 +33,7 @@ def new_parser() -> MarkdownIt:
 
 
 def _block_parser(table_rule: Callable[[StateBlock, int, int, bool], bool]) -> MarkdownIt:
-    """A parser that finds blocks only, since most text needs no second look. HTML and definitions are text to it."""
+    """A parser for blocks only, because most text has no inline markup. It reads HTML and definitions as text."""
     parser = new_parser().disable(["inline", "text_join", "reference", "html_block", "html_inline"])
     parser.block.ruler.at("table", table_rule, {"alt": ["paragraph", "reference"]})
     return parser
@@ -113,7 +113,7 @@ def parse_site(source: str) -> list[Token]:
 
 
 def _parse_lines(parser: MarkdownIt, source: str) -> list[Token]:
-    """The tokens of a text in which nothing but a line feed ends a line, as those count who split it there."""
+    """Parse a text in which only a line feed ends a line, so that line numbers fit `split("\\n")`."""
     return parser.parse(source.replace("\r", " ") if "\r" in source else source)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from search.sources import Bad, LeftOut, Moved, Page, generators, registry
 from search.sources.markdown.folder import read_folder
-from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, anchored, pymdownx, python_markdown
+from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, add_anchors, pymdownx, python_markdown
 from search.sources.request import SourceRequest
 from search.text.sections import split
 from tests.drafts import made
@@ -40,7 +40,7 @@ def places(root, **request):
 
 
 def anchors(slugs, *headings):
-    page = anchored("\n\n".join(f"## {heading}" for heading in headings), slugs)
+    page = add_anchors("\n\n".join(f"## {heading}" for heading in headings), slugs)
     return [part.anchor for part in split(page)]
 
 
@@ -89,14 +89,14 @@ def test_only_headings_that_github_names_otherwise_are_changed():
         .replace("a note & out", "a note & out {#in-a-note-out}")
         .replace("line & above", "line & above {#below-a-line-above}")
     )
-    assert anchored(page, python_markdown()) == expected
+    assert add_anchors(page, python_markdown()) == expected
 
 
 @pytest.mark.parametrize("piece", ["# a\n", "## a & b\n", "# a_1\n", "a\n===\n", "# `a\n", "!!! a\n    ", " ", "#"])
 def test_a_hostile_page_costs_time_in_proportion(piece):
     def seconds(size):
         began = time.process_time()
-        anchored(f"# a {piece * (size // len(piece))} b}}", python_markdown())
+        add_anchors(f"# a {piece * (size // len(piece))} b}}", python_markdown())
         return time.process_time() - began
 
     assert any(seconds(40_000) < 25 * max(seconds(5_000), 0.02) for _ in range(3))
