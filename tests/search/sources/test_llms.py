@@ -183,7 +183,7 @@ def test_hostile_files_take_time_in_proportion(source):
 
 
 def test_a_file_of_countless_pages_is_cut_off(tmp_path, monkeypatch):
-    monkeypatch.setattr(llms, "MOST_PAGES", 2)
+    monkeypatch.setattr(llms, "MAX_PAGES", 2)
     file = tmp_path / "llms-full.txt"
     file.write_bytes(TITLES)
     items = list(llms.read_file(file, SourceRequest(str(file), DOCS)))
@@ -317,7 +317,7 @@ def test_a_page_in_html_is_no_list(site, location):
 def test_what_there_is_no_time_for_stays_as_it_was(site, monkeypatch):
     pages, _ = read(site)
     known = {item.address: item.validator for item in pages.values()}
-    monkeypatch.setattr(llms, "MOST_SECONDS", -1.0)
+    monkeypatch.setattr(llms, "MAX_SECONDS", -1.0)
     fields = {"docs_url": f"{site.url}/docs", "private_hosts": (site.host,), "known": known}
     items = list(llms.read_address(SourceRequest(f"{site.url}/llms.txt", **fields)))
     assert {item.digest for item in items if isinstance(item, Draft)} == {item.digest for item in pages.values()}
