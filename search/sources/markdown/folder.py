@@ -27,10 +27,10 @@ from search.sources.markdown.mdx import to_markdown
 from search.sources.markdown.sites import Site, Tree, stem
 from search.sources.markdown.slugs import Slugs, add_anchors
 from search.sources.request import SourceRequest
+from search.text.markdown.reader import title_of
 
 FORMATS = tuple(ending[1:] for ending in MARKDOWN)  # as a manifest says them
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
-_TITLE = re.compile(r"(?m)^#[ \t]+\S|^\S.*\n=+[ \t]*$")
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
 
@@ -140,7 +140,7 @@ def _fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> d
     fields: dict[str, Any] = {key: words for key in FIELDS if (words := text_of(meta, key)) is not None}
     keywords = words_of(meta, "keywords")
     for short in (value for name in short_titles if isinstance(value := meta.get(name), str) and value.strip()):
-        if "title" in fields or _TITLE.search(body):
+        if "title" in fields or title_of(body):
             keywords = tuple(dict.fromkeys((*keywords, short.strip())))
         else:
             fields["title"] = short.strip()

@@ -50,25 +50,17 @@ _SITE = re.compile(
     r"|(?m:(?<=[^\s#])[ ]?\{:?[ ]*\.[\w-][^{}\n#]*\}[ ]*$)"  # classes at the end of a line, not a heading's id
     r"|(?<=\x00)\{:?[ ]*[.#][\w-][^{}\n]*\}"  # classes of a code span
 )  # fmt: skip
-APART = frozenset(
-    (
-        *("address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd", "details", "div"),
-        *("dl", "dt", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header"),
-        *("hr", "html", "li", "main", "nav", "ol", "option", "p", "pre", "section", "select", "summary", "table"),
-        *("tbody", "td", "textarea", "tfoot", "th", "thead", "title", "tr", "ul"),
-    )
-)
-_INLINE = frozenset(
-    (
-        *("a", "abbr", "audio", "b", "bdi", "bdo", "big", "button", "canvas", "cite", "code", "col", "colgroup"),
-        *("data", "datalist", "del", "dfn", "dialog", "em", "embed", "fieldset", "font", "i", "iframe", "img"),
-        *("input", "ins", "kbd", "label", "legend", "link", "map", "mark", "math", "menu", "meta", "meter", "nobr"),
-        *("noscript", "object", "output", "param", "path", "picture", "progress", "q", "rp", "rt", "ruby", "s"),
-        *("samp", "script", "slot", "small", "source", "span", "strike", "strong", "style", "sub", "sup", "svg"),
-        *("template", "time", "track", "tt", "u", "var", "video", "wbr", "g"),
-    )
-)
-ELEMENTS = APART | _INLINE
+_APART = """
+    address article aside blockquote body br caption center dd details div dl dt figcaption figure footer form h1 h2
+    h3 h4 h5 h6 head header hr html li main nav ol option p pre section select summary table tbody td textarea tfoot
+    th thead title tr ul"""
+_INLINE = """
+    a abbr audio b bdi bdo big button canvas cite code col colgroup data datalist del dfn dialog em embed fieldset
+    font i iframe img input ins kbd label legend link map mark math menu meta meter nobr noscript object output param
+    path picture progress q rp rt ruby s samp script slot small source span strike strong style sub sup svg template
+    time track tt u var video wbr g"""
+APART = frozenset(_APART.split())
+ELEMENTS = APART | frozenset(_INLINE.split())
 _KINDS = frozenset(
     (
         *("note", "tip", "info", "warning", "danger", "caution", "important", "details", "success", "error", "hint"),
@@ -167,15 +159,7 @@ class _Cleaner:
 
 def width(line: str) -> int:
     """How far a line is indented, in columns; a tab reaches the next multiple of four."""
-    columns = 0
-    for character in line:
-        if character == " ":
-            columns += 1
-        elif character == "\t":
-            columns += 4 - columns % 4
-        else:
-            break
-    return columns
+    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
 
 
 def cut(line: str, columns: int) -> str:

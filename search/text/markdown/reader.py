@@ -44,8 +44,6 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if silent or not table(state, start, end, True):
         return silent and table(state, start, end, True)
     columns = columns_of(state.getLines(start, start + 1, 0, False))
-    if columns <= MAX_COLUMNS and columns * (end - start) <= MAX_CELLS:
-        return table(state, start, end, False)
     last = _end_of_rows(state, start, end)
     if columns <= MAX_COLUMNS and columns * (last - start) <= MAX_CELLS:
         return table(state, start, end, False)
