@@ -9,7 +9,7 @@ from django.db.models.expressions import RawSQL
 
 from docsite.core.tenants.models import Project
 from search.preview import staged_index
-from search.sources.reading import under_of
+from search.sources.request import under_of
 
 
 def is_visible(document: str = "") -> models.Q:

@@ -25,7 +25,8 @@ from assistant.events import Source, Text
 from assistant.question import Voice
 from search.hits import Hit
 from search.text import analysis
-from search.text.sections import blocks, plain
+from search.text.markdown.reader import blocks, is_code
+from search.text.markdown.visible import plain
 
 MAX_PAGES = 5
 MAX_NEAREST_PAGES = 3
@@ -145,11 +146,6 @@ def _find_start(section: Sequence[str], best: int, max_words: int) -> int:
         start -= 1
     fits = sum(_count_words(block) for block in section[first : start + 1]) <= max_words
     return first if fits else start
-
-
-def is_code(block: str) -> bool:
-    """Whether a block is fenced or indented code."""
-    return block.lstrip().startswith(("```", "~~~")) or block.startswith("    ")
 
 
 def _clean_fence_info(info: re.Match[str]) -> str:

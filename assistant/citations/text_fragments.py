@@ -20,6 +20,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from search.hits import Hit
+from search.text.markdown.reader import parse
 
 MAX_FRAGMENT = 300  # encoded characters
 MAX_WHOLE = 150  # encoded characters; a longer range is named by its first and last words
@@ -200,12 +201,8 @@ def _fold(character: str) -> str:
 
 def _find_code_lines(body: str) -> Iterator[tuple[str, frozenset[int]]]:
     """The lines of fenced code in a Markdown text, with single spaces, each with the positions of wider gaps."""
-    fence = ""
-    for line in body.split("\n"):
-        bare = line.strip(" \t>")
-        if bare.startswith(("```", "~~~")):
-            fence = "" if fence else bare[:3]
-        elif fence:
+    for token in parse(body):
+        for line in token.content.split("\n") if token.type == "fence" else ():
             yield " ".join(line.split()), frozenset(_find_wide_gaps(line.strip()))
 
 

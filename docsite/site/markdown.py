@@ -26,7 +26,8 @@ from pygments.token import (
 )
 from pygments.util import ClassNotFound
 
-from search.text.sections import anchor_and_heading, inline_text
+from search.text.markdown.reader import new_parser
+from search.text.markdown.visible import anchor_and_heading, inline_text
 
 # Token types and the style sheet's names of their colours; narrower types come first.
 _COLOURS = {
@@ -147,7 +148,7 @@ def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, option
 
 
 def _build() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = new_parser()
     parser.core.ruler.push("headings", lambda state: _mark_headings(state.tokens, state.env))
     parser.add_render_rule("heading_open", _heading_open)
     parser.add_render_rule("heading_close", _heading_close)

@@ -9,7 +9,10 @@ from functools import partial
 
 from search.models import Document, Section
 from search.sources import Page
-from search.text import analysis, sections
+from search.text import analysis
+from search.text.markdown.quotable import clean
+from search.text.markdown.reader import title_of
+from search.text.markdown.visible import anchor_and_heading, plain
 from search.text.terms import Entry, facet
 
 MAX_QUESTIONS = 50  # of a section; each becomes one of its names
@@ -63,16 +66,10 @@ def compute_digest(page: Page) -> str:
     return hashlib.sha256(json.dumps(fields).encode()).hexdigest()
 
 
-def _find_first_heading(markdown: str) -> str:
-    """The first heading of level one outside code; empty if there is none."""
-    fence = ""
-    for line in markdown.split("\n"):
-        stripped = line.lstrip()
-        if stripped.startswith(("```", "~~~")):
-            fence = "" if fence else stripped[:3]
-        elif not fence and line.startswith("# "):
-            return sections.anchor_and_heading(sections.plain(sections.clean(line)), {})[1]
-    return ""
+def _find_first_heading(source: str) -> str:
+    """The page's own title: the first heading of the first level. Empty if there is none."""
+    title = title_of(source)
+    return anchor_and_heading(plain(clean(f"# {title}")), {})[1] if title else ""
 
 
 def _title_from_path(path: str) -> str:

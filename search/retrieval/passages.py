@@ -73,7 +73,7 @@ def find_passages(
         hits = _put_named_first(plan, _add_following(project, hits, sections), context)
         if any(one.candidate.section_id in plan.selected for one in sections) or _is_explained(plan, hits):
             chance = max(chance, SELECTED_SCORE)  # the question is about the documentation's own words
-        return Passages(links.absolute(project, hits), chance, plan.indexed_at)
+        return Passages(links.make_absolute(project, hits), chance, plan.indexed_at)
 
 
 def find_best(plan: SearchPlan, limit: int) -> tuple[list[Hit], list[ScoredSection]]:

@@ -1,24 +1,24 @@
-"""Where pages come from. A source yields items: pages, drafts of pages, and what it has to say of others."""
+"""Where pages come from. A source yields items: pages, drafts, redirects, and why other pages are missing."""
 
 import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-VERSION = "2"  # of what turns files into pages; raise it when a page comes out differently: it is part of digests
+VERSION = "2"  # of the code that turns files into pages; raise it when pages change, so that digests change
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # what no database takes: NUL, and halves of surrogate pairs
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page as its source has it, in Markdown. `origin` names the file in messages.
+    """A page of a source, in Markdown.
 
-    Headings have the anchors that GitHub would give them; where the site
-    renders another one, the heading says so: `## Name {#anchor}`. `address` is
-    where the site shows the page, absolute or from the docs URL on, where that is
-    not just its path. `boost` multiplies its scores. `keywords` are words that readers may search
-    it by, whether they occur in it or not. `validator` is what a server gave to ask
-    whether the page has changed: an ETag or a date, as `search.sources.web.visits` writes it.
+    - `origin` names the file in messages.
+    - `markdown`: headings have the anchors that GitHub gives them; `## Name {#anchor}` names another one.
+    - `address` is where the site shows the page, absolute or below the docs URL; empty when that is the path.
+    - `boost` multiplies its scores.
+    - `keywords` find the page although they may not occur in it.
+    - `validator` asks a server whether the page has changed (ETag or date, see `search.sources.web.visits`).
     """
 
     origin: str
@@ -38,7 +38,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Bad:
-    """Something that is no page, and why. `path` is the page it would have been, where that is known."""
+    """Something that could not be read as a page, and why. `path` is the page's, if it is known; that page stays."""
 
     origin: str
     reason: str
@@ -47,7 +47,7 @@ class Bad:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A page that is not to be found, and why: its front matter says `searchable: false`, say."""
+    """A page that is excluded from search, and why: for example, its front matter says `searchable: false`."""
 
     origin: str
     reason: str
@@ -55,9 +55,9 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Draft:
-    """A page that need not be made when it was made before: `digest` is of all that goes into it.
+    """A page that is built only when its digest is new. `digest` covers everything that the page is built from.
 
-    `make` gives the page, or says why there is none. `digest_of` makes the digest.
+    `make` builds the page, or gives the reason why there is none. `digest_of` computes the digest.
     """
 
     origin: str
@@ -68,7 +68,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Moved:
-    """A redirect: what is asked of `path` is answered by the page at `target`. Both are normalized paths."""
+    """A redirect from `path` to the page at `target`. Both are normalized paths."""
 
     path: str
     target: str
@@ -78,7 +78,7 @@ Item = Page | Draft | Bad | LeftOut | Moved
 
 
 def digest_of(*parts: str | bytes) -> str:
-    """The digest of a draft that is made of these parts, as long as `VERSION` stays: SHA-256 in hex."""
+    """The digest of a draft built from these parts by this `VERSION`: SHA-256 in hex."""
     digest = hashlib.sha256()
     for part in (VERSION, *parts):
         raw = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")

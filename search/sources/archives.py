@@ -1,4 +1,4 @@
-"""Archives of documentation: unpacked into a folder of their own for as long as they are read."""
+"""Archives of documentation. Each is unpacked into a temporary folder while it is read."""
 
 import bz2
 import gzip
@@ -10,14 +10,18 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, BinaryIO, cast
 
-MOST_FILES = 20_000
-MOST_BYTES = 500 * 1024 * 1024  # of all files together
-MOST_OF_ONE = 5 * 1024 * 1024  # no page is larger, so what is stays packed
-MOST_RATIO = 200  # unpacked to packed: text reaches 20
+from search.sources import Item, registry
+from search.sources.request import SourceRequest
+
+MAX_FILES = 20_000
+MAX_BYTES = 500 * 1024 * 1024  # of all files together
+MAX_FILE_BYTES = 5 * 1024 * 1024  # no page is larger, so what is stays packed
+MAX_RATIO = 200  # unpacked to packed: text reaches 20
 _ALWAYS = 20 * 1024 * 1024  # bytes, whatever the ratio
 _BLOCK = 64 * 1024
 _ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
@@ -34,9 +38,21 @@ def is_archive(file: Path) -> bool:
     return file.name.lower().endswith(_ENDINGS)
 
 
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is an archive on disk."""
+    return request.file is not None and is_archive(request.file)
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The items of the folder that the archive holds. Raises ValueError as `unpacked` does."""
+    with unpacked(Path(request.location)) as folder:
+        inner = replace(request, location=str(folder))
+        yield from registry.reader_of(inner).read(inner)
+
+
 @contextmanager
 def unpacked(file: Path) -> Iterator[Path]:
-    """The folder with an archive's files, or the one folder that holds them all. It is gone afterwards.
+    """Unpack an archive and give the folder of its files, which is removed afterwards.
 
     Only plain files are unpacked: no links, no devices, nothing larger than a page may be. Raises ValueError, with a
     sentence, for an archive that is damaged, encrypted or too large, or that has names which lead out of it.
@@ -59,13 +75,13 @@ class _Budget:
         self.name = file.name
         self.files = 0
         self.bytes = 0
-        self.most = min(MOST_BYTES, max(_ALWAYS, file.stat().st_size * MOST_RATIO))
+        self.most = min(MAX_BYTES, max(_ALWAYS, file.stat().st_size * MAX_RATIO))
 
     def take_file(self) -> None:
         """Count an entry. Raises ValueError when there are too many."""
         self.files += 1
-        if self.files > MOST_FILES:
-            raise ValueError(f"{self.name} holds more than {MOST_FILES:,} files")
+        if self.files > MAX_FILES:
+            raise ValueError(f"{self.name} holds more than {MAX_FILES:,} files")
 
     def take(self, size: int) -> None:
         """Count bytes that were unpacked. Raises ValueError when there are too many."""
@@ -75,7 +91,7 @@ class _Budget:
 
 
 class _Counted:
-    """A stream of unpacked bytes: also those count that an archive makes its reader skip."""
+    """A stream that counts unpacked bytes, also those that the archive's reader skips."""
 
     def __init__(self, stream: IO[bytes], budget: _Budget) -> None:
         self.stream, self.budget = stream, budget
@@ -95,25 +111,25 @@ def _unpack_zip(file: Path, root: Path, budget: _Budget) -> None:
             kind = stat.S_IFMT(entry.external_attr >> 16)
             if entry.flag_bits & 1:
                 raise ValueError(f"{file.name} is encrypted")
-            if entry.is_dir() or kind not in (0, stat.S_IFREG) or entry.file_size > MOST_OF_ONE:
+            if entry.is_dir() or kind not in (0, stat.S_IFREG) or entry.file_size > MAX_FILE_BYTES:
                 continue
             with archive.open(entry) as packed:
                 _write(cast("IO[bytes]", _Counted(packed, budget)), place)
 
 
 def _unpack_tar(file: Path, root: Path, budget: _Budget) -> None:
-    with _decompressed(file) as stream:
+    with _decompress(file) as stream:
         counted = cast("IO[bytes]", _Counted(stream, budget))
         with tarfile.open(fileobj=counted, mode="r|") as archive:
             for entry in archive:
                 budget.take_file()
                 place = _place(entry.name, root, budget)
-                packed = archive.extractfile(entry) if entry.isreg() and entry.size <= MOST_OF_ONE else None
+                packed = archive.extractfile(entry) if entry.isreg() and entry.size <= MAX_FILE_BYTES else None
                 if packed:
                     _write(packed, place)
 
 
-def _decompressed(file: Path) -> BinaryIO:
+def _decompress(file: Path) -> BinaryIO:
     name = file.name.lower()
     if name.endswith("gz"):
         return cast("BinaryIO", gzip.open(file))
@@ -133,18 +149,18 @@ def _place(name: str, root: Path, budget: _Budget) -> Path:
 
 
 def _write(packed: IO[bytes], place: Path) -> None:
-    """Write a file that says it is small; one that turns out larger is damaged."""
+    """Write a file whose entry gives a small size. The archive is damaged when the file is larger than that."""
     place.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with place.open("wb") as out:
         while block := packed.read(_BLOCK):
             size += len(block)
-            if size > MOST_OF_ONE:
+            if size > MAX_FILE_BYTES:
                 raise EOFError
             out.write(block)
 
 
 def _top(root: Path) -> Path:
-    """The folder that holds all else, as the archives of forges and registries have one."""
+    """The single folder that holds all files, as in archives of forges and package registries; else the root."""
     entries = [entry for entry in root.iterdir() if entry.name not in _NO_CONTENT]
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else root

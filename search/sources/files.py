@@ -1,4 +1,4 @@
-"""The files of a folder that is read: which there are, and what is in them. Nothing outside the folder is read."""
+"""List and read the files of a source folder. Nothing outside the folder is read."""
 
 import os
 import stat
@@ -7,12 +7,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 MARKDOWN = (".md", ".markdown", ".mdx")  # the endings of its files
-MOST_BYTES = 5 * 1024 * 1024  # of a page
+MAX_BYTES = 5 * 1024 * 1024  # of a page
 _OF_PACKAGES = ("node_modules",)
 
 
 def names_below(folder: Path, skipped: Container[str] = _OF_PACKAGES) -> list[str]:
-    """The files below a folder in order, as `guide/install.md`. Hidden ones and the folders to skip are not looked at.
+    """The files below a folder in order, as `guide/install.md`. Hidden files and skipped folders are left out.
 
     Links to folders are not followed.
     """
@@ -24,7 +24,7 @@ def names_below(folder: Path, skipped: Container[str] = _OF_PACKAGES) -> list[st
     return sorted(found, key=lambda name: name.split("/"))
 
 
-def read_inside(root: Path, file: Path, most: int = MOST_BYTES) -> bytes:
+def read_inside(root: Path, file: Path, most: int = MAX_BYTES) -> bytes:
     """The bytes of a file in a folder. Raises ValueError with the end of a sentence: "lies outside the source folder".
 
     `most` are whole MiB.
@@ -44,7 +44,7 @@ def read_inside(root: Path, file: Path, most: int = MOST_BYTES) -> bytes:
         raise ValueError((failure.strerror or "cannot be read").lower()) from None
 
 
-def text_inside(root: Path, file: Path, most: int = MOST_BYTES) -> str:
+def text_inside(root: Path, file: Path, most: int = MAX_BYTES) -> str:
     """The text of a file in a folder, which must be UTF-8. Raises ValueError as `read_inside` does."""
     try:
         text = read_inside(root, file, most).decode("utf-8-sig")

@@ -1,12 +1,12 @@
-"""The generators of documentation that are known by name."""
+"""The names of the site generators that we know."""
 
 from search.sources.markdown.generators import GENERATORS
 
 RENDERERS = ("redoc", "swagger-ui")  # of OpenAPI documents
-NAMES = ("plain", *GENERATORS, "sphinx", "html", *RENDERERS)  # what `Reading.generator` may be
+NAMES = ("plain", *GENERATORS, "sphinx", "html", *RENDERERS)  # what `SourceRequest.generator` may be
 
 
 def check(name: str) -> None:
-    """Raise ValueError for the name of a generator that is not known; no name is fine."""
+    """Raise ValueError for an unknown generator. An empty name is fine."""
     if name and name not in NAMES:
         raise ValueError(f"{name[:40]} is no known generator: {', '.join(NAMES[:-1])} or {NAMES[-1]}")

@@ -15,8 +15,8 @@ from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.storable import clean_text
 from search.models import Document, Source
 from search.sources import Bad, Item, LeftOut
-from search.sources.opening import read
-from search.sources.reading import Reading
+from search.sources.registry import read
+from search.sources.request import SourceRequest
 from search.stored import queue
 from search.stored.heartbeat import Heartbeat
 
@@ -74,20 +74,22 @@ def _ingest(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None
         progress(line)
 
     def items() -> Iterator[Item]:
-        for item in read(reading):
+        for item in read(request):
             heartbeat.check()
             yield item
 
     options = {name: getattr(source, name) for name in ("generator", "under", "version", "language")}
-    reading = build_reading(source.project, source, source.location, progress=show, **options)
+    request = build_request(source.project, source, source.location, progress=show, **options)
     return ingest(source.project, items(), show, source=source, strict=strict)
 
 
-def build_reading(project: Project, source: Source | None, location: str, **options: Any) -> Reading:
+def build_request(project: Project, source: Source | None, location: str, **options: Any) -> SourceRequest:
     """What to read, and the validators of pages that were read before. Without a `source`, of pages without one."""
     pages = Document.objects.filter(project=project, source=source, address__startswith="http")
     known = dict(pages.values_list("address", "validator"))
-    return Reading(location, project.docs_url, known=known, private_hosts=settings.ENV.crawl_private_hosts, **options)
+    return SourceRequest(
+        location, project.docs_url, known=known, private_hosts=settings.ENV.crawl_private_hosts, **options
+    )
 
 
 def is_user_error(error: Exception) -> bool:

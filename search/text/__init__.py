@@ -1,1 +1,1 @@
-"""What a text is made of: index terms, Markdown cut into sections, the words that an index holds. No database."""
+"""Text: index terms, Markdown and its sections, the vocabulary of an index. No database."""

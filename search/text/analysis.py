@@ -11,7 +11,7 @@ import unicodedata
 
 import Stemmer
 
-VERSION = 5  # raise it when terms change: every page is then analysed again
+VERSION = 6  # raise it when terms change: every page is then analysed again
 
 # Vowel signs and points that belong to the letter before them: Hebrew, Arabic, the scripts of India, Thai and others.
 _MARKS = (
@@ -24,10 +24,10 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|0+")
 _SEGMENT = re.compile(r"[^.:/]+")
 _CODE = re.compile(r"--?\w[\w-]*|[\w$.]+(?=\()|[\w$]+(?:\.[\w$]+)+|\w*_\w+|[a-z]+[A-Z]\w*")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-_LONGEST_WORD = 256
-_LONGEST_TERM = 64
-_MOST_PARTS = 8
-_MOST_NAMES = 8
+_MAX_WORD = 256
+_MAX_TERM = 64
+_MAX_PARTS = 8
+_MAX_NAMES = 8
 _CLITICS = ("s", "t", "re", "ve", "ll", "d", "m")
 
 _STOP_WORDS = """
@@ -135,7 +135,7 @@ def split_name(word: str) -> tuple[list[str], list[str]]:
         segments = [segment.span() for segment in _SEGMENT.finditer(word)]
         joined = [[part for part, (at, _) in zip(parts, pieces, strict=True) if a <= at < b] for a, b in segments]
         names = ["".join(inside) for inside in joined if 1 < len(inside) < len(parts)]
-        return parts[:_MOST_PARTS], list(dict.fromkeys([*names[:_MOST_PARTS], "".join(parts)]))
+        return parts[:_MAX_PARTS], list(dict.fromkeys([*names[:_MAX_PARTS], "".join(parts)]))
     if parts and word.endswith(("++", "#")):
         return parts, [parts[0] + ("plusplus" if word.endswith("++") else "sharp")]
     return parts, []
@@ -156,17 +156,17 @@ _forms_of = functools.lru_cache(maxsize=100_000)(forms_of)
 
 def stem(form: str, language: str = "en") -> str:
     """The index term of a form: its stem in that language, without accents."""
-    return _stem_of(form[:_LONGEST_TERM], language)
+    return _stem_of(form[:_MAX_TERM], language)
 
 
 def forms(text: str) -> list[str]:
     """All forms of a text, in order, with repetitions."""
-    return [form for word in words(text) for form in _forms_of(word[:_LONGEST_WORD])]
+    return [form for word in words(text) for form in _forms_of(word[:_MAX_WORD])]
 
 
 def terms(text: str, language: str = "en") -> list[str]:
     """All index terms of a text, in order, with repetitions."""
-    return [_stem_of(form[:_LONGEST_TERM], language) for form in forms(text)]
+    return [_stem_of(form[:_MAX_TERM], language) for form in forms(text)]
 
 
 def name_of(text: str) -> str:
@@ -184,7 +184,7 @@ def names_of(heading: str) -> list[str]:
     for piece in re.split(r",\s+|\s+[/|]\s+|\s+or\s+", heading):
         if code := _CODE.match(piece.strip()):
             names += [name_of(code[0]), name_of(code[0].rsplit(".", 1)[-1])]
-    return [name for name in dict.fromkeys(names) if len(name) > 1][:_MOST_NAMES]
+    return [name for name in dict.fromkeys(names) if len(name) > 1][:_MAX_NAMES]
 
 
 def code_names(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What an engine stores of a section and what a query asks of it: ready terms, free of any database."""
+"""Entries that engines store and queries that they answer, both as ready terms. No database."""
 
 import hashlib
 import math
@@ -34,7 +34,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Term:
-    """One thing a query asks for: index terms that stand for it, each with how surely, and how rare it is."""
+    """One word of a query: the index terms that match it, each with its certainty, and how rare it is."""
 
     spellings: tuple[tuple[str, float], ...]
     weight: float = 1.0  # 1 for a reader's word, less for what was only derived or taken from the context
@@ -44,7 +44,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What an engine looks for: sections with one of `needed`, ordered by all the `scored`, each with its rarity."""
+    """What an engine looks for: sections with one of `needed`, ranked by all the `scored` terms with their rarity."""
 
     needed: frozenset[str]
     scored: Mapping[str, float]

@@ -1,4 +1,4 @@
-"""What words an index holds and how often: for rarity, spelling and completion without asking the engine."""
+"""The words of an index and their counts: for rarity, spelling and completion without a query to the engine."""
 
 import json
 import zlib
@@ -11,8 +11,8 @@ from functools import cached_property
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-MOST_CORRECTIONS = 3
-MOST_COMPLETIONS = 8
+MAX_CORRECTIONS = 3
+MAX_COMPLETIONS = 8
 
 
 @dataclass
@@ -38,13 +38,13 @@ class Vocabulary:
         self.forms.update(other.forms)
 
     def encode(self) -> bytes:
-        """As it is stored."""
+        """The bytes to store."""
         counts = [{name: n for name, n in counter.items() if n > 0} for counter in (self.terms, self.forms)]
         return zlib.compress(json.dumps([self.sections, *counts], ensure_ascii=False).encode(), 3)
 
     @classmethod
     def decode(cls, stored: bytes) -> "Vocabulary":
-        """What `encode` made; nothing gives an empty vocabulary."""
+        """Decode the bytes of `encode`; no bytes give an empty vocabulary."""
         if not stored:
             return cls()
         sections, terms, forms = json.loads(zlib.decompress(stored))
@@ -62,17 +62,17 @@ class Vocabulary:
         return lengths
 
     def completions(self, prefix: str) -> list[str]:
-        """The commonest forms that begin so and go on."""
+        """The commonest longer forms that begin with the prefix."""
         at = bisect_left(self._sorted, prefix)
         found = []
         while at < len(self._sorted) and self._sorted[at].startswith(prefix):
             if self._sorted[at] != prefix:
                 found.append(self._sorted[at])
             at += 1
-        return sorted(found, key=lambda form: (-self.forms[form], form))[:MOST_COMPLETIONS]
+        return sorted(found, key=lambda form: (-self.forms[form], form))[:MAX_COMPLETIONS]
 
     def corrections(self, form: str) -> list[str]:
-        """Forms that a misspelt one may stand for, likeliest first: one edit away, two from eight letters on.
+        """Corrections of a misspelt form, likeliest first: one edit away, or two from eight letters on.
 
         An edit is a letter too many, missing, wrong, or two swapped (optimal string alignment).
         """
@@ -88,7 +88,7 @@ class Vocabulary:
             )
         ]
         found.sort()
-        return [known for distance, *_, known in found if distance == found[0][0]][:MOST_CORRECTIONS]
+        return [known for distance, *_, known in found if distance == found[0][0]][:MAX_CORRECTIONS]
 
     def split(self, form: str) -> tuple[str, str] | None:
         """Two words that were written as one, if both occur; the pair whose rarer word is commonest."""

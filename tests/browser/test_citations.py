@@ -12,7 +12,9 @@ from playwright.sync_api import Browser, Page
 
 from assistant.citations.checker import CitationChecker
 from search.hits import Hit
-from search.text.sections import blocks, plain, split
+from search.text.markdown.reader import blocks
+from search.text.markdown.visible import plain
+from search.text.sections import split
 from tests.conftest import ROOT, Service, Tenant, question, wait_for
 
 pytestmark = pytest.mark.browser

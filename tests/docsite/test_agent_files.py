@@ -9,9 +9,9 @@ from django.test import Client
 from protego import Protego
 
 from docsite.site import navigation
-from search.sources import opening
+from search.sources import registry
 from search.sources.markdown.front_matter import front_matter
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 HOST = "http://testserver"
 PAGES = navigation.all_pages()
@@ -46,7 +46,7 @@ def test_llms_full_txt_holds_every_page_under_its_title_and_address(client: Clie
 def test_llms_full_txt_is_ingested_as_the_same_pages(client: Client, tmp_path: Path) -> None:
     file = tmp_path / "llms-full.txt"
     file.write_text(read(client, "/llms-full.txt", "text/markdown; charset=utf-8"))
-    items = opening.read(Reading(str(file), HOST))
+    items = registry.read(SourceRequest(str(file), HOST))
     assert [item.path for item in items] == [page.path for page in PAGES]
 
 

@@ -17,7 +17,7 @@ from search.indexing.ingest import ingest
 from search.indexing.outcome import IngestRefused, Summary
 from search.models import Source
 from search.sources import generators
-from search.sources.opening import read
+from search.sources.registry import read
 from search.stored import queue, runs
 
 OPTIONS = ("generator", "under", "version", "language")
@@ -84,8 +84,8 @@ class Command(ServiceCommand):
         """Read a source that is not stored; its pages replace those of the last such source."""
 
         def read_pages() -> Summary:
-            reading = runs.build_reading(project, None, location, manifest=manifest, progress=self.show, **settings)
-            return ingest(project, read(reading), self.show, strict=self.strict)
+            request = runs.build_request(project, None, location, manifest=manifest, progress=self.show, **settings)
+            return ingest(project, read(request), self.show, strict=self.strict)
 
         return self._run(project, "", read_pages)
 

@@ -1,4 +1,4 @@
-"""A web page to what a search keeps of it: its content in Markdown, and what it says of itself."""
+"""Read a web page: its content as Markdown, and its metadata."""
 
 import codecs
 import re
@@ -12,10 +12,10 @@ from search.sources import UNSTORABLE
 from search.sources.html import blocks, main
 from search.sources.html.inline import absolute
 
-MOST_BYTES = 5 * 1024 * 1024
-MOST_ELEMENTS = 300_000
-DEEPEST = 500  # elements in each other
-MOST_ATTRIBUTES = 5_000  # of one element, or fewer of several: their squares count, as they do for lexbor's time
+MAX_BYTES = 5 * 1024 * 1024
+MAX_ELEMENTS = 300_000
+MAX_DEPTH = 500  # elements in each other
+MAX_ATTRIBUTES = 5_000  # of one element, or fewer of several: their squares count, as they do for lexbor's time
 _STEP = 10_000  # elements; so many in each other are parsed in a tenth of a second, 60,000 in four
 _ELEMENT = re.compile(r"<[a-zA-Z]")
 _ATTRIBUTE = r"[\s/]*+=?[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+))?+"
@@ -31,9 +31,9 @@ _SLOW = 10  # seconds: a page that refreshes later than this is one to read
 
 @dataclass(frozen=True)
 class HtmlPage:
-    """A page as it was read. `links` are absolute, in the page's order, without fragments or repeats.
+    """A web page. `links` are absolute, in order, without fragments or repeats.
 
-    `refresh` is where the page sends its readers at once; it has no content then, as it needs none with `noindex`.
+    `refresh` is the address that the page redirects to. Pages with `refresh` or `noindex` may have no content.
     """
 
     title: str = ""
@@ -49,14 +49,14 @@ class HtmlPage:
 
 
 def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
-    """Read a page that was shown at an absolute address; `charset` is what the server said.
+    """Read the page at an absolute address. `charset` is the encoding that the server names.
 
-    Headings have the anchors that they have on the page, links are absolute. Takes time in proportion to the size.
+    Headings keep the anchors of the page, and links become absolute. Takes time in proportion to the size.
     Raises ValueError, with a sentence, for what is too large, nested too deeply, or has no text.
     """
-    if len(source) > MOST_BYTES:
+    if len(source) > MAX_BYTES:
         raise ValueError("is larger than 5 MiB")
-    tree = _parsed(UNSTORABLE.sub("", source if isinstance(source, str) else _decoded(source, charset)))
+    tree = _parse(UNSTORABLE.sub("", source if isinstance(source, str) else _decode(source, charset)))
     base = tree.css_first("base[href]")
     base_address = (absolute(address, base.attributes.get("href") or "") if base else "") or address
     meta = dict(_meta(tree))
@@ -87,8 +87,8 @@ def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
     return replace(page, title=title, markdown=markdown)
 
 
-def _decoded(source: bytes, charset: str) -> str:
-    """The text of a page: by its byte order mark, as the server or the page says, else as UTF-8."""
+def _decode(source: bytes, charset: str) -> str:
+    """Decode a page by its byte order mark, the server's charset or the page's, else as UTF-8."""
     for mark, encoding in _MARKS:
         if source.startswith(mark):
             return source.decode(encoding, "replace")
@@ -104,25 +104,25 @@ def _decoded(source: bytes, charset: str) -> str:
     return source.decode("utf-8", "replace")
 
 
-def _parsed(source: str) -> LexborHTMLParser:
-    """The page as a tree. Lexbor's time grows with the square of the depth, so that is looked at on the way there."""
+def _parse(source: str) -> LexborHTMLParser:
+    """Parse the page. Lexbor's time grows with the square of the depth, so the depth is checked while parsing."""
     starts = [found.start() for found in _ELEMENT.finditer(source)]
-    if len(starts) > MOST_ELEMENTS:
+    if len(starts) > MAX_ELEMENTS:
         raise ValueError("has more than 300,000 elements")
-    if sum(len(_ATTRIBUTES.findall(tag[1])) ** 2 for tag in _TAG.finditer(source)) > MOST_ATTRIBUTES**2:
+    if sum(len(_ATTRIBUTES.findall(tag[1])) ** 2 for tag in _TAG.finditer(source)) > MAX_ATTRIBUTES**2:
         raise ValueError("has an element with too many attributes")
     seen = 0
     while True:
         seen += max(_STEP, seen // 4)
         tree = LexborHTMLParser(source[: starts[seen]] if seen < len(starts) else source)
-        if _depth(tree) > DEEPEST:
+        if _depth(tree) > MAX_DEPTH:
             raise ValueError("is nested too deeply")
         if seen >= len(starts):
             return tree
 
 
 def _depth(tree: LexborHTMLParser) -> int:
-    """How many elements stand in each other at most."""
+    """The largest nesting depth."""
     node, depth, most = tree.root, 0, 0
     while node is not None:
         if (inner := node.first_child) is not None:
@@ -136,7 +136,7 @@ def _depth(tree: LexborHTMLParser) -> int:
 
 
 def _meta(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
-    """The page's meta elements by name; of two the first counts."""
+    """The page's meta elements by name. The first of a name counts."""
     for node in reversed(tree.css("meta[content]")):
         given = node.attributes
         if name := given.get("name") or given.get("property"):
@@ -153,7 +153,7 @@ def _links(tree: LexborHTMLParser, base: str) -> Iterator[str]:
 
 
 def _refresh(tree: LexborHTMLParser, base: str) -> str:
-    """Where the page sends its readers at once; empty when it is there to be read."""
+    """The address that the page redirects to at once; empty for none."""
     node = tree.css_first('meta[http-equiv="refresh" i][content]')
     told = _REFRESH.match(node.attributes.get("content") or "") if node else None
     return absolute(base, told[2]) if told and int(told[1][:6]) < _SLOW else ""

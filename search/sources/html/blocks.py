@@ -7,17 +7,13 @@ from itertools import zip_longest
 
 from selectolax.lexbor import LexborNode
 
-from search.sources.html.code import fenced
-from search.sources.html.inline import Inline, escaped, tex
+from search.sources.html.code import code_block
+from search.sources.html.inline import Inline, escape, tex
 from search.sources.html.table import is_data, table
-from search.text.sections import (
-    anchor_and_heading,
-    clean,
-    plain,
-    slug,
-)
+from search.text.markdown.quotable import clean
+from search.text.markdown.visible import anchor_and_heading, plain, slug
 
-_DEEPEST = 60  # blocks in each other; what is deeper is plain text
+_MAX_DEPTH = 60  # blocks in each other; what is deeper is plain text
 _HEADED = "h1, h2, h3, h4, h5, h6"  # a list whose items have headings is one of sections, as in javadoc
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
@@ -40,17 +36,17 @@ def to_markdown(content: LexborNode, base: str, title: str) -> str:
     """The Markdown of a page's content, below its title. Links are resolved against `base`."""
     first = content.css_first(_HEADED)
     writer = _Writer(content, base)
-    above = [] if first and first.tag == "h1" else writer.headed(1, escaped(title), "")
+    above = [] if first and first.tag == "h1" else writer.write_heading(1, escape(title), "")
     blocks = list(writer.blocks(content, 0))
     return "\n\n".join([*above, *blocks]) + "\n" if blocks else ""
 
 
 class _Writer:
-    """One walk over the content. It keeps in mind where the reader is: below which heading, behind which anchor."""
+    """One walk over the content. It remembers the current heading and the last anchor."""
 
     def __init__(self, content: LexborNode, base: str) -> None:
         self.inline = Inline(base)
-        self.seen: dict[str, int] = {}  # anchors of headings so far, as `search.text.sections` counts them
+        self.counts: dict[str, int] = {}  # anchors of headings so far, as `search.text.sections` counts them
         self.titled = False
         self.level = 1  # of the heading above
         self.within = 0  # lists, quotes and the like around, in which a heading would begin no section
@@ -76,8 +72,8 @@ class _Writer:
                 run.append(child)
         yield from self._paragraph(run)
 
-    def headed(self, level: int, text: str, anchor: str) -> list[str]:
-        """A heading, with its anchor where `search.text.sections` would make another one. A bold line within a list."""
+    def write_heading(self, level: int, text: str, anchor: str) -> list[str]:
+        """A heading, with its anchor if `search.text.sections` would give another one. In a list, a bold line."""
         self.pending = ""
         if not text:
             return []
@@ -88,31 +84,31 @@ class _Writer:
         visible = plain(clean(f"# {text}"))
         if level == 1 and not self.titled:
             self.titled = True
-            anchor_and_heading(visible, self.seen)
+            anchor_and_heading(visible, self.counts)
             return [f"# {text}"]
         self.titled = True
         name = slug(visible)
-        trial = {name: self.seen.get(name, 0)}
+        trial = {name: self.counts.get(name, 0)}
         made, _ = anchor_and_heading(visible, trial)
         if not anchor or made == anchor:
-            self.seen.update(trial)
+            self.counts.update(trial)
             return [f"{'#' * level} {text}"]
-        return [f"{'#' * level} {text} {{#{escaped(anchor)}}}"]
+        return [f"{'#' * level} {text} {{#{escape(anchor)}}}"]
 
     def _paragraph(self, run: list[LexborNode]) -> Iterator[str]:
         text = self.inline.paragraph(run) if run else ""
         for node in run:
             if not node.tag or node.tag.startswith("-"):
                 continue
-            self._pass(node)
+            self._note_anchor(node)
             for inner in node.css("[id], a[name]"):
-                self._pass(inner)
+                self._note_anchor(inner)
         if text:
             self.pending = ""
             yield text
 
-    def _pass(self, node: LexborNode) -> None:
-        """Keep an element's anchor for the heading that follows. A section's own is surer than what stands in it."""
+    def _note_anchor(self, node: LexborNode) -> None:
+        """Keep an element's anchor for the next heading. A section's own anchor wins over those inside it."""
         anchor = _anchor(node)
         is_section = node.tag == "section" or "section" in (node.attributes.get("class") or "").split()
         if anchor and (is_section or not self.pending or self.pending != self.section):
@@ -125,11 +121,11 @@ class _Writer:
         if tag in _LEVELS:
             yield from self._heading(node, _LEVELS[tag])
             return
-        self._pass(node)
-        if depth > _DEEPEST:
-            yield from filter(None, [escaped(node.text()).strip()])
+        self._note_anchor(node)
+        if depth > _MAX_DEPTH:
+            yield from filter(None, [escape(node.text()).strip()])
         elif tag == "pre":
-            yield from self._text(fenced(node))
+            yield from self._text(code_block(node))
         elif tag in ("ul", "ol", "menu") and (self.within or not node.css_first(_HEADED)):
             yield from self._text(self._list(node, depth))
         elif tag == "dl":
@@ -164,7 +160,7 @@ class _Writer:
         inner = next(filter(None, map(_anchor, node.css("[id], a[name]"))), "")
         anchor = _anchor(node) or inner or self.pending or self.near
         self.near = anchor
-        yield from self.headed(level, self.inline.plain_line([node]), anchor)
+        yield from self.write_heading(level, self.inline.plain_line([node]), anchor)
 
     def _bold(self, node: LexborNode) -> Iterator[str]:
         text = self.inline.plain_line([node])
@@ -211,7 +207,7 @@ class _Writer:
         elif signature.startswith(name) and len(signature) <= len(name) + 20:
             name = signature  # an option with its value
         self.near = anchor
-        yield from self.headed(min(level, 6), escaped(name), anchor)
+        yield from self.write_heading(min(level, 6), escape(name), anchor)
         if not name.endswith(signature):
             yield f"```\n{signature}\n```" if "`" in signature else f"`{signature}`"
 
@@ -234,7 +230,7 @@ class _Writer:
 
 
 def _anchor(node: LexborNode) -> str:
-    """What a link to an element ends in; empty when none can lead to it."""
+    """The fragment of a link to an element; empty when it has none."""
     given = node.attributes
     anchor = given.get("id") or (given.get("name") if node.tag == "a" else "") or ""
     return anchor if _ANCHOR.fullmatch(anchor) else ""
@@ -247,7 +243,7 @@ def _is_tabbed(node: LexborNode, classes: str) -> bool:
 
 
 def _outermost(around: LexborNode, nodes: list[LexborNode], barred: set[int]) -> list[LexborNode]:
-    """Those of some elements within another that do not lie in each other, nor in a barred one."""
+    """The elements within `around` that lie neither in each other nor in a barred element."""
     kept: list[LexborNode] = []
     taken = set(barred)
     for node in nodes:

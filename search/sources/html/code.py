@@ -4,6 +4,8 @@ import re
 
 from selectolax.lexbor import LexborNode
 
+from search.text.markdown.reader import fence
+
 _NAMED = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?|source)[-\s]([\w+#.-]+)", re.IGNORECASE
 )
@@ -16,20 +18,18 @@ _LINE = re.compile(r"(?:^|\s)(?:line|token-line|code-line|ec-line|view-line|cl)(
 _LOOKED_UP = 5  # elements in and around the code that may tell its language
 _NUMBERED = frozenset(("table", "tbody", "tr", "td"))  # in which code stands beside the numbers of its lines
 _BOXES = _NUMBERED | {"pre", "code", "div", "figure", "span"}
-_FENCE = re.compile(r"`{3,}")
 
 
-def fenced(pre: LexborNode) -> str:
+def code_block(pre: LexborNode) -> str:
     """A block of code as Markdown; empty when there is none in it."""
     code = text_of(pre)
     if not code.strip():
         return ""
-    fence = max([*_FENCE.findall(code), "``"], key=len) + "`"
-    return f"{fence}{language_of(pre)}\n{code}\n{fence}"
+    return fence(code, language_of(pre))
 
 
 def language_of(pre: LexborNode) -> str:
-    """The language as classes and attributes on the block, in it or around it name it; empty when none does."""
+    """The language that classes and attributes of the block, or of elements in or around it, name; else empty."""
     inner = pre.css_first("code")
     around = [inner] if inner else []
     node: LexborNode | None = pre
@@ -52,7 +52,7 @@ def _in_classes(classes: str) -> list[str]:
 
 
 def text_of(pre: LexborNode) -> str:
-    """The lines of some code, without blank ones around them. An element for each line counts as one."""
+    """The lines of some code, without blank lines around them. An element that holds one line ends a line."""
     out: list[str] = []
     waiting: list[LexborNode | None] = [*reversed(_children(pre))]  # None: here ends a line
     while waiting:
@@ -78,7 +78,7 @@ def _children(node: LexborNode) -> list[LexborNode]:
 
 
 def _is_line(node: LexborNode) -> bool:
-    """Whether an element is a line that another follows without a line's end between them."""
+    """Whether an element holds a line and the next line follows without a line break."""
     following = node.next
     if following is None or following.tag != node.tag or node.tag not in ("span", "code"):
         return False

@@ -9,7 +9,7 @@ from docsite.core.paths import normalize, within
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of
 from search.sources.files import MARKDOWN, names_below, quoted, read_inside
 from search.sources.html import read_html
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 _ENDINGS = (".html", ".htm")
 _SOURCES = (*MARKDOWN, ".rst")
@@ -24,20 +24,32 @@ _GENERATED = frozenset(
 _HEAD = 8192  # bytes in which a redirect says that it is one
 
 
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is a folder of built HTML, as the request says or its files show."""
+    if not request.folder or request.manifest:
+        return False
+    return request.generator == "html" or (not request.generator and is_html(request.folder))
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The pages of the folder."""
+    return read_folder(Path(request.location), request)
+
+
 def is_html(root: Path) -> bool:
     """Whether a folder holds a site as it was built: HTML, and nothing it could have been built from."""
     names = [name.lower() for name in names_below(root, _FOLDERS)]
     return any(name.endswith(_ENDINGS) for name in names) and not any(name.endswith(_SOURCES) for name in names)
 
 
-def read_folder(root: Path, reading: Reading) -> Iterator[Item]:
+def read_folder(root: Path, request: SourceRequest) -> Iterator[Item]:
     """Every HTML file below a folder that a reader would read."""
     for name in names_below(root, _FOLDERS):
         if name.lower().endswith(_ENDINGS) and Path(name).stem.lower() not in _GENERATED:
-            yield _read(root, name, reading)
+            yield _read(root, name, request)
 
 
-def _read(root: Path, name: str, reading: Reading) -> Item:
+def _read(root: Path, name: str, request: SourceRequest) -> Item:
     """One file. A link that leads out of the folder is not followed."""
     path = ""
     try:
@@ -47,9 +59,9 @@ def _read(root: Path, name: str, reading: Reading) -> Item:
     except ValueError as wrong:
         return Bad(name, str(wrong), path)
     shown_at = (
-        "/".join(part.strip("/") for part in (reading.docs_url, reading.under) if part.strip("/")) + f"/{address}"
+        "/".join(part.strip("/") for part in (request.docs_url, request.under) if part.strip("/")) + f"/{address}"
     )
-    if b"refresh" in source[:_HEAD].lower() and (moved := _moved(source, name, path, shown_at, reading)):
+    if b"refresh" in source[:_HEAD].lower() and (moved := _moved(source, name, path, shown_at, request)):
         return moved
     return Draft(name, path, digest_of(shown_at, source), partial(_page, source, name, path, address, shown_at))
 
@@ -80,7 +92,7 @@ def _page(source: bytes, name: str, path: str, address: str, shown_at: str) -> P
     )
 
 
-def _moved(source: bytes, name: str, path: str, shown_at: str, reading: Reading) -> Moved | LeftOut | None:
+def _moved(source: bytes, name: str, path: str, shown_at: str, request: SourceRequest) -> Moved | LeftOut | None:
     """The redirect that a page is, if it is one."""
     try:
         target = read_html(source, shown_at).refresh
@@ -90,5 +102,5 @@ def _moved(source: bytes, name: str, path: str, shown_at: str, reading: Reading)
         return None
     if urlsplit(target).netloc != urlsplit(shown_at).netloc:
         return LeftOut(name, "redirects to another site")
-    moved = within(reading.path_of(target), normalize(reading.under)) if reading.under else reading.path_of(target)
+    moved = within(request.path_of(target), normalize(request.under)) if request.under else request.path_of(target)
     return Moved(path, moved) if moved != path else None

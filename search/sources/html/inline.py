@@ -1,4 +1,4 @@
-"""Running text of a web page to Markdown, such that what is read there is what was written."""
+"""Running text of a web page to Markdown that shows the same text."""
 
 import re
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborNode
 
-_DEEPEST = 40  # levels of markup within a line; what is deeper is plain text
+_MAX_DEPTH = 40  # levels of markup within a line; what is deeper is plain text
 _SPACE = re.compile(r"[ \t\n\r\f\v\xa0\u2028\u2029]+")
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\u200b\u200c\u2060\ufeff\xad\ud800-\udfff\ue000-\ue004]")
 _SPECIAL = re.compile(
@@ -41,13 +41,13 @@ class Inline:
 
     def paragraph(self, nodes: list[LexborNode]) -> str:
         """The text of some nodes, with its line breaks and nothing that begins a line as a block would."""
-        lines = [line.strip() for line in self._settled(nodes).split(BREAK)]
-        return "  \n".join(_LINE_START.sub(_escaped_start, line, count=1) if _LINE_START.match(line) else line
+        lines = [line.strip() for line in self._finish(nodes).split(BREAK)]
+        return "  \n".join(_LINE_START.sub(_escape_start, line, count=1) if _LINE_START.match(line) else line
                            for line in lines if line)  # fmt: skip
 
     def line(self, nodes: list[LexborNode]) -> str:
         """The same as a single line, for a cell."""
-        return _SPACE.sub(" ", self._settled(nodes).replace(BREAK, " ")).strip()
+        return _SPACE.sub(" ", self._finish(nodes).replace(BREAK, " ")).strip()
 
     def plain_line(self, nodes: list[LexborNode]) -> str:
         """A single line without links and emphasis, for a heading."""
@@ -57,33 +57,33 @@ class Inline:
         finally:
             self.marks = True
 
-    def _settled(self, nodes: list[LexborNode]) -> str:
-        text = _joined(self._of(node, 0) for node in nodes)
+    def _finish(self, nodes: list[LexborNode]) -> str:
+        text = _join(self._of(node, 0) for node in nodes)
         text = re.sub(f" *{BREAK} *", BREAK, re.sub(" {2,}", " ", text)).strip()
         return _MARKS.sub("", _MARKED.sub(_emphasis, text))
 
     def _of(self, node: LexborNode, depth: int) -> str:
         tag = node.tag or ""
         if tag == "-text":
-            return escaped(node.text_content or "")
+            return escape(node.text_content or "")
         if tag.startswith("-"):
             return ""
         if tag == "br":
             return BREAK
         if tag == "img":
-            return escaped(node.attributes.get("alt") or "")
+            return escape(node.attributes.get("alt") or "")
         if tag in _CODE or tag == "pre":
             return code(node.text())
         if tag == "math" or "math" in (node.attributes.get("class") or "").split() or tag == "mjx-container":
             return code(tex(node))
-        if depth > _DEEPEST:
-            return escaped(node.text())
-        inner = _joined(self._of(child, depth + 1) for child in node.iter(include_text=True))
+        if depth > _MAX_DEPTH:
+            return escape(node.text())
+        inner = _join(self._of(child, depth + 1) for child in node.iter(include_text=True))
         if tag == "a":
             return self._link(node, inner)
         if (tag in _STRONG or tag in _EMPHASIS) and self.marks:
-            opening, closing = (_STRONG_OPEN, _STRONG_CLOSE) if tag in _STRONG else (_OPEN, _CLOSE)
-            return _around(_MARKS.sub("", inner), opening, closing)
+            registry, closing = (_STRONG_OPEN, _STRONG_CLOSE) if tag in _STRONG else (_OPEN, _CLOSE)
+            return _around(_MARKS.sub("", inner), registry, closing)
         if tag == "sup" and _POWER.fullmatch(inner.strip()):
             return f"^{inner.strip()}"
         if tag == "q":
@@ -92,19 +92,19 @@ class Inline:
 
     def _link(self, node: LexborNode, inner: str) -> str:
         href = node.attributes.get("href") or ""
-        target = self.resolved(href) if self.marks and BREAK not in inner else ""
+        target = self.resolve(href) if self.marks and BREAK not in inner else ""
         if not target:
             return inner
         return _around(_MARKS.sub("", inner), "[", f"]({target})")
 
-    def resolved(self, href: str) -> str:
-        """The absolute address of a link, as Markdown can hold it; empty for what is no address of the web or mail."""
+    def resolve(self, href: str) -> str:
+        """The absolute address of a link, escaped for Markdown; empty for what is no address of the web or mail."""
         target = absolute(self.base, href) if href.strip() else ""
         return re.sub(r"[\s()<>\[\]\\`*|\"]", lambda found: f"%{ord(found[0]):02X}", target)
 
 
 def absolute(base: str, href: str) -> str:
-    """A link resolved; empty for what cannot be, and for other schemes than http, https and mailto."""
+    """An absolute link; empty for invalid links and for schemes other than http, https and mailto."""
     try:
         target = urljoin(base, href.strip())
         return target if urlsplit(target).scheme in ("http", "https", "mailto") else ""
@@ -112,8 +112,8 @@ def absolute(base: str, href: str) -> str:
         return ""
 
 
-def escaped(text: str) -> str:
-    """Text on one line that Markdown, and `search.text.markup`, take for nothing else."""
+def escape(text: str) -> str:
+    """Escape text of one line, so that it has no markup for Markdown or for `search.text.markdown`."""
     return _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", _INVISIBLE.sub("", text)))
 
 
@@ -134,7 +134,7 @@ def tex(node: LexborNode) -> str:
     return _SPACE.sub(" ", _TEX_MARKS.sub("", (source or node).text()))
 
 
-def _joined(pieces: Iterable[str]) -> str:
+def _join(pieces: Iterable[str]) -> str:
     """The pieces in a row; a link behind an exclamation mark would be an image."""
     out: list[str] = []
     for piece in filter(None, pieces):
@@ -144,12 +144,12 @@ def _joined(pieces: Iterable[str]) -> str:
     return "".join(out)
 
 
-def _around(inner: str, opening: str, closing: str) -> str:
+def _around(inner: str, registry: str, closing: str) -> str:
     bare = inner.strip(" " + BREAK)
     if not bare:
         return inner
     at = inner.index(bare)
-    return f"{inner[:at]}{opening}{bare}{closing}{inner[at + len(bare) :]}"
+    return f"{inner[:at]}{registry}{bare}{closing}{inner[at + len(bare) :]}"
 
 
 def _emphasis(found: re.Match[str]) -> str:
@@ -164,5 +164,5 @@ def _emphasis(found: re.Match[str]) -> str:
     return f"{mark}{inner}{mark}" if opens and closes and apart and BREAK not in inner else inner
 
 
-def _escaped_start(found: re.Match[str]) -> str:
+def _escape_start(found: re.Match[str]) -> str:
     return f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[0]}"

@@ -43,8 +43,8 @@ _NARROWER = (
     *(".td-content", "div#content-area", "article", ".markdown-body", ".mdx-content"),
 )
 _PERMALINK = re.compile(r"[#¶§🔗\s\u200b]*")
-_DEEPEST = 50  # levels that are looked through for the content
-_MOST = 0.6  # of the text: what holds so much of it is taken for all
+_MAX_DEPTH = 50  # levels that are looked through for the content
+_MAIN_SHARE = 0.6  # of the text: what holds so much of it is taken for all
 
 
 def strip(tree: LexborHTMLParser) -> None:
@@ -62,7 +62,7 @@ def strip(tree: LexborHTMLParser) -> None:
 
 
 def _inner_first(tree: LexborHTMLParser, selectors: str) -> list[LexborNode]:
-    """What matches, once each, so that no element is removed before those within it: they would be gone with it."""
+    """The matching elements once each, inner ones first, because removing an element removes what is in it."""
     return list({node.mem_id: node for node in tree.css(selectors)}.values())[::-1]
 
 
@@ -80,13 +80,13 @@ def content(tree: LexborHTMLParser) -> LexborNode | None:
 
 
 def _main(body: LexborNode) -> LexborNode:
-    """The element that says it is the content, else the smallest that holds most of the text."""
+    """The element that is marked as the content, else the smallest that holds most of the text."""
     for selector in _HOLDERS:
         found = body.css(selector)
         if found and (len(found) == 1 or selector in ("main", "[role=main]")):
             return max(found, key=_length)
     node = body
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         densest = max(node.iter(), key=_length, default=None)
         if densest is None or densest.tag in ("p", "pre", "table", "ul", "ol", "dl") or not _holds(node, densest):
             break
@@ -98,7 +98,7 @@ def _holds(outer: LexborNode, inner: LexborNode) -> bool:
     """Whether an element has nearly all the text of another, and its headings of the first level."""
     if len(inner.css("h1")) < len(outer.css("h1")):
         return False
-    return _length(inner) > _MOST * _length(outer)
+    return _length(inner) > _MAIN_SHARE * _length(outer)
 
 
 def _is_beside(node: LexborNode) -> bool:
@@ -111,7 +111,7 @@ def _is_beside(node: LexborNode) -> bool:
         return node.css_first("h1, h2, pre") is None
     if node.tag == "button":
         return not node.text().strip()
-    return sum(_length(link) for link in node.css("a")) > _MOST * _length(node)  # an aside of links
+    return sum(_length(link) for link in node.css("a")) > _MAIN_SHARE * _length(node)  # an aside of links
 
 
 def _length(node: LexborNode) -> int:

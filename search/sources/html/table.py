@@ -1,10 +1,10 @@
-"""Tables of a web page: data as a Markdown table; what is only laid out as one is no table."""
+"""Tables of a web page. Tables of data become Markdown tables; tables for layout do not."""
 
 from collections.abc import Callable
 
 from selectolax.lexbor import LexborNode
 
-_MOST_COLUMNS = 100  # that a cell may span
+_MAX_COLUMNS = 100  # that a cell may span
 
 
 def is_data(table: LexborNode) -> bool:
@@ -40,7 +40,7 @@ def _spread(row: LexborNode, cell: Callable[[LexborNode], str]) -> list[str]:
     texts = []
     for node in _cells(row):
         span = node.attributes.get("colspan") or "1"
-        texts += [cell(node)] + [""] * (min(int(span), _MOST_COLUMNS) - 1 if span.isdecimal() and len(span) < 4 else 0)
+        texts += [cell(node)] + [""] * (min(int(span), _MAX_COLUMNS) - 1 if span.isdecimal() and len(span) < 4 else 0)
     return texts
 
 

@@ -15,30 +15,30 @@ from search.sources.files import MARKDOWN, names_below, quoted, text_inside
 from search.sources.markdown import generators
 from search.sources.markdown.front_matter import (
     FIELDS,
-    MOST_WORDS,
+    MAX_WORDS,
     boost_of,
+    exclusion_of,
     former_places,
     front_matter,
-    left_out,
     text_of,
     words_of,
 )
 from search.sources.markdown.mdx import to_markdown
 from search.sources.markdown.sites import Site, Tree, stem
-from search.sources.markdown.slugs import Slugs, anchored
-from search.sources.reading import Reading
+from search.sources.markdown.slugs import Slugs, add_anchors
+from search.sources.request import SourceRequest
+from search.text.markdown.reader import title_of
 
 FORMATS = tuple(ending[1:] for ending in MARKDOWN)  # as a manifest says them
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
-_TITLE = re.compile(r"(?m)^#[ \t]+\S|^\S.*\n=+[ \t]*$")
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
 
-Read = Draft | Bad | LeftOut | Moved
+FolderItem = Draft | Bad | LeftOut | Moved
 
 
 class _Source(NamedTuple):
-    """A file to be read: its name below the tree, where its page is, and what was said of it elsewhere."""
+    """A file to read: its name below the tree, the path and address of its page, and its metadata in a manifest."""
 
     name: str
     path: str
@@ -47,28 +47,39 @@ class _Source(NamedTuple):
     is_listed: bool = False  # by a manifest, so that it is to be found whatever it says
 
 
-def read_folder(root: Path, reading: Reading | None = None) -> Iterator[Read]:
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is a folder: one that no other reader recognizes holds Markdown."""
+    return request.folder is not None
+
+
+def read(request: SourceRequest) -> Iterator[FolderItem]:
+    """The pages that the folder holds, or those that the request's manifest lists."""
+    root = Path(request.location)
+    return read_manifest(root, request.manifest, request) if request.manifest else read_folder(root, request)
+
+
+def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
     """Every Markdown and MDX file below a folder that its generator shows; hidden ones are left out.
 
     Raises ValueError with a sentence when the generator's configuration cannot be read.
     """
-    reading = reading or Reading(str(root), "")
-    site = generators.find(root, reading)
+    request = request or SourceRequest(str(root), "")
+    site = generators.site_of(root, request)
     yield from site.moved
     for tree in site.trees:
         for name in names_below(tree.folder):
             if name.lower().endswith(MARKDOWN) and site.is_page(name):
-                yield from _read(root, tree, site, _Source(name, "", "", {}), reading)
+                yield from _read(root, tree, site, _Source(name, "", "", {}), request)
 
 
-def read_manifest(root: Path, manifest: Path, reading: Reading | None = None) -> Iterator[Read]:
+def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
     """The pages a JSON-lines manifest lists: `path, file, format, title, language, version, tags`.
 
-    Without a format the file's ending says it, and what has no known ending is Markdown. Pages stand at their paths
-    and have GitHub's anchors unless the reading names a generator.
+    Without a format, the file's ending decides; unknown endings are Markdown. Pages have the manifest's paths and
+    GitHub's anchors, unless the request names a generator.
     """
-    named = reading if reading and reading.generator else Reading(str(root), "", generator="plain")
-    site = generators.find(root, named)
+    named = request if request and request.generator else SourceRequest(str(root), "", generator="plain")
+    site = generators.site_of(root, named)
     tree = Tree(root)
     with manifest.open("rb") as lines:
         for number, line in enumerate(lines, 1):
@@ -93,8 +104,8 @@ def read_manifest(root: Path, manifest: Path, reading: Reading | None = None) ->
             yield from _read(root, tree, site, _Source(item["file"], path, address, item, True), named)
 
 
-def _read(root: Path, tree: Tree, site: Site, source: _Source, reading: Reading) -> Iterator[Read]:
-    """What one file gives. What a manifest says wins over the front matter, and that over the navigation."""
+def _read(root: Path, tree: Tree, site: Site, source: _Source, request: SourceRequest) -> Iterator[FolderItem]:
+    """The items of one file. The manifest's metadata wins over the front matter, and that over the navigation."""
     file = tree.folder / source.name
     origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
     lies = ""
@@ -102,14 +113,14 @@ def _read(root: Path, tree: Tree, site: Site, source: _Source, reading: Reading)
         lies = normalize(quoted(f"{tree.base}/{source.name}"))
         front, body = front_matter(text_inside(root, file))
         note = {"version": tree.version, "language": tree.language, **site.notes.get(stem(source.name), {})}
-        meta = {**_present(note), **front, **_present(source.given)}
+        meta = {**_without_empty(note), **front, **_without_empty(source.given)}
         fields = _fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
         place = site.address(source.name, front)
         shown = "" if place is None else quoted(f"{tree.base}/{place}".lstrip("/"))
     except ValueError as wrong:
         yield Bad(origin, str(wrong), source.path or lies)
         return
-    if not source.is_listed and (unseen := left_out(meta, origin)):
+    if not source.is_listed and (unseen := exclusion_of(meta, origin)):
         yield unseen
         return
     address = source.address if source.path else shown
@@ -118,9 +129,9 @@ def _read(root: Path, tree: Tree, site: Site, source: _Source, reading: Reading)
     is_mdx = (source.given.get("format") or source.name.rpartition(".")[2].lower()) == "mdx"
     told = [site.slugs and site.slugs.name, is_mdx, path, address, fields, _operation(meta), body]
     page = Page(origin, path, body, address="" if f"/{address}" == quoted(path) else address, **fields)
-    make = partial(_made, page, is_mdx, _operation(meta), site.slugs)
+    make = partial(_build_page, page, is_mdx, _operation(meta), site.slugs)
     yield Draft(origin, path, digest_of(json.dumps(told)), make)
-    former = [lies, *(reading.path_of(place) for place in former_places(front))] if not source.path else []
+    former = [lies, *(request.path_of(place) for place in former_places(front))] if not source.path else []
     yield from (Moved(old, path) for old in dict.fromkeys(former) if old != path)
 
 
@@ -129,26 +140,26 @@ def _fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> d
     fields: dict[str, Any] = {key: words for key in FIELDS if (words := text_of(meta, key)) is not None}
     keywords = words_of(meta, "keywords")
     for short in (value for name in short_titles if isinstance(value := meta.get(name), str) and value.strip()):
-        if "title" in fields or _TITLE.search(body):
+        if "title" in fields or title_of(body):
             keywords = tuple(dict.fromkeys((*keywords, short.strip())))
         else:
             fields["title"] = short.strip()
-    tags = tuple(dict.fromkeys(words_of(meta, "tags") + words_of(meta, "tag")))[:MOST_WORDS]
+    tags = tuple(dict.fromkeys(words_of(meta, "tags") + words_of(meta, "tag")))[:MAX_WORDS]
     return {**fields, "tags": tags, "keywords": keywords, "boost": boost_of(meta)}
 
 
-def _made(page: Page, is_mdx: bool, operation: str, slugs: Slugs | None) -> Page:
+def _build_page(page: Page, is_mdx: bool, operation: str, slugs: Slugs | None) -> Page:
     """The page in the Markdown that sections are cut from."""
     markdown = to_markdown(page.markdown) if is_mdx else page.markdown
-    return replace(page, markdown=_with_operation(anchored(markdown, slugs) if slugs else markdown, operation))
+    return replace(page, markdown=_with_operation(add_anchors(markdown, slugs) if slugs else markdown, operation))
 
 
-def _present(given: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value not in (None, "")}
 
 
 def _operation(meta: dict[str, Any]) -> str:
-    """The method and path that the page is about, `GET /users` say; empty when it is of none."""
+    """The method and path of the API operation that the page documents, such as `GET /users`; empty for none."""
     named = meta.get("openapi") or meta.get("api")
     operation = _OPERATION.search(named) if isinstance(named, str) else None
     if not operation:

@@ -1,4 +1,4 @@
-"""What a page says of itself above its text, in YAML."""
+"""Front matter: a page's metadata in YAML above its text."""
 
 import math
 import re
@@ -9,9 +9,9 @@ import yaml
 
 from search.sources import LeftOut
 
-LEAST_BOOST, MOST_BOOST = 0.1, 10.0
-MOST_FRONT_MATTER = 64 * 1024  # bytes
-MOST_WORDS, LONGEST_WORD = 100, 100  # of tags, and of keywords
+MIN_BOOST, MAX_BOOST = 0.1, 10.0
+MAX_FRONT_MATTER = 64 * 1024  # bytes
+MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FIELDS = ("title", "description", "version", "language")
 # What keeps a page from being found: ours, Material's `search: {exclude: true}`, Docusaurus's and VitePress's drafts
 # and unlisted pages, Mintlify's hidden pages and those that it keeps from every index.
@@ -40,7 +40,7 @@ def front_matter(source: str) -> tuple[dict[str, Any], str]:
     except StopIteration:
         return {}, source  # a rule, not front matter
     text = "\n".join(lines[1:end])
-    if len(text.encode("utf-8", "surrogatepass")) > MOST_FRONT_MATTER:
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONT_MATTER:
         raise ValueError("its front matter is larger than 64 KiB")
     try:
         front = _yaml(text)
@@ -66,7 +66,7 @@ def text_of(meta: dict[str, Any], name: str) -> str | None:
 
 
 def words_of(meta: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A list of single values, or a text with commas. What is over 100 words, or 100 characters of one, is cut off."""
+    """A list of single values, or a text with commas: at most 100 words of at most 100 characters."""
     value = meta.get(name)
     if value is None:
         return ()
@@ -76,12 +76,12 @@ def words_of(meta: dict[str, Any], name: str) -> tuple[str, ...]:
         raise ValueError(f"its {name} are not a list")
     if not all(map(_is_single, value)):
         raise ValueError(f"its `{name}` are not a list of words")
-    words = dict.fromkeys(str(word).strip()[:LONGEST_WORD].strip() for word in value)
-    return tuple(word for word in words if word)[:MOST_WORDS]
+    words = dict.fromkeys(str(word).strip()[:MAX_WORD].strip() for word in value)
+    return tuple(word for word in words if word)[:MAX_WORDS]
 
 
 def boost_of(meta: dict[str, Any]) -> float:
-    """The page's boost, or that below `search`. A word there means something to another tool and is passed over."""
+    """The page's boost, or that below `search`. A word instead of a number belongs to another tool and is ignored."""
     search = meta.get("search")
     value = meta.get("boost") or (search.get("boost") if isinstance(search, dict) else None)
     try:
@@ -90,11 +90,11 @@ def boost_of(meta: dict[str, Any]) -> float:
         return 1.0
     if not math.isfinite(boost) or boost <= 0:
         raise ValueError("its boost is not a positive number")
-    return min(max(boost, LEAST_BOOST), MOST_BOOST)
+    return min(max(boost, MIN_BOOST), MAX_BOOST)
 
 
-def left_out(meta: dict[str, Any], origin: str) -> LeftOut | None:
-    """Why the page is not to be found, if its front matter says so."""
+def exclusion_of(meta: dict[str, Any], origin: str) -> LeftOut | None:
+    """Why the page is excluded from search, if its front matter excludes it."""
     search = meta.get("search")
     if isinstance(search, dict) and _says(search.get("exclude"), "true"):
         return LeftOut(origin, "its front matter says `search: {exclude: true}`")
@@ -105,10 +105,10 @@ def left_out(meta: dict[str, Any], origin: str) -> LeftOut | None:
 
 
 def former_places(meta: dict[str, Any]) -> Iterator[str]:
-    """Where the page was before, as far as that looks like a path: Hugo's aliases do, Obsidian's are names."""
+    """Former paths of the page. Aliases that are names and not paths, as Obsidian has them, are ignored."""
     for name in _FORMER:
         value = meta.get(name)
-        for place in (value if isinstance(value, list) else [value])[:MOST_WORDS]:
+        for place in (value if isinstance(value, list) else [value])[:MAX_WORDS]:
             if isinstance(place, str) and "/" in place and "://" not in place and not place.startswith("//"):
                 yield place.strip()
 
@@ -123,7 +123,7 @@ def _yaml(text: str) -> Any:
 
 
 def _readable_lines(lines: list[str]) -> dict[str, Any]:
-    """The names with values of front matter that is no YAML as a whole: one bad line should not hide a page."""
+    """The readable `name: value` lines of front matter that is not valid YAML: one bad line should not hide a page."""
     front: dict[str, Any] = {}
     for line in lines[:200]:
         if _NAMED_LINE.match(line):

@@ -1,13 +1,13 @@
-"""Which generator renders a folder of Markdown, and so how its pages are called."""
+"""The registry of generators that render folders of Markdown, and the choice of one."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from search.sources.markdown import docusaurus, mintlify, mkdocs, vitepress
 from search.sources.markdown.sites import Site, Tree
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
-GENERATORS: dict[str, Callable[[Path, Reading, bool], Site | None]] = {
+GENERATORS: dict[str, Callable[[Path, SourceRequest, bool], Site | None]] = {
     "mkdocs": mkdocs.site,
     "mintlify": mintlify.site,
     "docusaurus": docusaurus.site,
@@ -15,14 +15,14 @@ GENERATORS: dict[str, Callable[[Path, Reading, bool], Site | None]] = {
 }
 
 
-def find(root: Path, reading: Reading) -> Site:
-    """The site that a folder is the source of: a repository, or just its documentation.
+def site_of(root: Path, request: SourceRequest) -> Site:
+    """The site that is rendered from a folder, which may be a repository or just its documentation.
 
-    The generator that the reading names, or else that whose configuration lies there. Raises ValueError when a
-    configuration cannot be read.
+    The request names the generator; else it is the first whose configuration lies in the folder. Raises ValueError
+    when a configuration cannot be read.
     """
-    named = reading.generator in GENERATORS
-    for name in (reading.generator,) if named else () if reading.generator else GENERATORS:
-        if site := GENERATORS[name](root, reading, named):
+    named = request.generator in GENERATORS
+    for name in (request.generator,) if named else () if request.generator else GENERATORS:
+        if site := GENERATORS[name](root, request, named):
             return site
     return Site("plain", (Tree(root),), lambda name, front: None)

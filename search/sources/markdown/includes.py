@@ -1,4 +1,4 @@
-"""Files that pages take in: what each generator writes for "put that file here"."""
+"""Files that pages include, in the syntax of each generator."""
 
 import re
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from search.sources.files import text_inside
 from search.sources.markdown.front_matter import front_matter
-from search.text.markup import Fence, fence_of
+from search.text.markdown.reader import fence, fenced_lines
 
-MOST_BYTES = 1024 * 1024  # of one file that is taken in
-MOST_IN_ALL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get
-MOST_FILES = 200  # that a page may name, counted each time
-DEEPEST = 5
-LONGEST_LINE = 1000  # characters of a line that names a file
+MAX_BYTES = 1024 * 1024  # of one file that is taken in
+MAX_TOTAL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get
+MAX_FILES = 200  # that a page may name, counted each time
+MAX_DEPTH = 5
+MAX_LINE = 1000  # characters of a line that names a file
 
 _SNIPPET = re.compile(r"([ \t]*)-+8<-+[ \t]+[\"']([^\"'\n]+)[\"'][ \t]*$")
 _SNIPPET_BLOCK = re.compile(r"([ \t]*)-+8<-+[ \t]*$")
@@ -38,10 +38,10 @@ _FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
 
 @dataclass(frozen=True)
 class Includes:
-    """What may be taken in: files below `root`, found from the first of `bases` that has them.
+    """Includes files below `root`, looked up in each of `bases` in turn.
 
-    `kind` is the generator whose way of writing is understood. Paths are also tried from the page's own folder where
-    the generator does so.
+    `kind` is the generator whose syntax is expanded. Where that generator does so, the page's own folder is tried,
+    too.
     """
 
     kind: str
@@ -49,27 +49,27 @@ class Includes:
     bases: tuple[Path, ...]
 
     def expand(self, text: str, file: Path) -> str:
-        """The text of the page in `file` with the files that it takes in. One that cannot be had leaves its line."""
+        """The text of the page in `file` with its includes. The line of a file that cannot be read stays."""
         return _Expansion(self).expand(text, file, ())
 
 
 @dataclass
 class _Expansion:
-    """The work on one page. What it may still take in is counted over all depths, so that nothing multiplies."""
+    """The expansion of one page. Limits count over all depths, so that includes cannot multiply."""
 
     includes: Includes
-    room: int = MOST_IN_ALL
-    files: int = MOST_FILES
-    known: dict[Path, str] = field(default_factory=dict)
+    room: int = MAX_TOTAL
+    files: int = MAX_FILES
+    texts: dict[Path, str] = field(default_factory=dict)
 
     def expand(self, text: str, file: Path, above: tuple[Path, ...]) -> str:
-        """The text of `file` with what it takes in; `above` are the files that are being taken in already."""
+        """The text of `file` with its includes. `above` are the files that include it."""
         line_of = _WAYS.get(self.includes.kind)
-        if not line_of or len(above) >= DEEPEST or not _HINTS[self.includes.kind].search(text):
+        if not line_of or len(above) >= MAX_DEPTH or not _HINTS[self.includes.kind].search(text):
             return text
         return "\n".join(line_of(self, text.split("\n"), file, (*above, file.resolve())))
 
-    def taken(self, name: str, file: Path, above: tuple[Path, ...]) -> tuple[Path, str] | None:
+    def load(self, name: str, file: Path, above: tuple[Path, ...]) -> tuple[Path, str] | None:
         """The file of a name and its text; None for what is outside, missing, too large, no text, or in itself."""
         if not self.files:
             return None
@@ -79,11 +79,11 @@ class _Expansion:
                 place = (base / name.lstrip("/")).resolve()
                 if place in above:
                     continue
-                if place not in self.known:
-                    self.known[place] = text_inside(self.includes.root, place, MOST_BYTES)
+                if place not in self.texts:
+                    self.texts[place] = text_inside(self.includes.root, place, MAX_BYTES)
             except (ValueError, RuntimeError):  # there is none, or it has a strange name
                 continue
-            text = self.known[place]
+            text = self.texts[place]
             if len(text) > self.room:
                 return None
             self.room -= len(text)
@@ -92,19 +92,18 @@ class _Expansion:
 
     def page(self, name: str, file: Path, above: tuple[Path, ...]) -> str | None:
         """The Markdown of a file, which may take in others."""
-        found = self.taken(name, file, above)
+        found = self.load(name, file, above)
         return self.expand(_body(found[1]).strip("\n"), found[0], above) if found else None
 
-    def indented(self, text: str, margin: str) -> list[str]:
+    def indent(self, text: str, margin: str) -> list[str]:
         """The lines of a text with a margin, as long as there is room for that."""
         lines = text.split("\n")
         self.room -= len(margin) * len(lines)
         return [margin + line if line else "" for line in lines] if self.room >= 0 else lines
 
-    def fenced(self, text: str, place: Path, margin: str) -> list[str]:
+    def indent_code(self, text: str, place: Path, margin: str) -> list[str]:
         """Code in a fence that is longer than those within it."""
-        ticks = max((len(run) for run in re.findall("`{3,}", text)), default=2) + 1
-        return self.indented(f"{'`' * ticks}{place.suffix[1:]}\n{text}\n{'`' * ticks}", margin)
+        return self.indent(fence(text, place.suffix[1:]), margin)
 
 
 def _mkdocs(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
@@ -112,30 +111,34 @@ def _mkdocs(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, .
     out: list[str] = []
     block = False
     for line in lines:
-        if _found(_SNIPPET_BLOCK, line):
+        if _match(_SNIPPET_BLOCK, line):
             block = not block
         elif block:
             margin, name = line[: len(line) - len(line.lstrip())], line.strip()
             text = None if not name or name.startswith(";") else _snippet(work, name, file, above)
-            out += work.indented(text, margin) if text is not None else []
-        elif found := _found(_SNIPPET, line):
+            out += work.indent(text, margin) if text is not None else []
+        elif found := _match(_SNIPPET, line):
             text = _snippet(work, found[2], file, above)
-            out += [line] if text is None else work.indented(text, found[1])
-        elif found := _found(_CODE_FILE, line):
-            code = work.taken(found[2], file, above)
+            out += [line] if text is None else work.indent(text, found[1])
+        elif found := _match(_CODE_FILE, line):
+            code = work.load(found[2], file, above)
             ranges = _RANGES.search(found[3])
-            out += [line] if not code else work.fenced(_lines(code[1], ranges[1] if ranges else ""), code[0], found[1])
-        elif found := _found(_PLAIN_FILE, line):
+            out += (
+                [line]
+                if not code
+                else work.indent_code(_lines(code[1], ranges[1] if ranges else ""), code[0], found[1])
+            )
+        elif found := _match(_PLAIN_FILE, line):
             text = work.page(found[2].strip(), file, above)
-            out += [line] if text is None else work.indented(text, found[1])
+            out += [line] if text is None else work.indent(text, found[1])
         else:
             out.append(line)
     return out
 
 
-def _found(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
-    """What a pattern finds in a line that is not too long to be looked into."""
-    return pattern.match(line) if len(line) <= LONGEST_LINE else None
+def _match(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
+    """The match of a pattern in a line that is not too long."""
+    return pattern.match(line) if len(line) <= MAX_LINE else None
 
 
 def _snippet(work: _Expansion, name: str, file: Path, above: tuple[Path, ...]) -> str | None:
@@ -147,7 +150,7 @@ def _snippet(work: _Expansion, name: str, file: Path, above: tuple[Path, ...]) -
         name, lines = found[1], found[2] if "," in found[2] or ":" in found[2] else f"{found[2]}:"
     elif found := _NAMED.match(name):
         name, section = found[1], found[2]
-    taken = work.taken(name, file, above)
+    taken = work.load(name, file, above)
     if not taken:
         return None
     place, text = taken
@@ -171,19 +174,19 @@ def _section(text: str, name: str) -> str:
 def _vitepress(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
     """`<!--@include: ./part.md-->`, and `<<< @/file.py` for code."""
     out: list[str] = []
-    fence: Fence | None = None
-    for line in lines:
-        fence, outside = _fence_after(fence, line)
-        if outside and (found := _found(_VITEPRESS_PART, line)):
-            taken = work.taken(_from_source(found[2]), file, above)
+    code = fenced_lines("\n".join(lines))
+    for number, line in enumerate(lines):
+        outside = number not in code
+        if outside and (found := _match(_VITEPRESS_PART, line)):
+            taken = work.load(_from_source(found[2]), file, above)
             if taken:
                 text = _lines(_region(_body(taken[1]), found[3]), (found[4] or "").replace(",", ":"))
-                out += work.indented(work.expand(text, taken[0], above), found[1])
+                out += work.indent(work.expand(text, taken[0], above), found[1])
             else:
                 out.append(line)
-        elif outside and (found := _found(_VITEPRESS_CODE, line)):
-            taken = work.taken(_from_source(found[2]), file, above)
-            out += [line] if not taken else work.fenced(_region(taken[1], found[3]), taken[0], found[1])
+        elif outside and (found := _match(_VITEPRESS_CODE, line)):
+            taken = work.load(_from_source(found[2]), file, above)
+            out += [line] if not taken else work.indent_code(_region(taken[1], found[3]), taken[0], found[1])
         else:
             out.append(line)
     return out
@@ -194,7 +197,7 @@ def _from_source(name: str) -> str:
 
 
 def _region(text: str, name: str | None) -> str:
-    """What stands between `region name` and its `endregion`; without a name everything but such lines."""
+    """The lines between `region name` and its `endregion`; without a name all lines but such marks."""
     if not name:
         return "\n".join(line for line in text.split("\n") if not _REGION.match(line))
     kept: list[str] = []
@@ -213,33 +216,25 @@ def _mdx(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]
     """Components that are imported from Markdown, and `<Snippet file="x.mdx" />`."""
     out: list[str] = []
     imported: dict[str, str] = {}
-    fence: Fence | None = None
-    for line in lines:
-        fence, outside = _fence_after(fence, line)
+    code = fenced_lines("\n".join(lines), is_mdx=True)
+    for number, line in enumerate(lines):
+        outside = number not in code
         name = ""
         found = None
-        if outside and _found(_STATEMENT, line):
+        if outside and _match(_STATEMENT, line):
             if found := _IMPORT.match(line):
                 imported[found[1]] = found[2].removeprefix("@site")
             if len(above) > 1:  # within another page's text it would be read as words
                 continue
-        elif outside and (found := _found(_COMPONENT, line)):
+        elif outside and (found := _match(_COMPONENT, line)):
             attribute = _FILE_ATTRIBUTE.search(found[3] or "")
             if found[2] == "Snippet" and attribute:
                 name = f"snippets/{attribute[1].lstrip('/')}"
             else:
                 name = imported.get(found[2], "")
         text = work.page(name, file, above) if name else None
-        out += [line] if text is None or not found else work.indented(text, found[1])
+        out += [line] if text is None or not found else work.indent(text, found[1])
     return out
-
-
-def _fence_after(fence: Fence | None, line: str) -> tuple[Fence | None, bool]:
-    """The fence that is open behind a line, and whether the line stands outside code."""
-    if fence and fence.goes_on(line):
-        return (None if fence.closes(line) else fence), False
-    opened = fence_of(line)
-    return opened, not opened
 
 
 def _body(text: str) -> str:

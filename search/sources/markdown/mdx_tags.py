@@ -1,10 +1,12 @@
-"""What stands in MDX beside text: tags with their attributes, brackets, strings and code spans."""
+"""Scan MDX for tags with their attributes, brackets, strings and code spans."""
 
 import re
 from dataclasses import dataclass, field
 
-from search.text.markup import ELEMENTS
+from search.text.markdown.links import CodeSpans
+from search.text.markdown.quotable import ELEMENTS
 
+MAX_SPAN = 5_000  # characters of a code span
 STRING = re.compile(r"\{\s*(?:\"([^\"\\]*)\"|'([^'\\]*)'|`([^`\\$]*)`)\s*\}")
 _ATTRIBUTE = re.compile(r"\s*([A-Za-z_$][\w:.$-]*)\s*(?:=\s*(?:\"([^\"]*)\"|'([^']*)'|(?=\{)))?")
 _CODE_POINTS = re.compile(r"[{}()\[\]\"'`\n]|//|/\*")
@@ -27,11 +29,12 @@ class Tag:
 
 
 class Scanner:
-    """Finds where things in a source end. Searches in vain use up `patience`, so that hostile text stays cheap."""
+    """Finds where things in a source end. Failed searches use up `budget`, so that hostile text stays cheap."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.patience = 2 * len(source) + 100_000
+        self.budget = 2 * len(source) + 100_000
+        self._spans = CodeSpans(source)
 
     def tag(self, at: int) -> Tag | None:
         """The tag that begins here, if it is a whole one."""
@@ -42,7 +45,7 @@ class Scanner:
         if (
             not name
             or not name[1]
-            or self.patience <= 0
+            or self.budget <= 0
             or (
                 at
                 and source[at - 1].isalnum()
@@ -61,7 +64,7 @@ class Scanner:
             spread = _SPREAD.match(source, position)
             attribute = None if spread else _ATTRIBUTE.match(source, position)
             if not spread and not attribute:
-                self.patience -= position - at
+                self.budget -= position - at
                 return None
             position = attribute.end() if attribute else spread.end() if spread else position
             if attribute and (attribute[2] is not None or attribute[3] is not None):
@@ -81,17 +84,17 @@ class Scanner:
         return len(self.source) if end < 0 else end
 
     def find(self, text: str, start: int) -> int:
-        """Like `str.find`, or -1 once too much was searched in vain."""
-        if self.patience <= 0:
+        """Like `str.find`, or -1 once the budget for failed searches is used up."""
+        if self.budget <= 0:
             return -1
         found = self.source.find(text, start)
         if found < 0:
-            self.patience -= len(self.source) - start
+            self.budget -= len(self.source) - start
         return found
 
     def balanced(self, start: int, at: int, line: bool = False) -> int:
         """Where the bracket at `at` is closed, or with `line` where a statement ends; -1 when it never is."""
-        if self.patience <= 0:
+        if self.budget <= 0:
             return -1
         depth: list[str] = []
         source = self.source
@@ -121,7 +124,7 @@ class Scanner:
             found = _CODE_POINTS.search(source, at)
         if line and not depth and not found:
             return len(source)
-        self.patience -= len(source) - start
+        self.budget -= len(source) - start
         return -1
 
     def _string_end(self, quote: str, at: int) -> int:
@@ -130,7 +133,7 @@ class Scanner:
         while True:
             end = self.source.find(quote, end)
             if end < 0 or (quote != "`" and "\n" in self.source[at : min(end, at + 5000)]) or end - at > 100_000:
-                self.patience -= (len(self.source) if end < 0 else end) - at
+                self.budget -= (len(self.source) if end < 0 else end) - at
                 return at
             if self.source[end - 1] != "\\":
                 return end + 1
@@ -138,24 +141,8 @@ class Scanner:
 
     def span_end(self, at: int) -> int:
         """Behind a code span, or behind its backticks when nothing closes them in this paragraph."""
-        run = at
-        while self.source[run : run + 1] == "`":
-            run += 1
-        ticks = self.source[at:run]
-        limit = min(run + 5000, len(self.source))
-        blank = self.source.find("\n\n", run, limit)
-        end = run
-        if self.patience <= 0:
-            return run
-        while (end := self.source.find(ticks, end, blank if blank >= 0 else limit)) >= 0:
-            after = end
-            while self.source[after : after + 1] == "`":
-                after += 1
-            if after - end == len(ticks):
-                return after
-            end = after
-        self.patience -= (blank if blank >= 0 else limit) - run
-        return run
+        blank = self.source.find("\n\n", at, at + MAX_SPAN)
+        return self._spans.end(at, blank if blank >= 0 else at + MAX_SPAN)
 
 
 def _continues(source: str, start: int, end: int, after: int) -> bool:

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 from docsite.core.paths import normalize
 from search.sources import Moved
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, read_json, stem
+from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, read_json, stem
 from search.sources.markdown.slugs import MINTLIFY
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 _FILES = ("docs.json", "mint.json")
 _BELOW = ("languages", "versions", "products", "dropdowns", "tabs", "anchors", "menu", "groups", "pages")
 _WILDCARD = re.compile(r"[:*()$]")
-DEEPEST = 30
-MOST_ENTRIES = 50_000
-LONGEST_NAME = 1000
+MAX_DEPTH = 30
+MAX_ENTRIES = 50_000
+MAX_NAME = 1000
 
 
 class _Entry(NamedTuple):
@@ -32,19 +32,19 @@ class _Entry(NamedTuple):
     depth: int
 
 
-def site(root: Path, reading: Reading, named: bool) -> Site | None:
+def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
     """The site whose configuration lies in the folder or in its `docs`."""
     for folder in (root, root / "docs"):
         file = next((folder / name for name in _FILES if (folder / name).is_file()), None)
         config = _read(root, file) if file else None
         if config is not None and (named or "navigation" in config):  # another tool's docs.json has none
-            return _site(config, root, folder, reading)
-    return _site({}, root, root, reading) if named else None
+            return _site(config, root, folder, request)
+    return _site({}, root, root, request) if named else None
 
 
-def _site(config: Meta, root: Path, folder: Path, reading: Reading) -> Site:
+def _site(config: Meta, root: Path, folder: Path, request: SourceRequest) -> Site:
     ignored = folder / ".mintignore"
-    unseen = ignoring("snippets/\n" + (read_config(root, ignored) if ignored.is_file() else ""))
+    unseen = ignore_rule("snippets/\n" + (read_config(root, ignored) if ignored.is_file() else ""))
     return Site(
         "mintlify",
         (Tree(folder),),
@@ -53,7 +53,7 @@ def _site(config: Meta, root: Path, folder: Path, reading: Reading) -> Site:
         MINTLIFY,
         Includes("mdx", root, (folder,)),
         dict(_pages(config.get("navigation"), root, folder)),
-        tuple(_redirects(config.get("redirects"), reading)),
+        tuple(_redirects(config.get("redirects"), request)),
     )
 
 
@@ -68,24 +68,24 @@ def _pages(navigation: Any, root: Path, folder: Path) -> Iterator[tuple[str, Met
     """The pages of the navigation: language and version as it spells them, and whether it hides them."""
     waiting = [_Entry(navigation, "", "", False, 0)]
     files: dict[str, dict[str, Any]] = {}
-    for _ in range(MOST_ENTRIES):
-        if not waiting or len(waiting) > MOST_ENTRIES:
+    for _ in range(MAX_ENTRIES):
+        if not waiting or len(waiting) > MAX_ENTRIES:
             return
         value, version, language, hidden, depth = waiting.pop()
         if isinstance(value, str) and not re.search(r"\s|://", value):  # `GET /users` is an operation
             note = {"version": version, "language": language, "hidden": "true" if hidden else ""}
             yield stem(value.strip("/")), {name: given for name, given in note.items() if given}
-        elif isinstance(value, list) and depth < DEEPEST:
+        elif isinstance(value, list) and depth < MAX_DEPTH:
             waiting += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(value)]
-        elif isinstance(value, dict) and depth < DEEPEST:
-            value = _referred(value, root, folder, files)
+        elif isinstance(value, dict) and depth < MAX_DEPTH:
+            value = _resolve_reference(value, root, folder, files)
             version, language = _name(value, "version") or version, _name(value, "language") or language
             hidden = (hidden or value.get("hidden") is True) and value.get("searchable") is not True
             below = [value[name] for name in (*_BELOW, "root") if isinstance(value.get(name), list | str)]
             waiting += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(below)]
 
 
-def _referred(value: dict[str, Any], root: Path, folder: Path, files: dict[str, dict[str, Any]]) -> Meta:
+def _resolve_reference(value: dict[str, Any], root: Path, folder: Path, files: dict[str, dict[str, Any]]) -> Meta:
     """The object itself, or with that of the file which `$ref` names; `files` has those that were read."""
     name = _name(value, "$ref")
     if not name.endswith(".json"):
@@ -98,14 +98,14 @@ def _referred(value: dict[str, Any], root: Path, folder: Path, files: dict[str, 
 
 
 def _name(value: Meta, key: str) -> str:
-    return given[:LONGEST_NAME].strip() if isinstance(given := value.get(key), str) else ""
+    return given[:MAX_NAME].strip() if isinstance(given := value.get(key), str) else ""
 
 
-def _redirects(value: Any, reading: Reading) -> Iterator[Moved]:
+def _redirects(value: Any, request: SourceRequest) -> Iterator[Moved]:
     """Redirects from one page to another; patterns and other sites are passed over."""
     for entry in value if isinstance(value, list) else ():
         if not isinstance(entry, dict):
             continue
         source, target = _name(entry, "source"), _name(entry, "destination")
         if source and target and not _WILDCARD.search(source + target):
-            yield Moved(reading.path_of(normalize(source)), reading.path_of(normalize(target)))
+            yield Moved(request.path_of(normalize(source)), request.path_of(normalize(target)))

@@ -1,4 +1,4 @@
-"""MkDocs: `mkdocs.yml`, and what its extensions make of headings and of files that are taken in."""
+"""MkDocs: `mkdocs.yml`, and how its extensions name headings and include files."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -11,13 +11,13 @@ from docsite.core.paths import normalize
 from search.sources import Moved
 from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, stem
+from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, stem
 from search.sources.markdown.slugs import Form, Slugs, pymdownx, python_markdown
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 _FILES = ("mkdocs.yml", "mkdocs.yaml")
-MOST_ENTRIES = 20_000  # of a navigation: aliases in YAML can make it endless
-MOST_OPTIONS = 300  # of extensions or plugins, and of one of them
+MAX_ENTRIES = 20_000  # of a navigation: aliases in YAML can make it endless
+MAX_OPTIONS = 300  # of extensions or plugins, and of one of them
 _PYTHON = "tag:yaml.org,2002:python/"
 
 
@@ -34,7 +34,7 @@ def _python_object(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, A
 _Loader.add_multi_constructor(_PYTHON, _python_object)
 
 
-def site(root: Path, reading: Reading, named: bool) -> Site | None:
+def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
     """The site whose configuration lies in the folder, in its `docs`, or just above it when it is its `docs_dir`."""
     for folder in (root, root / "docs", root.parent):
         file = next((folder / name for name in _FILES if (folder / name).is_file()), None)
@@ -46,18 +46,18 @@ def site(root: Path, reading: Reading, named: bool) -> Site | None:
             continue
         if not docs.is_relative_to(root.resolve()):
             raise ValueError(f"{file.name}: its docs_dir lies outside the folder that is read")
-        return _site(config, root, folder, docs, reading)
-    return _site({}, root, root, root, reading) if named else None
+        return _site(config, root, folder, docs, request)
+    return _site({}, root, root, root, request) if named else None
 
 
-def _site(config: Meta, root: Path, folder: Path, docs: Path, reading: Reading) -> Site:
+def _site(config: Meta, root: Path, folder: Path, docs: Path, request: SourceRequest) -> Site:
     directories = _text(config.get("use_directory_urls"), "true").lower() != "false"
     extensions = _options(config.get("markdown_extensions"))
     snippets = extensions.get("pymdownx.snippets", {})
     bases = snippets.get("base_path", ["."])
     bases = [base for base in (bases if isinstance(bases, list) else [bases]) if isinstance(base, str)]
-    unseen = ignoring("\n".join([".*", "/templates/", _text(config.get("exclude_docs"), "")]))
-    drafts = ignoring(_text(config.get("draft_docs"), ""))
+    unseen = ignore_rule("\n".join([".*", "/templates/", _text(config.get("exclude_docs"), "")]))
+    drafts = ignore_rule(_text(config.get("draft_docs"), ""))
 
     def address(name: str, front: Meta) -> str:
         place, _, last = stem(name).rpartition("/")
@@ -78,7 +78,7 @@ def _site(config: Meta, root: Path, folder: Path, docs: Path, reading: Reading) 
         _slugs(extensions.get("toc") or extensions.get("markdown.extensions.toc") or {}),
         Includes("mkdocs", root, (*(folder / base for base in bases), folder, docs)),
         dict(_titles(config.get("nav"))),
-        tuple(_redirects(config, address, reading)),
+        tuple(_redirects(config, address, request)),
     )
 
 
@@ -102,13 +102,13 @@ def _text(value: Any, default: str) -> str:
 
 
 def _options(value: Any) -> dict[str, dict[str, Any]]:
-    """Extensions or plugins with what is set of them, whether they are a list or a mapping."""
+    """Extensions or plugins with their options, whether they are a list or a mapping."""
     found: dict[str, dict[str, Any]] = {}
-    for item in value[:MOST_OPTIONS] if isinstance(value, list) else [value]:
+    for item in value[:MAX_OPTIONS] if isinstance(value, list) else [value]:
         if isinstance(item, str):
             found[item] = {}
         elif isinstance(item, dict):
-            for name, options in islice(item.items(), MOST_OPTIONS):
+            for name, options in islice(item.items(), MAX_OPTIONS):
                 found[str(name)] = options if isinstance(options, dict) else {}
     return found
 
@@ -129,13 +129,13 @@ def _slugs(toc: Meta) -> Slugs:
 
 
 def _titles(nav: Any) -> Iterator[tuple[str, Meta]]:
-    """What the navigation calls its pages."""
+    """The titles of pages in the navigation."""
     waiting: list[tuple[str, Any]] = [("", nav)]
-    for _ in range(MOST_ENTRIES):
+    for _ in range(MAX_ENTRIES):
         if not waiting:
             return
         title, entry = waiting.pop()
-        room = MOST_ENTRIES - len(waiting)
+        room = MAX_ENTRIES - len(waiting)
         if isinstance(entry, str) and title and "://" not in entry:
             yield stem(entry.lstrip("/")), {"navTitle": title}
         elif isinstance(entry, list):
@@ -144,7 +144,7 @@ def _titles(nav: Any) -> Iterator[tuple[str, Meta]]:
             waiting += [(name, inner) for name, inner in islice(entry.items(), room) if isinstance(name, str)]
 
 
-def _redirects(config: Meta, address: Any, reading: Reading) -> Iterator[Moved]:
+def _redirects(config: Meta, address: Any, request: SourceRequest) -> Iterator[Moved]:
     maps = _options(config.get("plugins")).get("redirects", {}).get("redirect_maps")
     for old, new in maps.items() if isinstance(maps, dict) else ():
         if isinstance(old, str) and isinstance(new, str) and "://" not in new:

@@ -1,4 +1,4 @@
-"""What a documentation generator makes of a folder of Markdown: where its pages stand, and how headings are named."""
+"""How a generator renders a folder of Markdown: the addresses of its pages and the anchors of its headings."""
 
 import json
 import re
@@ -13,8 +13,8 @@ from search.sources.files import MARKDOWN, text_inside
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.slugs import Slugs
 
-MOST_CONFIG = 1024 * 1024  # bytes of a configuration file
-MOST_STARS = 6  # of one pattern
+MAX_CONFIG = 1024 * 1024  # bytes of a configuration file
+MAX_STARS = 6  # of one pattern
 _GLOB = re.compile(r"(?:\*\*/)+|\*+|.")
 _WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 Meta = Mapping[str, Any]  # what a page says of itself, or the navigation of it
@@ -34,9 +34,11 @@ class Tree:
 class Site:
     """How a generator renders a folder.
 
-    `address` gives where a page stands below its tree's base: of its file's name, relative to the tree, and its front
-    matter; None when it is just its path. `is_page` tells partials from pages. `notes` are what the
-    navigation says of pages, by their files' names without the ending; `moved` are redirects from the configuration.
+    - `address` gives a page's address below its tree's base, from the name of its file in the tree and its front
+      matter; None when that is its path.
+    - `is_page` is False for partials.
+    - `notes` has the navigation's metadata of pages by their files' names without the ending.
+    - `moved` has the redirects from the configuration.
     """
 
     generator: str
@@ -50,15 +52,15 @@ class Site:
 
 
 def read_config(root: Path, file: Path) -> str:
-    """The text of a configuration file below a root. Raises ValueError with a sentence when it cannot be had."""
+    """The text of a configuration file below a root. Raises ValueError with a sentence when it cannot be read."""
     try:
-        return text_inside(root, file, MOST_CONFIG)
+        return text_inside(root, file, MAX_CONFIG)
     except ValueError as wrong:
         raise ValueError(f"{file.name} {wrong}") from None
 
 
 def read_json(root: Path, file: Path) -> Any:
-    """What a configuration file says in JSON. Raises ValueError with a sentence when it cannot be had."""
+    """What a configuration file says in JSON. Raises ValueError with a sentence when it cannot be read."""
     text = read_config(root, file)
     try:
         return json.loads(text)
@@ -74,13 +76,13 @@ def stem(name: str) -> str:
     return bare if f"{dot}{ending}".lower() in MARKDOWN else name
 
 
-def ignoring(patterns: str) -> Callable[[str], bool]:
-    """Whether a file is ignored, by patterns as `.gitignore` has them: the last that matches decides."""
+def ignore_rule(patterns: str) -> Callable[[str], bool]:
+    """A function that says whether `.gitignore` patterns ignore a file. The last pattern that matches decides."""
     lines = [line for line in map(str.strip, patterns.split("\n")[:500]) if line and not line.startswith("#")]
-    return partial(_ignored, [(line.startswith("!"), _pattern(line.lstrip("!"))) for line in lines])
+    return partial(_is_ignored, [(line.startswith("!"), _pattern(line.lstrip("!"))) for line in lines])
 
 
-def _ignored(rules: list[tuple[bool, re.Pattern[str]]], name: str) -> bool:
+def _is_ignored(rules: list[tuple[bool, re.Pattern[str]]], name: str) -> bool:
     ignored = False
     for kept, pattern in rules:
         if ignored == kept and pattern.match(name):
@@ -91,7 +93,7 @@ def _ignored(rules: list[tuple[bool, re.Pattern[str]]], name: str) -> bool:
 def _pattern(line: str) -> re.Pattern[str]:
     """One pattern: with a slash before its end it is of the whole path, else of any folder's or file's name."""
     pieces = _GLOB.findall(line.strip("/")[:200])
-    if sum(piece in _WILD for piece in pieces) > MOST_STARS:
+    if sum(piece in _WILD for piece in pieces) > MAX_STARS:
         return re.compile("(?!)")  # nobody means that, and it could take very long
     written = "".join(_WILD.get(piece, re.escape(piece)) for piece in pieces)
     start = "" if "/" in line.rstrip("/") else "(?:.*/)?"

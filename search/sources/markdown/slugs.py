@@ -1,34 +1,20 @@
-"""Anchors as documentation generators make them of headings, where GitHub would make others."""
+"""The anchors that site generators give to headings, where they differ from GitHub's."""
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, unquote
 
-from search.text.markup import (
-    Fence,
-    cut,
-    fence_of,
-    width,
-)
-from search.text.sections import (
-    anchor_and_heading,
-    clean,
-    plain,
-    slug,
-)
+from search.text.markdown.quotable import clean
+from search.text.markdown.reader import headings
+from search.text.markdown.visible import anchor_and_heading, plain, slug
 
-LONGEST_HEADING = 1000  # characters; a longer line is none, and could take long to look into
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)[ \t]*$")
 _CLOSING = re.compile(r"[ \t]+#+$")
 _WITH_ID = re.compile(
     r"(.*?)([ \t]+#+)?[ \t]*\{:?([^{}#]*)#([^\s{}#]+)[^{}]*\}[ \t]*$"
 )  # closing marks may come before
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
-_NO_TEXT = re.compile(r"\s*(?:[-*+>|#<]|\d{1,9}[.)]\s|:::|!!!|\?\?\?|===)")  # begins something that is no paragraph
-_CONTAINER = re.compile(r"(?:!!!|\?\?\?\+?)\s*\w|===[!+]?\s+\"")  # admonitions and tabs, whose text is indented
 _ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*(?:\.|(?<=:)[ \t]*)[^{}#]*\}$")
 _MARKED = re.compile(r"[`*_<\[&:\\{!~$]")
 _WRITABLE = re.compile(r"[^\s{}#]+")  # what `{#anchor}` may hold
@@ -42,9 +28,9 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 @dataclass(frozen=True)
 class Slugs:
-    """How a generator names headings: `slug` of the visible text; a repeated one gets a number from `first` on.
+    """How a generator makes anchors: `slug` of the visible text. A repeated one gets a number, from `first` on.
 
-    `numbered` is how it is added, by which names of the same kind are known again in Python-Markdown.
+    `separator` stands before the number. Python-Markdown (`_`) counts on from a number that the text ends in.
     """
 
     name: str
@@ -65,21 +51,21 @@ class Slugs:
         return f"{base}{self.separator}{number}"
 
 
-def anchored(markdown: str, slugs: Slugs) -> str:
-    """The Markdown with `{#anchor}` behind each heading that the generator names otherwise than GitHub would.
+def add_anchors(markdown: str, slugs: Slugs) -> str:
+    """The Markdown with `{#anchor}` behind each heading whose anchor differs from GitHub's.
 
-    Anchors that are written already win. Code is left as it is; takes time in proportion to the length.
+    Anchors in the text win. Code is left as it is; takes time in proportion to the length.
     """
     lines = markdown.split("\n")
-    found = [(number, _text(raw)) for number, raw in _headings(lines)]
-    explicit = {number: anchor for number, text in found if (anchor := _explicit(text))}
+    found = [(heading.line, _text(heading.source)) for heading in headings(markdown)]
+    explicit = {number: anchor for number, text in found if (anchor := _explicit_anchor(text))}
     used = set(explicit.values())
     counts: dict[str, int] = {}
     seen: dict[str, int] = {}  # of GitHub's names, as `search.text.sections` will count them
     for number, text in found:
         if number in explicit:
             written = _WITH_ID.match(lines[number])
-            if written and (written[2] or written[3].strip()):  # `search.text.markup` would take it for classes
+            if written and (written[2] or written[3].strip()):  # `search.text.markdown` would take it for classes
                 lines[number] = f"{written[1]} {{#{written[4]}}}"
             continue
         anchor = slugs.unique(slugs.slug(text), used, counts)
@@ -97,13 +83,13 @@ def anchored(markdown: str, slugs: Slugs) -> str:
 def python_markdown(separator: str = "-", keep_unicode: bool = False) -> Slugs:
     """The slugs of Python-Markdown's `toc`."""
 
-    def made(text: str) -> str:
+    def slugify(text: str) -> str:
         if not keep_unicode:
             text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
         bare = re.sub(r"[^\w\s-]", "", text).strip().lower()
         return re.sub(rf"[{re.escape(separator)}\s]+", lambda _: separator, bare)
 
-    return Slugs(f"toc {separator!r} {keep_unicode}", made, "_")
+    return Slugs(f"toc {separator!r} {keep_unicode}", slugify, "_")
 
 
 def pymdownx(separator: str = "-", case: str = "none", percent_encode: bool = False, form: Form = "NFC") -> Slugs:
@@ -114,12 +100,12 @@ def pymdownx(separator: str = "-", case: str = "none", percent_encode: bool = Fa
         "lower-ascii": lambda text: re.sub("[A-Z]", lambda letter: letter[0].lower(), text),
     }
 
-    def made(text: str) -> str:
+    def slugify(text: str) -> str:
         text = change.get(case, str)(unicodedata.normalize(form, text).strip())
         bare = re.sub(r"[^\w\- ]", "", text).replace(" ", separator)
         return quote(bare) if percent_encode else bare
 
-    return Slugs(f"pymdownx {separator!r} {case} {percent_encode} {form}", made, "_")
+    return Slugs(f"pymdownx {separator!r} {case} {percent_encode} {form}", slugify, "_")
 
 
 def _vitepress(text: str) -> str:
@@ -130,7 +116,7 @@ def _vitepress(text: str) -> str:
 
 
 def _mintlify(text: str) -> str:
-    """As Mintlify makes it: what an address would escape stays, other marks become hyphens; then some marks go."""
+    """Mintlify's slug: characters that an address escapes stay, others become hyphens; then some marks are removed."""
     escaped = quote(re.sub(r"\s+", "-", text.lower().strip()), safe="!~*'()")
     kept = "%_" if re.search("%[0-9A-F]{2}", escaped) else "_"
     bare = re.sub(rf"[^A-Za-z0-9{kept}]+", "-", escaped).strip("-")
@@ -139,41 +125,6 @@ def _mintlify(text: str) -> str:
 
 VITEPRESS = Slugs("vitepress", _vitepress)
 MINTLIFY = Slugs("mintlify", _mintlify, first=2)
-
-
-def _headings(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The headings outside code, as the numbers of their lines and their Markdown."""
-    fence: Fence | None = None
-    indents: list[int] = []  # where the text of each open admonition or tab begins
-    before = ""  # the line above, where that could be a paragraph of its own
-    fresh = True  # whether a paragraph may begin here
-    for number, line in enumerate(lines):
-        if not line.strip():
-            before, fresh = "", True
-            continue
-        while indents and width(line) < indents[-1]:
-            indents.pop()
-            fence = fence if fence and fence.depth <= len(indents) else None
-        bare = cut(line, 4 * len(indents))
-        if fence:
-            if not fence.goes_on(bare):
-                fence = None
-            elif fence.closes(bare):
-                fence = None
-                continue
-            else:
-                continue
-        fence = fence_of(bare, len(indents))
-        heading = _ATX.match(bare) if len(bare) <= LONGEST_HEADING else None
-        if heading:
-            yield number, _CLOSING.sub("", heading[2])
-        elif before and _UNDERLINE.match(bare):
-            yield number - 1, before
-        elif _CONTAINER.match(bare.lstrip()):
-            indents.append(width(line) + 4)
-        is_text = not (fence or heading or bare.startswith("    ") or _NO_TEXT.match(bare) or _UNDERLINE.match(bare))
-        before = bare.strip() if is_text and fresh and len(bare) <= LONGEST_HEADING else ""
-        fresh = bool(heading)
 
 
 def _text(raw: str) -> str:
@@ -185,6 +136,6 @@ def _text(raw: str) -> str:
     return plain(clean(f"# {raw}")) if _MARKED.search(raw) else raw
 
 
-def _explicit(text: str) -> str:
+def _explicit_anchor(text: str) -> str:
     anchor, heading = anchor_and_heading(text, {})
     return anchor if heading != text else ""

@@ -1,12 +1,12 @@
-"""VitePress: `.vitepress/config.*`, a program of which only plain settings can be read."""
+"""VitePress: the plain settings of `.vitepress/config.*`, which is a program and is not run."""
 
 import re
 from pathlib import Path
 
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignoring, read_config, stem
+from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, stem
 from search.sources.markdown.slugs import VITEPRESS
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 _CONFIGS = tuple(f"config{ending}" for ending in (".ts", ".mts", ".js", ".mjs", ".cjs", ".cts"))
 _SOURCE = re.compile(r"\bsrcDir\s*:\s*[\"'`]([^\"'`\n]+)[\"'`]")
@@ -14,7 +14,7 @@ _CLEAN = re.compile(r"\bcleanUrls\s*:\s*true\b")
 _EXCLUDED = re.compile(r"\bsrcExclude\s*:\s*\[([^\]]{0,2000})\]")
 
 
-def site(root: Path, reading: Reading, named: bool) -> Site | None:
+def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
     """The site whose configuration lies in the folder or in its `docs`."""
     for folder in (root, root / "docs"):
         settings = folder / ".vitepress"
@@ -30,7 +30,7 @@ def _site(config: str, root: Path, folder: Path) -> Site:
     if not source.is_relative_to(root.resolve()) or not source.is_dir():
         source = folder
     excluded = _EXCLUDED.search(config)
-    unseen = ignoring("\n".join(re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1])) if excluded else "")
+    unseen = ignore_rule("\n".join(re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1])) if excluded else "")
     ending = "" if _CLEAN.search(config) else ".html"
 
     def address(name: str, front: Meta) -> str:

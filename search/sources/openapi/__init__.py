@@ -12,42 +12,56 @@ from urllib.parse import quote, urlsplit
 
 from docsite.core.paths import normalize
 from search.sources import Draft, Item, LeftOut, Page, digest_of
+from search.sources.generators import RENDERERS
 from search.sources.openapi import pages, places
-from search.sources.openapi.loading import MOST_BYTES
+from search.sources.openapi.loading import MAX_BYTES
 from search.sources.openapi.spec import Operation, Spec, items, mapping, text
-from search.sources.reading import Reading
-from search.sources.web.fetch import Caps, Fetcher
+from search.sources.request import SourceRequest
+from search.sources.web.fetch import Fetcher, Limits
 
-WHOLE = Caps(MOST_BYTES, 60.0)
+WHOLE = Limits(MAX_BYTES, 60.0)
 OVERVIEW = "/overview"  # what the page of the API is called
-LONGEST_PATH = 380  # characters, so that a number fits behind it
+MAX_PATH = 380  # characters, so that a number fits behind it
 Shown = tuple[Operation, str]  # with the path of its page
+_ENDINGS = (".json", ".yaml", ".yml")
 _HIDDEN = ("x-internal", "x-hidden", "x-excluded")
 
 
-def read_file(file: Path, reading: Reading) -> Iterator[Item]:
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location names a document in JSON or YAML, or the request a renderer of such documents."""
+    if request.is_remote:
+        return urlsplit(request.location).path.lower().endswith(_ENDINGS) or request.generator in RENDERERS
+    return request.file is not None and request.file.suffix.lower() in _ENDINGS
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The pages of the document. Raises ValueError when it is none."""
+    return read_file(request.file, request) if request.file else read_address(request)
+
+
+def read_file(file: Path, request: SourceRequest) -> Iterator[Item]:
     """The pages of a document, and of the files beside it that it refers to. Raises ValueError when it is none."""
     try:
         spec = Spec.from_file(file)
     except ValueError as wrong:
         raise ValueError(f"{file.name} {wrong}") from None
-    return _pages(spec, file.name, reading.generator)
+    return _pages(spec, file.name, request.generator)
 
 
-def read_address(reading: Reading) -> Iterator[Item]:
+def read_address(request: SourceRequest) -> Iterator[Item]:
     """The pages of a document on the web, which stands alone. Raises ValueError when it is none."""
-    name = urlsplit(reading.location).path.rpartition("/")[2]
-    with Fetcher(reading) as fetcher:
-        raw = fetcher.get(reading.location, caps=WHOLE).body
+    name = urlsplit(request.location).path.rpartition("/")[2]
+    with Fetcher(request) as fetcher:
+        raw = fetcher.get(request.location, caps=WHOLE).body
     try:
         spec = Spec.from_bytes(raw)
     except ValueError as wrong:
         raise ValueError(f"{name} {wrong}") from None
-    return _pages(spec, name, reading.generator)
+    return _pages(spec, name, request.generator)
 
 
 def _pages(spec: Spec, name: str, generator: str) -> Iterator[Item]:
-    """A draft for each page. Every one is made anew when anything in the document changes."""
+    """A draft for each page. All pages are built again when anything in the document changes."""
     taken = {OVERVIEW: 0}
     shown: list[Shown] = []
 
@@ -74,7 +88,7 @@ def _of_operation(spec: Spec, operation: Operation, origin: str, path: str, gene
     return Page(
         origin=origin,
         path=path,
-        markdown=pages.of_operation(spec, operation),
+        markdown=pages.operation_page(spec, operation),
         title=operation.name,
         description=pages.summary_of(operation.raw),
         tags=tuple(operation.tags),
@@ -89,7 +103,7 @@ def _of_tag(tag: str, about: dict[str, Any], within: list[Shown], path: str, gen
     return Page(
         origin=f"tag {tag}",
         path=path,
-        markdown=pages.of_tag(tag, about, ((operation, _link(at)) for operation, at in within)),
+        markdown=pages.tag_page(tag, about, ((operation, _link(at)) for operation, at in within)),
         title=text(about.get("x-displayName")) or tag,
         description=pages.summary_of(about),
         tags=(tag,),
@@ -102,7 +116,7 @@ def _of_api(spec: Spec, listed: list[tuple[str, str, str]], origin: str) -> Page
     return Page(
         origin=origin,
         path=OVERVIEW,
-        markdown=pages.of_api(spec, listed),
+        markdown=pages.api_page(spec, listed),
         title=text(info.get("title")) or "API",
         description=text(info.get("summary")) or pages.summary_of(info),
         address="/",
@@ -120,8 +134,8 @@ def _tags(spec: Spec, shown: Iterable[Shown]) -> dict[str, tuple[dict[str, Any],
 
 
 def _free(path: str, taken: dict[str, int]) -> str:
-    """A path as it is, or with the first number that makes it one of its own. `taken` has the last number of each."""
-    wanted = free = normalize(quote(path or "unnamed"))[:LONGEST_PATH]
+    """The path, or the path with the first free number. `taken` has the last number of each path."""
+    wanted = free = normalize(quote(path or "unnamed"))[:MAX_PATH]
     while free in taken:
         taken[wanted] += 1
         free = f"{wanted}-{taken[wanted]}"

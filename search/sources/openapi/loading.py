@@ -1,4 +1,4 @@
-"""JSON and YAML to plain values, of files that nobody vouches for."""
+"""Load JSON and YAML from untrusted files as plain values."""
 
 import json
 import re
@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-MOST_BYTES = 20 * 1024 * 1024
-MOST_DEPTH = 200
-MOST_MERGED = 100_000  # keys that `<<` may copy: it is the one way for YAML to grow as it is read
+MAX_BYTES = 20 * 1024 * 1024
+MAX_DEPTH = 200
+MAX_MERGED = 100_000  # keys that `<<` may copy: it is the one way for YAML to grow as it is read
 
 _INTEGER = re.compile(r"[-+]?\d{1,18}")
 _NUMBER = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d{1,3})?")
@@ -22,10 +22,10 @@ _CONSTANTS = {
 def load(raw: bytes) -> dict[str, Any]:
     """The object in some JSON or YAML. Raises ValueError with the end of a sentence: "is not UTF-8".
 
-    An alias stands for the very value that it names, so what is nested may be far
-    larger than the file, and may hold itself: walk through it with a budget.
+    An alias is the very value that it names, so a nested value may be far larger
+    than the file and may contain itself: walk through it with a budget.
     """
-    if len(raw) > MOST_BYTES:
+    if len(raw) > MAX_BYTES:
         raise ValueError("is larger than 20 MiB")
     try:
         text = raw.decode("utf-8-sig")
@@ -87,7 +87,7 @@ class _Reader:
                 self._put(self.anchors[event.anchor], None)
             elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
                 opened: _Mapping | list[Any] = [] if isinstance(event, yaml.SequenceStartEvent) else _Mapping()
-                if len(self.open) == MOST_DEPTH:
+                if len(self.open) == MAX_DEPTH:
                     raise ValueError("is nested too deeply")
                 self._put(opened if isinstance(opened, list) else opened.value, event.anchor)
                 self.open.append(opened)
@@ -128,7 +128,7 @@ class _Reader:
         for source in sources:
             if isinstance(source, dict):
                 self.merged += len(source)
-                if self.merged > MOST_MERGED:
+                if self.merged > MAX_MERGED:
                     raise ValueError("merges too much")
                 for key, value in list(source.items()):
                     mapping.value.setdefault(key, value)

@@ -8,31 +8,31 @@ from search.sources.openapi.schemas import (
     ANSWER,
     FAILURE,
     REQUEST,
+    Detail,
     Outline,
-    Room,
     as_json,
     code,
+    describe,
     flags,
     item,
-    joined,
+    merge,
     name_of,
-    told,
     type_of,
 )
 from search.sources.openapi.spec import Operation, Spec, items, mapping, storable, text
-from search.text.markup import fence_of
+from search.text.markdown.reader import fence, headings
 
 _PLACES = {"path": "In the path", "query": "In the query", "header": "As headers", "cookie": "As cookies"}
-_HEADING = re.compile(r"(#{1,5})(?=\s)")
+_HEADING = re.compile(r"(^ *#+)")
 
 
-def of_operation(spec: Spec, operation: Operation) -> str:
+def operation_page(spec: Spec, operation: Operation) -> str:
     """The page of an operation, in Markdown."""
     raw = operation.raw
     parts = [f"# {_line(operation.name)}", code(f"{_verb(operation)} {operation.path}")]
     if raw.get("deprecated") is True:
         parts.append("This operation is deprecated.")
-    parts += [_lowered(text(raw.get("description"))), _more(raw)]
+    parts += [_lower_headings(text(raw.get("description"))), _more(raw)]
     parts += [_authentication(spec, raw), _servers(raw, operation.common)]
     parts += _parameters(spec, operation)
     body = spec.resolve(raw.get("requestBody"))
@@ -48,7 +48,7 @@ def of_operation(spec: Spec, operation: Operation) -> str:
     return _page(parts)
 
 
-def of_tag(name: str, about: dict[str, Any], operations: Iterable[tuple[Operation, str]]) -> str:
+def tag_page(name: str, about: dict[str, Any], operations: Iterable[tuple[Operation, str]]) -> str:
     """The page of a tag: what it says of itself, and its operations, each with where its page is."""
     listed = [
         item(f"[{_label(one.name)}]({link})", [], code(f"{_verb(one)} {one.path}").strip()) for one, link in operations
@@ -57,7 +57,7 @@ def of_tag(name: str, about: dict[str, Any], operations: Iterable[tuple[Operatio
     return _page(
         [
             f"# {_line(title)}",
-            _lowered(text(about.get("description"))),
+            _lower_headings(text(about.get("description"))),
             _more(about),
             "## Operations",
             "\n".join(listed),
@@ -65,13 +65,13 @@ def of_tag(name: str, about: dict[str, Any], operations: Iterable[tuple[Operatio
     )
 
 
-def of_api(spec: Spec, tags: Iterable[tuple[str, str, str]]) -> str:
+def api_page(spec: Spec, tags: Iterable[tuple[str, str, str]]) -> str:
     """The page of the API as a whole. `tags` come as name, description and where the page is."""
     info = mapping(spec.root.get("info"))
     version = text(info.get("version"))
     schemes = mapping(mapping(spec.root.get("components")).get("securitySchemes"))
     parts = [f"# {_line(text(info.get('title')) or 'API')}", f"Version {version}." if version else ""]
-    parts += [_lowered(text(info.get("description"))), _more(spec.root)]
+    parts += [_lower_headings(text(info.get("description"))), _more(spec.root)]
     if servers := [_server(mapping(one)) for one in items(spec.root.get("servers"))]:
         parts += ["## Servers", "\n".join(filter(None, servers))]
     if schemes:
@@ -104,25 +104,19 @@ def _label(words: str) -> str:
     return re.sub(r"([\[\]])", r"\\\1", _line(words))
 
 
-def _lowered(markdown: str) -> str:
-    """A description below the title of its page: its headings are a level lower."""
+def _lower_headings(markdown: str) -> str:
+    """A description with its headings one level lower, to stand below the title of its page."""
     if "#" not in markdown:
         return markdown
-    lines = []
-    fence = None
-    for line in markdown.replace("\r\n", "\n").split("\n"):
-        if fence:
-            fence = None if fence.closes(line) else fence
-        elif opened := fence_of(line):
-            fence = opened
-        else:
-            line = _HEADING.sub(r"#\1", line, count=1) if line.startswith("#") else line
-        lines.append(line)
+    lines = markdown.replace("\r\n", "\n").split("\n")
+    for heading in headings(markdown):
+        if heading.level < 6:
+            lines[heading.line] = _HEADING.sub(r"\1#", lines[heading.line], count=1)
     return "\n".join(lines)
 
 
 def _more(raw: Any) -> str:
-    """Where more is written about something."""
+    """The link to external documentation."""
     external = mapping(raw.get("externalDocs"))
     url = text(external.get("url"))
     if not url.startswith(("https://", "http://")) or re.search(r"[\s()<>]", url):
@@ -142,14 +136,14 @@ def _server(server: dict[str, Any]) -> str:
     if not url:
         return ""
     variables = [
-        item(code(name), flags(mapping(one)), told(mapping(one)), "  ")
+        item(code(name), flags(mapping(one)), describe(mapping(one)), "  ")
         for name, one in mapping(server.get("variables")).items()
     ]
     return "\n".join([item(code(url), [], text(server.get("description"))), *variables])
 
 
 def _authentication(spec: Spec, raw: Any) -> str:
-    """What an operation asks its callers for. An empty list of the operation's own means nothing at all."""
+    """How callers authenticate. An empty list in the operation means: not at all."""
     wanted = raw.get("security", spec.root.get("security"))
     if not isinstance(wanted, list):
         return ""
@@ -179,7 +173,7 @@ def _kind(scheme: dict[str, Any]) -> str:
 
 def _scheme(name: str, scheme: dict[str, Any]) -> str:
     """A way to authenticate on the page of the API."""
-    lines = [_lowered(text(scheme.get("description")))]
+    lines = [_lower_headings(text(scheme.get("description")))]
     if url := text(scheme.get("openIdConnectUrl")):
         lines.append(f"Discovery: {code(url)}.")
     for flow, raw in mapping(scheme.get("flows")).items():
@@ -212,20 +206,20 @@ def _parameters(spec: Spec, operation: Operation) -> Iterator[str]:
 def _parameter(spec: Spec, name: str, parameter: dict[str, Any]) -> str:
     content = mapping(parameter.get("content"))
     raw = mapping(next(iter(content.values()), None)).get("schema") if content else parameter.get("schema")
-    schema = joined(spec, raw)
+    schema = merge(spec, raw)
     words = [type_of(spec, raw), "required" if parameter.get("required") is True else ""]
     words += flags({**schema, "deprecated": parameter.get("deprecated") or schema.get("deprecated")})
-    about = told({**schema, "description": parameter.get("description") or schema.get("description")})
+    about = describe({**schema, "description": parameter.get("description") or schema.get("description")})
     if "enum" not in schema and "items" in schema:
-        about = told({"enum": joined(spec, schema["items"]).get("enum"), "description": about})
+        about = describe({"enum": merge(spec, schema["items"]).get("enum"), "description": about})
     lines = [item(code(name), words, about)]
     if members := Outline(spec, REQUEST).of(raw):
         lines += [f"  {line}" for line in members.split("\n")]
     return "\n".join(lines)
 
 
-def _content(spec: Spec, content: dict[str, Any], room: Room, above: set[str | int]) -> Iterator[str]:
-    """A body: what it is in each type of content, its properties and its examples. `above` are schemas told before."""
+def _content(spec: Spec, content: dict[str, Any], room: Detail, above: set[str | int]) -> Iterator[str]:
+    """A body in each content type: its schema, properties and examples. `above` has the schemas described before."""
     for kind, raw in content.items():
         media = mapping(raw)
         schema = media.get("schema")
@@ -235,15 +229,15 @@ def _content(spec: Spec, content: dict[str, Any], room: Room, above: set[str | i
             yield f"{code(kind)}{of}, as above."
             continue
         yield f"{code(kind)}{of}"
-        whole = joined(spec, schema)
+        whole = merge(spec, schema)
         if "properties" not in whole and not name_of(schema):
-            yield told(whole)
+            yield describe(whole)
         if members := Outline(spec, room).of(schema):
             above.add(key)
             yield members
         for title, value in list(_examples(spec, media, whole))[: room.examples]:
             if written := as_json(value):
-                yield f"{_ended(title)}\n\n{_fenced(written, '' if isinstance(value, str) else 'json')}"
+                yield f"{_with_colon(title)}\n\n{fence(written, '' if isinstance(value, str) else 'json')}"
 
 
 def _examples(spec: Spec, media: dict[str, Any], schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -261,7 +255,7 @@ def _examples(spec: Spec, media: dict[str, Any], schema: dict[str, Any]) -> Iter
 
 
 def _responses(spec: Spec, responses: dict[str, Any]) -> Iterator[str]:
-    """What is answered, by status."""
+    """The responses by status."""
     above: set[str | int] = set()
     if responses:
         yield "## Responses"
@@ -302,13 +296,8 @@ def _samples(raw: Any) -> Iterator[str]:
     for sample in written:
         language = text(sample.get("lang"))
         yield text(sample.get("label")) or language
-        yield _fenced(text(sample["source"]), re.sub(r"[^\w+#.-]", "", language.lower()))
+        yield fence(text(sample["source"]), re.sub(r"[^\w+#.-]", "", language.lower()))
 
 
-def _fenced(source: str, language: str) -> str:
-    ticks = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", source)), default=0))
-    return f"{ticks}{language}\n{source}\n{ticks}"
-
-
-def _ended(title: str) -> str:
+def _with_colon(title: str) -> str:
     return title if title.endswith((":", ".")) else f"{title}:"

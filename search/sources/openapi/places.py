@@ -35,7 +35,7 @@ def address_of(operation: Operation, generator: str) -> str:
     if generator == "swagger-ui":
         webhook = operation.method == "WEBHOOK"
         tag = "webhooks" if webhook else operation.tags[0] if operation.tags else "default"
-        named = operation.id or _made_up(operation)
+        named = operation.id or _invent_name(operation)
         return f"#/{_deep(tag)}/{_deep(named)}"
     return ""
 
@@ -61,7 +61,7 @@ def _slug(words: str) -> str:
     return re.sub(r"\s+", "-", written) or re.sub(r"\s+", "-", words.lower()).strip("-")
 
 
-def _made_up(operation: Operation) -> str:
+def _invent_name(operation: Operation) -> str:
     """The name that swagger-client gives to an operation without an `operationId`."""
     return operation.pointer.rpartition("/")[2] + re.sub(r"[^\w]", "_", operation.path, flags=re.ASCII)
 

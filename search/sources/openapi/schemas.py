@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 
 from search.sources.openapi.spec import Spec, items, mapping, text
 
-_MOST_CHOICES = 6  # of a type that are named
-_MOST_NESTED = 2  # types within a type that are named
-MOST_VALUES = 40  # of an enumeration that are named
-LONGEST_EXAMPLE = 3000  # characters
-_MOST_PARTS = 50  # schemas that `allOf` may join into one
-_MOST_FIELDS = 1000  # of one of them
+_MAX_CHOICES = 6  # of a type that are named
+_MAX_NESTED = 2  # types within a type that are named
+MAX_VALUES = 40  # of an enumeration that are named
+MAX_EXAMPLE = 3000  # characters
+_MAX_PARTS = 50  # schemas that `allOf` may join into one
+_MAX_FIELDS = 1000  # of one of them
 _LIMITS = (
     *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"),
     *("minItems", "maxItems", "minProperties", "maxProperties"),
 )
 
 
-class Room(NamedTuple):
-    """How much is said of a body: levels of properties, lines, examples; and which properties are not for it."""
+class Detail(NamedTuple):
+    """How much detail a body gets: levels of properties, lines, examples; and which properties it leaves out."""
 
     levels: int
     lines: int
@@ -28,15 +28,15 @@ class Room(NamedTuple):
     hidden: str
 
 
-REQUEST = Room(5, 200, 3, "readOnly")
-ANSWER = Room(3, 100, 2, "writeOnly")
-FAILURE = Room(2, 20, 1, "writeOnly")  # errors are much the same everywhere
+REQUEST = Detail(5, 200, 3, "readOnly")
+ANSWER = Detail(3, 100, 2, "writeOnly")
+FAILURE = Detail(2, 20, 1, "writeOnly")  # errors are much the same everywhere
 
 
 class Outline:
     """A schema as a list, as long and as deep as its `room` has it."""
 
-    def __init__(self, spec: Spec, room: Room) -> None:
+    def __init__(self, spec: Spec, room: Detail) -> None:
         self.spec, self.room, self.left = spec, room, room.lines
         self.shown: set[str] = set()  # references whose properties stand there already
 
@@ -51,14 +51,14 @@ class Outline:
         for name, raw in properties.items():
             if self.left < 0:
                 return
-            inner = joined(self.spec, raw)
+            inner = merge(self.spec, raw)
             if inner.get(self.room.hidden) is True:
                 continue
             words = ["required"] if name in required else []
             yield from self._entry(f"`{name}`", raw, inner, words, margin, level)
         rest = schema.get("additionalProperties")
         if isinstance(rest, dict) and rest:
-            yield from self._entry("Any other name", rest, joined(self.spec, rest), [], margin, level)
+            yield from self._entry("Any other name", rest, merge(self.spec, rest), [], margin, level)
         if "items" in schema and not properties:
             yield from self._within(schema["items"], margin, level)
         choices = [choice for choice in _choices(schema) if self.spec.resolve(choice).get("type") != "null"]
@@ -68,7 +68,7 @@ class Outline:
         for choice in choices:
             if self.left < 0:
                 return
-            inner = joined(self.spec, choice)
+            inner = merge(self.spec, choice)
             if _has_members(inner):
                 label = text(inner.get("title")) or name_of(choice) or "One choice"
                 yield from self._entry(f"**{label}**", choice, inner, [], margin, level)
@@ -79,7 +79,7 @@ class Outline:
         if level + 1 < self.room.levels and reference not in self.shown:
             if reference:
                 self.shown.add(reference)
-            yield from self._members(joined(self.spec, raw), margin, level + 1)
+            yield from self._members(merge(self.spec, raw), margin, level + 1)
 
     def _entry(
         self, label: str, raw: Any, inner: dict[str, Any], words: list[str], margin: str, level: int
@@ -89,12 +89,12 @@ class Outline:
             if self.left == -1:
                 yield f"{margin}- Further properties are not shown here."
             return
-        yield item(label, [type_of(self.spec, raw), *words, *flags(inner)], told(inner), margin)
+        yield item(label, [type_of(self.spec, raw), *words, *flags(inner)], describe(inner), margin)
         yield from self._within(raw, f"{margin}  ", level)
 
 
-def joined(spec: Spec, raw: Any) -> dict[str, Any]:
-    """A schema with all that `allOf` brings to it, references resolved. Its properties are as they are written."""
+def merge(spec: Spec, raw: Any) -> dict[str, Any]:
+    """A schema merged with those in `allOf`, references resolved. Its properties stay as they are."""
     schema = spec.resolve(raw)
     if not isinstance(schema.get("allOf"), list):
         return schema
@@ -104,38 +104,38 @@ def joined(spec: Spec, raw: Any) -> dict[str, Any]:
     waiting: list[Any] = [schema]
     for part in waiting:
         resolved = spec.resolve(part)
-        whole = {**dict(islice(resolved.items(), _MOST_FIELDS)), **whole}
-        properties |= dict(islice(mapping(resolved.get("properties")).items(), _MOST_FIELDS))
-        required += items(resolved.get("required"))[:_MOST_FIELDS]
-        waiting += items(resolved.get("allOf"))[: _MOST_PARTS - len(waiting)]
+        whole = {**dict(islice(resolved.items(), _MAX_FIELDS)), **whole}
+        properties |= dict(islice(mapping(resolved.get("properties")).items(), _MAX_FIELDS))
+        required += items(resolved.get("required"))[:_MAX_FIELDS]
+        waiting += items(resolved.get("allOf"))[: _MAX_PARTS - len(waiting)]
     del whole["allOf"]
     return {**whole, **({"properties": properties, "required": required} if properties else {})}
 
 
 def type_of(spec: Spec, raw: Any, level: int = 0) -> str:
     """What a value is, in words: `array of User object`, `string or null`, `string date-time`."""
-    schema = joined(spec, raw)
+    schema = merge(spec, raw)
     kind = schema.get("type")
     kinds = [text(one) for one in kind] if isinstance(kind, list) else [text(kind)] if text(kind) else []
     if schema.get("nullable") is True:
         kinds.append("null")
-    if (choices := _choices(schema)) and level < _MOST_NESTED:
-        named = dict.fromkeys(type_of(spec, choice, level + 1) for choice in choices[:_MOST_CHOICES])
-        named |= {"others": None} if len(choices) > _MOST_CHOICES else {}
+    if (choices := _choices(schema)) and level < _MAX_NESTED:
+        named = dict.fromkeys(type_of(spec, choice, level + 1) for choice in choices[:_MAX_CHOICES])
+        named |= {"others": None} if len(choices) > _MAX_CHOICES else {}
         named |= {"null": None} if "null" in kinds else {}
         return " or ".join(named)
     if not kind:
-        kinds[:0] = _guessed(schema)
+        kinds[:0] = _guess_type(schema)
     called = name_of(raw)
     words = {"object": f"{called} object" if called else "object", "array": "array"}
-    if "items" in schema and level < _MOST_NESTED:
+    if "items" in schema and level < _MAX_NESTED:
         words["array"] = f"array of {type_of(spec, schema['items'], level + 1)}"
     form = text(schema.get("format"))
     return " or ".join(f"{words.get(kind, kind)}{f' {form}' if form and kind != 'null' else ''}" for kind in kinds)
 
 
 def flags(schema: dict[str, Any]) -> list[str]:
-    """What else a value is: its default and its limits."""
+    """The default and the limits of a value, in words."""
     found = ["deprecated"] if schema.get("deprecated") is True else []
     if schema.get("default") is not None and (default := as_json(schema["default"], 100)):
         found.append(f"default {code(default)}")
@@ -146,11 +146,11 @@ def flags(schema: dict[str, Any]) -> list[str]:
     return found
 
 
-def told(schema: dict[str, Any]) -> str:
-    """What a schema says of itself, and the values that it allows."""
+def describe(schema: dict[str, Any]) -> str:
+    """The description of a schema and the values that it allows."""
     values = items(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
-    named = [code(word) for value in values[:MOST_VALUES] if (word := as_json(value, 100))]
-    more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
+    named = [code(word) for value in values[:MAX_VALUES] if (word := as_json(value, 100))]
+    more = f" and {len(values) - MAX_VALUES} more" if len(values) > MAX_VALUES else ""
     allowed = f"{'One of' if len(values) > 1 else 'Always'} {', '.join(named)}{more}." if named else ""
     description = text(schema.get("description"))
     if not allowed or "\n" in description:
@@ -175,8 +175,8 @@ def code(word: str) -> str:
     return f"`` {word} ``" if "`" in word else f"`{word}`"
 
 
-def as_json(value: Any, longest: int = LONGEST_EXAMPLE) -> str:
-    """A value as JSON, text as it is. Nothing where it would be longer than so many characters."""
+def as_json(value: Any, longest: int = MAX_EXAMPLE) -> str:
+    """A value as JSON, text as it is; empty when it would be too long."""
     if isinstance(value, str):
         return value if len(value) <= longest else ""
     if not _is_small(value, longest):
@@ -199,7 +199,7 @@ def _has_members(schema: dict[str, Any]) -> bool:
     return any(key in schema for key in ("properties", "items", "oneOf", "anyOf"))
 
 
-def _guessed(schema: dict[str, Any]) -> list[str]:
+def _guess_type(schema: dict[str, Any]) -> list[str]:
     """The type of a schema that names none."""
     if "properties" in schema or "additionalProperties" in schema:
         return ["object"]

@@ -10,13 +10,13 @@ from urllib.parse import unquote
 
 from search.sources import UNSTORABLE, digest_of
 from search.sources.files import read_inside
-from search.sources.openapi.loading import MOST_BYTES, load
+from search.sources.openapi.loading import MAX_BYTES, load
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-MOST_FILES = 200  # that a document may refer to
-MOST_OF_PATH = 100  # fields: many paths may refer to the same large object
-LONGEST_SUMMARY = 150
-_MOST_STEPS = 20  # from a reference to what it means
+MAX_FILES = 200  # that a document may refer to
+MAX_PATH = 100  # fields: many paths may refer to the same large object
+MAX_SUMMARY = 150
+_MAX_STEPS = 20  # from a reference to what it means
 _FILE = re.compile(rb"""\$ref["']?\s*:\s*["']?([^"'#\s,}]+\.(?:json|ya?ml))""")
 
 
@@ -41,7 +41,7 @@ class Operation(NamedTuple):
     def summary(self) -> str:
         """Its summary, unless that is a whole description."""
         summary = " ".join(text(self.raw.get("summary")).split())
-        return summary if len(summary) <= LONGEST_SUMMARY else ""
+        return summary if len(summary) <= MAX_SUMMARY else ""
 
     @property
     def id(self) -> str:
@@ -66,7 +66,7 @@ class Spec:
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "") -> "Spec":
         """A document that stands alone. Raises ValueError with the end of a sentence."""
-        return cls({name: _checked(load(raw))}, digest_of(raw), name)
+        return cls({name: _validate(load(raw))}, digest_of(raw), name)
 
     @classmethod
     def from_file(cls, file: Path) -> "Spec":
@@ -77,14 +77,14 @@ class Spec:
         waiting = [file.name]
         for name in waiting:
             try:
-                raw = read_inside(folder, folder / name, MOST_BYTES)
+                raw = read_inside(folder, folder / name, MAX_BYTES)
             except ValueError:
                 if not raws:
                     raise
                 continue
-            if len(waiting) > MOST_FILES or sum(map(len, raws)) + len(raw) > MOST_BYTES:
+            if len(waiting) > MAX_FILES or sum(map(len, raws)) + len(raw) > MAX_BYTES:
                 continue
-            files[name] = _with_paths(_loaded(raw), name) if raws else _checked(load(raw))
+            files[name] = _with_paths(_load(raw), name) if raws else _validate(load(raw))
             raws.append(raw)
             named = (_beside(name, found.decode("utf-8", "replace")) for found in _FILE.findall(raw))
             waiting += [found for found in dict.fromkeys(named) if found not in waiting]
@@ -96,7 +96,7 @@ class Spec:
         Nothing, where a reference leads nowhere or to another host.
         """
         beside: dict[str, Any] = {}
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             if not isinstance(node, dict):
                 return beside
             reference = node.get("$ref")
@@ -112,7 +112,7 @@ class Spec:
             for key, item in mapping(self.root.get(field)).items():
                 path = storable(key)
                 common = self.resolve(item)
-                for method, raw in islice(common.items(), MOST_OF_PATH):
+                for method, raw in islice(common.items(), MAX_PATH):
                     if method in METHODS and isinstance(raw, dict):
                         pointer = f"/{field}/{path.replace('~', '~0').replace('/', '~1')}/{method}"
                         verb = method.upper() if field == "paths" else "WEBHOOK"
@@ -150,7 +150,7 @@ def mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _checked(root: dict[str, Any]) -> dict[str, Any]:
+def _validate(root: dict[str, Any]) -> dict[str, Any]:
     """The root of a document of OpenAPI 3."""
     if "swagger" in root:
         raise ValueError(f"is Swagger {text(root['swagger'])[:10]}; convert it to OpenAPI 3 first")
@@ -162,7 +162,7 @@ def _checked(root: dict[str, Any]) -> dict[str, Any]:
     return root
 
 
-def _loaded(raw: bytes) -> dict[str, Any]:
+def _load(raw: bytes) -> dict[str, Any]:
     """A file that is referred to; empty when it is none that can be read."""
     try:
         return load(raw)

@@ -13,7 +13,7 @@ from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, my
 from search.sources.files import MARKDOWN, names_below, quoted, text_inside
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.rst.includes import includes_in, text_of
 from search.sources.rst.scope import MAX_INCLUDES
 from search.sources.rst.site import MAX_BYTES, MAX_TITLE, Site, Target, labels_of, place_of, title_of
@@ -27,6 +27,18 @@ _OFF = ("false", "0", "no")
 _WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is a folder for Sphinx, as the request says or its files show."""
+    if not request.folder or request.manifest:
+        return False
+    return request.generator == "sphinx" or (not request.generator and is_sphinx(request.folder))
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The pages of the folder and its redirects."""
+    return read_folder(Path(request.location), request)
+
+
 def is_sphinx(root: Path) -> bool:
     """Whether a folder is a Sphinx project, or has mostly reStructuredText and no other generator."""
     if configuration.find_folder(root):
@@ -37,7 +49,7 @@ def is_sphinx(root: Path) -> bool:
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
 
 
-def read_folder(root: Path, reading: Reading | None = None) -> Iterator[Item]:
+def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Item]:
     """Every page, and the redirects of conf.py, which is never run."""
     folder = configuration.find_folder(root) or root
     conf = configuration.read(folder, root)

@@ -1,1 +1,1 @@
-"""What is read over HTTP: sites by their sitemaps or links, and llms.txt. Whoever answers there is not trusted."""
+"""Sources that are read over HTTP: sites by their sitemaps or links, and llms.txt. The servers are not trusted."""

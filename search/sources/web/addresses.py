@@ -1,4 +1,4 @@
-"""Which addresses a crawl may visit, and one spelling for each of them."""
+"""The addresses that a crawl may visit, each in one spelling."""
 
 import mimetypes
 import posixpath
@@ -9,7 +9,7 @@ import httpx
 from search.sources.files import MARKDOWN
 from search.sources.web.fetch import site_of
 
-LONGEST_ADDRESS = 1000
+MAX_ADDRESS = 1000
 _PAGES = (".html", ".htm", ".xhtml", ".php", ".asp", ".aspx", ".jsp")
 
 
@@ -29,7 +29,7 @@ class Scope:
             self.folder = docs if _below(docs, self.folder) else self.folder
 
     def own(self, address: str, base: str = "") -> str:
-        """The address as the crawl spells it: absolute, without query and fragment; empty where it is not inside."""
+        """The crawl's spelling of an address: absolute, without query and fragment; empty outside the folder."""
         found = httpx.URL(absolute(address, base))
         if not found.host or site_of(str(found)) != site_of(str(self._site)) or not _below(found.path, self.folder):
             return ""
@@ -40,7 +40,7 @@ class Scope:
 
 def absolute(address: str, base: str = "") -> str:
     """An address on the web, absolute and as the standard spells it, without its fragment; empty for any other."""
-    if len(address) > LONGEST_ADDRESS:
+    if len(address) > MAX_ADDRESS:
         return ""
     try:
         found = httpx.URL(base).join(address) if base else httpx.URL(address)
@@ -52,7 +52,7 @@ def absolute(address: str, base: str = "") -> str:
 
 
 def may_be_page(address: str) -> bool:
-    """Whether an address may be that of a page in HTML: what is an image, an archive or Markdown by its name is not."""
+    """Whether an address may be an HTML page. An image, an archive or Markdown by its name is not."""
     path = urlsplit(address).path.lower()
     if path.endswith(_PAGES):
         return True

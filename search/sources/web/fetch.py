@@ -1,4 +1,4 @@
-"""Reading over HTTP from hosts that nobody vouches for: addresses are judged, and nothing is taken without a bound."""
+"""Fetch from untrusted hosts over HTTP: every address is checked, and everything received is bounded."""
 
 import re
 import time
@@ -12,52 +12,52 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.web import network
 from search.sources.web.private import PrivateHosts
 
 AGENT = "docs-service"  # what robots.txt may call it
 USER_AGENT = f"{AGENT}/0.1 (reads documentation for its owner's search)"
-MOST_REDIRECTS = 5
-LONGEST_VALIDATOR = 200
-LONGEST_ADDRESS = 2000
+MAX_REDIRECTS = 5
+MAX_VALIDATOR = 200
+MAX_ADDRESS = 2000
 _REDIRECTS = (301, 302, 303, 307, 308)
 _SHOWN = 200  # characters of an address in a message
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 
-class Caps(NamedTuple):
-    """The most that is taken: bytes, packed or unpacked, and seconds in all, redirects included."""
+class Limits(NamedTuple):
+    """Limits of a fetch: bytes, compressed or not, and total seconds with redirects."""
 
     bytes: int
     seconds: float
 
 
-PAGE = Caps(5 * 1024 * 1024, 20.0)
-LARGE = Caps(100 * 1024 * 1024, 120.0)  # a whole site or interface in one file
+PAGE = Limits(5 * 1024 * 1024, 20.0)
+LARGE = Limits(100 * 1024 * 1024, 120.0)  # a whole site or interface in one file
 
 
-class Unfetched(ValueError):
-    """Nothing came from an address. As text it is a sentence; `reason` goes on after the address.
+class FetchError(ValueError):
+    """An address could not be fetched. As text it is a sentence; `reason` is its part after the address.
 
-    `status` is what the server answered, 0 when it did not. `elsewhere` says that it redirects to another site.
+    `status` is the server's status, 0 without an answer. `elsewhere` is True for a redirect to another site.
     """
 
     def __init__(self, url: str, reason: str, status: int = 0, *, elsewhere: bool = False) -> None:
-        super().__init__(f"{shown(url)} {reason}")
+        super().__init__(f"{printable(url)} {reason}")
         self.reason = reason
         self.status = status
         self.elsewhere = elsewhere
 
     @property
     def is_gone(self) -> bool:
-        """Whether there is no such page, rather than none just now."""
+        """Whether the page does not exist, rather than failed this time."""
         return self.status in (404, 410)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server gave. `url` is the address after redirects, `headers` have lower-case names, `body` is unpacked."""
+    """A response. `url` is the address after redirects, `headers` have lower-case names, `body` is decompressed."""
 
     url: str
     status: int
@@ -82,21 +82,21 @@ class Answer:
 
     @property
     def validator(self) -> str:
-        """What to ask with whether it has changed: the ETag, else the date; empty where the server gives neither."""
+        """The value for a conditional request: the ETag, else the date; empty without either."""
         given = self.headers.get("etag") or self.headers.get("last-modified", "")
-        return given if len(given) <= LONGEST_VALIDATOR and given.isascii() and given.isprintable() else ""
+        return given if len(given) <= MAX_VALIDATOR and given.isascii() and given.isprintable() else ""
 
 
 class Fetcher:
-    """Asks with GET: no cookies, no credentials, no proxies of the environment. May be used by several threads.
+    """Sends GET requests without cookies, credentials or proxies of the environment. Safe for several threads.
 
-    Only http and https, only public hosts and those that the owner names, at the first and at each address that it is
-    redirected to. Redirects stay on the site (`same_site`). What a cap of time does not reach is the look-up of a name,
-    which ends when the system's resolver gives up.
+    It connects only over http and https, and only to public hosts and those that the owner allows, also after
+    redirects. Redirects stay on the site (`same_site`). The time limit does not cover the look-up of a name, which
+    ends when the system's resolver gives up.
     """
 
-    def __init__(self, reading: Reading, resolver: network.Resolver = network.resolve) -> None:
-        guarded = network.Guarded(PrivateHosts(reading.private_hosts), resolver)
+    def __init__(self, request: SourceRequest, resolver: network.Resolver = network.resolve) -> None:
+        guarded = network.GuardedBackend(PrivateHosts(request.private_hosts), resolver)
         self._pool = httpcore.ConnectionPool(network_backend=guarded)
 
     def __enter__(self) -> "Fetcher":
@@ -107,27 +107,29 @@ class Fetcher:
     ) -> None:
         self._pool.close()
 
-    def get(self, url: str, validator: str = "", caps: Caps = PAGE, only: Collection[str] = ()) -> Answer:
+    def get(self, url: str, validator: str = "", caps: Limits = PAGE, only: Collection[str] = ()) -> Answer:
         """The answer with status 200, or 304 when the validator (`Answer.validator`) still holds.
 
-        With `only`, bodies of other media types are not read. Raises Unfetched.
+        With `only`, bodies of other media types are not read. Raises FetchError.
         """
         at = _readable(url, url)
         with network.within(caps.seconds) as until:
-            for _ in range(MOST_REDIRECTS + 1):
+            for _ in range(MAX_REDIRECTS + 1):
                 answer = self._ask(url, at, validator, caps, only, until)
                 if answer.status not in _REDIRECTS:
                     break
                 at = _readable(url, answer.headers.get("location", ""), at)
                 if not same_site(url, str(at)):
-                    raise Unfetched(url, f"leads to another site, {shown(str(at))}", answer.status, elsewhere=True)
+                    raise FetchError(url, f"leads to another site, {printable(str(at))}", answer.status, elsewhere=True)
             else:
-                raise Unfetched(url, f"is redirected more than {MOST_REDIRECTS} times", answer.status)
+                raise FetchError(url, f"is redirected more than {MAX_REDIRECTS} times", answer.status)
         if answer.status == 200 or (answer.is_unchanged and validator):
             return answer
-        raise Unfetched(url, f"answers {answer.status}", answer.status)
+        raise FetchError(url, f"answers {answer.status}", answer.status)
 
-    def _ask(self, url: str, at: httpx.URL, validator: str, caps: Caps, only: Collection[str], until: float) -> Answer:
+    def _ask(
+        self, url: str, at: httpx.URL, validator: str, caps: Limits, only: Collection[str], until: float
+    ) -> Answer:
         """One request, without following where it leads."""
         headers = [
             (b"User-Agent", USER_AGENT.encode()),
@@ -145,24 +147,24 @@ class Fetcher:
                 answer = Answer(str(at.copy_with(fragment=None)), response.status, given, b"")
                 if response.status != 200 or (only and answer.content_type not in only):
                     return answer
-                pieces = _timed(response.iter_stream(), until)
-                body = b"".join(unpacked(pieces, given.get("content-encoding", ""), caps.bytes))
+                pieces = _until(response.iter_stream(), until)
+                body = b"".join(decompress(pieces, given.get("content-encoding", ""), caps.bytes))
                 return Answer(answer.url, answer.status, given, body)
         except network.NotPublic as refused:
-            raise Unfetched(
+            raise FetchError(
                 url,
                 f"is at {refused.address}, which is no public address. Where documentation is to be read from there, "
                 f"name {at.netloc.decode()} in CRAWL_PRIVATE_HOSTS.",
             ) from None
-        except network.Unknown:
-            raise Unfetched(url, "cannot be reached: there is no host of that name") from None
+        except network.UnknownHost:
+            raise FetchError(url, "cannot be reached: there is no host of that name") from None
         except httpcore.TimeoutException:
-            raise Unfetched(url, f"did not answer whole within {caps.seconds:g} seconds") from None
+            raise FetchError(url, f"did not answer whole within {caps.seconds:g} seconds") from None
         except (httpcore.NetworkError, httpcore.ProtocolError) as failure:
             said = _UNPRINTABLE.sub("?", str(failure))[:_SHOWN]
-            raise Unfetched(url, f"cannot be reached: {said or 'the connection broke'}") from None
+            raise FetchError(url, f"cannot be reached: {said or 'the connection broke'}") from None
         except ValueError as wrong:
-            raise Unfetched(url, str(wrong)) from None
+            raise FetchError(url, str(wrong)) from None
 
 
 def same_site(one: str, other: str) -> bool:
@@ -184,10 +186,10 @@ def site_of(url: str) -> tuple[str, int | None]:
     return (parts.hostname or "").rstrip(".").removeprefix("www."), None if parts.port == usual else parts.port
 
 
-def shown(url: str) -> str:
-    """An address as a message may have it: of one line, not too long, without a password or a query, which may be one.
+def printable(url: str) -> str:
+    """An address for messages: one line, not too long, without password and query, which may hold secrets.
 
-    >>> shown("https://me:secret@docs.example/?token=secret")
+    >>> printable("https://me:secret@docs.example/?token=secret")
     'https://docs.example/?…'
     """
     url = re.sub(r"(?<=//)[^/?#]*@", "", url)
@@ -195,10 +197,10 @@ def shown(url: str) -> str:
     return _UNPRINTABLE.sub("?", url[:_SHOWN]) + ("?…" if query else "…" if len(url) > _SHOWN else "")
 
 
-def unpacked(pieces: Iterable[bytes], encoding: str, most: int) -> Iterator[bytes]:
-    """The bytes behind a content encoding, each piece as it comes; nothing beyond the cap is ever unpacked.
+def decompress(pieces: Iterable[bytes], encoding: str, most: int) -> Iterator[bytes]:
+    """Decompress a body piece by piece; nothing beyond the limit is ever decompressed.
 
-    Raises ValueError with a reason when they, packed or not, are more than `most`, or are broken.
+    Raises ValueError with a reason when the body, compressed or not, is larger than `most`, or broken.
     """
     encoding = encoding.strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
@@ -224,8 +226,8 @@ def unpacked(pieces: Iterable[bytes], encoding: str, most: int) -> Iterator[byte
         raise ValueError("breaks off")
 
 
-def _timed(pieces: Iterator[bytes], until: float) -> Iterator[bytes]:
-    """The pieces as long as there is time: what was received at once is not timed by the sockets."""
+def _until(pieces: Iterator[bytes], until: float) -> Iterator[bytes]:
+    """The pieces until the time is over: sockets do not time data that has already arrived."""
     for piece in pieces:
         if time.monotonic() > until:
             raise httpcore.ReadTimeout("the time is over")
@@ -233,18 +235,18 @@ def _timed(pieces: Iterator[bytes], until: float) -> Iterator[bytes]:
 
 
 def _readable(asked: str, url: str, base: httpx.URL | None = None) -> httpx.URL:
-    """An address that may be asked. Raises Unfetched about the address that it all began with."""
+    """The address, if it may be requested. Raises FetchError about the first address."""
     try:
         found = base.join(url) if base else httpx.URL(url)
         site_of(str(found))  # which minds the port, too
     except (httpx.InvalidURL, ValueError):
-        raise Unfetched(asked, "is no address" if not base else "leads to what is no address") from None
+        raise FetchError(asked, "is no address" if not base else "leads to what is no address") from None
     if found.scheme not in ("http", "https") or not found.host:
         verb = "leads to" if base else "is"
-        raise Unfetched(asked, f"{verb} no address that begins with https:// or http://", elsewhere=bool(base))
-    if len(str(found)) > LONGEST_ADDRESS:
-        raise Unfetched(asked, f"{'leads to' if base else 'is'} an address of more than {LONGEST_ADDRESS} characters")
+        raise FetchError(asked, f"{verb} no address that begins with https:// or http://", elsewhere=bool(base))
+    if len(str(found)) > MAX_ADDRESS:
+        raise FetchError(asked, f"{'leads to' if base else 'is'} an address of more than {MAX_ADDRESS} characters")
     if found.userinfo:
         verb = "leads to an address with" if base else "has"
-        raise Unfetched(asked, f"{verb} a user name or a password, which are never sent", elsewhere=bool(base))
+        raise FetchError(asked, f"{verb} a user name or a password, which are never sent", elsewhere=bool(base))
     return found

@@ -1,4 +1,4 @@
-"""What a site keeps for agents (llmstxt.org): `llms.txt` lists its pages, `llms-full.txt` holds them."""
+"""Files for agents (llmstxt.org): `llms.txt` lists a site's pages, `llms-full.txt` holds them."""
 
 import re
 import time
@@ -10,112 +10,127 @@ from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
 from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.web import llms_full, robots
 from search.sources.web.addresses import absolute
-from search.sources.web.crawl import AT_ONCE, MOST_PAGES, MOST_SECONDS
-from search.sources.web.fetch import LARGE, PAGE, Fetcher, shown, site_of
+from search.sources.web.crawl import AT_ONCE, MAX_PAGES, MAX_SECONDS
+from search.sources.web.fetch import LARGE, PAGE, Fetcher, printable, site_of
 from search.sources.web.markdown_page import markdown_page, place_of
 from search.sources.web.visits import HTML, MARKDOWN, Visitor
-from search.text.sections import anchor_and_heading
+from search.text.markdown.links import links
+from search.text.markdown.visible import anchor_and_heading
 
-_LINK = re.compile(r"\[[^\[\]\n]{0,500}\]\(\s*<?([^()<>\s]{1,1000})>?(?:\s+\"[^\"\n]{0,500}\")?\s*\)")
+_NAMES = ("llms.txt", "llms-full.txt")
 _AGAIN = re.compile(r"/llms(?:-\w+)*\.txt$")
 
 
-def read_address(reading: Reading) -> Iterator[Item]:
+def recognizes(request: SourceRequest) -> bool:
+    """Whether the location is such a file, at an address or on disk."""
+    if request.is_remote:
+        return urlsplit(request.location).path.lower().endswith(tuple(f"/{name}" for name in _NAMES))
+    return request.file is not None and request.file.name.lower() in _NAMES
+
+
+def read(request: SourceRequest) -> Iterator[Item]:
+    """The pages that the file holds or links to. Raises ValueError when it cannot be read."""
+    return read_file(request.file, request) if request.file else read_address(request)
+
+
+def read_address(request: SourceRequest) -> Iterator[Item]:
     """The pages of an `llms-full.txt`, or those that an `llms.txt` links to. Raises ValueError when it is not there."""
-    is_full = _is_full(urlsplit(reading.location).path)
-    with Fetcher(reading) as fetcher:
-        answer = fetcher.get(reading.location, caps=LARGE if is_full else PAGE)
+    is_full = _is_full(urlsplit(request.location).path)
+    with Fetcher(request) as fetcher:
+        answer = fetcher.get(request.location, caps=LARGE if is_full else PAGE)
         if answer.content_type in HTML:  # as sites answer that have the same page for all they do not know
-            raise ValueError(f"{shown(reading.location)} is a page in HTML, so the site has no such file.")
+            raise ValueError(f"{printable(request.location)} is a page in HTML, so the site has no such file.")
         if is_full:
-            yield from _pieces(answer.body, answer.url, reading)
+            yield from _pages_in(answer.body, answer.url, request)
         else:
-            yield from _linked(answer.body, answer.url, reading, fetcher)
+            yield from _pages_linked(answer.body, answer.url, request, fetcher)
 
 
-def read_file(file: Path, reading: Reading) -> Iterator[Item]:
-    """The same of a copy on disk. Links are of the docs URL's site, and read from there. Raises ValueError."""
+def read_file(file: Path, request: SourceRequest) -> Iterator[Item]:
+    """The pages of a copy on disk. Its links are resolved against the docs URL and fetched. Raises ValueError."""
     is_full = _is_full(file.name)
     most = LARGE.bytes if is_full else PAGE.bytes
     if file.stat().st_size > most:
         raise ValueError(f"{file.name} is larger than {most // 1024 // 1024} MiB")
     if is_full:
-        yield from _pieces(file.read_bytes(), reading.docs_url, reading)
+        yield from _pages_in(file.read_bytes(), request.docs_url, request)
     else:
-        with Fetcher(reading) as fetcher:
-            yield from _linked(file.read_bytes(), reading.docs_url, reading, fetcher)
+        with Fetcher(request) as fetcher:
+            yield from _pages_linked(file.read_bytes(), request.docs_url, request, fetcher)
 
 
 def _is_full(name: str) -> bool:
     return name.lower().endswith("llms-full.txt")
 
 
-def _pieces(source: bytes, base: str, reading: Reading) -> Iterator[Item]:
+def _pages_in(source: bytes, base: str, request: SourceRequest) -> Iterator[Item]:
     """The pages of a whole site in one file. One that names no address has its path from its title."""
     seen: dict[str, int] = {}
     for count, piece in enumerate(llms_full.pieces(source), 1):
-        if count > MOST_PAGES:
-            yield Bad(shown(reading.location), f"has more than {MOST_PAGES:,} pages; the rest is left out")
+        if count > MAX_PAGES:
+            yield Bad(printable(request.location), f"has more than {MAX_PAGES:,} pages; the rest is left out")
             return
         address = place_of(absolute(piece.address, base)) if piece.address else ""
         if address:
-            origin, path = address, reading.path_of(address)
+            origin, path = address, request.path_of(address)
         else:
             path = normalize(anchor_and_heading(piece.title, seen)[0] or "page")
             origin = f"{piece.title or 'a page without a title'} (page {count})"
         if len(piece.markdown) > PAGE.bytes:
-            yield Bad(shown(origin), "is larger than 5 MiB", path)
+            yield Bad(printable(origin), "is larger than 5 MiB", path)
             continue
         digest = digest_of(address, piece.title, piece.markdown)
-        page = Page(origin=shown(origin), path=path, markdown="", title=piece.title, address=address, digest=digest)
+        page = Page(origin=printable(origin), path=path, markdown="", title=piece.title, address=address, digest=digest)
         yield Draft(page.origin, path, digest, partial(markdown_page, page, piece.markdown))
 
 
-def _linked(source: bytes, base: str, reading: Reading, fetcher: Fetcher) -> Iterator[Item]:
+def _pages_linked(source: bytes, base: str, request: SourceRequest, fetcher: Fetcher) -> Iterator[Item]:
     """The pages that a list links to, as far as they are of its site."""
-    visitor = Visitor(reading, fetcher, robots.read(fetcher, base), types=HTML + MARKDOWN)
+    visitor = Visitor(request, fetcher, robots.read(fetcher, base), types=HTML + MARKDOWN)
     addresses = []
     for address in _addresses(source.decode("utf-8-sig", "replace"), base):
         if site_of(address) == site_of(base):
             addresses.append(address)
         else:
-            yield LeftOut(shown(address), "is on another site")
-    if len(addresses) > MOST_PAGES:
-        yield Bad(shown(reading.location), f"has more than {MOST_PAGES:,} pages; the rest is left out")
-    yield from _visited(addresses[:MOST_PAGES], visitor)
+            yield LeftOut(printable(address), "is on another site")
+    if len(addresses) > MAX_PAGES:
+        yield Bad(printable(request.location), f"has more than {MAX_PAGES:,} pages; the rest is left out")
+    yield from _visit_all(addresses[:MAX_PAGES], visitor)
 
 
-def _visited(addresses: Sequence[str], visitor: Visitor) -> Iterator[Item]:
-    """What became of each, in order."""
-    reading = visitor.reading
-    until = time.monotonic() + MOST_SECONDS
+def _visit_all(addresses: Sequence[str], visitor: Visitor) -> Iterator[Item]:
+    """Visit each address and give its items in order."""
+    request = visitor.request
+    until = time.monotonic() + MAX_SECONDS
     seen: set[str] = set()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for start in range(0, len(addresses), 2 * AT_ONCE):
             if time.monotonic() > until:
-                yield Bad(shown(reading.location), f"takes longer than {MOST_SECONDS / 60:.0f} minutes; the rest stays")
-                yield from (visitor.unread(place_of(address), "was not come to") for address in addresses[start:])
+                yield Bad(
+                    printable(request.location), f"takes longer than {MAX_SECONDS / 60:.0f} minutes; the rest stays"
+                )
+                yield from (visitor.unread(place_of(address), "was not reached") for address in addresses[start:])
                 return
             some = addresses[start : start + 2 * AT_ONCE]
-            reading.progress(f"{start} of {len(addresses)} pages: {reading.path_of(place_of(some[0]))}")
+            request.progress(f"{start} of {len(addresses)} pages: {request.path_of(place_of(some[0]))}")
             for address, visit in zip(some, pool.map(visitor.visit, some), strict=True):
-                path, place = reading.path_of(place_of(address)), reading.path_of(visit.address)
+                path, place = request.path_of(place_of(address)), request.path_of(visit.address)
                 if path != place:
                     yield Moved(path, place)
                 if place in seen:
                     continue
                 seen.add(place)
-                yield visit.item or LeftOut(shown(address), "is no page in Markdown or HTML")
+                yield visit.item or LeftOut(printable(address), "is no page in Markdown or HTML")
 
 
 def _addresses(text: str, base: str) -> Iterator[str]:
     """Where the links lead, each page once."""
     seen: set[str] = set()
-    for link in _LINK.finditer(text):
-        address = absolute(link[1], base)
+    for link in links(text):
+        address = "" if link.is_image else absolute(link.target, base)
         if address and not _AGAIN.search(address) and place_of(address) not in seen:
             seen.add(place_of(address))
             yield address

@@ -1,9 +1,11 @@
-"""A whole site in one file, `llms-full.txt`, cut into its pages. There is no standard for it; sites do one of these.
+"""Split a whole site in one file, `llms-full.txt`, into its pages. There is no standard; sites do one of these:
 
 - elements: `<page>`, `<doc title="…" url="…">`, `<document>`, each around a page
 - front matter with `url:`, `source:` or the like above each page
 - a title and its source, as Mintlify writes it: `# Title`, then `Source: https://…`
 - nothing: then each heading of the first level outside code begins a page
+
+The file may be very large, so it is searched as bytes and not parsed by `search.text.markdown`.
 """
 
 import re
@@ -44,7 +46,7 @@ class Piece(NamedTuple):
 def pieces(source: bytes) -> Iterator[Piece]:
     """The pages of a file, one by one. Takes time in proportion to its length."""
     source = source.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    for convention in (_of_elements, _of_front_matter, _of_sources, _of_titles):
+    for convention in (_by_elements, _by_front_matter, _by_sources, _by_titles):
         found = convention(source)
         if first := next(found, None):
             yield first
@@ -52,8 +54,8 @@ def pieces(source: bytes) -> Iterator[Piece]:
             return
 
 
-def _of_elements(source: bytes) -> Iterator[Piece]:
-    for element, end in _to_the_next(_ELEMENT.finditer(source), source):
+def _by_elements(source: bytes) -> Iterator[Piece]:
+    for element, end in _with_ends(_ELEMENT.finditer(source), source):
         said = {name.lower(): one or other for name, one, other in _ATTRIBUTE.findall(element[2])}
         closing = source.find(b"</" + element[1] + b">", element.end(), end)
         body = source[element.end() : end if closing < 0 else closing].strip()
@@ -69,20 +71,20 @@ def _of_elements(source: bytes) -> Iterator[Piece]:
         yield Piece(unescape(_text(said.get(b"title", b""))), unescape(_text(address)), body)
 
 
-def _of_front_matter(source: bytes) -> Iterator[Piece]:
+def _by_front_matter(source: bytes) -> Iterator[Piece]:
     fronts = (front for front in _FRONT.finditer(source) if _PLACE.search(front[0]))
-    for front, end in _to_the_next(fronts, source):
+    for front, end in _with_ends(fronts, source):
         place = _PLACE.search(front[0])
         yield Piece("", _text(place[1]) if place else "", source[front.start() : end])
 
 
-def _of_sources(source: bytes) -> Iterator[Piece]:
-    for heading, end in _to_the_next(_SOURCE.finditer(source), source):
+def _by_sources(source: bytes) -> Iterator[Piece]:
+    for heading, end in _with_ends(_SOURCE.finditer(source), source):
         yield Piece("", _text(heading[2]), _without_source(heading, source[heading.end() : end]))
 
 
-def _of_titles(source: bytes) -> Iterator[Piece]:
-    for title, end in _to_the_next(_titles(source), source):
+def _by_titles(source: bytes) -> Iterator[Piece]:
+    for title, end in _with_ends(_titles(source), source):
         yield Piece(_text(title[3]), "", source[title.start() : end])
 
 
@@ -99,8 +101,8 @@ def _titles(source: bytes) -> Iterator[re.Match[bytes]]:
             yield line
 
 
-def _to_the_next(begun: Iterator[re.Match[bytes]], source: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
-    """What begins each page, and where the page ends."""
+def _with_ends(begun: Iterator[re.Match[bytes]], source: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
+    """The match that begins each page, and where the page ends."""
     for one, after in pairwise(chain(begun, [None])):
         if one:
             yield one, after.start() if after else len(source)

@@ -1,10 +1,10 @@
-"""A page that a site gives out in Markdown, beside the one in HTML that its readers see."""
+"""A page that a site serves as Markdown, beside its HTML."""
 
 import re
 from dataclasses import replace
 
 from search.sources import UNSTORABLE, Bad, LeftOut, Page
-from search.sources.markdown.front_matter import FIELDS, boost_of, front_matter, left_out, text_of, words_of
+from search.sources.markdown.front_matter import FIELDS, boost_of, exclusion_of, front_matter, text_of, words_of
 from search.sources.markdown.mdx import to_markdown
 
 _COMPONENT = re.compile(r"^[ \t]*</?[A-Z][A-Za-z.]*(?:[\s/>]|$)", re.MULTILINE)
@@ -12,7 +12,7 @@ _ENDING = re.compile(r"\.(?:md|mdx|markdown)$", re.IGNORECASE)
 
 
 def place_of(address: str) -> str:
-    """Where the page itself is that an address gives in Markdown: the same without `.md`.
+    """The address of the page whose Markdown is at an address: the same without `.md`.
 
     >>> place_of("https://docs.example/guide/index.md")
     'https://docs.example/guide/'
@@ -23,11 +23,11 @@ def place_of(address: str) -> str:
 
 
 def markdown_page(page: Page, source: bytes) -> Page | Bad | LeftOut:
-    """The page with the text, and what the front matter above it says. Components that MDX left in it are dropped."""
+    """The page with its text and the metadata of its front matter. Components of MDX are removed."""
     text = UNSTORABLE.sub("", source.decode("utf-8-sig", "replace"))
     try:
         front, body = front_matter(text.lstrip())
-        if left := left_out(front, page.origin):
+        if left := exclusion_of(front, page.origin):
             return left
         title, description, version, language = (text_of(front, name) for name in FIELDS)
         page = replace(

@@ -1,4 +1,4 @@
-"""Connections to public hosts only: a name is resolved once, and the very address that was judged is connected to."""
+"""Connect to public hosts only: a name is resolved once, and the connection goes to the address that was checked."""
 
 import ipaddress
 import socket
@@ -33,13 +33,13 @@ class NotPublic(Exception):
         self.address = address
 
 
-class Unknown(Exception):
+class UnknownHost(Exception):
     """A host name has no address."""
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[float]:
-    """Let all that is sent and received inside end in time; gives the end (monotonic)."""
+    """Set the time by which all traffic inside must end; gives that time (monotonic)."""
     token = _until.set(time.monotonic() + seconds)
     try:
         yield _until.get()
@@ -53,7 +53,7 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 def is_public(address: _Address) -> bool:
-    """Whether an address can be reached from anywhere, and so is nobody's inner network."""
+    """Whether an address is reachable from anywhere, and so in no private network."""
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not (address.is_multicast or address.is_reserved or address in _RELAYS)
     if inner := _inner(address):
@@ -68,10 +68,10 @@ def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return address.ipv4_mapped
 
 
-class Guarded(httpcore.NetworkBackend):
-    """Sockets of httpcore, which connect where they may, and do no more than `within` allows.
+class GuardedBackend(httpcore.NetworkBackend):
+    """An httpcore network backend that connects to allowed hosts only and keeps to the time of `within`.
 
-    `private` are connected to though they are not public.
+    `private` are hosts that are allowed although they are not public.
     """
 
     def __init__(self, private: PrivateHosts, resolver: Resolver) -> None:
@@ -89,28 +89,28 @@ class Guarded(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """Connect to the first of a host's addresses that answers. Raises NotPublic when any of them is not public."""
         failure: Exception = httpcore.ConnectError("no address answers")
-        for address in self._judged(host, port):
+        for address in self._check(host, port):
             try:
                 seconds = min(_left(httpcore.ConnectTimeout), CONNECT_SECONDS)
-                return _Timed(self._sockets.connect_tcp(address, port, seconds, local_address, socket_options))
+                return _TimedStream(self._sockets.connect_tcp(address, port, seconds, local_address, socket_options))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as wrong:
                 failure = wrong
         raise failure
 
-    def _judged(self, host: str, port: int) -> list[str]:
-        """The addresses of a host: all of them may be connected to."""
+    def _check(self, host: str, port: int) -> list[str]:
+        """The addresses of a host, all of which are allowed. Raises NotPublic otherwise."""
         try:
             found = list(dict.fromkeys(self._resolver(host, port)))
         except (OSError, UnicodeError):  # what is no name at all fails as that
-            raise Unknown from None
+            raise UnknownHost from None
         for address in found:
             if not (is_public(ipaddress.ip_address(address)) or self._private.allows(host, port)):
                 raise NotPublic(host, address)
         return found
 
 
-class _Timed(httpcore.NetworkStream):
-    """A stream whose every step ends when the whole request must: a server that drips gains no time."""
+class _TimedStream(httpcore.NetworkStream):
+    """A stream whose steps all end with the request's time, so that a slow server gains none."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
@@ -127,7 +127,7 @@ class _Timed(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _Timed(self._stream.start_tls(ssl_context, server_hostname, _left(httpcore.ConnectTimeout)))
+        return _TimedStream(self._stream.start_tls(ssl_context, server_hostname, _left(httpcore.ConnectTimeout)))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

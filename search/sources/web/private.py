@@ -1,4 +1,4 @@
-"""The hosts that the owner lets be read though they are not public (`CRAWL_PRIVATE_HOSTS`)."""
+"""Hosts that the owner allows to read although they are not public (`CRAWL_PRIVATE_HOSTS`)."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -20,8 +20,8 @@ class _Entry(NamedTuple):
 class PrivateHosts:
     """Hosts by name, address or network, each with a port or with the two of the web: `docs.internal:8080`.
 
-    What counts is how a host is written in an address, and not where its name leads: whoever makes up a name that leads
-    into a network gains nothing.
+    The host in the address counts, not the address that its name resolves to: a made-up name that resolves into a
+    private network is not allowed.
     """
 
     def __init__(self, entries: Iterable[str]) -> None:
@@ -39,7 +39,7 @@ class PrivateHosts:
 
 
 def bare(host: str) -> str:
-    """A host in its one spelling."""
+    """The normalized spelling of a host."""
     return host.lower().strip("[]").rstrip(".")
 
 

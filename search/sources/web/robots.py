@@ -1,23 +1,23 @@
-"""What a site's robots.txt lets us read, and how fast (RFC 9309)."""
+"""The pages that a site's robots.txt allows, and how fast they may be read (RFC 9309)."""
 
 from collections.abc import Sequence
 
 import httpx
 from protego import Protego
 
-from search.sources.web.fetch import AGENT, Caps, Fetcher, Unfetched
+from search.sources.web.fetch import AGENT, Fetcher, FetchError, Limits
 
-LONGEST_DELAY = 5.0  # seconds between two requests, whatever the site asks for
-_CAPS = Caps(500 * 1024, 20.0)  # the least that the RFC lets a reader stop at
+MAX_DELAY = 5.0  # seconds between two requests, whatever the site asks for
+_CAPS = Limits(500 * 1024, 20.0)  # the least that the RFC lets a reader stop at
 
 
 class Robots:
-    """The rules of one site, as they are for us."""
+    """The rules of one site for our user agent."""
 
     def __init__(self, text: str = "") -> None:
         self._rules = Protego.parse(text)
         self.sitemaps: Sequence[str] = list(self._rules.sitemaps)
-        self.delay = min(max(self._rules.crawl_delay(AGENT) or 0.0, 0.0), LONGEST_DELAY)
+        self.delay = min(max(self._rules.crawl_delay(AGENT) or 0.0, 0.0), MAX_DELAY)
 
     def allows(self, address: str) -> bool:
         """Whether a page may be read."""
@@ -27,12 +27,12 @@ class Robots:
 def read(fetcher: Fetcher, location: str) -> Robots:
     """The rules of the site that a location is on; a site without a robots.txt allows everything.
 
-    Raises ValueError when the server fails to give them: that means no, until it does again.
+    Raises ValueError when the server fails: by the RFC nothing may be read then.
     """
     address = str(httpx.URL(location).copy_with(raw_path=b"/robots.txt", fragment=None))
     try:
         return Robots(fetcher.get(address, caps=_CAPS).body.decode("utf-8-sig", "replace"))
-    except Unfetched as failure:
+    except FetchError as failure:
         refused = 400 <= failure.status < 500 and failure.status != 429
         if refused or failure.elsewhere:
             return Robots()

@@ -10,17 +10,17 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from search.sources import Bad
-from search.sources.web.fetch import PAGE, Answer, Unfetched, shown, site_of, unpacked
+from search.sources.web.fetch import PAGE, Answer, FetchError, decompress, printable, site_of
 
-MOST_SITEMAPS = 200
-MOST_ADDRESSES = 50_000
-MOST_NESTED = 3  # an index that lists an index that lists a sitemap
+MAX_SITEMAPS = 200
+MAX_ADDRESSES = 50_000
+MAX_NESTED = 3  # an index that lists an index that lists a sitemap
 _GZIP = b"\x1f\x8b"
 
 
 @dataclass
 class Listing:
-    """What some sitemaps list. `is_whole` is False when one of them could not be read this time."""
+    """The addresses in some sitemaps. `is_whole` is False when one of them could not be read this time."""
 
     addresses: list[str] = field(default_factory=list)
     bad: list[Bad] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Listing:
 
 
 def is_sitemap(answer: Answer) -> bool:
-    """Whether what came is a sitemap or a list of such."""
+    """Whether a response is a sitemap or an index of sitemaps."""
     try:
         return _name(_root(answer.body)) in ("urlset", "sitemapindex")
     except ValueError:
@@ -36,7 +36,7 @@ def is_sitemap(answer: Answer) -> bool:
 
 
 def read(get: Callable[[str], Answer], roots: Iterable[str], *, guessed: bool = False) -> Listing:
-    """All addresses that the sitemaps at `roots` list, and those which they list in turn, on their own sites only.
+    """All addresses in the sitemaps at `roots` and in the sitemaps that these list, on their own sites only.
 
     A sitemap that was only `guessed` may not be there.
     """
@@ -48,33 +48,37 @@ def read(get: Callable[[str], Answer], roots: Iterable[str], *, guessed: bool = 
         try:
             answer = get(address)
             root = _root(answer.body)
-        except Unfetched as failure:
+        except FetchError as failure:
             if not (guessed and (failure.status // 100 == 4 or failure.elsewhere)):
-                listing.bad.append(Bad(shown(address), failure.reason))
+                listing.bad.append(Bad(printable(address), failure.reason))
                 listing.is_whole = listing.is_whole and failure.is_gone
             continue
         except ValueError as wrong:
             if not guessed:
-                listing.bad.append(Bad(shown(address), str(wrong)))
+                listing.bad.append(Bad(printable(address), str(wrong)))
             continue
-        own, strangers = _parted(root, answer.url)
+        own, strangers = _split(root, answer.url)
         if strangers:
             reason = (
-                f"lists {len(strangers)} addresses of other sites, such as {shown(strangers[0])}; they are left out"
+                f"lists {len(strangers)} addresses of other sites, such as {printable(strangers[0])}; they are left out"
             )
-            listing.bad.append(Bad(shown(address), reason))
+            listing.bad.append(Bad(printable(address), reason))
         if _name(root) == "urlset":
             listing.addresses += own
-            if len(listing.addresses) > MOST_ADDRESSES:
-                listing.bad.append(Bad(shown(address), f"lists more than {MOST_ADDRESSES} pages with those before it"))
+            if len(listing.addresses) > MAX_ADDRESSES:
+                listing.bad.append(
+                    Bad(printable(address), f"lists more than {MAX_ADDRESSES} pages with those before it")
+                )
                 listing.is_whole = False
                 break
             continue
         fresh = [found for found in dict.fromkeys(own) if found not in seen]
-        if depth == MOST_NESTED or len(seen) + len(fresh) > MOST_SITEMAPS:
-            listing.bad.append(Bad(shown(address), f"lists more than {MOST_SITEMAPS} sitemaps, or too deeply nested"))
+        if depth == MAX_NESTED or len(seen) + len(fresh) > MAX_SITEMAPS:
+            listing.bad.append(
+                Bad(printable(address), f"lists more than {MAX_SITEMAPS} sitemaps, or too deeply nested")
+            )
             listing.is_whole = False
-            fresh = [] if depth == MOST_NESTED else fresh[: MOST_SITEMAPS - len(seen)]
+            fresh = [] if depth == MAX_NESTED else fresh[: MAX_SITEMAPS - len(seen)]
         seen.update(fresh)
         waiting.extend((found, depth + 1) for found in fresh)
     return listing
@@ -83,7 +87,7 @@ def read(get: Callable[[str], Answer], roots: Iterable[str], *, guessed: bool = 
 def _root(body: bytes) -> Element:
     """The XML of a sitemap, unpacked where its file is. Raises ValueError with a reason."""
     if body.startswith(_GZIP):
-        body = b"".join(unpacked([body], "gzip", PAGE.bytes))
+        body = b"".join(decompress([body], "gzip", PAGE.bytes))
     try:
         root: Element = fromstring(body, forbid_dtd=True)
     except DefusedXmlException:
@@ -93,8 +97,8 @@ def _root(body: bytes) -> Element:
     return root
 
 
-def _parted(root: Element, base: str) -> tuple[list[str], list[str]]:
-    """What a sitemap lists: on its own site, and elsewhere."""
+def _split(root: Element, base: str) -> tuple[list[str], list[str]]:
+    """The addresses in a sitemap: those on its own site, and the others."""
     own: list[str] = []
     strangers: list[str] = []
     for entry in root:

@@ -1,4 +1,4 @@
-"""One visit to a page of a site: asked for politely, and understood."""
+"""Visit a page of a site: fetch it by the site's rules and read it."""
 
 import threading
 import time
@@ -7,8 +7,8 @@ from functools import partial
 
 from search.sources import VERSION, Bad, Draft, LeftOut, Page, digest_of
 from search.sources.html import HtmlPage, read_html
-from search.sources.reading import Reading
-from search.sources.web.fetch import Answer, Fetcher, Unfetched
+from search.sources.request import SourceRequest
+from search.sources.web.fetch import Answer, Fetcher, FetchError
 from search.sources.web.markdown_page import markdown_page, place_of
 from search.sources.web.robots import Robots
 
@@ -19,7 +19,7 @@ _NOT_ALLOWED = "the robots.txt of its site says that it is not to be read"
 
 @dataclass(frozen=True)
 class Visit:
-    """What became of one. `address` is where the page is in the end.
+    """The result of a visit. `address` is the page's after redirects.
 
     `item` is None where there is no page, for another reason than that it cannot be had. `failure` says why nothing
     came, `page` what a page in HTML says of others.
@@ -27,18 +27,18 @@ class Visit:
 
     address: str
     item: Draft | Bad | LeftOut | None = None
-    failure: Unfetched | None = None
+    failure: FetchError | None = None
     page: HtmlPage | None = None
 
 
 class Visitor:
-    """Visits pages of one site, by its rules for crawlers. May be used by several threads.
+    """Visits pages of one site by its rules for crawlers. Safe for several threads.
 
     `types` are the media types of what is a page.
     """
 
-    def __init__(self, reading: Reading, fetcher: Fetcher, robots: Robots, types: tuple[str, ...] = HTML) -> None:
-        self.reading = reading
+    def __init__(self, request: SourceRequest, fetcher: Fetcher, robots: Robots, types: tuple[str, ...] = HTML) -> None:
+        self.request = request
         self.types = types
         self.fetcher = fetcher
         self.robots = robots
@@ -46,26 +46,26 @@ class Visitor:
         self._next = 0.0
 
     def visit(self, address: str, *, whole: bool = False) -> Visit:
-        """Read a page. One that has not changed need not be sent again, unless it has to be `whole`."""
+        """Read a page. An unchanged page is not sent again, unless it must be `whole`."""
         place = place_of(address)
         if not self.robots.allows(address):
             return Visit(place, LeftOut(address, _NOT_ALLOWED))
         tag, digest = self._known(place)
         try:
             answer = self.ask(address, "" if whole else tag, only=self.types)
-        except Unfetched as failure:
+        except FetchError as failure:
             return Visit(place, self._unfetched(address, failure), failure)
         place = place_of(answer.url)
         if not self.robots.allows(answer.url):
             return Visit(place, LeftOut(answer.url, _NOT_ALLOWED))
         if answer.is_unchanged:
-            return Visit(place, Draft(place, self.reading.path_of(place), digest, partial(self._again, address)))
+            return Visit(place, Draft(place, self.request.path_of(place), digest, partial(self._again, address)))
         if answer.content_type not in self.types:
             return Visit(place)
         return self._of_html(answer) if answer.content_type in HTML else self._of_markdown(answer)
 
     def _of_html(self, answer: Answer) -> Visit:
-        path = self.reading.path_of(answer.url)
+        path = self.request.path_of(answer.url)
         try:
             page = read_html(answer.body, answer.url, answer.charset)
         except ValueError as wrong:
@@ -89,12 +89,12 @@ class Visitor:
 
     def _of_markdown(self, answer: Answer) -> Visit:
         place = place_of(answer.url)
-        page = Page(origin=answer.url, path=self.reading.path_of(place), markdown="", address=place)
+        page = Page(origin=answer.url, path=self.request.path_of(place), markdown="", address=place)
         made = markdown_page(page, answer.body)
         return Visit(place, draft(made, answer.validator) if isinstance(made, Page) else made)
 
     def ask(self, address: str, validator: str = "", only: tuple[str, ...] = ()) -> Answer:
-        """Get something of the site when it is our turn. Raises Unfetched."""
+        """Fetch an address at the pace that the site asks for. Raises FetchError."""
         with self._turn:
             now = time.monotonic()
             at = max(self._next, now)
@@ -104,42 +104,42 @@ class Visitor:
         return self.fetcher.get(address, validator, only=only)
 
     def unread(self, address: str, reason: str) -> Draft | Bad:
-        """A page of the last time that nobody asked for this time: it stays as it is."""
-        path = self.reading.path_of(address)
+        """The item for a page of the last run that this run did not fetch: the page stays."""
+        path = self.request.path_of(address)
         bad = Bad(address, reason, path)
         _, digest = self._known(address)
         return Draft(address, path, digest, lambda: bad) if digest else bad
 
     def _known(self, address: str) -> tuple[str, str]:
-        """The server's validator and the digest of the last time, empty when there are none of use."""
-        version, _, rest = self.reading.known.get(address, "").partition(" ")
+        """The server's validator and the digest of the last run; empty without usable ones."""
+        version, _, rest = self.request.known.get(address, "").partition(" ")
         digest, _, tag = rest.partition(" ")
         return (tag, digest) if version == VERSION else ("", "")
 
     def _again(self, address: str) -> Page | Bad | LeftOut:
-        """The page after all: it has not changed, and the index wants it anew."""
+        """Fetch an unchanged page after all, because the index needs it again."""
         visit = self.visit(address, whole=True)
         if isinstance(visit.item, Draft):
             return visit.item.make()
-        return visit.item or Bad(address, "changed its kind while it was read", self.reading.path_of(address))
+        return visit.item or Bad(address, "changed its kind while it was read", self.request.path_of(address))
 
-    def _unfetched(self, address: str, failure: Unfetched) -> Bad | LeftOut:
+    def _unfetched(self, address: str, failure: FetchError) -> Bad | LeftOut:
         if failure.is_gone or failure.elsewhere:
             return LeftOut(address, failure.reason)
-        return Bad(address, failure.reason, self.reading.path_of(address))
+        return Bad(address, failure.reason, self.request.path_of(address))
 
 
 def _is_hidden(answer: Answer) -> bool:
-    """Whether the server itself says that a page is not to be indexed, to all and not only to one that it names."""
+    """Whether the server's headers forbid all crawlers to index the page."""
     said = answer.headers.get("x-robots-tag", "").lower().split(",")
     return not {word.strip() for word in said}.isdisjoint({"noindex", "none"})
 
 
 def draft(page: Page, tag: str = "") -> Draft:
-    """A page that is there already as a draft, with a digest of all that it holds. `tag` is its server's validator.
+    """A draft of a page that is already read. Its digest covers all of the page; `tag` is the server's validator.
 
-    The page's own validator has `VERSION` and the digest before that. So a page that is not sent again can be told by
-    its digest, and all are sent again when pages come to be understood otherwise.
+    The page's own validator is `VERSION`, the digest and the tag. So an unchanged page keeps its digest, and every
+    page is fetched again after `VERSION` has changed.
     """
     digest = digest_of(repr(page))
     made = replace(page, digest=digest, validator=f"{VERSION} {digest} {tag}".rstrip())

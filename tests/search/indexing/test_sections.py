@@ -2,15 +2,10 @@
 
 import pytest
 
-from search.text.sections import (
-    _PARSER,
-    MOST_CELLS,
-    MOST_WORDS,
-    blocks,
-    clean,
-    plain,
-    split,
-)
+from search.text.markdown.quotable import clean
+from search.text.markdown.reader import MAX_CELLS, blocks, parse
+from search.text.markdown.visible import plain
+from search.text.sections import MAX_WORDS, split
 
 PAGE = """\
 # Title { #ignored }
@@ -209,7 +204,7 @@ LONG = {
 def test_a_long_block_is_cut_where_it_may_be(body):
     parts = split("## H\n\n" + body)
     assert len(parts) > 2
-    assert max(len(part.body.split()) for part in parts) < MOST_WORDS * 1.5
+    assert max(len(part.body.split()) for part in parts) < MAX_WORDS * 1.5
     assert {part.anchor for part in parts} == {"h"}
     words = " ".join(part.text for part in parts).split()
     assert [word for word in words if word not in "ab"] == [word for word in plain(body).split() if word not in "ab"]
@@ -229,27 +224,27 @@ def table(columns: int, rows: int) -> str:
 def test_cells_without_blanks_count_as_words():
     parts = split(table(20, 200))
     assert len(parts) > 8
-    assert max(part.body.count("|") for part in parts) < MOST_WORDS * 1.5
+    assert max(part.body.count("|") for part in parts) < MAX_WORDS * 1.5
     assert sum(part.text.count("x") for part in parts) == 4000
 
 
 @pytest.mark.parametrize("within", ["", "> ", "- "])
-@pytest.mark.parametrize(("columns", "rows"), [(3000, 30), (10, MOST_CELLS // 10), (1000, 0)])
+@pytest.mark.parametrize(("columns", "rows"), [(3000, 30), (10, MAX_CELLS // 10), (1000, 0)])
 def test_a_huge_table_has_no_token_for_each_cell(columns, rows, within):
     lines = table(columns, rows).splitlines()
     source = "\n".join(
         (within if not at or within == "> " else " " * len(within)) + row for at, row in enumerate(lines)
     )
-    tokens = _PARSER.parse(source + "\n\nAfter.")
+    tokens = parse(source + "\n\nAfter.")
     assert len(tokens) < 10
     assert plain(source).count("x") == columns * rows
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(3000, 30), (10, MOST_CELLS // 10)])
+@pytest.mark.parametrize(("columns", "rows"), [(3000, 30), (10, MAX_CELLS // 10)])
 def test_a_huge_table_is_split(columns, rows):
     parts = split("## H\n\nBefore.\n" + table(columns, rows) + "\nAfter.")
-    assert len(parts) >= columns * rows // MOST_WORDS
-    assert max(len(part.body) for part in parts) < MOST_WORDS * 5
+    assert len(parts) >= columns * rows // MAX_WORDS
+    assert max(len(part.body) for part in parts) < MAX_WORDS * 5
     assert sum(part.text.count("x") for part in parts) == columns * rows
     assert (parts[0].text.split()[0], parts[-1].text.split()[-1]) == ("Before.", "After.")
     for part in parts:

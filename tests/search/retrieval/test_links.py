@@ -37,7 +37,7 @@ def hit(body: str, path: str = "/guide/start", language: str = "en") -> Hit:
 
 
 def linked(site, body: str, path: str = "/guide/start", language: str = "en") -> str:
-    return links.absolute(site, [hit(body, path, language)])[0].body
+    return links.make_absolute(site, [hit(body, path, language)])[0].body
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,11 @@ def test_links_are_found_as_readers_see_them(site, body, expected):
 def test_all_passages_take_a_query_for_pages_and_one_for_redirects(site):
     hits = [hit(f"[a](../api.md) [b](x{number}.md)") for number in range(20)]
     with CaptureQueriesContext(connection) as asked:
-        told = links.absolute(site, hits)
+        told = links.make_absolute(site, hits)
         assert {one.body for one in told} == {f"[a]({SITE}/api) b"}
     assert len(asked) == 2
     with CaptureQueriesContext(connection) as asked:
-        assert links.absolute(site, [hit("none `[a](b)` [c](https://x.example)")])
+        assert links.make_absolute(site, [hit("none `[a](b)` [c](https://x.example)")])
     assert not asked.captured_queries
 
 
@@ -143,7 +143,7 @@ def test_another_projects_pages_are_none(site, make_project):
 
 
 def test_very_many_links_are_not_all_looked_for(site):
-    body = linked(site, f"[a](/api) {' '.join(f'[b](/x{number})' for number in range(links.MOST_PATHS))} [c](/guide)")
+    body = linked(site, f"[a](/api) {' '.join(f'[b](/x{number})' for number in range(links.MAX_PATHS))} [c](/guide)")
     assert body.startswith(f"[a]({SITE}/api) b b b")
     assert body.endswith("b c")
 

@@ -103,14 +103,14 @@ def test_links_and_devices_are_passed_over(tmp_path):
 
 @pytest.mark.parametrize("ending", [".zip", ".tar.xz"])
 def test_what_is_too_large_for_a_page_stays_packed(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(archives, "MOST_OF_ONE", 100)
+    monkeypatch.setattr(archives, "MAX_FILE_BYTES", 100)
     with unpacked(packed(tmp_path, {"a.md": b"x" * 100, "b.md": b"x" * 101}, ending)) as root:
         assert names(root) == ["a.md"]
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
 def test_too_many_files_are_refused(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(archives, "MOST_FILES", 3)
+    monkeypatch.setattr(archives, "MAX_FILES", 3)
     with unpacked(packed(tmp_path, {f"{n}.md": b"" for n in range(3)}, ending)):
         pass
     with (
@@ -129,7 +129,7 @@ def test_a_bomb_is_refused_by_its_ratio(tmp_path, monkeypatch, ending):
 
 
 def test_a_bomb_in_what_is_passed_over_is_refused_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_OF_ONE", 100)
+    monkeypatch.setattr(archives, "MAX_FILE_BYTES", 100)
     monkeypatch.setattr(archives, "_ALWAYS", 1024**2)
     with (
         pytest.raises(ValueError, match="unpacks to more than 1 MiB"),

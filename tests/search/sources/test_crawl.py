@@ -7,8 +7,8 @@ import pytest
 
 from search.indexing.ingest import ingest
 from search.models import Document, Redirect
-from search.sources import Bad, Draft, LeftOut, Moved, Page, opening
-from search.sources.reading import Reading
+from search.sources import Bad, Draft, LeftOut, Moved, Page, registry
+from search.sources.request import SourceRequest
 from search.sources.web import crawl
 from tests.search.sources import sites
 from tests.search.sources.sites import (
@@ -54,14 +54,14 @@ def mapped(site):
     return site
 
 
-def reading(site, location: str = "/docs/", **fields) -> Reading:
+def request(site, location: str = "/docs/", **fields) -> SourceRequest:
     fields = {"docs_url": f"{site.url}/docs", "private_hosts": (site.host,), **fields}
-    return Reading(f"{site.url}{location}", **fields)
+    return SourceRequest(f"{site.url}{location}", **fields)
 
 
 def read(site, location: str = "/docs/", **fields):
     """What a crawl gives: pages by path, and the rest."""
-    items = list(crawl.read_site(reading(site, location, **fields)))
+    items = list(crawl.read(request(site, location, **fields)))
     made = [item.make() for item in items if isinstance(item, Draft)]
     assert all(isinstance(item, Page) for item in made)
     return {item.path: item for item in made}, [item for item in items if not isinstance(item, Draft)]
@@ -121,7 +121,7 @@ def test_sitemaps_may_be_nested_and_packed(mapped):
 def test_a_second_crawl_makes_nothing_anew(mapped, location):
     pages, _ = read(mapped, location)
     mapped.asked.clear()
-    again = list(crawl.read_site(reading(mapped, location, known=known(pages))))
+    again = list(crawl.read(request(mapped, location, known=known(pages))))
     assert {item.path: item.digest for item in again} == {path: item.digest for path, item in pages.items()}
     assert all('"1"' in request.headers.get("if-none-match", "") for request in mapped.asked[3:])
     assert again[0].make() == pages[again[0].path], "a page that was not sent can be had whole"
@@ -140,19 +140,19 @@ def test_a_page_is_sent_again_when_pages_are_understood_otherwise(mapped, monkey
     pages, _ = read(mapped)
     for place in ("search.sources.VERSION", "search.sources.web.visits.VERSION"):
         monkeypatch.setattr(place, "next")
-    again = list(crawl.read_site(reading(mapped, known=known(pages))))
+    again = list(crawl.read(request(mapped, known=known(pages))))
     assert not {item.digest for item in again} & {item.digest for item in pages.values()}
 
 
 def test_what_is_gone_goes_and_what_fails_stays(mapped, make_project):
     project = make_project(f"{mapped.url}/docs/").project
-    ingest(project, opening.read(reading(mapped)))
+    ingest(project, registry.read(request(mapped)))
     mapped.routes["/docs/guide"] = answer("", status="404 Not Found")
     mapped.routes["/docs/api.html"] = answer("", status="500 Oh no")
     mapped.routes["/docs/deep/page"] = answer(page("Deeper"))
     stored = Document.objects.filter(project=project)
     held = {item.address: item.validator for item in stored}
-    summary = ingest(project, opening.read(reading(mapped, known=held)))
+    summary = ingest(project, registry.read(request(mapped, known=held)))
     assert set(stored.values_list("path", flat=True)) == {"/", "/api", "/deep/page"}
     assert (summary.unchanged, summary.changed, summary.removed) == (1, 1, 1)
     assert summary.skipped == [Bad(f"{mapped.url}/docs/api.html", "answers 500", "/api")]
@@ -162,10 +162,10 @@ def test_what_is_gone_goes_and_what_fails_stays(mapped, make_project):
 def test_a_stored_source_with_a_place_of_its_own_makes_nothing_anew_either(mapped, make_project):
     project = make_project(f"{mapped.url}/docs/").project
     told = {"under": "/v2", "version": "2.0"}
-    ingest(project, opening.read(reading(mapped, **told)))
+    ingest(project, registry.read(request(mapped, **told)))
     stored = Document.objects.filter(project=project)
     held = {item.address: item.validator for item in stored}
-    summary = ingest(project, opening.read(reading(mapped, known=held, **told)))
+    summary = ingest(project, registry.read(request(mapped, known=held, **told)))
     assert (summary.unchanged, summary.added, summary.changed) == (4, 0, 0)
     assert {(item.path, item.version) for item in stored} >= {("/v2/guide", "2.0")}
 
@@ -345,7 +345,7 @@ class Endless(dict):
 
 def test_a_calendar_ends(server, monkeypatch):
     server.holds(Endless())
-    monkeypatch.setattr(crawl, "MOST_LINKS", 12)
+    monkeypatch.setattr(crawl, "MAX_LINKS", 12)
     pages, rest = read(server)
     assert len(pages) == 13
     assert rest == [
@@ -356,14 +356,14 @@ def test_a_calendar_ends(server, monkeypatch):
 @pytest.mark.parametrize(
     ("cap", "value", "reason"),
     [
-        ("MOST_PAGES", 2, "has more than 2 pages; the rest is left as it was"),
-        ("MOST_SECONDS", 0.0, "takes longer than 0 minutes; the rest is left as it was"),
+        ("MAX_PAGES", 2, "has more than 2 pages; the rest is left as it was"),
+        ("MAX_SECONDS", 0.0, "takes longer than 0 minutes; the rest is left as it was"),
     ],
 )
 def test_what_a_cap_cuts_off_stays_as_it_was(mapped, monkeypatch, cap, value, reason):
     pages, _ = read(mapped)
     monkeypatch.setattr(crawl, cap, value)
-    items = list(crawl.read_site(reading(mapped, known=known(pages))))
+    items = list(crawl.read(request(mapped, known=known(pages))))
     assert {item.path: item.digest for item in items if isinstance(item, Draft)} == {
         path: item.digest for path, item in pages.items()
     }
@@ -371,13 +371,13 @@ def test_what_a_cap_cuts_off_stays_as_it_was(mapped, monkeypatch, cap, value, re
 
 
 def test_a_site_that_is_down_is_left_alone_after_a_while(mapped, monkeypatch):
-    monkeypatch.setattr(crawl, "MOST_FAILURES", 2)
+    monkeypatch.setattr(crawl, "MAX_FAILURES", 2)
     pages, _ = read(mapped)
     mapped.holds({path: route for path, route in mapped.routes.items() if "/docs/" not in path})
     mapped.routes["/map.xml"] = sitemap(*(f"{mapped.url}/docs/{n}" for n in range(30)))
     mapped.routes |= {f"/docs/{n}": answer("", status="502 Bad Gateway") for n in range(30)}
     mapped.routes["/docs/"] = answer(page("Home"))
-    items = list(crawl.read_site(reading(mapped, known=known(pages))))
+    items = list(crawl.read(request(mapped, known=known(pages))))
     assert len(strict_paths(mapped)) < 15
     assert {item.path for item in items if isinstance(item, Draft)} == EVERY
     assert Bad(f"{mapped.url}/docs/", "failed 2 times in a row; the rest is left as it was") in items
@@ -404,7 +404,7 @@ def test_a_cookie_is_never_sent_back(mapped):
 def test_redirects_come_into_the_index(mapped, make_project):
     mapped.routes["/docs/guide"] = redirect("/docs/deep/page")
     project = make_project(f"{mapped.url}/docs/").project
-    ingest(project, opening.read(replace(reading(mapped), under="/v2")))
+    ingest(project, registry.read(replace(request(mapped), under="/v2")))
     assert list(Redirect.objects.filter(project=project).values_list("path", "target")) == [
         ("/v2/guide", "/v2/deep/page")
     ]

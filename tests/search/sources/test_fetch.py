@@ -10,16 +10,16 @@ from ipaddress import ip_address
 
 import pytest
 
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from search.sources.web import network
-from search.sources.web.fetch import Caps, Fetcher, Unfetched, same_site, shown, unpacked
+from search.sources.web.fetch import Fetcher, FetchError, Limits, decompress, printable, same_site
 from search.sources.web.network import is_public
 from search.sources.web.private import PrivateHosts
 from tests.search.sources import sites
 from tests.search.sources.sites import answer, redirect
 
 running: list[str] = []  # the host of the site
-SMALL = Caps(1024 * 1024, 5.0)
+SMALL = Limits(1024 * 1024, 5.0)
 MIB = 1024 * 1024
 
 
@@ -38,11 +38,11 @@ def site(server):
 
 
 def fetcher(*private: str, **seams) -> Fetcher:
-    return Fetcher(Reading("", "", private_hosts=private or tuple(running)), **seams)
+    return Fetcher(SourceRequest("", "", private_hosts=private or tuple(running)), **seams)
 
 
-def refusal(url: str, *private: str, caps: Caps = SMALL) -> str:
-    with pytest.raises(Unfetched) as refused, fetcher(*private) as http:
+def refusal(url: str, *private: str, caps: Limits = SMALL) -> str:
+    with pytest.raises(FetchError) as refused, fetcher(*private) as http:
         http.get(url, caps=caps)
     return str(refused.value)
 
@@ -110,7 +110,7 @@ def test_a_name_that_leads_into_a_named_network_is_refused(site):
     url = site.url.replace("127.0.0.1", "made-up.example")
     with (
         fetcher(site.host, resolver=lambda host, port: ["127.0.0.1"]) as http,
-        pytest.raises(Unfetched, match=r"127\.0\.0\.1, which is no public address"),
+        pytest.raises(FetchError, match=r"127\.0\.0\.1, which is no public address"),
     ):
         http.get(url)
     assert site.asked == []
@@ -124,7 +124,7 @@ def public(monkeypatch):
 
 def test_one_inner_address_among_public_ones_is_enough_to_refuse(public):
     resolver = lambda host, port: ["127.0.0.1", "10.0.0.1"]  # noqa: E731
-    with fetcher(resolver=resolver) as http, pytest.raises(Unfetched, match=r"10\.0\.0\.1"):
+    with fetcher(resolver=resolver) as http, pytest.raises(FetchError, match=r"10\.0\.0\.1"):
         http.get("http://docs.example/")
 
 
@@ -133,7 +133,7 @@ def test_a_name_is_resolved_once_and_judged_anew_for_each_connection(site, publi
     url = site.url.replace("127.0.0.1", "rebound.example")
     with fetcher(resolver=lambda host, port: next(answers)) as http:
         assert http.get(url).body == b"Hello", "a second look would have led to another address"
-        with pytest.raises(Unfetched, match=r"127\.0\.0\.2, which is no public address"):
+        with pytest.raises(FetchError, match=r"127\.0\.0\.2, which is no public address"):
             http.get(url)
 
 
@@ -141,7 +141,7 @@ def test_tls_is_spoken_to_the_name_and_not_to_the_address(site, public):
     url = site.url.replace("http://127.0.0.1", "https://docs.example")
     with (
         fetcher(resolver=lambda host, port: ["127.0.0.1"]) as http,
-        pytest.raises(Unfetched, match="cannot be reached"),
+        pytest.raises(FetchError, match="cannot be reached"),
     ):
         http.get(url)
     assert b"docs.example" in site.asked[0].head
@@ -151,7 +151,7 @@ def test_an_unknown_name_is_told(site):
     def unknown(host, port):
         raise OSError
 
-    with fetcher(resolver=unknown) as http, pytest.raises(Unfetched, match="no host of that name"):
+    with fetcher(resolver=unknown) as http, pytest.raises(FetchError, match="no host of that name"):
         http.get("http://nowhere.example/")
 
 
@@ -198,7 +198,7 @@ def test_each_redirect_is_judged_by_where_its_host_is_then(site, public):
     answers = iter([["127.0.0.1"], ["127.0.0.2"]])
     with (
         fetcher(resolver=lambda host, port: next(answers)) as http,
-        pytest.raises(Unfetched, match="no public address"),
+        pytest.raises(FetchError, match="no public address"),
     ):
         http.get(site.url.replace("127.0.0.1", "docs.example"))
     assert site.paths == ["/"]
@@ -281,7 +281,7 @@ def test_nothing_of_a_bomb_is_unpacked_beyond_the_cap(encoding):
     bomb = (gzip.compress if encoding == "gzip" else zlib.compress)(bytes(40 * MIB))
     tracemalloc.start()
     with pytest.raises(ValueError, match="larger than 1 MiB"):
-        list(unpacked([bomb], encoding, MIB))
+        list(decompress([bomb], encoding, MIB))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * MIB
@@ -291,7 +291,7 @@ def test_nothing_of_a_bomb_is_unpacked_beyond_the_cap(encoding):
 def test_a_server_that_drips_gains_no_time(site, head):
     site.routes["/"] = endless(head, b"HTTP/1.1 100 Continue\r\n\r\n" if "100" in head else b"x", 0.02)
     start = time.monotonic()
-    assert "within 0.2 seconds" in refusal(site.url, caps=Caps(MIB, 0.2))
+    assert "within 0.2 seconds" in refusal(site.url, caps=Limits(MIB, 0.2))
     assert time.monotonic() - start < 4
 
 
@@ -301,7 +301,7 @@ def test_redirects_share_one_time(site):
         yield redirect("/")
 
     site.routes["/"] = slow
-    assert "within 0.2 seconds" in refusal(site.url, caps=Caps(MIB, 0.2))
+    assert "within 0.2 seconds" in refusal(site.url, caps=Limits(MIB, 0.2))
 
 
 def test_bodies_of_other_types_are_not_read(site):
@@ -356,6 +356,6 @@ def test_several_threads_may_ask_at_once(site):
 
 
 def test_messages_hold_no_passwords_and_no_line_ends():
-    assert shown("http://me:secret@x.example/\nINFO forged") == "http://x.example/?INFO forged"
-    assert shown("http://x.example/llms.txt?token=secret") == "http://x.example/llms.txt?…"
-    assert len(shown("http://x.example/" + "a" * 999)) < 220
+    assert printable("http://me:secret@x.example/\nINFO forged") == "http://x.example/?INFO forged"
+    assert printable("http://x.example/llms.txt?token=secret") == "http://x.example/llms.txt?…"
+    assert len(printable("http://x.example/" + "a" * 999)) < 220

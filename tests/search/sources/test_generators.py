@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from search.sources import Bad, LeftOut, Moved, Page, generators, opening
+from search.sources import Bad, LeftOut, Moved, Page, generators, registry
 from search.sources.markdown.folder import read_folder
-from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, anchored, pymdownx, python_markdown
-from search.sources.reading import Reading
+from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, add_anchors, pymdownx, python_markdown
+from search.sources.request import SourceRequest
 from search.text.sections import split
 from tests.drafts import made
 
@@ -30,17 +30,17 @@ def write(tmp_path):
     return written
 
 
-def read(root, docs_url="https://acme.example/", **reading):
-    return list(made(read_folder(root, Reading(str(root), docs_url, **reading))))
+def read(root, docs_url="https://acme.example/", **request):
+    return list(made(read_folder(root, SourceRequest(str(root), docs_url, **request))))
 
 
-def places(root, **reading):
+def places(root, **request):
     """Where each page is, by its path: the address, or nothing where that is just the path."""
-    return {item.path: item.address for item in read(root, **reading) if isinstance(item, Page)}
+    return {item.path: item.address for item in read(root, **request) if isinstance(item, Page)}
 
 
 def anchors(slugs, *headings):
-    page = anchored("\n\n".join(f"## {heading}" for heading in headings), slugs)
+    page = add_anchors("\n\n".join(f"## {heading}" for heading in headings), slugs)
     return [part.anchor for part in split(page)]
 
 
@@ -89,14 +89,14 @@ def test_only_headings_that_github_names_otherwise_are_changed():
         .replace("a note & out", "a note & out {#in-a-note-out}")
         .replace("line & above", "line & above {#below-a-line-above}")
     )
-    assert anchored(page, python_markdown()) == expected
+    assert add_anchors(page, python_markdown()) == expected
 
 
 @pytest.mark.parametrize("piece", ["# a\n", "## a & b\n", "# a_1\n", "a\n===\n", "# `a\n", "!!! a\n    ", " ", "#"])
 def test_a_hostile_page_costs_time_in_proportion(piece):
     def seconds(size):
         began = time.process_time()
-        anchored(f"# a {piece * (size // len(piece))} b}}", python_markdown())
+        add_anchors(f"# a {piece * (size // len(piece))} b}}", python_markdown())
         return time.process_time() - began
 
     assert any(seconds(40_000) < 25 * max(seconds(5_000), 0.02) for _ in range(3))
@@ -300,5 +300,5 @@ def test_a_generator_can_be_told_and_must_be_known(write):
         *(["a/"], [""], ["a.html"], [""]),
     ]
     with pytest.raises(ValueError, match=r"^hugo is no known generator: plain, mkdocs, .* or swagger-ui$"):
-        list(opening.read(Reading(str(root), "", generator="hugo")))
+        list(registry.read(SourceRequest(str(root), "", generator="hugo")))
     assert {"sphinx", "html", "redoc"} < set(generators.NAMES)

@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from search.sources import html
-from search.sources.html import MOST_BYTES, read_html
+from search.sources.html import MAX_BYTES, read_html
 from search.text.sections import split
 
 HERE = "https://docs.example.com/guide/install.html"
@@ -303,7 +303,7 @@ def test_no_text_becomes_markup_by_accident():
         "<p>text</p>" * 20_000 + "<b>" * 60_000 + "<p>x",
         "<p>text</p>" * 190_000 + "<div>" * 60_000,
         "<p>x" * 300_001,
-        "<" + "p" * MOST_BYTES,
+        "<" + "p" * MAX_BYTES,
         "<p " + "a b=1 c='2' " * 100_000 + ">x",
         '<p a=b"c ' + "<a " * 100_000 + ">x",
     ],
@@ -319,7 +319,7 @@ def test_hostile_pages_are_refused_at_once(source):
 @pytest.mark.parametrize(
     "source",
     [
-        "<" * MOST_BYTES,
+        "<" * MAX_BYTES,
         "<p title='" + "a" * 4_000_000 + "'>x",
         "<p>a<b>b<i>c" * 2_000,
         "<ul><li>x" * 200,

@@ -6,7 +6,7 @@ import pytest
 
 from search.sources import Bad, Draft, LeftOut, Moved, Page
 from search.sources.html.folder import is_html, read_folder
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 from tests.drafts import made
 
 REFRESH = '<meta http-equiv="refresh" content="0; url={}"><a href="{}">moved</a>'
@@ -28,11 +28,11 @@ def site(tmp_path):
 
 
 def items(site, docs_url="https://example.com/docs", under=""):
-    return list(read_folder(site.root, Reading(str(site.root), docs_url, under=under)))
+    return list(read_folder(site.root, SourceRequest(str(site.root), docs_url, under=under)))
 
 
-def page(site, **reading):
-    (found,) = made(items(site, **reading))
+def page(site, **request):
+    (found,) = made(items(site, **request))
     return found
 
 
@@ -109,8 +109,8 @@ def test_what_cannot_be_read_is_told(site, tmp_path):
 
 
 def test_the_digest_is_of_all_that_makes_the_page(site):
-    def digest(**reading):
-        (draft,) = items(site, **reading)
+    def digest(**request):
+        (draft,) = items(site, **request)
         assert isinstance(draft, Draft)
         return draft.digest
 

@@ -8,8 +8,8 @@ import pytest
 
 from search.sources import Bad, Draft, LeftOut, Moved, Page
 from search.sources.markdown.folder import read_folder, read_manifest
-from search.sources.markdown.includes import DEEPEST
-from search.sources.reading import Reading
+from search.sources.markdown.includes import MAX_DEPTH
+from search.sources.request import SourceRequest
 from search.text.sections import split
 from tests.drafts import made
 
@@ -30,12 +30,12 @@ def write(tmp_path):
     return written
 
 
-def read(root, **reading):
-    return list(made(read_folder(root, Reading(str(root), "https://acme.example/", **reading))))
+def read(root, **request):
+    return list(made(read_folder(root, SourceRequest(str(root), "https://acme.example/", **request))))
 
 
-def pages(root, **reading):
-    return {item.path: item for item in read(root, **reading) if isinstance(item, Page)}
+def pages(root, **request):
+    return {item.path: item for item in read(root, **request) if isinstance(item, Page)}
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_a_manifest_with_a_generator_has_its_addresses_and_anchors(write):
     entry = {"path": "guide/install", "file": "x.md"}
     root = write({"x.md": "## What's new?\n", "pages.jsonl": json.dumps(entry)})
     (plain,) = made(read_manifest(root, root / "pages.jsonl"))
-    reading = Reading(str(root), "https://acme.example", generator="vitepress")
-    (named,) = made(read_manifest(root, root / "pages.jsonl", reading))
+    request = SourceRequest(str(root), "https://acme.example", generator="vitepress")
+    (named,) = made(read_manifest(root, root / "pages.jsonl", request))
     assert (plain.path, plain.address, plain.markdown) == ("/guide/install", "", "## What's new?\n")
     assert (named.path, named.address) == ("/guide/install", "guide/install.html")
     assert named.markdown == "## What's new? {#what-s-new}\n"
@@ -174,7 +174,7 @@ def test_vitepress_takes_files_in_outside_code(write):
 
 
 def test_files_that_take_in_each_other_end(write):
-    chain = {f"{n}.txt": f'{n}\n--8<-- "{n + 1}.txt"\n' for n in range(DEEPEST + 3)}
+    chain = {f"{n}.txt": f'{n}\n--8<-- "{n + 1}.txt"\n' for n in range(MAX_DEPTH + 3)}
     twice = "\n".join(['--8<-- "bomb.txt"'] * 9)
     root = write({
         "mkdocs.yml": MKDOCS, "docs/a.md": '--8<-- "0.txt"', "docs/b.md": 'B\n--8<-- "docs/b.md"', **chain,

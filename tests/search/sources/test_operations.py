@@ -11,7 +11,7 @@ from docsite.core.tenants.models import Project
 from search.sources import Draft, Item, LeftOut, Page
 from search.sources.openapi import read_address, read_file
 from search.sources.openapi.loading import load
-from search.sources.reading import Reading
+from search.sources.request import SourceRequest
 
 DOCUMENT = """
     openapi: 3.1.0
@@ -73,7 +73,7 @@ DOCUMENT = """
 
 def read(source: str | dict, folder: Path, generator: str = "", name: str = "api.yaml") -> list[Item]:
     (folder / name).write_text(json.dumps(source) if isinstance(source, dict) else dedent(source))
-    return list(read_file(folder / name, Reading(name, "https://docs.example.com", generator)))
+    return list(read_file(folder / name, SourceRequest(name, "https://docs.example.com", generator)))
 
 
 def pages_of(source: str | dict, folder: Path, generator: str = "") -> dict[str, Page]:
@@ -231,7 +231,7 @@ def operation(schema: dict) -> dict:
 
 
 def digests(folder: Path) -> set[str]:
-    return {item.digest for item in read_file(folder / "api.yaml", Reading("", "")) if isinstance(item, Draft)}
+    return {item.digest for item in read_file(folder / "api.yaml", SourceRequest("", "")) if isinstance(item, Draft)}
 
 
 @pytest.mark.parametrize(
@@ -302,8 +302,8 @@ def test_a_thousand_operations_unchanged_take_no_second(tmp_path):
 
 def test_an_address_is_read_over_http(monkeypatch):
     class Fetcher:
-        def __init__(self, reading):
-            assert reading.private_hosts == ("api.example",)
+        def __init__(self, request):
+            assert request.private_hosts == ("api.example",)
 
         __enter__ = lambda self: self  # noqa: E731
         __exit__ = lambda self, *_: None  # noqa: E731
@@ -313,5 +313,7 @@ def test_an_address_is_read_over_http(monkeypatch):
             return type("Answer", (), {"body": json.dumps(operation({})).encode()})
 
     monkeypatch.setattr("search.sources.openapi.Fetcher", Fetcher)
-    reading = Reading("https://api.example/openapi.json", "https://docs.example.com", private_hosts=("api.example",))
-    assert [item.path for item in read_address(reading)] == ["/get-x", "/overview"]
+    request = SourceRequest(
+        "https://api.example/openapi.json", "https://docs.example.com", private_hosts=("api.example",)
+    )
+    assert [item.path for item in read_address(request)] == ["/get-x", "/overview"]

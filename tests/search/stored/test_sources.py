@@ -202,7 +202,7 @@ def test_what_has_moved_is_found_where_it_was(tenant, http, service):
     page = http.post(f"{service.url}/v1/page/{tenant.domain}", json={"path": "/old"}, **ask).json()
     assert page["path"] == "/new"
     assert "Tusks" in page["content"]
-    (hit,) = links.absolute(tenant.project, index.find(tenant.project, "see it"))
+    (hit,) = links.make_absolute(tenant.project, index.find(tenant.project, "see it"))
     assert hit.body == "See [it](https://docs.acme.example/new)."
 
 

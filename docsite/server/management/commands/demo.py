@@ -23,8 +23,8 @@ from docsite.core.tenants.models import (
 )
 from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE
 from search.indexing.ingest import ingest
-from search.sources.opening import read
-from search.sources.reading import Reading
+from search.sources.registry import read
+from search.sources.request import SourceRequest
 
 USERNAME = "admin"
 STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]
@@ -62,7 +62,7 @@ class Command(ServiceCommand):
         _write(file, {"sample_of": known.get("sample_of", ""), **demo})
         project = Project.objects.get(domain=demo["domain"])
         self._step("Documentation")
-        pages = read(Reading(str(CONTENT), base_url, language=DEFAULT_LANGUAGE))  # translations name theirs
+        pages = read(SourceRequest(str(CONTENT), base_url, language=DEFAULT_LANGUAGE))  # translations name theirs
         summary = ingest(project, pages, lambda line: self.stdout.write(f"  {line}"))
         self.stdout.write(f"  {project.documents.count()} pages, {summary.added + summary.changed} read anew")
         if known.get("sample_of") != project.project_id and not project.views.exists():
