@@ -203,9 +203,9 @@ def test_a_reading_has_the_validators_of_earlier_pages(tenant):
     source = stored(tenant, "https://docs.acme.example/", under="/x")
     page = Page("a", "/a", "# A\n", digest="d" * 64, address="https://docs.acme.example/a/", validator='"1"')
     ingest(tenant.project, [page, Page("b", "/b", "# B\n")], source=source)
-    known = runs.build_reading(tenant.project, source, source.location).known
+    known = runs.build_request(tenant.project, source, source.location).known
     assert known == {"https://docs.acme.example/a/": '"1"'}
-    assert not runs.build_reading(tenant.project, None, source.location).known
+    assert not runs.build_request(tenant.project, None, source.location).known
 
 
 # The end of a run
