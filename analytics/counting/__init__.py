@@ -1,1 +1,6 @@
-"""Views into cells: counting visitors by addition, and what is kept for it."""
+"""Count visitors by addition: raw views become cells, and a report is a sum of cells.
+
+Others import `cells` (the sums), `pages` (numbers of paths), `agent_views` (sums of clients that
+are not people), `sealer` (views into cells), `background` (its thread), `sweeper` (removes what is
+too old), `recount`, `shards` and `visit_history`.
+"""

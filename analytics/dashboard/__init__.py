@@ -1,1 +1,1 @@
-"""The visitors report in the admin."""
+"""The visitors report in the admin. Others import `visitors`, its page."""

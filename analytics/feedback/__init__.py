@@ -1,1 +1,4 @@
-"""What readers think of pages and answers: in from browsers, out to the owner."""
+"""Feedback of readers on pages and answers: collected from browsers, exported to the owner.
+
+Others import `schemas` and `store`.
+"""

@@ -1,1 +1,1 @@
-"""Who is one visitor: a keyed hash, and the keys that change with each period."""
+"""Who one visitor is: a keyed hash (`visitor_hash`), and the keys, which change with each period (`key_rotation`)."""

@@ -1,1 +1,3 @@
-"""Counts of visitors and views of a project, and exports of them in pages that agree with each other."""
+"""Counts of visitors and views of a project (`visitor_counts`), and their `exports` in pages that
+agree with each other.
+"""

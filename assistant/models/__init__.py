@@ -1,7 +1,7 @@
 """The tables of the assistant, one module for each subject.
 
-Import the models from here. The modules also hold the limits and validators of
-their fields, for forms.
+Import the models from here. The modules `settings`, `widget` and `appearance` also hold the limits
+and validators of their fields, for forms and URLs.
 """
 
 from assistant.models.conversations import ChatId, Message, Thread, TokenUse

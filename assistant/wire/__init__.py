@@ -1,8 +1,8 @@
 """Stream protocols: events of an answer become text, one module for each protocol.
 
-Others import `PROTOCOLS` and, where they need one certain protocol, its module.
-A protocol is a module with a `PROTOCOL`, and a line below. Encoders only
-encode; the rules of an answer are in `assistant.answering`.
+Others import `PROTOCOLS`, the types in `protocol`, and `socket` for the error message of sockets. A
+protocol is a module with a `PROTOCOL`, and a line below. Encoders only encode; the rules of an
+answer are in `assistant.answering`.
 """
 
 from assistant.wire import socket, v1, v2

@@ -1,1 +1,4 @@
-"""The documentation site of the service itself: Markdown in `content/`, rendered on the server."""
+"""The documentation site of the service itself: Markdown in `content/`, rendered on the server.
+
+Others import `navigation`, the pages in their order.
+"""

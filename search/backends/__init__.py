@@ -12,6 +12,7 @@
 
 The last two read the staged index within a preview (`search.preview`).
 
+Others import `local`, too: an index on the local disk for large projects.
 Scoring is done in `search.retrieval.ranking`, the same for every engine.
 """
 

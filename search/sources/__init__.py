@@ -1,4 +1,10 @@
-"""Where pages come from. A source yields items: pages, drafts, redirects, and why other pages are missing."""
+"""Where pages come from. A source yields items: pages, drafts, redirects, and why other pages are
+missing.
+
+Others import the items below, `registry` (read a source), `request` (what to read) and `generators`
+(known site generators). Single functions that others use as well: `markdown` (its front matter, and
+the manifest of a test set) and `web` (which private hosts may be read).
+"""
 
 import hashlib
 import re

@@ -1,1 +1,4 @@
-"""Train the weights of `search.retrieval.ranking` and `search.retrieval.answerability` with judged queries."""
+"""Train the weights of `search.retrieval.ranking` and `search.retrieval.answerability` with judged queries.
+
+The command `train` runs the steps: `data`, `examples`, `regression`, `answers`, `recipe`.
+"""

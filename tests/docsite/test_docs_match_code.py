@@ -274,3 +274,12 @@ def test_http_examples_name_existing_endpoints() -> None:
         for language, fenced in FENCE.findall(body):
             for method, path in re.findall(r"^([A-Z]+) (/\S+)$", fenced, re.MULTILINE) if language == "http" else ():
                 assert (method, path) in OPERATIONS or path in WITHOUT_DOCUMENT, path
+
+
+@pytest.mark.parametrize("slug", ["commands", "sources"])
+def test_every_generator_is_named(slug: str) -> None:
+    from search.sources.generators import NAMES
+
+    assert [
+        name for name in NAMES if f"`{name}`" not in CONTENT[slug] and f"--generator {name}" not in CONTENT[slug]
+    ] == []

@@ -1,1 +1,5 @@
-"""The ground every app stands on: organizations, their projects, and the keys that open them."""
+"""What every app stands on: organizations, their projects, and the keys that open them.
+
+Others import `models`, `admin` (pages that show users only their own rows), `project_pages`
+(register links and settings of a project), `login` and, for commands, `management`.
+"""

@@ -1,0 +1,66 @@
+"""The tree explains itself: small folders, and packages that say what others may import from them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+APPS = ("docsite", "search", "assistant", "analytics")
+MAX_MODULES = 15
+NO_ROOMS = {"migrations", "management", "templatetags", "commands"}
+FOLDERS = [
+    folder
+    for top in (*APPS, "tests", "static/site/js", "static/widget/src")
+    for folder in (ROOT / top, *(ROOT / top).rglob("*/"))
+    if not {"node_modules", "__pycache__", "migrations"} & set(folder.parts)
+]
+ROOMS = [
+    *(folder for app in APPS[1:] for folder in (ROOT / app).iterdir() if (folder / "__init__.py").exists()),
+    *(ROOT / "docsite" / name for name in ("server", "site", "core/access", "core/http", "core/tenants")),
+]
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def imports(module: Path) -> Iterator[str]:
+    """Every name that a module imports from the four packages, as `package.module.name`."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in APPS:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+IMPORTS = [
+    (dotted(module), name)
+    for app in APPS
+    for module in (ROOT / app).rglob("*.py")
+    if "migrations" not in module.parts
+    for name in imports(module)
+]
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if room.name not in NO_ROOMS], ids=dotted)
+def test_a_package_names_what_others_import_from_it(room: Path) -> None:
+    text = ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or ""
+    prefix = f"{dotted(room)}."
+    used = {
+        name.removeprefix(prefix).split(".")[0]
+        for importer, name in IMPORTS
+        if name.startswith(prefix) and not f"{importer}.".startswith(prefix)
+    }
+    modules = {name for name in used if (room / f"{name}.py").exists() or (room / name).is_dir()}
+    assert text.endswith((".", ":", "below."))
+    assert sorted(name for name in modules if f"`{name}`" not in text) == []
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    counts = {
+        str(folder.relative_to(ROOT)): len({*folder.glob("*.py"), *folder.glob("*.js")} - {folder / "__init__.py"})
+        for folder in FOLDERS
+    }
+    assert len(counts) > 50
+    assert {folder: number for folder, number in counts.items() if number > MAX_MODULES} == {}
