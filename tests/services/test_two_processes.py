@@ -25,7 +25,7 @@ pytestmark = pytest.mark.services
 def processes(start, upstream, redis):
     """Two processes of one service."""
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": redis, "KEEP_ALIVE_SECONDS": "0.5"}
-    return start(**environment), start(**environment)
+    return start(**environment), start.fresh(**environment)
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ async def test_stop_over_http_reaches_the_other_process(client, processes, upstr
 
 async def test_when_its_process_dies_the_reader_elsewhere_gets_an_error(start, upstream, redis, project):
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": redis}
-    one, other = start(**environment), start(**environment)
+    one, other = start.fresh(**environment), start.fresh(**environment)
     async with connect(one, project) as socket:
         await socket.send(ask(project, context=fake("endless")))
         seen = await take(socket, 15)
@@ -173,7 +173,7 @@ async def test_what_is_forgotten_here_ends_there(client, processes, upstream, pr
 async def test_a_redis_that_restarts_without_its_memory_costs_no_token(start, upstream, project, own_redis):
     url, restart = own_redis
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": url}
-    one, other = start(**environment), start(**environment)
+    one, other = start.fresh(**environment), start.fresh(**environment)
     for cut_after in (3, 10):
         async with connect(one, project) as socket:
             await socket.send(ask(project, context=fake("slow")))

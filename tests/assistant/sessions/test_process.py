@@ -24,7 +24,7 @@ pytestmark = pytest.mark.alone
 
 @pytest.fixture
 def serve(start, upstream):
-    return lambda **environment: start(OPENAI_BASE_URL=f"{upstream.url}/v1", **environment)
+    return lambda **environment: start.fresh(OPENAI_BASE_URL=f"{upstream.url}/v1", **environment)
 
 
 async def begun(client, service, tenant, **body):
