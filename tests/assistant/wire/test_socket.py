@@ -48,7 +48,7 @@ async def test_an_answer_comes_as_v2_events(service, project):
     assert events[5]["output"][0]["url"] == "https://docs.acme.example/install#with-pip"
     assert {"type": "data-status", "data": {"rung": "extractive"}, "transient": True} in events
     answer = "".join(event["delta"] for event in events if event["type"] == "text-delta")
-    stored = Message.objects.get(message_id=events[0]["messageId"])
+    stored = await Message.objects.aget(message_id=events[0]["messageId"])
     assert (stored.content, stored.caller, stored.page_path) == (answer, "web", "/install")
 
 
@@ -127,7 +127,7 @@ async def test_stop_ends_the_answer_and_the_upstream(model_service, upstream, pr
         assert [event["type"] for event in events][-2:] == ["abort", "finish"]
         await socket.send(ask(project, context=fake("happy")))
         assert (await read(socket))[-1]["type"] == "finish"
-    assert Message.objects.get(message_id=message_id).state == "aborted"
+    assert (await Message.objects.aget(message_id=message_id)).state == "aborted"
     await asyncio.to_thread(
         wait_for, lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed"
     )
