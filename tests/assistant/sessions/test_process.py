@@ -76,10 +76,8 @@ async def test_told_to_stop_it_lets_answers_end_whole_and_takes_no_new_ones(serv
     for stream in (over_http, over_socket):
         assert stream[-1]["type"] == "finish"
         assert "nothing in" in text(stream)
-        assert ((await asyncio.to_thread(stored, stream)).state, (await asyncio.to_thread(stored, stream)).content) == (
-            "done",
-            text(stream),
-        )
+        record = await asyncio.to_thread(stored, stream)
+        assert (record.state, record.content) == ("done", text(stream))
     assert await ended(service, 10) < 5
     assert service.process.returncode == 0
     assert "Traceback" not in service.log.read_text()
@@ -104,10 +102,8 @@ async def test_answers_that_take_too_long_end_with_an_error_part_and_are_stored(
     assert over_socket[-1] == {"type": "error", "errorText": RESTARTING, "status": 503}
     await ended(service, 10)
     for stream in (over_http, over_socket):
-        assert ((await asyncio.to_thread(stored, stream)).state, (await asyncio.to_thread(stored, stream)).content) == (
-            "interrupted",
-            text(stream),
-        )
+        record = await asyncio.to_thread(stored, stream)
+        assert (record.state, record.content) == ("interrupted", text(stream))
     assert (await asyncio.to_thread(stored, orphan)).state == "interrupted"
     assert (await asyncio.to_thread(stored, orphan)).content.startswith(text(orphan))
     assert [entry["ended"] for entry in upstream.asked(marker)] == ["closed by the client"] * 3

@@ -120,7 +120,7 @@ async def test_a_resumed_answer_can_be_stopped(model_service, upstream, project)
 )
 async def test_only_the_reader_who_asked_may_go_on(model_service, project, make_project, change, status):
     if change.get("key") == "FOREIGN":
-        change = {"key": make_project().assistant_key}
+        change = {"key": (await asyncio.to_thread(make_project)).assistant_key}
     async with connect(model_service, project) as socket:
         await socket.send(ask(project, context=fake("slow")))
         seen = await take(socket, 9)
@@ -259,7 +259,7 @@ async def test_v2_resumes_only_what_is_surely_the_same_browsers(client, model_se
     if case == "chat":
         url = chat(model_service, project, "chat-2")
     elif case == "project":
-        other = make_project()
+        other = await asyncio.to_thread(make_project)
         headers, url = other.assistant, chat(model_service, other)
     elif case == "origin":
         headers = {**headers, **page}
@@ -419,7 +419,7 @@ async def test_of_two_who_replace_one_answer_the_second_replaces_the_firsts(clie
     endings = sorted(events(response)[-2]["type"] for response in both)
     assert endings == ["abort", "finish-step"]
     messages = Message.objects.filter(thread__project=project.project)
-    assert [(m.role, m.state) for m in messages] == [("user", "done"), ("assistant", "done")]
+    assert [(m.role, m.state) async for m in messages] == [("user", "done"), ("assistant", "done")]
 
 
 async def test_a_first_question_whose_answer_never_arrived_is_asked_again_in_its_place(client, model_service, project):
@@ -428,7 +428,8 @@ async def test_a_first_question_whose_answer_never_arrived_is_asked_again_in_its
     for fp in ("reader-1", "reader-2"):
         await client.post(address(model_service, project), json={**again, "fp": fp}, headers=project.assistant)
     messages = Message.objects.filter(thread__project=project.project)
-    kept = [(m.thread.fp, m.role, m.state) for m in messages.select_related("thread").order_by("thread__fp", "pk")]
+    rows = messages.order_by("thread__fp", "pk").values_list("thread__fp", "role", "state")
+    kept = [row async for row in rows]
     assert [(role, state) for fp, role, state in kept if fp == "reader-1"] == [("user", "done"), ("assistant", "done")]
     assert len(kept) == 4
 

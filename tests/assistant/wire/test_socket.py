@@ -89,7 +89,7 @@ async def test_the_services_own_origin_and_none_are_let_in(service, project):
     ],
 )
 async def test_a_refused_question_has_the_status_of_http(service, project, make_project, change, status):
-    keys = {"ADMIN": project.admin_key, "FOREIGN": make_project().assistant_key}
+    keys = {"ADMIN": project.admin_key, "FOREIGN": (await asyncio.to_thread(make_project)).assistant_key}
     message = {**json.loads(ask(project)), **change}
     message["key"] = keys.get(message["key"], message["key"])
     async with connect(service, project) as socket:
