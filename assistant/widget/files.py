@@ -9,6 +9,7 @@ given out. It is served from then on: after an upgrade, and by hosts that run
 another build.
 """
 
+import asyncio
 import base64
 import functools
 import hashlib
@@ -73,13 +74,13 @@ async def pinned(request: HttpRequest, version: str, name: str) -> HttpResponseB
 @require_GET
 async def declarations(request: HttpRequest) -> HttpResponse:
     """Serve the TypeScript declarations of the widget's interface for pages."""
-    return _serve_text((settings.WIDGET_DIST.parent / "widget.d.ts").read_bytes())
+    return _serve_text(await asyncio.to_thread((settings.WIDGET_DIST.parent / "widget.d.ts").read_bytes))
 
 
 @require_GET
 async def licences(request: HttpRequest) -> HttpResponse:
     """Serve the licences of the libraries in the panel."""
-    return _serve_text(scripts.load_script("licences.txt").content)
+    return _serve_text((await asyncio.to_thread(scripts.load_script, "licences.txt")).content)
 
 
 def _serve_text(content: bytes) -> HttpResponse:
