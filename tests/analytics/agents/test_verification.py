@@ -13,7 +13,7 @@ from analytics.counting import agent_views, sealer
 from analytics.models import AgentAddresses, PageView
 from docsite.core.http.client_address import parse_address
 from tests.analytics.conftest import CHROME, GPTBOT
-from tests.docsite.test_commands import run
+from tests.docsite.core.test_commands import run
 
 FILE = {
     "creationTime": "2026-03-10T00:00:00",

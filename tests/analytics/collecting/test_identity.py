@@ -17,7 +17,7 @@ from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.models import Project
 from tests.analytics.conftest import CHROME
 from tests.conftest import set_analytics, visitor_secret
-from tests.docsite.test_commands import run
+from tests.docsite.core.test_commands import run
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

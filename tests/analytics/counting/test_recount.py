@@ -34,7 +34,7 @@ from tests.analytics.counting.history import (
 )
 from tests.analytics.counting.test_counting import arrive, check
 from tests.conftest import set_analytics
-from tests.docsite.test_commands import run
+from tests.docsite.core.test_commands import run
 
 NEW_RULES = {
     "human": ("human", "human"),

@@ -3,7 +3,7 @@
 import pytest
 
 from tests import scenarios
-from tests.docsite import lifecycles
+from tests.docsite.server import lifecycles
 
 
 @pytest.mark.parametrize(
