@@ -23,6 +23,7 @@ import pytest
 from tests import scenarios
 from tests.processes import ROOT, Process, manage
 
+ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"  # of tests that share their thread with Playwright
 PATIENCE = 180  # seconds that a test waits for anything, however busy the machine; only a failure takes so long
 _numbers = itertools.count(1)
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
@@ -133,7 +134,8 @@ class Start:
         """A service for one test, which may end it and read its log."""
         port = free_port()
         log = self._factory.mktemp("serve") / "log"
-        process = Process(manage, ("serve", "--port", str(port)), {**os.environ, **environment}, log, log)
+        inherited = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
+        process = Process(manage, ("serve", "--port", str(port)), {**inherited, **environment}, log, log)
         service = Service(f"http://127.0.0.1:{port}", process, log)
         self._all.append(service)
         wait_for(

@@ -105,6 +105,7 @@ def _forbid_blocking() -> None:
     watch = BlockBuster(scanned_modules=SERVICE, excluded_modules=[_module(path) for path in LOOPS])
     for function in watch.functions.values():
         function.can_block_in("django/core/handlers/asgi.py", "read_body")  # a large body goes into a file
+        function.can_block_in("docsite/server/middleware/static_files.py", "__call__")  # a few kB, in the page cache
         function.can_block_in("importlib/metadata/__init__.py", "version")  # the client of Redis, when it connects
     watch.activate()
 

@@ -20,7 +20,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.conftest import PAGES, PATIENCE, ROOT, Service, Tenant
+from tests.conftest import ASYNC_UNSAFE, PAGES, PATIENCE, ROOT, Service, Tenant
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -122,6 +122,14 @@ class SharedHostTab(SharedTab):
     def route_sockets(self, connect: Callable[[WebSocketRoute], None]) -> None:
         """Give each new socket to this function."""
         self._connect = connect
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _orm_beside_playwright() -> Iterator[None]:
+    """Let tests use the ORM: Playwright runs an event loop in this thread. Services never get this setting."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ASYNC_UNSAFE, "1")
+        yield
 
 
 @pytest.fixture(scope="package")  # its event loop must end before other tests start theirs
