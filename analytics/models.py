@@ -101,8 +101,8 @@ class Page(models.Model):
 class PageView(models.Model):
     """One view of one page. Holds no address, and a user agent only of clients that are not people.
 
-    Written by `analytics.collecting.writer` alone. It is kept for `RAW_VIEW_DAYS` after it was read and came in: so
-    long its id counts once.
+    Written by `analytics.collecting.writer` alone. It is kept for `RAW_VIEW_DAYS` after the view and its
+    arrival. Until then a second view with its id is ignored.
     """
 
     class Class(models.TextChoices):
@@ -162,7 +162,7 @@ class PageView(models.Model):
 
 
 class Seal(models.Model):
-    """How far the views of a shard of visitors are counted, and who is at it. As many rows as there are shards."""
+    """How far the views of one shard of visitors are counted, and the lease of the process that counts."""
 
     shard = models.PositiveSmallIntegerField(primary_key=True)
     sealed_to = models.BigIntegerField(default=0, help_text="Views up to this id are in the cells.")

@@ -1,4 +1,4 @@
-"""The secrets of visitor hashes, and their rotation: for how long a visitor stays the same.
+"""The secrets of visitor hashes, and their rotation. A visitor has one hash until the secret changes.
 
 A project whose secret never changes has the one that it was made with. Otherwise
 each period has a random secret of its own, which is deleted two days after the
@@ -24,7 +24,7 @@ Rotation = AnalyticsSettings.Rotation
 
 
 def peek(project: Project, at: datetime, *, private: bool) -> str | None:
-    """The secret as `secret_of` returns it, if it is at hand without a look into the database."""
+    """The secret as `secret_of` returns it, if no query is needed; else None."""
     rotation = _rotation(project, private=private)
     if rotation == Rotation.NEVER:
         return AnalyticsSettings.for_project(project).visitor_secret or None
@@ -38,7 +38,9 @@ def secret_of(project: Project, at: datetime, *, private: bool) -> str:
     if rotation == Rotation.NEVER:
         return AnalyticsSettings.stored_for(project).visitor_secret
     name, end = _period(rotation, at)
-    kept: str = ttl_cache.get(("visitor secret", project.pk, name), lambda: _kept(project.pk, name, end))
+    kept: str = ttl_cache.get(
+        ("visitor secret", project.pk, name), lambda: _get_or_create_secret(project.pk, name, end)
+    )
     return kept
 
 
@@ -75,8 +77,8 @@ def _period(rotation: str, at: datetime) -> tuple[str, date]:
     return f"90d {number}", date.fromordinal((number + 1) * _QUARTER)
 
 
-def _kept(project_id: int, period: str, end: date) -> str:
-    """The secret of a period, made by whoever needs it first. A view that comes too late has a new one made."""
+def _get_or_create_secret(project_id: int, period: str, end: date) -> str:
+    """The secret of a period. It is created when it is first needed, and again for a view that comes after its end."""
     now = timezone.now()
     known = VisitorSecret.objects.filter(project=project_id, period=period)
     if row := known.filter(expires_at__gt=now).first():

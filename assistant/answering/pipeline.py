@@ -18,7 +18,7 @@ from assistant.answering import (
     prompts,
     suggestions,
 )
-from assistant.answering.refusals import RefusalDetector
+from assistant.answering.refusal_detector import RefusalDetector
 from assistant.citations.checker import CitationChecker
 from assistant.events import (
     Event,

@@ -18,7 +18,7 @@ HISTORY_BUDGET = 2_000  # tokens of earlier turns, newest first
 CONTEXT_BUDGET = 1_500  # tokens of selected text and code
 PASSAGE_BUDGET = 1_000  # tokens of one passage
 
-NO_ANSWER = "NO_ANSWER"  # the model begins a refusal with it; see `assistant.answering.refusals`
+NO_ANSWER = "NO_ANSWER"  # the model begins a refusal with it; see `assistant.answering.refusal_detector`
 
 SYSTEM = f"""\
 You answer questions about a product from its documentation.

@@ -28,7 +28,7 @@ _TRAILING = "?!.,:;*_~'"
 
 
 class AddressMatch(NamedTuple):
-    """What an address leads to: a page, as the indexes of its `passages`; or `url`, which may stay; or neither."""
+    """The result of a look-up: `passages` (indexes) of a page, or an allowed `url`, or neither."""
 
     passages: Sequence[int] = ()
     url: str = ""

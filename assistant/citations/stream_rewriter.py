@@ -113,7 +113,7 @@ class StreamRewriter(ABC):
         )
 
     def _write_plain_text(self, delta: str) -> str:
-        """Return a delta of plain text as it is written. Blanks at its end wait."""
+        """Return the output for plain text, after the prefix and blanks that were held back. Blanks at its end wait."""
         words = delta if self._line and self._line.kind == "code" else delta.rstrip(" ")
         written = f"{self._line_prefix}{self._blanks}{words}"
         self._line_prefix, self._blanks = "", delta[len(words) :]

@@ -2,7 +2,7 @@
 
 With `REDIS_URL` set, a resumable answer is copied to a Redis stream while it
 runs. A process that does not run the answer reads that stream. Over a channel it
-tells the process that does what its reader wants.
+sends the wishes of its reader (read on, stop) to the process that runs the answer.
 
     answer:ID:events   stream; an entry is a batch of events with the position of
                        the first one, so that an event that is sent twice counts once

@@ -107,7 +107,7 @@ class RunningAnswer:
         self._alarm: asyncio.TimerHandle | None = None
         self._reader_moved = asyncio.Event()
         self._started = self._ending = False
-        self._last_event: Event | None = None  # instead of what the pipeline would still tell
+        self._last_event: Event | None = None  # takes the place of the remaining events
         self._abandonment: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 

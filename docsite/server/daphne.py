@@ -24,9 +24,9 @@ from twisted.internet.error import ConnectionDone
 from docsite.server import lifecycle
 
 LARGEST_MESSAGE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
-UNREAD_BYTES = 256 * 1024  # that wait for a reader, before what writes to them has to wait, too
+UNREAD_BYTES = 256 * 1024  # not yet sent on one connection; above this the sender waits
 UNREAD_SECONDS = 120.0  # then the connection is given up
-REQUEST_SECONDS = 2.0  # that short requests get to end, when the answers have
+REQUEST_SECONDS = 2.0  # for short requests to end, after the answers have ended
 
 
 def claim(host: str, port: int) -> None:
@@ -76,7 +76,7 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         return "disconnected" in self.connections.get(protocol, {"disconnected": 0})
 
     def kill_all_applications(self) -> Deferred[Any]:
-        """Twisted asks this before it shuts down, and waits for the result."""
+        """End all answers and requests. Twisted calls this before it shuts down, and waits for the result."""
         return Deferred.fromFuture(asyncio.ensure_future(self._end()))
 
     async def _end(self) -> None:
@@ -134,10 +134,10 @@ class EagerTransport(tcp.Server):
 
 
 class _Receipt:
-    """Called after an answer's end: whether all of it has reached the reader's machine, as far as TCP tells.
+    """Called after the end of an answer: whether TCP has delivered all of it to the reader's machine.
 
-    Not, if bytes still wait to be acknowledged, or if the connection was reset:
-    a reader who closes without having read everything sends a reset.
+    False if bytes are not acknowledged yet, or if the connection was reset: a
+    reader who closes without having read everything sends a reset.
     """
 
     def __init__(self, channel: Any) -> None:

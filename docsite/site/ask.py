@@ -41,7 +41,7 @@ MAX_PATH_LENGTH = 200
 @csrf_exempt  # the origin is checked instead, which needs no cookie
 @require_http_methods(["GET", "HEAD", "POST"])
 async def ask(request: HttpRequest) -> HttpResponse:
-    """The form in `?language=`, filled from `?q=` and `?path=`; after a POST, the answer or the reason for none."""
+    """Show the form in `?language=`, filled from `?q=` and `?path=`. After a POST, show the answer or an error."""
     outcome: Outcome | None = None
     refusal: ApiError | None = None
     question, path = request.GET.get("q", ""), request.GET.get("path", "")

@@ -34,7 +34,7 @@ class _Scheduler:
             self.thread.start()
 
     def stop(self) -> None:
-        """Stop the thread and the running reader, whose source goes back to the queue."""
+        """Stop the thread and the worker process, and put its source back into the queue."""
         self.stopping.set()
         thread, reader = self.thread, self.reader
         if reader:

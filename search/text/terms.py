@@ -58,8 +58,8 @@ class Query:
     pairs: Sequence[tuple[str, str]] = ()  # terms that stand side by side
     facets: Sequence[Sequence[str]] = ()
     name: str = ""  # the whole text as one word
-    of_context: bool = False  # whether it says so little that it is about its context
-    asked: Sequence[Wanted] = ()  # for engines: by the rarer words, then, where these find too little, by every word
+    of_context: bool = False  # whether it is too short to stand alone, so that its context is searched for
+    asked: Sequence[Wanted] = ()  # what engines try in order: the rarer words, then every word
 
     @property
     def common(self) -> frozenset[str]:

@@ -82,8 +82,8 @@ class Inline:
         if tag == "a":
             return self._link(node, inner)
         if (tag in _STRONG or tag in _EMPHASIS) and self.marks:
-            registry, closing = (_STRONG_OPEN, _STRONG_CLOSE) if tag in _STRONG else (_OPEN, _CLOSE)
-            return _around(_MARKS.sub("", inner), registry, closing)
+            opening, closing = (_STRONG_OPEN, _STRONG_CLOSE) if tag in _STRONG else (_OPEN, _CLOSE)
+            return _wrap_text(_MARKS.sub("", inner), opening, closing)
         if tag == "sup" and _POWER.fullmatch(inner.strip()):
             return f"^{inner.strip()}"
         if tag == "q":
@@ -95,7 +95,7 @@ class Inline:
         target = self.resolve(href) if self.marks and BREAK not in inner else ""
         if not target:
             return inner
-        return _around(_MARKS.sub("", inner), "[", f"]({target})")
+        return _wrap_text(_MARKS.sub("", inner), "[", f"]({target})")
 
     def resolve(self, href: str) -> str:
         """The absolute address of a link, escaped for Markdown; empty for what is no address of the web or mail."""
@@ -144,12 +144,12 @@ def _join(pieces: Iterable[str]) -> str:
     return "".join(out)
 
 
-def _around(inner: str, registry: str, closing: str) -> str:
+def _wrap_text(inner: str, opening: str, closing: str) -> str:
     bare = inner.strip(" " + BREAK)
     if not bare:
         return inner
     at = inner.index(bare)
-    return f"{inner[:at]}{registry}{bare}{closing}{inner[at + len(bare) :]}"
+    return f"{inner[:at]}{opening}{bare}{closing}{inner[at + len(bare) :]}"
 
 
 def _emphasis(found: re.Match[str]) -> str:

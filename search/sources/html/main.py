@@ -95,7 +95,7 @@ def _main(body: LexborNode) -> LexborNode:
 
 
 def _holds(outer: LexborNode, inner: LexborNode) -> bool:
-    """Whether an element has nearly all the text of another, and its headings of the first level."""
+    """Whether `inner` has most of the text of `outer`, and all of its headings of the first level."""
     if len(inner.css("h1")) < len(outer.css("h1")):
         return False
     return _length(inner) > _MAIN_SHARE * _length(outer)

@@ -134,7 +134,7 @@ def _ranges(lines: list[str], ranges: str) -> list[str]:
 
 
 def _python_object(source: str, name: str) -> slice:
-    """The lines of a function or a class by a name like `A.b`; all lines where there is none."""
+    """The lines of a function or a class by a name like `A.b`; all lines if there is no such name."""
     found: ast.stmt | None = None
     body = _python_body(source)
     for part in name.split("."):

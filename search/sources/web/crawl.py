@@ -54,7 +54,7 @@ class _Crawl:
         self.queue: deque[tuple[str, int]] = deque()  # addresses, and how many links away they are
         self.found: set[str] = set()  # paths that are or were in the queue
         self.visited: set[str] = set()
-        self.missed = False  # something could not be had, so what is beyond it may be missing, too
+        self.missed = False  # a page failed, so pages that only it links to may be missing
         self.cuts: dict[str, None] = {}  # what was left out because of a cap
         self.failures = 0  # in a row
         self.until = time.monotonic() + MAX_SECONDS

@@ -67,7 +67,7 @@ def _is_full(name: str) -> bool:
 
 
 def _pages_in(source: bytes, base: str, request: SourceRequest) -> Iterator[Item]:
-    """The pages of a whole site in one file. One that names no address has its path from its title."""
+    """The pages of a whole site in one file. A page without an address gets a path made from its title."""
     seen: dict[str, int] = {}
     for count, piece in enumerate(llms_full.pieces(source), 1):
         if count > MAX_PAGES:
