@@ -7,7 +7,7 @@ from analytics.agents.verdict import KNOWN_CRAWLERS
 
 
 def requested_format(raw_path: str, accept: str) -> str:
-    """The requested format: `llms` (a list of pages for machines), `md` (a page as Markdown) or `html`."""
+    """The format that a request asks for: `llms` for llms.txt and llms-full.txt, `md` for Markdown, else `html`."""
     path = raw_path.partition("?")[0].partition("#")[0].lower()
     if path.endswith(("/llms.txt", "/llms-full.txt")):
         return "llms"

@@ -1,4 +1,4 @@
-"""Read a view from an HTTP request, for the endpoint and the middleware."""
+"""Turn an HTTP request into the page view that it stands for. The endpoint for views and the middleware use it."""
 
 from importlib import import_module
 

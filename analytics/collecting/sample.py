@@ -56,7 +56,10 @@ _VISITS = 34  # of people, on a weekday at the end of the three months
 
 
 def make_sample_views(project: Project, paths: Sequence[str]) -> int:
-    """Record sample views of the given pages. Returns their number. Only the dates differ from run to run."""
+    """Record made-up views of the given pages, for the demo. Returns how many.
+
+    The random seed is fixed: each run makes the same views, and only their dates follow the clock.
+    """
     rng = random.Random(7)
     now = timezone.now()
     views = sorted(

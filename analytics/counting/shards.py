@@ -16,7 +16,7 @@ SHARD_COUNTS = (1, 2, 4, 8, 16)  # powers of two: a shard is the lowest bits of 
 
 
 def set_count(number: int, progress: Progress | None = None) -> int:
-    """Set the number of shards. Returns the number before. Counts do not change at any time.
+    """Change the number of shards. Returns the old number. Visitor counts stay exact during the change.
 
     If two processes do this at once, the later one wins. A process that is sealing a shard
     loses its lease, and continues with the new shards.

@@ -14,9 +14,10 @@ from docsite.core.http.errors import (
 
 
 def parse_form(request: HttpRequest, limit: int) -> dict[str, str]:
-    """The fields of a form of this site. `limit` is in bytes.
+    """Parse a form that a page of this site has posted, and return its fields.
 
-    Raises `ApiError` for a form of another site, and for one that is too large or cannot be read or stored.
+    `limit` is the largest body in bytes. Raises `ApiError` when another site posted the form, or when the form is too
+    large or malformed.
     """
     if request.headers.get("Origin") != own_origin(request):
         raise Forbidden("This form is taken from the pages of this site only.")

@@ -1,1 +1,1 @@
-"""A Sphinx project as a source: its folder with conf.py, and pages in reStructuredText and MyST Markdown."""
+"""Read a Sphinx project from its sources: conf.py, and pages in reStructuredText or MyST Markdown."""
