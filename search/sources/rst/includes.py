@@ -11,8 +11,8 @@ from docutils.parsers.rst import Directive, directives
 from docutils.parsers.rst.directives import tables
 from docutils.statemachine import StringList, string2lines
 
+from search.sources.rst.base import BaseDirective, bold_paragraph, code_block, scope_of
 from search.sources.rst.directives import prepare
-from search.sources.rst.markup import Markup, bold, code_block, scope_of
 from search.sources.rst.scope import MAX_INCLUDES, TooMuch
 from search.sources.rst.site import MAX_BYTES, MAX_PARSED, MAX_WRITTEN, Site, place_of, plain
 
@@ -22,7 +22,7 @@ _LANGUAGES = {"py": "python", "sh": "bash", "yml": "yaml", "txt": "", "cfg": "in
 _NUMBER = re.compile(r"-?\d{1,9}")
 
 
-class Include(Markup):
+class Include(BaseDirective):
     """Another file as if it stood here, or as code."""
 
     def run(self) -> list[nodes.Node]:
@@ -37,7 +37,7 @@ class Include(Markup):
         return []
 
 
-class LiteralInclude(Markup):
+class LiteralInclude(BaseDirective):
     """Another file, or a part of it, as code."""
 
     def run(self) -> list[nodes.Node]:
@@ -49,7 +49,7 @@ class LiteralInclude(Markup):
         language = self.options.get("language") or self.argument.rpartition(".")[2]
         code = shorten(self, "\n".join(select_lines(lines, self.options)), _LANGUAGES.get(language, language))
         caption = self.options.get("caption")
-        return [code] if caption is None else [bold(nodes.Text(plain(caption) or self.argument)), code]
+        return [code] if caption is None else [bold_paragraph(nodes.Text(plain(caption) or self.argument)), code]
 
 
 class CSVTable(tables.CSVTable):
