@@ -10,9 +10,9 @@ from search.sources.markdown.front_matter import front_matter
 from search.sources.myst.links import resolve
 from search.sources.myst.outline import LABEL, Ids, heading_in, visible
 from search.sources.rst.directives import VERBATIM
-from search.sources.rst.includes import MAX_CODE, select_lines, text_of
-from search.sources.rst.scope import MAX_INCLUDES, Scope, TooMuch
-from search.sources.rst.site import MAX_PARSED, MAX_WRITTEN, Site
+from search.sources.rst.includes import MAX_CODE, read_text, select_lines
+from search.sources.rst.scope import MAX_INCLUDES, PageTooComplex, Scope
+from search.sources.rst.site import MAX_MARKDOWN, MAX_PARSED, Site
 from search.text.markdown.visible import slug
 
 _FENCE = re.compile(r"(\s*)(`{3,}|~{3,}|:{3,})\s*(?:\{([\w:+.-]+)\})?\s*(.*)$")
@@ -23,7 +23,7 @@ _ROLE = re.compile(r"\{([\w:.+-]{1,60})\}(?=`)")
 _WHOLE = VERBATIM | {"csv-table", "literalinclude", "autosummary", "code-cell", "math"}  # their content is no Markdown
 
 
-def read(source: str, site: Site, page: str) -> rst.Text:
+def read(source: str, site: Site, page: str) -> rst.MarkdownPage:
     """A page; as it is written where it would take too long or grow too large. Raises ValueError for its front matter.
 
     Front matter is for Sphinx: only what describes the page is taken.
@@ -36,9 +36,9 @@ def read(source: str, site: Site, page: str) -> rst.Text:
             meta["description"] = described["description"]
     try:
         markdown = _Reader(body, site, page).markdown()
-    except TooMuch:
-        return rst.Text(body, meta)
-    return rst.Text(markdown if len(markdown) <= MAX_WRITTEN else body, meta)
+    except PageTooComplex:
+        return rst.MarkdownPage(body, meta)
+    return rst.MarkdownPage(markdown if len(markdown) <= MAX_MARKDOWN else body, meta)
 
 
 class _Reader:
@@ -52,7 +52,7 @@ class _Reader:
         self.paragraph: list[str] = []
         self.fences: list[str] = []  # the open ones
         self.scope = Scope(site, page)
-        self.ids = Ids(site.smart)
+        self.ids = Ids(site.smart_quotes)
         self.slugs: set[str] = set()
         self.level = 0  # of the last heading
         self.budget = MAX_PARSED  # characters for included files and for docutils
@@ -162,15 +162,15 @@ class _Reader:
         """A part in reStructuredText."""
         self.budget -= len(source) + 500  # docutils takes a while to begin
         if self.budget >= 0:
-            text = rst.read(source, self.site, self.page, self.level or 1, self.scope)
+            text = rst.convert(source, self.site, self.page, self.level or 1, self.scope)
             self.out += [f"{indent}{line}" if line else "" for line in text.markdown.split("\n")]
 
     def _include(self, reference: str, options: dict[str, str]) -> None:
         """Another file, whose lines are read as if they stood here."""
-        self.scope.includes += 1
-        text = "\n".join(select_lines(text_of(self.site, reference, self.page).split("\n"), options))
+        self.scope.include_count += 1
+        text = "\n".join(select_lines(read_text(self.site, reference, self.page).split("\n"), options))
         self.budget -= len(text)
-        if self.scope.includes > MAX_INCLUDES or self.budget < 0:
+        if self.scope.include_count > MAX_INCLUDES or self.budget < 0:
             return
         if "literal" in options or "code" in options:
             self.out += [f"~~~~~~{options.get('code', '')}", text[:MAX_CODE], "~~~~~~"]

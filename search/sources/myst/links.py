@@ -7,7 +7,7 @@ from typing import Any, cast
 from docutils import nodes
 
 from search.sources.rst import roles
-from search.sources.rst.site import Site, Target, link
+from search.sources.rst.site import Site, Target, relative_link
 from search.sources.rst.writer import Writer, escape
 
 MAX_PARAGRAPH = 20_000  # characters of a paragraph that has references; more is data
@@ -32,7 +32,7 @@ def resolve(text: str, site: Site, page: str) -> str:
 
     def replace(found: re.Match[str]) -> str:
         if found["role"]:
-            return writer.line(roles.render(found["role"].lower(), " ".join(found["content"].split()), site, page))
+            return writer.line(roles.render_role(found["role"].lower(), " ".join(found["content"].split()), site, page))
         if target := found["target"] or found["address"]:
             return _link(found["text"] or "", target.removeprefix("project:"), site, page)
         return found[0]
@@ -41,7 +41,7 @@ def resolve(text: str, site: Site, page: str) -> str:
 
 
 def referred(source: str, site: Site, page: str) -> Iterator[str]:
-    """The present targets of a page's links: its digest depends on them. `Site.referred` has those of roles."""
+    """The present targets of a page's links: its digest depends on them. `Site.link_targets` has those of roles."""
     for target, name in _LINKED.findall(source):
         target = name or target.removeprefix("project:")
         yield str(_target(target, site, page) or _is_name(target, site, page))
@@ -50,7 +50,7 @@ def referred(source: str, site: Site, page: str) -> Iterator[str]:
 def _link(text: str, target: str, site: Site, page: str) -> str:
     there = _target(target, site, page)
     if there:
-        return f"[{text or escape(there.title) or target}]({link(page, there.page, there.anchor)})"
+        return f"[{text or escape(there.title) or target}]({relative_link(page, there.page, there.anchor)})"
     if _is_name(target, site, page):
         return text or f"`{target}`"
     return f"[{text or target}]({target})"
@@ -58,7 +58,7 @@ def _link(text: str, target: str, site: Site, page: str) -> str:
 
 def _is_name(target: str, site: Site, page: str) -> bool:
     """Whether a link's target is a name, of a function perhaps, and neither an address nor a file."""
-    return not _ADDRESS.search(target) and not site.included(target, page)
+    return not _ADDRESS.search(target) and not site.find_include(target, page)
 
 
 def _target(target: str, site: Site, page: str) -> Target | None:
@@ -67,9 +67,9 @@ def _target(target: str, site: Site, page: str) -> Target | None:
         return None
     file, _, anchor = target.partition("#")
     if not file:
-        return site.headings.get(page, {}).get(anchor) or site.label(anchor)
-    name = site.page(file, page)
-    if name in site.titles and (_PAGE.search(file) or not site.label(target)):
+        return site.headings.get(page, {}).get(anchor) or site.find_label(anchor)
+    name = site.resolve_page(file, page)
+    if name in site.titles and (_PAGE.search(file) or not site.find_label(target)):
         found = site.headings.get(name, {}).get(anchor) if anchor else None
         return found or Target(name, anchor, site.titles[name])
-    return site.label(target)
+    return site.find_label(target)

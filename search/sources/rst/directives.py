@@ -17,9 +17,9 @@ from search.sources.rst.base import (
     names_of,
     register,
 )
-from search.sources.rst.roles import role, split_target
-from search.sources.rst.scope import TooMuch
-from search.sources.rst.site import MAX_PARSED, link, plain
+from search.sources.rst.roles import role_function, split_target
+from search.sources.rst.scope import PageTooComplex
+from search.sources.rst.site import MAX_PARSED, relative_link, strip_markup
 
 MAX_ENTRIES = 1000  # of a table of contents
 MAX_NAMES = 10_000  # of directives and roles that docutils learns while the process lives
@@ -39,7 +39,7 @@ _TEST_LANGUAGES = {"doctest": "python", "testcode": "python", "testoutput": "non
 @register(f"class {OTHER}")  # docutils has another `class`; here it is that of Python
 def render_unknown(directive: BaseDirective) -> list[nodes.Node]:
     """An object, a target, or an unknown directive: its argument as code or text, then its content."""
-    if directive.name in directive.scope.site.targets:
+    if directive.name in directive.scope.site.crossref_types:
         return directive.make_target(objects.make_anchor(f"std-{directive.name}-{directive.argument}"))
     domain, kind = objects.kind_of(directive.name, directive.scope)
     if kind and directive.argument:
@@ -129,7 +129,7 @@ def render_toctree(directive: BaseDirective) -> list[nodes.Node]:
             reference = nodes.reference("", "", nodes.Text(title), refuri=address)
             items += nodes.list_item("", nodes.paragraph("", "", reference))
     caption = directive.options.get("caption")
-    caption_nodes = [bold_paragraph(nodes.Text(plain(caption)))] if caption else []
+    caption_nodes = [bold_paragraph(nodes.Text(strip_markup(caption)))] if caption else []
     return [*caption_nodes, items] if items.children else []
 
 
@@ -139,12 +139,12 @@ def _toctree_entries(directive: BaseDirective, title: str, target: str) -> list[
     title, target = (title, target) if target else ("", title)
     if "://" in target:
         return [(title or target, target)]
-    name = site.page(target, page)
+    name = site.resolve_page(target, page)
     names = [name] if name in site.titles else []
     if "glob" in directive.options and re.search(r"[*?\[]", target):
         directive.scope.spend(len(site.titles) // 20)
         names = [one for one in sorted(fnmatch.filter(site.titles, name)) if one != page]
-    return [(title or site.titles[one] or one, link(page, one)) for one in names]
+    return [(title or site.titles[one] or one, relative_link(page, one)) for one in names]
 
 
 @register("default-domain default-role highlight program role")
@@ -165,7 +165,7 @@ def change_scope(directive: BaseDirective) -> list[nodes.Node]:
 
 
 def prepare(source: str) -> str:
-    """Make docutils know all names in a text, and cut long lines and words. Raises TooMuch.
+    """Make docutils know all names in a text, and cut long lines and words. Raises PageTooComplex.
 
     The time that docutils takes then grows with the length of the text only.
     """
@@ -176,10 +176,10 @@ def prepare(source: str) -> str:
     for names in _ROLE.findall(source):
         name = "".join(names).lower()
         if name not in _known_roles and len(_known_roles) < MAX_NAMES:
-            roles.register_local_role(name, cast(Any, role))  # the stub of docutils is too narrow
+            roles.register_local_role(name, cast(Any, role_function))  # the stub of docutils is too narrow
             _known_roles.add(name)
     if len(source) > MAX_PARSED or max(map(len, re.split(r"\n\s*\n", source))) > MAX_BLOCK:
-        raise TooMuch(f"{len(source)} characters")
+        raise PageTooComplex(f"{len(source)} characters")
     return _LONG_LINE.sub(r"\1", _LONG_WORD.sub(r"\1", source))
 
 
@@ -189,5 +189,5 @@ _known_directives = names_of() | {
     "list-table", "literalinclude", "math", "meta", "parsed-literal", "pull-quote", "replace", "table", "unicode",
 }  # fmt: skip
 _known_roles = {""}
-roles.register_local_role("", cast(Any, role))
+roles.register_local_role("", cast(Any, role_function))
 VERBATIM = names_of(render_code, objects.render_glossary, hide, render_toctree)  # their content is no prose

@@ -39,7 +39,7 @@ class Signature(NamedTuple):
 
 def kind_of(directive: str, scope: Scope) -> tuple[str, str]:
     """Domain and kind of the objects that a directive describes; empty when it describes none."""
-    if directive in scope.site.objects:
+    if directive in scope.site.object_types:
         return "project", directive
     domain, _, kind = directive.rpartition(":")
     if kind.endswith("-option"):  # a project's own, such as Django's `django-admin-option`
@@ -49,7 +49,7 @@ def kind_of(directive: str, scope: Scope) -> tuple[str, str]:
 
 
 def parse_signature(domain: str, kind: str, text: str, scope: Scope) -> Signature:
-    """A signature. It has no anchor if its form is unknown. Raises TooMuch."""
+    """A signature. It has no anchor if its form is unknown. Raises PageTooComplex."""
     text = nodes.whitespace_normalize_name(text[:MAX_SIGNATURE].replace("\\", ""))
     scope.spend(len(text) ** 2 // 2000)  # the search for closing brackets is quadratic
     first = re.split(r"[\s(]", text)[0]

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from docutils import nodes
 
-from search.sources.rst.scope import TooMuch
-from search.sources.rst.site import MAX_WRITTEN
+from search.sources.rst.scope import PageTooComplex
+from search.sources.rst.site import MAX_MARKDOWN
 from search.text.markdown.reader import fence
 from search.text.markdown.visible import slug
 
@@ -24,12 +24,12 @@ _LANGUAGES = {"math_block": "latex", "doctest_block": "python"}
 class Writer:
     """One walk over a document. A block is a text, inline text is one line. `level` is that of the heading above.
 
-    The methods `visit_…` return the blocks of a node, by the name of its class. Raises TooMuch.
+    The methods `visit_…` return the blocks of a node, by the name of its class. Raises PageTooComplex.
     """
 
     def __init__(self, document: nodes.document, level: int = 0) -> None:
         self.document = document
-        self.substitution_budget = MAX_WRITTEN  # characters that substitutions may add
+        self.substitution_budget = MAX_MARKDOWN  # characters that substitutions may add
         self.open_substitutions: set[str] = set()
         self.level = level
         self.nesting = 0  # lists and quotes around, in which no heading is possible
@@ -229,7 +229,7 @@ class Writer:
         self.open_substitutions.discard(key)
         self.substitution_budget -= len(text) + 1
         if self.substitution_budget < 0:
-            raise TooMuch("substitutions in substitutions")
+            raise PageTooComplex("substitutions in substitutions")
         return text
 
 

@@ -14,9 +14,9 @@ from search.sources.files import MARKDOWN, names_below, quoted, text_inside
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
 from search.sources.request import SourceRequest
-from search.sources.rst.includes import includes_in, text_of
+from search.sources.rst.includes import find_includes, read_text
 from search.sources.rst.scope import MAX_INCLUDES
-from search.sources.rst.site import MAX_BYTES, MAX_TITLE, Site, Target, labels_of, place_of, title_of
+from search.sources.rst.site import MAX_BYTES, MAX_TITLE, Site, Target, find_labels, find_title, resolve_path
 from search.sources.sphinx import conf as configuration
 from search.sources.sphinx.conf import Conf
 
@@ -65,7 +65,7 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
     for file, text in texts.items():
         name = posixpath.splitext(file)[0]
         whole = ["\n\n".join((site.prolog, text, site.epilog)), *_included(text, name, site)]
-        referred = [there for one in whole for there in site.referred(one, name)]
+        referred = [there for one in whole for there in site.link_targets(one, name)]
         if file.endswith(MARKDOWN):
             referred += [there for one in whole for there in links.referred(one, site, name)]
         digest = digest_of(f"{conf.digest} {dirhtml}", name, *whole, *referred)
@@ -78,7 +78,7 @@ def _page(file: str, source: str, site: Site, language: str, address: str) -> Pa
     name = posixpath.splitext(file)[0]
     path = normalize(name)
     try:
-        text = myst.read(source, site, name) if file.endswith(MARKDOWN) else rst.read(source, site, name)
+        text = myst.read(source, site, name) if file.endswith(MARKDOWN) else rst.convert(source, site, name)
     except ValueError as wrong:  # of front matter
         return Bad(file, str(wrong), path)
     meta = text.meta
@@ -105,8 +105,8 @@ def _site(root: Path, folder: Path, conf: Conf, texts: dict[str, str]) -> Site:
     depth = conf.values.get("myst_heading_anchors")
     for file, text in texts.items():
         name = posixpath.splitext(file)[0]
-        found = dict(labels_of(text, name))  # in MyST those of `eval-rst`
-        titles[name] = title_of(text)
+        found = dict(find_labels(text, name))  # in MyST those of `eval-rst`
+        titles[name] = find_title(text)
         if file.endswith(MARKDOWN):
             outline = Outline(text, name, smart)
             titles[name] = outline.title
@@ -124,18 +124,18 @@ def _site(root: Path, folder: Path, conf: Conf, texts: dict[str, str]) -> Site:
     highlight = conf.text("highlight_language")
     return Site(
         root=folder,
-        bounds=root,
+        include_root=root,
         titles=titles,
         labels=labels,
         headings=headings,
         extlinks=extlinks,
-        objects=conf.objects,
-        targets=conf.targets,
+        object_types=conf.objects,
+        crossref_types=conf.targets,
         highlight="" if highlight in ("default", "none") else highlight,
         default_role=conf.text("default_role"),
         prolog="\n".join([*_versions(conf), conf.text("rst_prolog")]).strip(),
         epilog=conf.text("rst_epilog"),
-        smart=smart,
+        smart_quotes=smart,
     )
 
 
@@ -172,13 +172,13 @@ def _included(text: str, name: str, site: Site) -> Iterator[str]:
     seen: set[Path] = set()
     while waiting and len(seen) < MAX_INCLUDES:
         source, around = waiting.pop()
-        for reference, beside in product(includes_in(source), dict.fromkeys((around, name))):  # MyST: beside the page
-            file = site.included(reference, beside)
+        for reference, beside in product(find_includes(source), dict.fromkeys((around, name))):  # MyST: beside the page
+            file = site.find_include(reference, beside)
             if file and file not in seen:
                 seen.add(file)
-                more = text_of(site, reference, beside)
+                more = read_text(site, reference, beside)
                 yield more
-                waiting.append((more, place_of(reference, beside)))
+                waiting.append((more, resolve_path(reference, beside)))
 
 
 def _is_dirhtml(root: Path) -> bool:

@@ -81,12 +81,12 @@ def test_conf_py_whose_values_double_is_read(folder):
 
 
 def test_code_of_a_file_is_parsed_once_and_a_page_stays_small(folder):
-    includes._python_body.cache_clear()
+    includes._parse_python.cache_clear()
     code = "class A:\n    def b(self):\n        pass\n\n\n" + "x = 1\n" * 20_000
     page = ".. literalinclude:: a.py\n   :pyobject: A.b\n\n" * 40 + ".. literalinclude:: a.py\n\n" * 50
     root = folder({"docs/a.py": code, "docs/index.rst": page})
     made = drafts(root)["/"].make()
-    assert includes._python_body.cache_info().misses == 1
+    assert includes._parse_python.cache_info().misses == 1
     assert made.markdown.startswith("```python\n    def b(self):\n        pass\n```\n")
     assert len(made.markdown) <= 2 * 1024 * 1024
 
