@@ -42,7 +42,7 @@ SITE = Site(
         (".. py:function:: f(a)\n   :module: m\n\n   Does.", "**`m.f`**\n\n`m.f(a)`\n\nDoes."),
     ],
 )  # fmt: skip
-def test_it_becomes_markdown(source, markdown):
+def test_rst_becomes_markdown(source, markdown):
     text = rst.convert(f"Title\n=====\n\n{source}\n", SITE).markdown
     expected = markdown.replace("**`m.f`**", "## `m.f` {#m.f}")
     assert text == f"# Title\n\n{expected}\n"
@@ -80,7 +80,7 @@ def test_headings_have_the_anchors_of_the_site(source, heading):
         "*a* " * 200_000,
     ],
 )
-def test_no_text_holds_it_up_or_breaks_it(source):
+def test_hostile_text_is_converted_in_time(source):
     started = time.perf_counter()
     assert isinstance(rst.convert(source).markdown, str)
     assert time.perf_counter() - started < 10
@@ -99,7 +99,7 @@ def test_no_text_holds_it_up_or_breaks_it(source):
         ".. toctree::\n   :glob:\n\n   *\n\n" * 2000,
     ],
 )
-def test_a_page_that_takes_too_much_work_is_its_text(source, caplog):
+def test_a_page_over_the_work_limit_becomes_plain_text(source, caplog):
     text = rst.convert(source, SITE, scope=Scope(SITE, "index", work=0)).markdown
     caplog.clear()
     assert rst.convert(source, SITE, scope=Scope(SITE, "index", work=2000)).markdown == text
@@ -117,7 +117,7 @@ def test_a_page_that_takes_too_much_work_is_its_text(source, caplog):
         "\n".join("  " * depth + "- x\n" for depth in range(600)),
     ],
 )
-def test_a_page_that_would_take_too_long_is_its_text(source, caplog):
+def test_a_page_that_would_take_too_long_becomes_plain_text(source, caplog):
     text = rst.convert(source, SITE, scope=Scope(SITE, "index", work=0)).markdown
     assert rst.convert(source, SITE).markdown == text
 
@@ -132,7 +132,7 @@ def test_docutils_learns_a_limited_number_of_names(monkeypatch):
     assert text == "*a*\n\n```\n.. second-new:: *b*\n```\n"
 
 
-def test_a_bug_of_ours_is_logged_with_the_name_of_the_page(monkeypatch, caplog):
+def test_an_unexpected_error_is_logged_with_the_name_of_the_page(monkeypatch, caplog):
     monkeypatch.setattr(rst, "Writer", lambda *arguments: 1 / 0)
     assert rst.convert("*It* stands.", page="guide/install").markdown == "\\*It\\* stands."
     assert [(record.message.partition(":")[0], bool(record.exc_info)) for record in caplog.records] == [
@@ -140,7 +140,7 @@ def test_a_bug_of_ours_is_logged_with_the_name_of_the_page(monkeypatch, caplog):
     ]
 
 
-def test_many_labels_have_the_title_behind_them():
+def test_many_labels_have_the_title_that_follows():
     labels = "".join(f".. _l{number}:\n\n" for number in range(30_000))
     found = dict(find_labels(f"{labels}Title\n=====\n\n.. _last:\n\nEnd\n", "page"))
     assert len(found) == 30_001
@@ -148,7 +148,7 @@ def test_many_labels_have_the_title_behind_them():
     assert not list(find_labels(".. _" + "\\:" * 60 + "\n", "page"))
 
 
-def test_what_is_described_is_never_the_title_of_the_page():
+def test_a_described_object_is_never_the_title_of_the_page():
     assert rst.convert(".. py:function:: m.f(a)\n").markdown == "## `m.f` {#m.f}\n\n`m.f(a)`\n"
 
 
