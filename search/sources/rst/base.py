@@ -107,8 +107,9 @@ def scope_of(directive: Directive) -> Scope:
     return cast(Scope, directive.state.document.scope)  # type: ignore[attr-defined]
 
 
-def bold_paragraph(*text: nodes.Node) -> nodes.paragraph:
-    return nodes.paragraph("", "", nodes.strong("", "", *text))
+def bold_title(*text: nodes.Node) -> list[nodes.Node]:
+    """A bold paragraph; nothing if there is no text."""
+    return [nodes.paragraph("", "", nodes.strong("", "", *text))] if any(node.astext() for node in text) else []
 
 
 def code_block(code: str, language: str) -> nodes.literal_block:

@@ -12,7 +12,7 @@ from search.sources.rst.base import (
     OTHER,
     BaseDirective,
     ContentDirective,
-    bold_paragraph,
+    bold_title,
     code_block,
     names_of,
     register,
@@ -44,9 +44,8 @@ def render_unknown(directive: BaseDirective) -> list[nodes.Node]:
     domain, kind = objects.kind_of(directive.name, directive.scope)
     if kind and directive.argument:
         return objects.describe(directive, domain, kind)
-    is_auto = directive.name.rpartition(":")[2].startswith(
-        "auto"
-    )  # autodoc: the text is in the code, only the name is here
+    # Of autodoc only the name is here: its text is in the code.
+    is_auto = directive.name.rpartition(":")[2].startswith("auto")
     on_first_line = directive.block_text.partition("\n")[0].partition("::")[2].strip()
     is_name = is_auto or (on_first_line and _NAME.match(directive.argument))
     head = [nodes.literal("", directive.argument.lstrip("~!"))] if is_name else directive.parse_line(directive.argument)
@@ -73,17 +72,14 @@ def render_content(directive: BaseDirective) -> list[nodes.Node]:
     "tabbed topic"
 )
 def render_titled_block(directive: BaseDirective) -> list[nodes.Node]:
-    return [
-        *([bold_paragraph(*directive.parse_line(directive.argument))] if directive.arguments else []),
-        *directive.parse(),
-    ]
+    return [*bold_title(*directive.parse_line(directive.argument)), *directive.parse()]
 
 
 @register("attention caution danger error hint important note seealso tip warning", ContentDirective)
 def render_admonition(directive: BaseDirective) -> list[nodes.Node]:
     """The name of the directive as the title, then the content."""
     title = "See also" if directive.name == "seealso" else directive.name.capitalize()
-    return [bold_paragraph(nodes.Text(title)), *directive.parse()]
+    return [*bold_title(nodes.Text(title)), *directive.parse()]
 
 
 @register(
@@ -106,10 +102,9 @@ def render_version_change(directive: BaseDirective) -> list[nodes.Node]:
 @register("code code-block code-tab doctest ipython ipython3 prompt sourcecode testcode testoutput")
 def render_code(directive: BaseDirective) -> list[nodes.Node]:
     """Code in the language of the argument, with its caption above."""
-    caption = directive.options.get("caption", "")
+    caption = directive.parse_line(directive.options.get("caption", ""))
     language = _TEST_LANGUAGES.get(directive.name) or directive.argument.partition(" ")[0] or directive.scope.highlight
-    code = code_block("\n".join(directive.content), language)
-    return [*([bold_paragraph(*directive.parse_line(caption))] if caption else []), code]
+    return [*bold_title(*caption), code_block("\n".join(directive.content), language)]
 
 
 @register("only ifconfig")
@@ -128,9 +123,8 @@ def render_toctree(directive: BaseDirective) -> list[nodes.Node]:
         for title, address in _toctree_entries(directive, *split_target(line.strip()))[:MAX_ENTRIES]:
             reference = nodes.reference("", "", nodes.Text(title), refuri=address)
             items += nodes.list_item("", nodes.paragraph("", "", reference))
-    caption = directive.options.get("caption")
-    caption_nodes = [bold_paragraph(nodes.Text(strip_markup(caption)))] if caption else []
-    return [*caption_nodes, items] if items.children else []
+    caption = nodes.Text(strip_markup(directive.options.get("caption", "")))
+    return [*bold_title(caption), items] if items.children else []
 
 
 def _toctree_entries(directive: BaseDirective, title: str, target: str) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from docutils.parsers.rst.directives import tables
 from docutils.statemachine import StringList, string2lines
 
 from search.sources.files import text_inside
-from search.sources.rst.base import BaseDirective, bold_paragraph, code_block, register, scope_of
+from search.sources.rst.base import BaseDirective, bold_title, code_block, register, scope_of
 from search.sources.rst.directives import prepare
 from search.sources.rst.scope import MAX_INCLUDES, PageTooComplex
 from search.sources.rst.site import MAX_BYTES, MAX_MARKDOWN, MAX_PARSED, Site, resolve_path, strip_markup
@@ -21,6 +21,7 @@ MAX_CODE = 200_000  # characters of a file that is shown
 _INCLUDE = re.compile(r"include *(?:::|\})\s*(\S[^\n]*)|:file:[ \t]+(\S[^\n]*)", re.IGNORECASE)
 _LANGUAGES = {"py": "python", "sh": "bash", "yml": "yaml", "txt": "", "cfg": "ini", "rb": "ruby", "rs": "rust"}
 _NUMBER = re.compile(r"-?\d{1,9}")
+_RANGE = re.compile(r"\s*(?=-?\s*\d)(\d{0,9})\s*(?:(-)\s*(\d{0,9})\s*)?")
 
 
 @register("include")
@@ -48,10 +49,9 @@ def include_code(directive: BaseDirective) -> list[nodes.Node]:
     language = directive.options.get("language") or directive.argument.rpartition(".")[2]
     text = "\n".join(select_lines(lines, directive.options))
     code = _limited_code(directive, text, _LANGUAGES.get(language, language))
-    caption = directive.options.get("caption")
-    if caption is None:
-        return [code]
-    return [bold_paragraph(nodes.Text(strip_markup(caption) or directive.argument)), code]
+    caption = directive.options.get("caption")  # an empty one is the name of the file
+    title = "" if caption is None else strip_markup(caption) or directive.argument
+    return [*bold_title(nodes.Text(title)), code]
 
 
 class CSVTable(tables.CSVTable):
@@ -130,8 +130,8 @@ def _select_ranges(lines: list[str], ranges: str) -> list[str]:
     for part in ranges.split(","):
         if len(selected) > len(lines):  # a longer result repeats lines
             break
-        first, dash, last = (word.strip() for word in part.partition("-"))
-        if all(re.fullmatch(r"\d{0,9}", word) for word in (first, last)) and (first or last):
+        if found := _RANGE.fullmatch(part):
+            first, dash, last = found.groups()
             selected += lines[int(first or 1) - 1 : int(last) if last else None if dash else int(first)]
     return selected
 

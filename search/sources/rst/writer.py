@@ -115,11 +115,11 @@ class Writer:
         return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
 
     def visit_bullet_list(self, node: nodes.Element) -> list[str]:
-        return _list(("- ", self._nested_blocks(item)) for item in _elements(node))
-
-    def visit_enumerated_list(self, node: nodes.Element) -> list[str]:
+        is_numbered = isinstance(node, nodes.enumerated_list)
         items = enumerate(_elements(node), node.get("start", 1))
-        return _list((f"{number}. ", self._nested_blocks(item)) for number, item in items)
+        return _list((f"{number}. " if is_numbered else "- ", self._nested_blocks(item)) for number, item in items)
+
+    visit_enumerated_list = visit_bullet_list
 
     def visit_definition_list(self, node: nodes.Element) -> list[str]:
         """Each term in bold, as an item with its meaning."""

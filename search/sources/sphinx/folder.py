@@ -19,14 +19,7 @@ from search.sources.rst.scope import MAX_INCLUDES
 from search.sources.rst.site import MAX_BYTES, MAX_TITLE, Site, Target, find_labels, find_title, resolve_path
 from search.sources.sphinx.conf import Conf, find_folder, load_conf
 
-_OTHER_GENERATORS = (
-    "mkdocs.yml",
-    "mkdocs.yaml",
-    "docs.json",
-    "mint.json",
-    "docusaurus.config.js",
-    "docusaurus.config.ts",
-)
+_OTHER_CONFIGS = ("mkdocs.yml", "mkdocs.yaml", "docs.json", "mint.json", "docusaurus.config.js", "docusaurus.config.ts")
 _SKIPPED_FOLDERS = frozenset(["_build", "_templates", "_themes", "_static", "node_modules", "__pycache__"])
 _BUILDER = re.compile(r"^[ \t]*builder:[ \t]*[\"']?(?:sphinx_html)?dirhtml", re.MULTILINE)
 _FALSE = ("false", "0", "no")
@@ -49,7 +42,7 @@ def is_sphinx(root: Path) -> bool:
     """Whether a folder has a conf.py of Sphinx, or mostly reStructuredText and no other generator."""
     if find_folder(root):
         return True
-    if any((root / name).is_file() for name in _OTHER_GENERATORS):
+    if any((root / name).is_file() for name in _OTHER_CONFIGS):
         return False
     endings = [Path(name).suffix for name in names_below(root, _SKIPPED_FOLDERS)]
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
@@ -76,9 +69,8 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
             targets += [target for one in sources for target in links.link_targets(one, site, name)]
         digest = digest_of(f"{conf.digest} {dirhtml}", name, *sources, *targets)
         address = _address(name, conf, dirhtml)
-        yield Draft(
-            file, normalize(name), digest, partial(_make_page, file, text, site, conf.get_text("language"), address)
-        )
+        make = partial(_make_page, file, text, site, conf.get_text("language"), address)
+        yield Draft(file, normalize(name), digest, make)
     yield from _redirects(conf)
 
 
