@@ -36,10 +36,10 @@ def convert(source: str, site: Site, page: str) -> rst.MarkdownPage:
     """
     front, body = front_matter(source)
     meta = {"nosearch": ""} if "nosearch" in front else {}
-    own = front.get("myst")
-    for described in (own.get("html_meta") if isinstance(own, dict) else None, front):
-        if isinstance(described, dict) and isinstance(described.get("description"), str):
-            meta["description"] = described["description"]
+    myst = front.get("myst")
+    for fields in (myst.get("html_meta") if isinstance(myst, dict) else None, front):
+        if isinstance(fields, dict) and isinstance(fields.get("description"), str):
+            meta["description"] = fields["description"]
     try:
         markdown = _Converter(body, site, page).markdown()
     except PageTooComplex:

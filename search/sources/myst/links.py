@@ -48,9 +48,10 @@ def link_targets(source: str, site: Site, page: str) -> Iterator[str]:
 
 
 def _link(text: str, target: str, site: Site, page: str) -> str:
-    there = _find_target(target, site, page)
-    if there:
-        return f"[{text or escape(there.title) or target}]({relative_link(page, there.page, there.anchor)})"
+    destination = _find_target(target, site, page)
+    if destination:
+        address = relative_link(page, destination.page, destination.anchor)
+        return f"[{text or escape(destination.title) or target}]({address})"
     if _is_name(target, site, page):
         return text or f"`{target}`"
     return f"[{text or target}]({target})"

@@ -37,13 +37,14 @@ class Ids:
         own, is_number = self._assign(nodes.make_id(text.translate(_QUOTES) if self.smart_quotes else text))
         return labels[-1] if is_number and labels else own
 
-    def _assign(self, wanted: str) -> tuple[str, bool]:
-        is_number = not wanted or wanted in self.used
-        while not wanted or wanted in self.used:
+    def _assign(self, new_id: str) -> tuple[str, bool]:
+        """An id that is not used yet, and whether it is only a number."""
+        is_number = not new_id or new_id in self.used
+        while not new_id or new_id in self.used:
             self.number += 1
-            wanted = f"id{self.number}"
-        self.used.add(wanted)
-        return wanted, is_number
+            new_id = f"id{self.number}"
+        self.used.add(new_id)
+        return new_id, is_number
 
 
 class Outline:

@@ -21,7 +21,7 @@ from search.sources.rst.site import MAX_MARKDOWN, Site
 from search.sources.rst.writer import Writer
 
 MAX_TARGETS = 3000  # of a page
-MESSAGE_WORK = 40  # line visits that a message of docutils counts as: a search without result comes before it
+MESSAGE_WORK = 40  # line visits that a message of docutils counts as: docutils has searched in vain before
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Document(nodes.document):
         self.reporter.attach_observer(lambda message: scope.spend(MESSAGE_WORK))
 
     def note_source(self, source: str, offset: int) -> None:
-        """docutils calls this for each line that it visits, once for each block around the line."""
+        """docutils calls this each time it visits a line: once for each block that contains the line."""
         super().note_source(source, offset)
         self.scope.spend(1)
 

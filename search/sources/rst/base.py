@@ -25,7 +25,7 @@ class BaseDirective(Directive):
     has_content = True
     optional_arguments = 1
     final_argument_whitespace = True
-    option_spec = _AnyOption(name=directives.unchanged)  # docutils takes an empty one for none
+    option_spec = _AnyOption(name=directives.unchanged)  # docutils treats an empty dict as no options
 
     def __init__(self, name: str, *arguments: Any) -> None:
         super().__init__(name.lower(), *arguments)

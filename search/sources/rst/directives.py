@@ -22,10 +22,10 @@ from search.sources.rst.scope import PageTooComplex
 from search.sources.rst.site import MAX_PARSED, relative_link, strip_markup
 
 MAX_ENTRIES = 1000  # of a table of contents
-MAX_NAMES = 10_000  # of directives and roles that docutils learns while the process lives
+MAX_NAMES = 10_000  # of directives and roles that are registered while the process lives
 MAX_LINE = 10_000  # characters
 MAX_WORD = 1000  # characters; docutils looks for markup from each of them on
-MAX_BLOCK = 100_000  # characters of lines without an empty one among them
+MAX_BLOCK = 100_000  # characters of lines without an empty line between them
 _LONG_WORD = re.compile(rf"(\S{{{MAX_WORD}}})\S+")
 _LONG_LINE = re.compile(rf"^(.{{{MAX_LINE}}}).+", re.MULTILINE)
 _DIRECTIVE = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([\w.:+-]{1,60}?) ?::")
@@ -137,8 +137,8 @@ def _toctree_entries(directive: BaseDirective, title: str, target: str) -> list[
     names = [name] if name in site.titles else []
     if "glob" in directive.options and re.search(r"[*?\[]", target):
         directive.scope.spend(len(site.titles) // 20)
-        names = [one for one in sorted(fnmatch.filter(site.titles, name)) if one != page]
-    return [(title or site.titles[one] or one, relative_link(page, one)) for one in names]
+        names = [other for other in sorted(fnmatch.filter(site.titles, name)) if other != page]
+    return [(title or site.titles[name] or name, relative_link(page, name)) for name in names]
 
 
 @register("default-domain default-role highlight program role")
@@ -177,11 +177,11 @@ def prepare(source: str) -> str:
     return _LONG_LINE.sub(r"\1", _LONG_WORD.sub(r"\1", source))
 
 
-# docutils has these, but for those of `rst.includes`.
+# docutils has the names of this list, and `rst.includes` replaces some of them.
 _known_directives = names_of() | {
     "compound", "container", "csv-table", "epigraph", "figure", "highlights", "image", "include", "line-block",
     "list-table", "literalinclude", "math", "meta", "parsed-literal", "pull-quote", "replace", "table", "unicode",
 }  # fmt: skip
 _known_roles = {""}
 roles.register_local_role("", cast(Any, role_function))
-VERBATIM = names_of(render_code, objects.render_glossary, hide, render_toctree)  # their content is no prose
+VERBATIM = names_of(render_code, objects.render_glossary, hide, render_toctree)  # their content is not prose

@@ -17,7 +17,7 @@ from search.sources.rst.directives import prepare
 from search.sources.rst.scope import MAX_INCLUDES, PageTooComplex
 from search.sources.rst.site import MAX_BYTES, MAX_MARKDOWN, MAX_PARSED, Site, resolve_path, strip_markup
 
-MAX_CODE = 200_000  # characters of a file that is shown
+MAX_CODE = 200_000  # characters of a file that is shown as code
 _INCLUDE = re.compile(r"include *(?:::|\})\s*(\S[^\n]*)|:file:[ \t]+(\S[^\n]*)", re.IGNORECASE)
 _LANGUAGES = {"py": "python", "sh": "bash", "yml": "yaml", "txt": "", "cfg": "ini", "rb": "ruby", "rs": "rust"}
 _NUMBER = re.compile(r"-?\d{1,9}")
@@ -49,7 +49,7 @@ def include_code(directive: BaseDirective) -> list[nodes.Node]:
     language = directive.options.get("language") or directive.argument.rpartition(".")[2]
     text = "\n".join(select_lines(lines, directive.options))
     code = _limited_code(directive, text, _LANGUAGES.get(language, language))
-    caption = directive.options.get("caption")  # an empty one is the name of the file
+    caption = directive.options.get("caption")  # an empty one stands for the name of the file
     title = "" if caption is None else strip_markup(caption) or directive.argument
     return [*bold_title(nodes.Text(title)), code]
 
@@ -83,7 +83,7 @@ def _read_file(directive: Directive, file: str) -> str:
 
 
 def _limited_code(directive: Directive, code: str, language: str) -> nodes.literal_block:
-    """As much code as may be shown: all code from files is at most half of a page."""
+    """Code, cut to the limit of a file and to that of a page: half of it may be code from files."""
     scope = scope_of(directive)
     code = code[: min(MAX_CODE, MAX_MARKDOWN // 2 - scope.code_characters)]
     scope.code_characters += len(code)
@@ -96,7 +96,7 @@ def _current_file(directive: Directive) -> str:
 
 
 def find_includes(source: str) -> list[str]:
-    """The files that a page may include, as it names them. A few of them may not be included."""
+    """The files that a page may include, as the page names them. It may not include all of them."""
     return [(file or table).strip() for file, table in _INCLUDE.findall(source)]
 
 
@@ -130,21 +130,23 @@ def _select_ranges(lines: list[str], ranges: str) -> list[str]:
     for part in ranges.split(","):
         if len(selected) > len(lines):  # a longer result repeats lines
             break
-        if found := _RANGE.fullmatch(part):
-            first, dash, last = found.groups()
+        if match := _RANGE.fullmatch(part):
+            first, dash, last = match.groups()
             selected += lines[int(first or 1) - 1 : int(last) if last else None if dash else int(first)]
     return selected
 
 
 def _python_object(source: str, name: str) -> slice:
     """The lines of a function or a class by a name like `A.b`; all lines if there is no such name."""
-    found: ast.stmt | None = None
+    statement: ast.stmt | None = None
     body = _parse_python(source)
     for part in name.split("."):
-        found = next((node for node in body if getattr(node, "name", "") == part), None)
-        body = getattr(found, "body", [])
-    first = min([found.lineno, *(one.lineno for one in getattr(found, "decorator_list", []))]) if found else 1
-    return slice(first - 1, found.end_lineno if found else None)
+        statement = next((node for node in body if getattr(node, "name", "") == part), None)
+        body = getattr(statement, "body", [])
+    if not statement:
+        return slice(None)
+    decorators = getattr(statement, "decorator_list", [])
+    return slice(min(node.lineno for node in (statement, *decorators)) - 1, statement.end_lineno)
 
 
 @lru_cache(maxsize=1)

@@ -67,7 +67,7 @@ def parse_signature(domain: str, kind: str, text: str, scope: Scope) -> Signatur
     if kind == "django-admin":  # of Django's own documentation: options below are the command's
         scope.program, text = first, f"django-admin {text}"
     named = {
-        "project": first,  # a project's own types mostly take the first word for the name
+        "project": first,  # most types that a project defines use the first word as the name
         "rst": text.strip(".: ").partition("::")[0],
         "std": "" if kind.endswith("option") else text,
     }.get(domain, "")
@@ -85,9 +85,11 @@ def _python(kind: str, prefix: str, name: str, arguments: str, scope: Scope) -> 
     is_complete = prefix == outer or prefix.startswith(f"{outer}.")
     full = ".".join(filter(None, ["" if is_complete else outer, prefix, name]))
     qualified = f"{scope.module}.{full}" if scope.module else full
-    shown = ("@" if kind.startswith("decorator") else "") + (full if outer else qualified)
+    display_name = ("@" if kind.startswith("decorator") else "") + (full if outer else qualified)
     class_name = full if kind in ("class", "exception") else full.rpartition(".")[0] if prefix else ""
-    return Signature(shown, f"{_PREFIXES.get(kind, '')}{shown}{arguments}", make_anchor(qualified), class_name)
+    return Signature(
+        display_name, f"{_PREFIXES.get(kind, '')}{display_name}{arguments}", make_anchor(qualified), class_name
+    )
 
 
 def describe(directive: BaseDirective, domain: str, kind: str) -> list[nodes.Node]:
@@ -98,8 +100,8 @@ def describe(directive: BaseDirective, domain: str, kind: str) -> list[nodes.Nod
     signatures = [parse_signature(domain, kind, line, scope) for line in lines]
     first = signatures[0]
     section = directive.make_section(nodes.literal("", first.name), [one.anchor for one in signatures])
-    shown = [one.text for one in signatures if one.text != first.name]
-    section += [nodes.paragraph("", "", nodes.literal("", text)) for text in shown]
+    texts = [one.text for one in signatures if one.text != first.name]
+    section += [nodes.paragraph("", "", nodes.literal("", text)) for text in texts]
     scope.classes += [first.class_name] if first.class_name else []
     directive.parse(node=section)
     del scope.classes[len(scope.classes) - bool(first.class_name) :]

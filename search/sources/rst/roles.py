@@ -85,15 +85,15 @@ def _cross_reference(name: str, title: str, target: str, site: Site, page: str) 
     label = site.find_label(target)
     if not label:
         return nodes.Text(title or target)
-    shown = title if title and name == "ref" else label.title or title
-    return _link(shown or target, relative_link(page, label.page, label.anchor))
+    text = title if title and name == "ref" else label.title or title
+    return _link(text or target, relative_link(page, label.page, label.anchor))
 
 
 def _extlink(address: str, caption: str, title: str, target: str) -> nodes.Node:
     value = target or title
-    shown = title if target else caption.replace("%s", value, 1).replace("%%", "%")
+    text = title if target else caption.replace("%s", value, 1).replace("%%", "%")
     address = address.replace("%s", quote(value, safe="/:#?=&%@+,;~.-_!*'()", errors="replace"), 1).replace("%%", "%")
-    return _link(shown or address, address)
+    return _link(text or address, address)
 
 
 def _link(title: str, address: str) -> nodes.Node:
