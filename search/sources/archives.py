@@ -47,7 +47,7 @@ def read(request: SourceRequest) -> Iterator[Item]:
     """The items of the folder that the archive holds. Raises ValueError as `unpacked` does."""
     with unpacked(Path(request.location)) as folder:
         inner = replace(request, location=str(folder))
-        yield from registry.reader_of(inner).read(inner)
+        yield from registry.find_reader(inner).read(inner)
 
 
 @contextmanager

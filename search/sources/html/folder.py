@@ -6,8 +6,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize, within
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of
-from search.sources.files import MARKDOWN, names_below, quoted, read_inside
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
+from search.sources.files import MARKDOWN, list_files, quote_path, read_in_folder
 from search.sources.html import read_html
 from search.sources.request import SourceRequest
 
@@ -38,13 +38,13 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 def is_html(root: Path) -> bool:
     """Whether a folder holds a site as it was built: HTML, and nothing it could have been built from."""
-    names = [name.lower() for name in names_below(root, _FOLDERS)]
+    names = [name.lower() for name in list_files(root, _FOLDERS)]
     return any(name.endswith(_ENDINGS) for name in names) and not any(name.endswith(_SOURCES) for name in names)
 
 
 def read_folder(root: Path, request: SourceRequest) -> Iterator[Item]:
     """Every HTML file below a folder that a reader would read."""
-    for name in names_below(root, _FOLDERS):
+    for name in list_files(root, _FOLDERS):
         if name.lower().endswith(_ENDINGS) and Path(name).stem.lower() not in _GENERATED:
             yield _read(root, name, request)
 
@@ -53,17 +53,17 @@ def _read(root: Path, name: str, request: SourceRequest) -> Item:
     """One file. A link that leads out of the folder is not followed."""
     path = ""
     try:
-        address = _address(quoted(name))
-        path = normalize(quoted(name))
-        source = read_inside(root, root / name)
+        address = _address(quote_path(name))
+        path = normalize(quote_path(name))
+        source = read_in_folder(root, root / name)
     except ValueError as wrong:
-        return Bad(name, str(wrong), path)
+        return UnreadablePage(name, str(wrong), path)
     shown_at = (
-        "/".join(part.strip("/") for part in (request.docs_url, request.under) if part.strip("/")) + f"/{address}"
+        "/".join(part.strip("/") for part in (request.docs_url, request.path_prefix) if part.strip("/")) + f"/{address}"
     )
-    if b"refresh" in source[:_HEAD].lower() and (moved := _moved(source, name, path, shown_at, request)):
-        return moved
-    return Draft(name, path, digest_of(shown_at, source), partial(_page, source, name, path, address, shown_at))
+    if b"refresh" in source[:_HEAD].lower() and (redirect := _find_redirect(source, name, path, shown_at, request)):
+        return redirect
+    return Draft(name, path, compute_digest(shown_at, source), partial(_page, source, name, path, address, shown_at))
 
 
 def _address(name: str) -> str:
@@ -72,13 +72,13 @@ def _address(name: str) -> str:
     return (f"{folder}/" if folder else "") if last.lower() in ("index.html", "index.htm") else name
 
 
-def _page(source: bytes, name: str, path: str, address: str, shown_at: str) -> Page | Bad | LeftOut:
+def _page(source: bytes, name: str, path: str, address: str, shown_at: str) -> Page | UnreadablePage | ExcludedPage:
     try:
         page = read_html(source, shown_at)
     except ValueError as wrong:
-        return Bad(name, str(wrong), path)
+        return UnreadablePage(name, str(wrong), path)
     if page.noindex:
-        return LeftOut(name, "says noindex")
+        return ExcludedPage(name, "says noindex")
     return Page(
         origin=name,
         path=path,
@@ -92,8 +92,10 @@ def _page(source: bytes, name: str, path: str, address: str, shown_at: str) -> P
     )
 
 
-def _moved(source: bytes, name: str, path: str, shown_at: str, request: SourceRequest) -> Moved | LeftOut | None:
-    """The redirect that a page is, if it is one."""
+def _find_redirect(
+    source: bytes, name: str, path: str, shown_at: str, request: SourceRequest
+) -> PageRedirect | ExcludedPage | None:
+    """The redirect, if the page is only a redirect."""
     try:
         target = read_html(source, shown_at).refresh
     except ValueError:
@@ -101,6 +103,8 @@ def _moved(source: bytes, name: str, path: str, shown_at: str, request: SourceRe
     if not target:
         return None
     if urlsplit(target).netloc != urlsplit(shown_at).netloc:
-        return LeftOut(name, "redirects to another site")
-    moved = within(request.path_of(target), normalize(request.under)) if request.under else request.path_of(target)
-    return Moved(path, moved) if moved != path else None
+        return ExcludedPage(name, "redirects to another site")
+    new_path = request.path_of(target)
+    if request.path_prefix:
+        new_path = within(new_path, normalize(request.path_prefix))
+    return PageRedirect(path, new_path) if new_path != path else None

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
-from search.sources import Bad, Draft, LeftOut, Moved, Page, digest_of
-from search.sources.files import MARKDOWN, names_below, quoted, text_inside
+from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage, compute_digest
+from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.markdown import generators
 from search.sources.markdown.front_matter import (
     FIELDS,
@@ -34,7 +34,7 @@ _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TR
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
 
-FolderItem = Draft | Bad | LeftOut | Moved
+FolderItem = Draft | UnreadablePage | ExcludedPage | PageRedirect
 
 
 class _Source(NamedTuple):
@@ -67,7 +67,7 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Fo
     site = generators.site_of(root, request)
     yield from site.moved
     for tree in site.trees:
-        for name in names_below(tree.folder):
+        for name in list_files(tree.folder):
             if name.lower().endswith(MARKDOWN) and site.is_page(name):
                 yield from _read(root, tree, site, _Source(name, "", "", {}), request)
 
@@ -89,16 +89,16 @@ def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = No
             try:
                 item = json.loads(line)
             except (ValueError, RecursionError):
-                yield Bad(origin, "not JSON")
+                yield UnreadablePage(origin, "not JSON")
                 continue
             if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("path", "file")):
-                yield Bad(origin, "needs `path` and `file`, both text")
+                yield UnreadablePage(origin, "needs `path` and `file`, both text")
                 continue
             path = normalize(item["path"])
             form = item.get("format")
             if form and not (isinstance(form, str) and form in FORMATS):
                 shown = form if isinstance(form, str) else reprlib.repr(form)
-                yield Bad(item["file"], f"format {shown[:20]} is not known", path)
+                yield UnreadablePage(item["file"], f"format {shown[:20]} is not known", path)
                 continue
             address = site.address(f"{item['path'].strip('/')}.md", {}) or ""
             yield from _read(root, tree, site, _Source(item["file"], path, address, item, True), named)
@@ -110,15 +110,15 @@ def _read(root: Path, tree: Tree, site: Site, source: _Source, request: SourceRe
     origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
     lies = ""
     try:
-        lies = normalize(quoted(f"{tree.base}/{source.name}"))
-        front, body = front_matter(text_inside(root, file))
+        lies = normalize(quote_path(f"{tree.base}/{source.name}"))
+        front, body = front_matter(read_text_in_folder(root, file))
         note = {"version": tree.version, "language": tree.language, **site.notes.get(stem(source.name), {})}
         meta = {**_without_empty(note), **front, **_without_empty(source.given)}
         fields = _fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
         place = site.address(source.name, front)
-        shown = "" if place is None else quoted(f"{tree.base}/{place}".lstrip("/"))
+        shown = "" if place is None else quote_path(f"{tree.base}/{place}".lstrip("/"))
     except ValueError as wrong:
-        yield Bad(origin, str(wrong), source.path or lies)
+        yield UnreadablePage(origin, str(wrong), source.path or lies)
         return
     if not source.is_listed and (unseen := exclusion_of(meta, origin)):
         yield unseen
@@ -128,11 +128,11 @@ def _read(root: Path, tree: Tree, site: Site, source: _Source, request: SourceRe
     body = site.includes.expand(body, file) if site.includes else body
     is_mdx = (source.given.get("format") or source.name.rpartition(".")[2].lower()) == "mdx"
     told = [site.slugs and site.slugs.name, is_mdx, path, address, fields, _operation(meta), body]
-    page = Page(origin, path, body, address="" if f"/{address}" == quoted(path) else address, **fields)
+    page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)
     make = partial(_build_page, page, is_mdx, _operation(meta), site.slugs)
-    yield Draft(origin, path, digest_of(json.dumps(told)), make)
+    yield Draft(origin, path, compute_digest(json.dumps(told)), make)
     former = [lies, *(request.path_of(place) for place in former_places(front))] if not source.path else []
-    yield from (Moved(old, path) for old in dict.fromkeys(former) if old != path)
+    yield from (PageRedirect(old, path) for old in dict.fromkeys(former) if old != path)
 
 
 def _fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> dict[str, Any]:

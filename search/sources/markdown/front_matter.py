@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from search.sources import LeftOut
+from search.sources import ExcludedPage
 
 MIN_BOOST, MAX_BOOST = 0.1, 10.0
 MAX_FRONT_MATTER = 64 * 1024  # bytes
@@ -93,14 +93,14 @@ def boost_of(meta: dict[str, Any]) -> float:
     return min(max(boost, MIN_BOOST), MAX_BOOST)
 
 
-def exclusion_of(meta: dict[str, Any], origin: str) -> LeftOut | None:
+def exclusion_of(meta: dict[str, Any], origin: str) -> ExcludedPage | None:
     """Why the page is excluded from search, if its front matter excludes it."""
     search = meta.get("search")
     if isinstance(search, dict) and _says(search.get("exclude"), "true"):
-        return LeftOut(origin, "its front matter says `search: {exclude: true}`")
+        return ExcludedPage(origin, "its front matter says `search: {exclude: true}`")
     for name, value in _HIDING:
         if _says(meta.get(name), value):
-            return LeftOut(origin, f"its front matter says `{name}: {value}`")
+            return ExcludedPage(origin, f"its front matter says `{name}: {value}`")
     return None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from search.sources.files import text_inside
+from search.sources.files import read_text_in_folder
 from search.sources.markdown.front_matter import front_matter
 from search.text.markdown.reader import fence, fenced_lines
 
@@ -80,7 +80,7 @@ class _Expansion:
                 if place in above:
                     continue
                 if place not in self.texts:
-                    self.texts[place] = text_inside(self.includes.root, place, MAX_BYTES)
+                    self.texts[place] = read_text_in_folder(self.includes.root, place, MAX_BYTES)
             except (ValueError, RuntimeError):  # there is none, or it has a strange name
                 continue
             text = self.texts[place]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
-from search.sources import Moved
+from search.sources import PageRedirect
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, read_json, stem
 from search.sources.markdown.slugs import MINTLIFY
@@ -101,11 +101,11 @@ def _name(value: Meta, key: str) -> str:
     return given[:MAX_NAME].strip() if isinstance(given := value.get(key), str) else ""
 
 
-def _redirects(value: Any, request: SourceRequest) -> Iterator[Moved]:
+def _redirects(value: Any, request: SourceRequest) -> Iterator[PageRedirect]:
     """Redirects from one page to another; patterns and other sites are passed over."""
     for entry in value if isinstance(value, list) else ():
         if not isinstance(entry, dict):
             continue
         source, target = _name(entry, "source"), _name(entry, "destination")
         if source and target and not _WILDCARD.search(source + target):
-            yield Moved(request.path_of(normalize(source)), request.path_of(normalize(target)))
+            yield PageRedirect(request.path_of(normalize(source)), request.path_of(normalize(target)))

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from docsite.core.paths import normalize
-from search.sources import Moved
+from search.sources import PageRedirect
 from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, stem
@@ -144,10 +144,10 @@ def _titles(nav: Any) -> Iterator[tuple[str, Meta]]:
             waiting += [(name, inner) for name, inner in islice(entry.items(), room) if isinstance(name, str)]
 
 
-def _redirects(config: Meta, address: Any, request: SourceRequest) -> Iterator[Moved]:
+def _redirects(config: Meta, address: Any, request: SourceRequest) -> Iterator[PageRedirect]:
     maps = _options(config.get("plugins")).get("redirects", {}).get("redirect_maps")
     for old, new in maps.items() if isinstance(maps, dict) else ():
         if isinstance(old, str) and isinstance(new, str) and "://" not in new:
             target = new.partition("#")[0]
-            yield Moved(*(normalize(address(name, {})) if name.endswith(MARKDOWN) else normalize(name)
+            yield PageRedirect(*(normalize(address(name, {})) if name.endswith(MARKDOWN) else normalize(name)
                           for name in (old, target)))  # fmt: skip

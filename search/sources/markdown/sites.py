@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from search.sources import Moved
-from search.sources.files import MARKDOWN, text_inside
+from search.sources import PageRedirect
+from search.sources.files import MARKDOWN, read_text_in_folder
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.slugs import Slugs
 
@@ -48,13 +48,13 @@ class Site:
     slugs: Slugs | None = None
     includes: Includes | None = None
     notes: Mapping[str, Meta] = field(default_factory=dict)
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[PageRedirect, ...] = ()
 
 
 def read_config(root: Path, file: Path) -> str:
     """The text of a configuration file below a root. Raises ValueError with a sentence when it cannot be read."""
     try:
-        return text_inside(root, file, MAX_CONFIG)
+        return read_text_in_folder(root, file, MAX_CONFIG)
     except ValueError as wrong:
         raise ValueError(f"{file.name} {wrong}") from None
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from docsite.core.paths import normalize
-from search.sources import Draft, Item, LeftOut, Page, digest_of
+from search.sources import Draft, ExcludedPage, Item, Page, compute_digest
 from search.sources.generators import RENDERERS
 from search.sources.openapi import pages, places
 from search.sources.openapi.loading import MAX_BYTES
@@ -66,12 +66,12 @@ def _pages(spec: Spec, name: str, generator: str) -> Iterator[Item]:
     shown: list[Shown] = []
 
     def draft(origin: str, path: str, make: Callable[[], Page]) -> Draft:
-        return Draft(origin, path, digest_of(spec.digest, generator, origin, path), make)
+        return Draft(origin, path, compute_digest(spec.digest, generator, origin, path), make)
 
     for operation in spec.operations():
         origin = f"{name}: {operation.method} {operation.path}"
         if hidden := next((sign for sign in _HIDDEN if operation.raw.get(sign) is True), ""):
-            yield LeftOut(origin, f"`{hidden}` is set")
+            yield ExcludedPage(origin, f"`{hidden}` is set")
             continue
         path = _free(places.path_of(operation), taken)
         shown.append((operation, path))

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from search.sources import UNSTORABLE, digest_of
-from search.sources.files import read_inside
+from search.sources import UNSTORABLE, compute_digest
+from search.sources.files import read_in_folder
 from search.sources.openapi.loading import MAX_BYTES, load
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
@@ -66,7 +66,7 @@ class Spec:
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "") -> "Spec":
         """A document that stands alone. Raises ValueError with the end of a sentence."""
-        return cls({name: _validate(load(raw))}, digest_of(raw), name)
+        return cls({name: _validate(load(raw))}, compute_digest(raw), name)
 
     @classmethod
     def from_file(cls, file: Path) -> "Spec":
@@ -77,7 +77,7 @@ class Spec:
         waiting = [file.name]
         for name in waiting:
             try:
-                raw = read_inside(folder, folder / name, MAX_BYTES)
+                raw = read_in_folder(folder, folder / name, MAX_BYTES)
             except ValueError:
                 if not raws:
                     raise
@@ -88,7 +88,7 @@ class Spec:
             raws.append(raw)
             named = (_beside(name, found.decode("utf-8", "replace")) for found in _FILE.findall(raw))
             waiting += [found for found in dict.fromkeys(named) if found not in waiting]
-        return cls(files, digest_of(*raws), file.name)
+        return cls(files, compute_digest(*raws), file.name)
 
     def resolve(self, node: Any) -> dict[str, Any]:
         """An object, or the one that its reference means, with what stands beside the reference.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from search.sources import digest_of
-from search.sources.files import text_inside
+from search.sources import compute_digest
+from search.sources.files import read_text_in_folder
 
 MAX_BYTES = 1024 * 1024
 MAX_EXTENSIONS = 50  # files with extensions of the project's own
@@ -69,7 +69,7 @@ def read(folder: Path, root: Path) -> Conf:
     objects, targets = (
         frozenset(name for kind, name in defined if kind == wanted) for wanted in ("object_type", "crossref_type")
     )
-    return Conf(values, digest_of(*texts), objects, targets)
+    return Conf(values, compute_digest(*texts), objects, targets)
 
 
 def _value(node: ast.expr) -> Any:
@@ -84,6 +84,6 @@ def _value(node: ast.expr) -> Any:
 
 def _text(file: Path, root: Path) -> str:
     try:
-        return text_inside(root, file, MAX_BYTES)
+        return read_text_in_folder(root, file, MAX_BYTES)
     except ValueError:
         return ""

@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, myst, rst
-from search.sources.files import MARKDOWN, names_below, quoted, text_inside
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
+from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
 from search.sources.request import SourceRequest
@@ -45,7 +45,7 @@ def is_sphinx(root: Path) -> bool:
         return True
     if any((root / name).is_file() for name in _OTHERS):
         return False
-    endings = [Path(name).suffix for name in names_below(root, _NO_PAGES)]
+    endings = [Path(name).suffix for name in list_files(root, _NO_PAGES)]
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
 
 
@@ -56,10 +56,10 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
     texts: dict[str, str] = {}
     for file in _files(folder, conf):
         try:
-            quoted(file)  # every file may become a link
-            texts[file] = text_inside(folder, folder / file, MAX_BYTES)
+            quote_path(file)  # every file may become a link
+            texts[file] = read_text_in_folder(folder, folder / file, MAX_BYTES)
         except ValueError as wrong:
-            yield Bad(file, str(wrong), normalize(posixpath.splitext(file)[0]))
+            yield UnreadablePage(file, str(wrong), normalize(posixpath.splitext(file)[0]))
     site = _site(root, folder, conf, texts)
     dirhtml = _is_dirhtml(root)
     for file, text in texts.items():
@@ -68,22 +68,22 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
         referred = [there for one in whole for there in site.referred(one, name)]
         if file.endswith(MARKDOWN):
             referred += [there for one in whole for there in links.referred(one, site, name)]
-        digest = digest_of(f"{conf.digest} {dirhtml}", name, *whole, *referred)
+        digest = compute_digest(f"{conf.digest} {dirhtml}", name, *whole, *referred)
         address = _address(name, conf, dirhtml)
         yield Draft(file, normalize(name), digest, partial(_page, file, text, site, conf.text("language"), address))
     yield from _moved(conf)
 
 
-def _page(file: str, source: str, site: Site, language: str, address: str) -> Page | Bad | LeftOut:
+def _page(file: str, source: str, site: Site, language: str, address: str) -> Page | UnreadablePage | ExcludedPage:
     name = posixpath.splitext(file)[0]
     path = normalize(name)
     try:
         text = myst.read(source, site, name) if file.endswith(MARKDOWN) else rst.read(source, site, name)
     except ValueError as wrong:  # of front matter
-        return Bad(file, str(wrong), path)
+        return UnreadablePage(file, str(wrong), path)
     meta = text.meta
     if meta.get("nosearch", "false").lower() not in _OFF:
-        return LeftOut(file, "says :nosearch:")
+        return ExcludedPage(file, "says :nosearch:")
     words = [word.strip()[:100] for word in meta.get("keywords", "").split(",")]
     return Page(
         origin=file,
@@ -154,7 +154,7 @@ def _files(folder: Path, conf: Conf) -> Iterator[str]:
     if any(name.startswith("myst") for name in conf.texts("extensions")):
         endings = (*endings, ".md")
     excluded = [_pattern(pattern) for pattern in conf.texts("exclude_patterns")]
-    for file in names_below(folder, _NO_PAGES):
+    for file in list_files(folder, _NO_PAGES):
         places = [file[: slash.start()] for slash in re.finditer("/|$", file)]
         if file.endswith(endings) and not any(one.fullmatch(place) for one in excluded for place in places):
             yield file
@@ -185,7 +185,7 @@ def _is_dirhtml(root: Path) -> bool:
     """Whether each page is a folder on the site, according to the settings of Read the Docs."""
     for name in (".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml"):
         try:
-            return bool(_BUILDER.search(text_inside(root, root / name)))
+            return bool(_BUILDER.search(read_text_in_folder(root, root / name)))
         except ValueError:
             continue
     return False
@@ -200,9 +200,9 @@ def _address(name: str, conf: Conf, dirhtml: bool) -> str:
     return name + (conf.text("html_link_suffix") or conf.text("html_file_suffix") or ".html")
 
 
-def _moved(conf: Conf) -> Iterator[Moved]:
+def _moved(conf: Conf) -> Iterator[PageRedirect]:
     """The redirects of sphinx-reredirects that stay on the site."""
     for page, target in conf.pairs("redirects").items():
         if isinstance(target, str) and not urlsplit(target).scheme and not re.search(r"[*?\[]", page):
             place = posixpath.join(posixpath.dirname(f"/{page}"), target)
-            yield Moved(normalize(page), normalize(posixpath.normpath(place)))
+            yield PageRedirect(normalize(page), normalize(posixpath.normpath(place)))

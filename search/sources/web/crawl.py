@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import httpx
 
-from search.sources import Bad, Draft, Item, LeftOut, Moved
+from search.sources import Draft, ExcludedPage, Item, PageRedirect, UnreadablePage
 from search.sources.request import SourceRequest
 from search.sources.web import robots, sitemaps
 from search.sources.web.addresses import Scope, may_be_page
@@ -29,10 +29,10 @@ def recognizes(request: SourceRequest) -> bool:
 
 
 def read(request: SourceRequest) -> Iterator[Item]:
-    """The pages of a site below a location, which may be its sitemap; drafts for those that have not changed.
+    """The pages of a site below a location, which may be its sitemap; drafts for pages that have not changed.
 
-    Pages that cannot be read this time are `Bad`, so that they stay; pages that are gone are `LeftOut`. Raises
-    ValueError when the location itself cannot be read.
+    A page that cannot be read this time is an `UnreadablePage`, so the index keeps it. A page that no longer exists is
+    an `ExcludedPage`. Raises ValueError when the location itself cannot be read.
     """
     with Fetcher(request) as fetcher:
         yield from _Crawl(request, fetcher).items()
@@ -77,11 +77,11 @@ class _Crawl:
                 if self.missed and not (self.queue or running):
                     self.enqueue_known()
         for cut in self.cuts:
-            yield Bad(printable(self.request.location), cut)
+            yield UnreadablePage(printable(self.request.location), cut)
         if self.cuts:
             yield from self.unread()
 
-    def begin(self) -> Iterator[Bad]:
+    def begin(self) -> Iterator[UnreadablePage]:
         """Fill the queue from the sitemaps, and with the location."""
         if self.is_sitemap:
             listing = sitemaps.read(self.visitor.ask, [self.site])
@@ -123,7 +123,7 @@ class _Crawl:
     def enqueue_known(self) -> None:
         """Queue the pages of the last run, too: the page that links to them may be one that failed."""
         self.missed = False
-        for address in self.request.known:
+        for address in self.request.previous_validators:
             self.enqueue(self.scope.own(address), 0)
 
     def has_more(self) -> bool:
@@ -142,14 +142,14 @@ class _Crawl:
         """Give the items of a visit, and queue the links that it found."""
         path, place = self.request.path_of(address), self.request.path_of(visit.address)
         self.visited.add(path)
-        failed = isinstance(visit.item, Bad) and visit.failure is not None
+        failed = isinstance(visit.item, UnreadablePage) and visit.failure is not None
         self.failures = self.failures + 1 if failed else 0
         self.missed = self.missed or failed
         if place != path:
             if not self.scope.own(visit.address):
-                yield LeftOut(address, f"leads to {printable(visit.address)}, which is outside of what is read")
+                yield ExcludedPage(address, f"leads to {printable(visit.address)}, which is outside of what is read")
                 return
-            yield Moved(path, place)
+            yield PageRedirect(path, place)
             if place in self.found:
                 return
             self.found.add(place)
@@ -160,17 +160,17 @@ class _Crawl:
         if visit.page and visit.page.refresh:
             yield from self.refreshed(visit, links)
         elif isinstance(visit.item, Draft) and (main := self.main_of(visit, links)):
-            yield LeftOut(visit.address, f"names {printable(main)} as the page to be found")
+            yield ExcludedPage(visit.address, f"names {printable(main)} as the page to be found")
         elif visit.item:
             yield visit.item
 
-    def refreshed(self, visit: Visit, links: int) -> Iterator[Moved]:
+    def refreshed(self, visit: Visit, links: int) -> Iterator[PageRedirect]:
         """The items of a page that only redirects."""
         path = self.request.path_of(visit.address)
         target = self.scope.own(visit.page.refresh if visit.page else "")
         if target and self.request.path_of(target) != path:
             self.enqueue(target, links + 1)
-            yield Moved(path, self.request.path_of(target))
+            yield PageRedirect(path, self.request.path_of(target))
 
     def main_of(self, visit: Visit, links: int) -> str:
         """The address of the page that this is a copy of, where that is in the crawl; empty for most pages."""
@@ -182,9 +182,9 @@ class _Crawl:
             self.enqueue(main, links + 1)
         return main if path in self.found else ""
 
-    def unread(self) -> Iterator[Draft | Bad]:
+    def unread(self) -> Iterator[Draft | UnreadablePage]:
         """Items for the pages of the last run that the crawl did not reach."""
-        for address in self.request.known:
+        for address in self.request.previous_validators:
             if self.scope.own(address) and self.request.path_of(address) not in self.visited:
                 yield self.visitor.unread(address, "was not reached this time")
 

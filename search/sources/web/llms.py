@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
 from search.sources.request import SourceRequest
 from search.sources.web import llms_full, robots
 from search.sources.web.addresses import absolute
@@ -71,7 +71,7 @@ def _pages_in(source: bytes, base: str, request: SourceRequest) -> Iterator[Item
     seen: dict[str, int] = {}
     for count, piece in enumerate(llms_full.pieces(source), 1):
         if count > MAX_PAGES:
-            yield Bad(printable(request.location), f"has more than {MAX_PAGES:,} pages; the rest is left out")
+            yield _too_many_pages(request)
             return
         address = place_of(absolute(piece.address, base)) if piece.address else ""
         if address:
@@ -80,11 +80,15 @@ def _pages_in(source: bytes, base: str, request: SourceRequest) -> Iterator[Item
             path = normalize(anchor_and_heading(piece.title, seen)[0] or "page")
             origin = f"{piece.title or 'a page without a title'} (page {count})"
         if len(piece.markdown) > PAGE.bytes:
-            yield Bad(printable(origin), "is larger than 5 MiB", path)
+            yield UnreadablePage(printable(origin), "is larger than 5 MiB", path)
             continue
-        digest = digest_of(address, piece.title, piece.markdown)
+        digest = compute_digest(address, piece.title, piece.markdown)
         page = Page(origin=printable(origin), path=path, markdown="", title=piece.title, address=address, digest=digest)
         yield Draft(page.origin, path, digest, partial(markdown_page, page, piece.markdown))
+
+
+def _too_many_pages(request: SourceRequest) -> UnreadablePage:
+    return UnreadablePage(printable(request.location), f"has more than {MAX_PAGES:,} pages; the rest is left out")
 
 
 def _pages_linked(source: bytes, base: str, request: SourceRequest, fetcher: Fetcher) -> Iterator[Item]:
@@ -95,9 +99,9 @@ def _pages_linked(source: bytes, base: str, request: SourceRequest, fetcher: Fet
         if site_of(address) == site_of(base):
             addresses.append(address)
         else:
-            yield LeftOut(printable(address), "is on another site")
+            yield ExcludedPage(printable(address), "is on another site")
     if len(addresses) > MAX_PAGES:
-        yield Bad(printable(request.location), f"has more than {MAX_PAGES:,} pages; the rest is left out")
+        yield _too_many_pages(request)
     yield from _visit_all(addresses[:MAX_PAGES], visitor)
 
 
@@ -109,7 +113,7 @@ def _visit_all(addresses: Sequence[str], visitor: Visitor) -> Iterator[Item]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for start in range(0, len(addresses), 2 * AT_ONCE):
             if time.monotonic() > until:
-                yield Bad(
+                yield UnreadablePage(
                     printable(request.location), f"takes longer than {MAX_SECONDS / 60:.0f} minutes; the rest stays"
                 )
                 yield from (visitor.unread(place_of(address), "was not reached") for address in addresses[start:])
@@ -119,11 +123,11 @@ def _visit_all(addresses: Sequence[str], visitor: Visitor) -> Iterator[Item]:
             for address, visit in zip(some, pool.map(visitor.visit, some), strict=True):
                 path, place = request.path_of(place_of(address)), request.path_of(visit.address)
                 if path != place:
-                    yield Moved(path, place)
+                    yield PageRedirect(path, place)
                 if place in seen:
                     continue
                 seen.add(place)
-                yield visit.item or LeftOut(printable(address), "is no page in Markdown or HTML")
+                yield visit.item or ExcludedPage(printable(address), "is no page in Markdown or HTML")
 
 
 def _addresses(text: str, base: str) -> Iterator[str]:

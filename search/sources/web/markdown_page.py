@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from search.sources import UNSTORABLE, Bad, LeftOut, Page
+from search.sources import UNSTORABLE, ExcludedPage, Page, UnreadablePage
 from search.sources.markdown.front_matter import FIELDS, boost_of, exclusion_of, front_matter, text_of, words_of
 from search.sources.markdown.mdx import to_markdown
 
@@ -22,7 +22,7 @@ def place_of(address: str) -> str:
     return place.removesuffix("index") if place != plain and place.endswith("/index") else place
 
 
-def markdown_page(page: Page, source: bytes) -> Page | Bad | LeftOut:
+def markdown_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPage:
     """The page with its text and the metadata of its front matter. Components of MDX are removed."""
     text = UNSTORABLE.sub("", source.decode("utf-8-sig", "replace"))
     try:
@@ -41,7 +41,7 @@ def markdown_page(page: Page, source: bytes) -> Page | Bad | LeftOut:
             boost=boost_of(front),
         )
     except ValueError as wrong:
-        return Bad(page.origin, str(wrong), page.path)
+        return UnreadablePage(page.origin, str(wrong), page.path)
     if not body.strip():
-        return Bad(page.origin, "has no text", page.path)
+        return UnreadablePage(page.origin, "has no text", page.path)
     return replace(page, markdown=to_markdown(body) if _COMPONENT.search(body) else body)

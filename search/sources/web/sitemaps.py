@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from search.sources import Bad
+from search.sources import UnreadablePage
 from search.sources.web.fetch import PAGE, Answer, FetchError, decompress, printable, site_of
 
 MAX_SITEMAPS = 200
@@ -23,7 +23,7 @@ class Listing:
     """The addresses in some sitemaps. `is_whole` is False when one of them could not be read this time."""
 
     addresses: list[str] = field(default_factory=list)
-    bad: list[Bad] = field(default_factory=list)
+    bad: list[UnreadablePage] = field(default_factory=list)
     is_whole: bool = True
 
 
@@ -50,24 +50,24 @@ def read(get: Callable[[str], Answer], roots: Iterable[str], *, guessed: bool = 
             root = _root(answer.body)
         except FetchError as failure:
             if not (guessed and (failure.status // 100 == 4 or failure.elsewhere)):
-                listing.bad.append(Bad(printable(address), failure.reason))
+                listing.bad.append(UnreadablePage(printable(address), failure.reason))
                 listing.is_whole = listing.is_whole and failure.is_gone
             continue
         except ValueError as wrong:
             if not guessed:
-                listing.bad.append(Bad(printable(address), str(wrong)))
+                listing.bad.append(UnreadablePage(printable(address), str(wrong)))
             continue
         own, strangers = _split(root, answer.url)
         if strangers:
             reason = (
                 f"lists {len(strangers)} addresses of other sites, such as {printable(strangers[0])}; they are left out"
             )
-            listing.bad.append(Bad(printable(address), reason))
+            listing.bad.append(UnreadablePage(printable(address), reason))
         if _name(root) == "urlset":
             listing.addresses += own
             if len(listing.addresses) > MAX_ADDRESSES:
                 listing.bad.append(
-                    Bad(printable(address), f"lists more than {MAX_ADDRESSES} pages with those before it")
+                    UnreadablePage(printable(address), f"lists more than {MAX_ADDRESSES} pages with those before it")
                 )
                 listing.is_whole = False
                 break
@@ -75,7 +75,7 @@ def read(get: Callable[[str], Answer], roots: Iterable[str], *, guessed: bool = 
         fresh = [found for found in dict.fromkeys(own) if found not in seen]
         if depth == MAX_NESTED or len(seen) + len(fresh) > MAX_SITEMAPS:
             listing.bad.append(
-                Bad(printable(address), f"lists more than {MAX_SITEMAPS} sitemaps, or too deeply nested")
+                UnreadablePage(printable(address), f"lists more than {MAX_SITEMAPS} sitemaps, or too deeply nested")
             )
             listing.is_whole = False
             fresh = [] if depth == MAX_NESTED else fresh[: MAX_SITEMAPS - len(seen)]

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, replace
 from functools import partial
 
-from search.sources import VERSION, Bad, Draft, LeftOut, Page, digest_of
+from search.sources import VERSION, Draft, ExcludedPage, Page, UnreadablePage, compute_digest
 from search.sources.html import HtmlPage, read_html
 from search.sources.request import SourceRequest
 from search.sources.web.fetch import Answer, Fetcher, FetchError
@@ -26,7 +26,7 @@ class Visit:
     """
 
     address: str
-    item: Draft | Bad | LeftOut | None = None
+    item: Draft | UnreadablePage | ExcludedPage | None = None
     failure: FetchError | None = None
     page: HtmlPage | None = None
 
@@ -49,7 +49,7 @@ class Visitor:
         """Read a page. An unchanged page is not sent again, unless it must be `whole`."""
         place = place_of(address)
         if not self.robots.allows(address):
-            return Visit(place, LeftOut(address, _NOT_ALLOWED))
+            return Visit(place, ExcludedPage(address, _NOT_ALLOWED))
         tag, digest = self._known(place)
         try:
             answer = self.ask(address, "" if whole else tag, only=self.types)
@@ -57,7 +57,7 @@ class Visitor:
             return Visit(place, self._unfetched(address, failure), failure)
         place = place_of(answer.url)
         if not self.robots.allows(answer.url):
-            return Visit(place, LeftOut(answer.url, _NOT_ALLOWED))
+            return Visit(place, ExcludedPage(answer.url, _NOT_ALLOWED))
         if answer.is_unchanged:
             return Visit(place, Draft(place, self.request.path_of(place), digest, partial(self._again, address)))
         if answer.content_type not in self.types:
@@ -69,9 +69,9 @@ class Visitor:
         try:
             page = read_html(answer.body, answer.url, answer.charset)
         except ValueError as wrong:
-            return Visit(answer.url, Bad(answer.url, str(wrong), path))
+            return Visit(answer.url, UnreadablePage(answer.url, str(wrong), path))
         if page.noindex or _is_hidden(answer):
-            return Visit(answer.url, LeftOut(answer.url, "says that it is not to be indexed"), page=page)
+            return Visit(answer.url, ExcludedPage(answer.url, "says that it is not to be indexed"), page=page)
         if page.refresh:
             return Visit(answer.url, page=page)
         made = Page(
@@ -103,30 +103,32 @@ class Visitor:
             time.sleep(at - now)
         return self.fetcher.get(address, validator, only=only)
 
-    def unread(self, address: str, reason: str) -> Draft | Bad:
+    def unread(self, address: str, reason: str) -> Draft | UnreadablePage:
         """The item for a page of the last run that this run did not fetch: the page stays."""
         path = self.request.path_of(address)
-        bad = Bad(address, reason, path)
+        bad = UnreadablePage(address, reason, path)
         _, digest = self._known(address)
         return Draft(address, path, digest, lambda: bad) if digest else bad
 
     def _known(self, address: str) -> tuple[str, str]:
         """The server's validator and the digest of the last run; empty without usable ones."""
-        version, _, rest = self.request.known.get(address, "").partition(" ")
+        version, _, rest = self.request.previous_validators.get(address, "").partition(" ")
         digest, _, tag = rest.partition(" ")
         return (tag, digest) if version == VERSION else ("", "")
 
-    def _again(self, address: str) -> Page | Bad | LeftOut:
+    def _again(self, address: str) -> Page | UnreadablePage | ExcludedPage:
         """Fetch an unchanged page after all, because the index needs it again."""
         visit = self.visit(address, whole=True)
         if isinstance(visit.item, Draft):
-            return visit.item.make()
-        return visit.item or Bad(address, "changed its kind while it was read", self.request.path_of(address))
+            return visit.item.build()
+        return visit.item or UnreadablePage(
+            address, "changed its kind while it was read", self.request.path_of(address)
+        )
 
-    def _unfetched(self, address: str, failure: FetchError) -> Bad | LeftOut:
+    def _unfetched(self, address: str, failure: FetchError) -> UnreadablePage | ExcludedPage:
         if failure.is_gone or failure.elsewhere:
-            return LeftOut(address, failure.reason)
-        return Bad(address, failure.reason, self.request.path_of(address))
+            return ExcludedPage(address, failure.reason)
+        return UnreadablePage(address, failure.reason, self.request.path_of(address))
 
 
 def _is_hidden(answer: Answer) -> bool:
@@ -141,6 +143,6 @@ def draft(page: Page, tag: str = "") -> Draft:
     The page's own validator is `VERSION`, the digest and the tag. So an unchanged page keeps its digest, and every
     page is fetched again after `VERSION` has changed.
     """
-    digest = digest_of(repr(page))
+    digest = compute_digest(repr(page))
     made = replace(page, digest=digest, validator=f"{VERSION} {digest} {tag}".rstrip())
     return Draft(page.origin, page.path, digest, lambda: made)

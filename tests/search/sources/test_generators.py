@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from search.sources import Bad, LeftOut, Moved, Page, generators, registry
+from search.sources import ExcludedPage, Page, PageRedirect, UnreadablePage, generators, registry
 from search.sources.markdown.folder import read_folder
 from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, add_anchors, pymdownx, python_markdown
 from search.sources.request import SourceRequest
@@ -145,9 +145,9 @@ def test_mkdocs_is_read_with_what_python_it_names(write):
     assert found["/"].title == "Start"
     assert (found["/setup"].title, found["/setup"].keywords) == ("", ("Setup",))
     assert found["/setup"].markdown.endswith("## Über uns")  # as GitHub has it
-    assert [item for item in items if isinstance(item, Moved)] == [
-        Moved("/old/place", "/setup"),
-        Moved("/sub/README", "/sub"),
+    assert [item for item in items if isinstance(item, PageRedirect)] == [
+        PageRedirect("/old/place", "/setup"),
+        PageRedirect("/sub/README", "/sub"),
     ]
 
 
@@ -182,8 +182,8 @@ def test_docs_json_says_what_pages_are(write):
     }
     page = next(item for item in items if isinstance(item, Page) and item.path == "/alone")
     assert (page.keywords, page.markdown.split()) == (("Short",), ["##", "A.b", "{#a-b}", "##", "A.b", "{#a-b-2}"])
-    assert [item.origin for item in items if isinstance(item, LeftOut)] == ["pt/secret.mdx"]
-    assert [item for item in items if isinstance(item, Moved)] == [Moved("/old", "/guide/start")]
+    assert [item.origin for item in items if isinstance(item, ExcludedPage)] == ["pt/secret.mdx"]
+    assert [item for item in items if isinstance(item, PageRedirect)] == [PageRedirect("/old", "/guide/start")]
 
 
 DOCUSAURUS = {
@@ -210,7 +210,7 @@ def test_docusaurus_has_names_without_numbers(write):
     assert places(root / "docs") == expected
     below = places(root, docs_url="https://acme.example/docs")
     assert set(below) == {path.removeprefix("/docs") for path in expected}
-    assert Moved("/docs/01-intro", "/docs/intro") in read(root)  # as other files link it
+    assert PageRedirect("/docs/01-intro", "/docs/intro") in read(root)  # as other files link it
     page = next(item for item in read(root) if isinstance(item, Page) and item.path == "/docs/guides/start")
     assert split(page.markdown)[0].anchor == "here"
 
@@ -266,7 +266,7 @@ def test_a_broken_configuration_is_told_and_hides_nothing(write, tmp_path, name,
         with pytest.raises(ValueError, match="^" + said.replace("(", r"\(").replace(")", r"\)")):
             read(root)
     else:
-        assert [item for item in read(root) if not isinstance(item, Bad)]
+        assert [item for item in read(root) if not isinstance(item, UnreadablePage)]
 
 
 BOMB = "a0: &a0 [x.md]\n" + "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))

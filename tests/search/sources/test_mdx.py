@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from search.sources import Bad, Page
+from search.sources import Page, UnreadablePage
 from search.sources.markdown.folder import read_folder, read_manifest
 from search.sources.markdown.mdx import to_markdown
 from search.text.sections import split
@@ -247,7 +247,7 @@ def test_no_mixture_of_marks_raises():
         assert split(to_markdown(page))
 
 
-def read(folder, front: str, body: str = "Text.", name: str = "a.md") -> Page | Bad:
+def read(folder, front: str, body: str = "Text.", name: str = "a.md") -> Page | UnreadablePage:
     (folder / name).write_text(f"---\n{front}\n---\n{body}")
     (page,) = made(read_folder(folder))
     return page
@@ -275,7 +275,7 @@ def test_a_boost_is_a_number_within_bounds(tmp_path, front, boost):
 
 @pytest.mark.parametrize("number", ["0", "-1", "nan", "inf", "1e999"])
 def test_a_boost_that_cannot_be_meant_is_refused(tmp_path, number):
-    assert read(tmp_path, f"boost: {number}") == Bad("a.md", "its boost is not a positive number", "/a")
+    assert read(tmp_path, f"boost: {number}") == UnreadablePage("a.md", "its boost is not a positive number", "/a")
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_keywords_and_tags_are_lists_or_text(tmp_path, front, keywords, tags):
 
 
 def test_keywords_of_another_shape_are_refused(tmp_path):
-    assert read(tmp_path, "keywords: {a: b}") == Bad("a.md", "its keywords are not a list", "/a")
+    assert read(tmp_path, "keywords: {a: b}") == UnreadablePage("a.md", "its keywords are not a list", "/a")
 
 
 @pytest.mark.parametrize(
