@@ -86,7 +86,10 @@ def _ingest(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None
 def build_request(
     project: Project, source: Source | None, location: str, *, under: str = "", **options: Any
 ) -> SourceRequest:
-    """What to read, and the validators of pages that were read before. Without a `source`, of pages without one."""
+    """The request for a location, with the validators of the source's pages from the last run.
+
+    Without a `source`, these are the pages that belong to no stored source. `under` is the path prefix.
+    """
     pages = Document.objects.filter(project=project, source=source, address__startswith="http")
     return SourceRequest(
         location,
