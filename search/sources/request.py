@@ -56,7 +56,7 @@ class SourceRequest:
 def normalize_prefix(prefix: str) -> str:
     """Normalize the path prefix of a source; empty for the root. Raises ValueError with a sentence.
 
-    >>> under_of("api/")
+    >>> normalize_prefix("api/")
     '/api'
     """
     plain = unquote(prefix.strip())

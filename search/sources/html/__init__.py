@@ -8,7 +8,7 @@ from urllib.parse import urldefrag
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from search.sources import UNSTORABLE
+from search.sources import UNSTORABLE, Page
 from search.sources.html import blocks, main
 from search.sources.html.inline import absolute
 
@@ -46,6 +46,20 @@ class HtmlPage:
     canonical: str = ""
     noindex: bool = False
     refresh: str = ""
+
+    def to_page(self, origin: str, path: str, address: str) -> Page:
+        """The page of a source with this content."""
+        return Page(
+            origin=origin,
+            path=path,
+            markdown=self.markdown,
+            title=self.title,
+            description=self.description,
+            version=self.version,
+            language=self.language,
+            keywords=self.keywords,
+            address=address,
+        )
 
 
 def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:

@@ -79,17 +79,7 @@ def _page(source: bytes, name: str, path: str, address: str, shown_at: str) -> P
         return UnreadablePage(name, str(wrong), path)
     if page.noindex:
         return ExcludedPage(name, "says noindex")
-    return Page(
-        origin=name,
-        path=path,
-        markdown=page.markdown,
-        title=page.title,
-        description=page.description,
-        version=page.version,
-        language=page.language,
-        keywords=page.keywords,
-        address=address,
-    )
+    return page.to_page(name, path, address)
 
 
 def _find_redirect(

@@ -52,7 +52,7 @@ def read_address(request: SourceRequest) -> Iterator[Item]:
     """The pages of a document on the web. It may not refer to other files. Raises ValueError like `read`."""
     name = urlsplit(request.location).path.rpartition("/")[2]
     with Fetcher(request) as fetcher:
-        raw = fetcher.get(request.location, caps=DOCUMENT_LIMITS).body
+        raw = fetcher.get(request.location, limits=DOCUMENT_LIMITS).body
     try:
         spec = Spec.from_bytes(raw)
     except ValueError as wrong:

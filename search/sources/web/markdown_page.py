@@ -1,4 +1,4 @@
-"""A page that a site serves as Markdown, beside its HTML."""
+"""Build pages from the Markdown that a site serves next to its HTML."""
 
 import re
 from dataclasses import replace
@@ -11,8 +11,8 @@ _COMPONENT = re.compile(r"^[ \t]*</?[A-Z][A-Za-z.]*(?:[\s/>]|$)", re.MULTILINE)
 _ENDING = re.compile(r"\.(?:md|mdx|markdown)$", re.IGNORECASE)
 
 
-def place_of(address: str) -> str:
-    """The address of the page whose Markdown is at an address: the same without `.md`.
+def get_page_address(address: str) -> str:
+    """The address of the page whose Markdown is at an address: without `.md`, query and fragment.
 
     >>> place_of("https://docs.example/guide/index.md")
     'https://docs.example/guide/'
@@ -22,13 +22,13 @@ def place_of(address: str) -> str:
     return place.removesuffix("index") if place != plain and place.endswith("/index") else place
 
 
-def markdown_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPage:
-    """The page with its text and the metadata of its front matter. Components of MDX are removed."""
+def build_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPage:
+    """The page with its text and the metadata of its front matter. MDX components are converted."""
     text = UNSTORABLE.sub("", source.decode("utf-8-sig", "replace"))
     try:
         front, body = front_matter(text.lstrip())
-        if left := exclusion_of(front, page.origin):
-            return left
+        if excluded := exclusion_of(front, page.origin):
+            return excluded
         title, description, version, language = (text_of(front, name) for name in FIELDS)
         page = replace(
             page,

@@ -7,7 +7,7 @@ import pytest
 from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage
 from search.sources.request import SourceRequest
 from search.sources.web import llms, llms_full
-from search.sources.web.markdown_page import place_of
+from search.sources.web.markdown_page import get_page_address
 from tests.search.sources import sites
 from tests.search.sources.sites import (
     answer,
@@ -178,7 +178,7 @@ def test_a_draft_changes_with_its_page_only(tmp_path):
 )
 def test_hostile_files_take_time_in_proportion(source):
     start = time.monotonic()
-    sum(1 for _ in llms_full.pieces(source))
+    sum(1 for _ in llms_full.split_pages(source))
     assert time.monotonic() - start < 8
 
 
@@ -216,7 +216,7 @@ def test_a_page_or_a_file_that_is_too_large_is_told(tmp_path, monkeypatch):
     ],
 )
 def test_where_the_page_of_a_markdown_file_is(address, place):
-    assert place_of(address) == place
+    assert get_page_address(address) == place
 
 
 # ---- llms.txt, over HTTP

@@ -308,8 +308,8 @@ def test_an_address_is_read_over_http(monkeypatch):
         __enter__ = lambda self: self  # noqa: E731
         __exit__ = lambda self, *_: None  # noqa: E731
 
-        def get(self, url, caps):
-            assert (url, caps.bytes) == ("https://api.example/openapi.json", 20 * 1024 * 1024)
+        def get(self, url, limits):
+            assert (url, limits.bytes) == ("https://api.example/openapi.json", 20 * 1024 * 1024)
             return type("Answer", (), {"body": json.dumps(operation({})).encode()})
 
     monkeypatch.setattr("search.sources.openapi.Fetcher", Fetcher)
