@@ -8,10 +8,11 @@ from itertools import zip_longest
 from selectolax.lexbor import LexborNode
 
 from search.sources.html.code import code_block
-from search.sources.html.inline import Inline, escape, tex
+from search.sources.html.inline import Inline, tex
 from search.sources.html.table import is_data, table
 from search.text.markdown.quotable import clean
 from search.text.markdown.visible import anchor_and_heading, plain, slug
+from search.text.markdown.writer import escape_text
 
 _MAX_DEPTH = 60  # blocks in each other; what is deeper is plain text
 _HEADED = "h1, h2, h3, h4, h5, h6"  # a list whose items have headings is one of sections, as in javadoc
@@ -36,7 +37,7 @@ def to_markdown(content: LexborNode, base: str, title: str) -> str:
     """The Markdown of a page's content, below its title. Links are resolved against `base`."""
     first = content.css_first(_HEADED)
     writer = _Writer(content, base)
-    above = [] if first and first.tag == "h1" else writer.write_heading(1, escape(title), "")
+    above = [] if first and first.tag == "h1" else writer.write_heading(1, escape_text(title), "")
     blocks = list(writer.blocks(content, 0))
     return "\n\n".join([*above, *blocks]) + "\n" if blocks else ""
 
@@ -93,7 +94,7 @@ class _Writer:
         if not anchor or made == anchor:
             self.counts.update(trial)
             return [f"{'#' * level} {text}"]
-        return [f"{'#' * level} {text} {{#{escape(anchor)}}}"]
+        return [f"{'#' * level} {text} {{#{escape_text(anchor)}}}"]
 
     def _paragraph(self, run: list[LexborNode]) -> Iterator[str]:
         text = self.inline.paragraph(run) if run else ""
@@ -123,7 +124,7 @@ class _Writer:
             return
         self._note_anchor(node)
         if depth > _MAX_DEPTH:
-            yield from filter(None, [escape(node.text()).strip()])
+            yield from filter(None, [escape_text(node.text()).strip()])
         elif tag == "pre":
             yield from self._text(code_block(node))
         elif tag in ("ul", "ol", "menu") and (self.within or not node.css_first(_HEADED)):
@@ -207,7 +208,7 @@ class _Writer:
         elif signature.startswith(name) and len(signature) <= len(name) + 20:
             name = signature  # an option with its value
         self.near = anchor
-        yield from self.write_heading(min(level, 6), escape(name), anchor)
+        yield from self.write_heading(min(level, 6), escape_text(name), anchor)
         if not name.endswith(signature):
             yield f"```\n{signature}\n```" if "`" in signature else f"`{signature}`"
 

@@ -6,21 +6,10 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborNode
 
+from search.text.markdown.writer import code_span, escape_line_start, escape_text
+
 _MAX_DEPTH = 40  # levels of markup within a line; what is deeper is plain text
 _SPACE = re.compile(r"[ \t\n\r\f\v\xa0\u2028\u2029]+")
-_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\u200b\u200c\u2060\ufeff\xad\ud800-\udfff\ue000-\ue004]")
-_SPECIAL = re.compile(
-    r"[\\`*\[\]]"
-    r"|(?<![^\W_])_|_(?![^\W_])"
-    r"|<(?=[a-zA-Z/!?])"
-    r"|&(?=#?\w+;)"
-    r"|~(?=~)|(?<=~)~"
-    r"|\{(?=[\s{%:.#*!])"
-    r"|:(?=[a-z][\w+-]*:)"
-)
-_LINE_START = re.compile(
-    r"(?:[-+>](?=\s|$)|#{1,6}(?=\s|$)|={2,}|-{2,}|!{3}|\?{3}|/{3}|:{3}|~{3}|:(?=\s)|>|;?-+8<|\|)|(\d{1,9})([.)])(?=\s|$)"
-)
 _CODE = frozenset(("code", "tt", "samp", "kbd"))
 _STRONG = frozenset(("strong", "b"))
 _EMPHASIS = frozenset(("em", "i", "cite", "dfn", "var"))
@@ -42,8 +31,7 @@ class Inline:
     def paragraph(self, nodes: list[LexborNode]) -> str:
         """The text of some nodes, with its line breaks and nothing that begins a line as a block would."""
         lines = [line.strip() for line in self._finish(nodes).split(BREAK)]
-        return "  \n".join(_LINE_START.sub(_escape_start, line, count=1) if _LINE_START.match(line) else line
-                           for line in lines if line)  # fmt: skip
+        return "  \n".join(escape_line_start(line) for line in lines if line)
 
     def line(self, nodes: list[LexborNode]) -> str:
         """The same as a single line, for a cell."""
@@ -65,19 +53,19 @@ class Inline:
     def _of(self, node: LexborNode, depth: int) -> str:
         tag = node.tag or ""
         if tag == "-text":
-            return escape(node.text_content or "")
+            return escape_text(node.text_content or "")
         if tag.startswith("-"):
             return ""
         if tag == "br":
             return BREAK
         if tag == "img":
-            return escape(node.attributes.get("alt") or "")
+            return escape_text(node.attributes.get("alt") or "")
         if tag in _CODE or tag == "pre":
-            return code(node.text())
+            return code_span(node.text())
         if tag == "math" or "math" in (node.attributes.get("class") or "").split() or tag == "mjx-container":
-            return code(tex(node))
+            return code_span(tex(node))
         if depth > _MAX_DEPTH:
-            return escape(node.text())
+            return escape_text(node.text())
         inner = _join(self._of(child, depth + 1) for child in node.iter(include_text=True))
         if tag == "a":
             return self._link(node, inner)
@@ -110,22 +98,6 @@ def absolute(base: str, href: str) -> str:
         return target if urlsplit(target).scheme in ("http", "https", "mailto") else ""
     except ValueError:
         return ""
-
-
-def escape(text: str) -> str:
-    """Escape text of one line, so that it has no markup for Markdown or for `search.text.markdown`."""
-    return _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", _INVISIBLE.sub("", text)))
-
-
-def code(text: str) -> str:
-    """A code span. Blanks around the code stay outside."""
-    text = _SPACE.sub(" ", _INVISIBLE.sub("", text))
-    bare = text.strip()
-    if not bare:
-        return text
-    ticks = "`" * (max((len(run) for run in re.findall("`+", bare)), default=0) + 1)
-    pad = " " if bare[0] == "`" or bare[-1] == "`" else ""
-    return text[: len(text) - len(text.lstrip())] + f"{ticks}{pad}{bare}{pad}{ticks}" + text[len(text.rstrip()) :]
 
 
 def tex(node: LexborNode) -> str:
@@ -162,7 +134,3 @@ def _emphasis(found: re.Match[str]) -> str:
     closes = inner[-1:].isalnum() or not after.isalnum()
     apart = not set(before + after) & set("*\ue000\ue001\ue002\ue003")
     return f"{mark}{inner}{mark}" if opens and closes and apart and BREAK not in inner else inner
-
-
-def _escape_start(found: re.Match[str]) -> str:
-    return f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[0]}"

@@ -273,25 +273,25 @@ class _Reader:
         """The title of a tag and its further text, as Markdown."""
         given = tag.attributes
         if html:
-            return "", _escape(given.get("alt", "")) if plain == "img" else ""
+            return "", _escape_tags(given.get("alt", "")) if plain == "img" else ""
         if plain in _SILENT:
             return "", ""
         if _PARAMETER.search(plain) and (name := next((given[key] for key in _PARAMETER_NAMES if given.get(key)), "")):
             kind = [given["type"]] if given.get("type") else []
             kind += [word for word in ("required", "deprecated") if given.get(word, "false") in ("", "true")]
             kind += [f"default: {given['default']}"] if given.get("default") else []
-            told = f" ({_escape(', '.join(kind))})" if kind else ""
-            return f"`{name}`{told}", _escape(given.get("description", ""))
+            told = f" ({_escape_tags(', '.join(kind))})" if kind else ""
+            return f"`{name}`{told}", _escape_tags(given.get("description", ""))
         titles = [given[key] for key in _TITLES if given.get(key)]
         if not titles and plain in ("tab", "tabitem"):
             around = next((entry for entry in reversed(self.open[-3:]) if entry.tabs), None)
             titles = [around.tabs.pop(0)] if around else [value for value in [given.get("value", "")] if value]
         elif plain == "item" and given.get("value"):
             titles.append(given["value"])
-        notes = [_escape(given[key]) for key in _NOTES if given.get(key)]
+        notes = [_escape_tags(given[key]) for key in _NOTES if given.get(key)]
         title = " ".join(_title(text) for text in titles[:2])
         if plain == "tooltip":
-            return "", ": ".join(filter(None, [_escape(given.get("headline", "")), *notes]))
+            return "", ": ".join(filter(None, [_escape_tags(given.get("headline", "")), *notes]))
         return title, "\n\n".join(notes)
 
     def _close(self, tag: Tag, indent: int) -> None:
@@ -355,9 +355,9 @@ def _title(text: str) -> str:
     text = " ".join(text.split())
     if _CODE_NAME.fullmatch(text):
         return f"`{text}`"
-    return _escape(text) if "*" in text or "](" in text or "`" in text else f"**{_escape(text)}**"
+    return _escape_tags(text) if "*" in text or "](" in text or "`" in text else f"**{_escape_tags(text)}**"
 
 
-def _escape(text: str) -> str:
-    """Escape the text of an attribute, in which `<` begins no tag."""
+def _escape_tags(text: str) -> str:
+    """The text of an attribute, escaped so that it has no tags. It is Markdown already, so its other marks stay."""
     return re.sub(r"<(?=[A-Za-z/!?])", r"\\<", "\n".join(line.strip() for line in text.strip().split("\n")))

@@ -8,7 +8,8 @@ from docutils import nodes
 
 from search.sources.rst import roles
 from search.sources.rst.site import Site, Target, link
-from search.sources.rst.writer import Writer, escape
+from search.sources.rst.writer import Writer
+from search.text.markdown.writer import escape_text
 
 MAX_PARAGRAPH = 20_000  # characters of a paragraph that has references; more is data
 _MARKUP = re.compile(
@@ -50,7 +51,7 @@ def referred(source: str, site: Site, page: str) -> Iterator[str]:
 def _link(text: str, target: str, site: Site, page: str) -> str:
     there = _target(target, site, page)
     if there:
-        return f"[{text or escape(there.title) or target}]({link(page, there.page, there.anchor)})"
+        return f"[{text or escape_text(there.title) or target}]({link(page, there.page, there.anchor)})"
     if _is_name(target, site, page):
         return text or f"`{target}`"
     return f"[{text or target}]({target})"

@@ -10,7 +10,6 @@ from search.sources.openapi.schemas import (
     RESPONSE,
     Detail,
     SchemaRenderer,
-    code_span,
     describe,
     describe_limits,
     describe_type,
@@ -21,6 +20,7 @@ from search.sources.openapi.schemas import (
 )
 from search.sources.openapi.spec import Operation, Spec, as_list, as_mapping, as_text, remove_unstorable
 from search.text.markdown.reader import fence, headings
+from search.text.markdown.writer import code_span
 
 _PARAMETER_HEADINGS = {"path": "In the path", "query": "In the query", "header": "As headers", "cookie": "As cookies"}
 _HEADING = re.compile(r"(^ *#+)")

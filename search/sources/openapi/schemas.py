@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from search.sources.openapi.spec import Spec, as_list, as_mapping, as_text
+from search.text.markdown.writer import code_span
 
 _MAX_CHOICES = 6  # alternatives of one type that are listed
 _MAX_NESTED = 2  # levels of types within a type
@@ -169,12 +170,6 @@ def format_item(label: str, words: list[str], description: str, margin: str = ""
         first, rest = "", ["", first, *rest]
     lines = [f"{head}: {first}" if first else head]
     return "\n".join([*lines, *(f"{margin}  {line}".rstrip() for line in rest)])
-
-
-def code_span(word: str) -> str:
-    """A code span. The word may contain backticks."""
-    word = " ".join(word.split())
-    return f"`` {word} ``" if "`" in word else f"`{word}`"
 
 
 def to_json(value: Any, max_length: int = MAX_EXAMPLE) -> str:

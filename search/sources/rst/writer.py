@@ -8,11 +8,9 @@ from docutils import nodes
 from search.sources.rst.scope import TooMuch
 from search.sources.rst.site import MAX_WRITTEN
 from search.text.markdown.visible import slug
+from search.text.markdown.writer import code_span, escape_line_start, escape_text
 
 _HIDDEN = (nodes.Invisible, nodes.raw, nodes.colspec, nodes.decoration)
-_SPECIAL = re.compile(r"[\\`*\[\]<~{]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-_BLOCK_MARK = re.compile(r"(?:[-+>#:=|]|!!!|\?\?\?|///|;?-+8<)")
-_NUMBER = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _AUTOMATIC = re.compile(r"id\d+$")
 _ANCHOR = re.compile(r"[\w:.-]+$")
 _TICKS = re.compile("`+")
@@ -61,7 +59,7 @@ class Writer:
         return self._line(node.children) if isinstance(node, nodes.TextElement) else self.blocks(node.children)
 
     def _line(self, children: Iterable[nodes.Node]) -> list[str]:
-        return [text] if (text := _escape_start(self.line(children))) else []
+        return [text] if (text := escape_line_start(self.line(children))) else []
 
     def _nest(self, children: Iterable[nodes.Node]) -> list[str]:
         """Blocks inside a list or a quote."""
@@ -92,7 +90,7 @@ class Writer:
         usual = slug(re.sub(r"\\(?=[^\w\s])|`", "", text))
         is_usual = usual == anchor and usual not in self.slugs
         self.slugs.add(usual)
-        explicit = "" if is_usual or not _ANCHOR.match(anchor) else f" {{#{escape(anchor)}}}"
+        explicit = "" if is_usual or not _ANCHOR.match(anchor) else f" {{#{escape_text(anchor)}}}"
         return f"{'#' * level} {text}{explicit}"
 
     def literal_block(self, node: nodes.Element) -> list[str]:
@@ -140,7 +138,7 @@ class Writer:
         items = []
         for name, body in map(_elements, _elements(node)):
             kind, _, parameter = name.astext().partition(" ")
-            head = code(parameter) if kind in _PARAMETERS and parameter else f"**{self.line(name.children)}**"
+            head = code_span(parameter) if kind in _PARAMETERS and parameter else f"**{self.line(name.children)}**"
             content = self._nest(body.children)
             if content and isinstance(body.children[0], nodes.paragraph):
                 head = f"{head}: {content.pop(0)}"
@@ -148,7 +146,7 @@ class Writer:
         return _list(items)
 
     def line_block(self, node: nodes.Element) -> list[str]:
-        lines = [_escape_start(self.line(part.children)) for part in node.findall(nodes.line) if part.children]
+        lines = [escape_line_start(self.line(part.children)) for part in node.findall(nodes.line) if part.children]
         return ["  \n".join(lines)] if lines else []
 
     def footnote(self, node: nodes.Element) -> list[str]:
@@ -191,22 +189,22 @@ class Writer:
     def _flat(self, node: nodes.Node) -> str:
         """The text of a block on one line, without its form."""
         if isinstance(node, nodes.FixedTextElement):
-            return code(node.astext())
+            return code_span(node.astext())
         if isinstance(node, nodes.TextElement | nodes.image) or not isinstance(node, nodes.Element):
             return self.line([node])
         return " ".join(filter(None, map(self._flat, node.children)))
 
     def _text(self, node: nodes.Node) -> str:
         if isinstance(node, nodes.Text | nodes.problematic):
-            return escape(node.astext())
+            return escape_text(node.astext())
         if isinstance(node, nodes.substitution_reference):
             return self._substitute(node)
         if isinstance(node, nodes.image):  # only its description can be searched
-            return escape(node.get("alt", ""))
+            return escape_text(node.get("alt", ""))
         if isinstance(node, nodes.footnote_reference | nodes.citation_reference):
             return f"\\[{node.astext()}\\]"
         if isinstance(node, nodes.literal | nodes.math):
-            return code(node.astext())
+            return code_span(node.astext())
         if not isinstance(node, nodes.Element) or (isinstance(node, _HIDDEN) and not isinstance(node, nodes.target)):
             return ""
         text = "".join(map(self._text, node.children))
@@ -221,7 +219,7 @@ class Writer:
         name = node["refname"]
         key = name if name in self.document.substitution_defs else self.document.substitution_names.get(name.lower())
         if key is None or key in self.open:
-            return escape(node.astext())
+            return escape_text(node.astext())
         self.open.add(key)
         text = "".join(map(self._text, self.document.substitution_defs[key].children))
         self.open.discard(key)
@@ -239,11 +237,6 @@ def _list(items: Iterable[tuple[str, list[str]]]) -> list[str]:
     return [between.join(re.sub(r"(?m)^ +$", "", text) for text in texts)] if texts else []
 
 
-def _escape_start(line: str) -> str:
-    """A paragraph whose first characters begin no other block."""
-    return f"\\{line}" if _BLOCK_MARK.match(line) else _NUMBER.sub(r"\1\\\2", line, count=1)
-
-
 def _anchor(node: nodes.Element) -> str:
     """The id by which Sphinx links a section: its own, or a label's where its own is only a number."""
     ids: list[str] = node["ids"]
@@ -252,19 +245,6 @@ def _anchor(node: nodes.Element) -> str:
 
 def _elements(node: nodes.Element) -> list[nodes.Element]:
     return [child for child in node.children if isinstance(child, nodes.Element)]
-
-
-def code(text: str) -> str:
-    """Text as a code span on one line."""
-    text = " ".join(text.split())
-    ticks = "`" * (max(map(len, _TICKS.findall(text)), default=0) + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""
-
-
-def escape(text: str) -> str:
-    """Text that neither Markdown nor its dialects take for markup."""
-    return _SPECIAL.sub(lambda mark: f"\\{mark[0]}", text.replace("\x00", ""))
 
 
 def _link(node: nodes.Element, text: str) -> str:

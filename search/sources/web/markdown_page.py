@@ -14,7 +14,7 @@ _ENDING = re.compile(r"\.(?:md|mdx|markdown)$", re.IGNORECASE)
 def get_page_address(address: str) -> str:
     """The address of the page whose Markdown is at an address: without `.md`, query and fragment.
 
-    >>> place_of("https://docs.example/guide/index.md")
+    >>> get_page_address("https://docs.example/guide/index.md")
     'https://docs.example/guide/'
     """
     plain = re.split(r"[?#]", address, maxsplit=1)[0]
