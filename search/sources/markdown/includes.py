@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from search.sources.files import read_text_in_folder
-from search.sources.markdown.front_matter import front_matter
+from search.sources.markdown.front_matter import split_front_matter
 from search.text.markdown.reader import fence, fenced_lines
 
 MAX_BYTES = 1024 * 1024  # of one file that is taken in
@@ -240,7 +240,7 @@ def _mdx(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]
 def _body(text: str) -> str:
     """A file's text without its front matter."""
     try:
-        return front_matter(text)[1]
+        return split_front_matter(text)[1]
     except ValueError:
         return text
 

@@ -6,7 +6,7 @@ A directive is read as reStructuredText. If its content is prose, the content st
 import re
 
 from search.sources import rst
-from search.sources.markdown.front_matter import front_matter
+from search.sources.markdown.front_matter import split_front_matter
 from search.sources.myst.links import resolve
 from search.sources.myst.outline import LABEL, Ids, heading_in, visible
 from search.sources.rst.directives import VERBATIM
@@ -28,7 +28,7 @@ def read(source: str, site: Site, page: str) -> rst.Text:
 
     Front matter is for Sphinx: only what describes the page is taken.
     """
-    front, body = front_matter(source)
+    front, body = split_front_matter(source)
     meta = {"nosearch": ""} if "nosearch" in front else {}
     own = front.get("myst")
     for described in (own.get("html_meta") if isinstance(own, dict) else None, front):

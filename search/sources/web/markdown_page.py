@@ -4,7 +4,14 @@ import re
 from dataclasses import replace
 
 from search.sources import UNSTORABLE, ExcludedPage, Page, UnreadablePage
-from search.sources.markdown.front_matter import FIELDS, boost_of, exclusion_of, front_matter, text_of, words_of
+from search.sources.markdown.front_matter import (
+    FIELDS,
+    find_exclusion,
+    get_boost,
+    get_text,
+    get_words,
+    split_front_matter,
+)
 from search.sources.markdown.mdx import to_markdown
 
 _COMPONENT = re.compile(r"^[ \t]*</?[A-Z][A-Za-z.]*(?:[\s/>]|$)", re.MULTILINE)
@@ -26,19 +33,19 @@ def build_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPag
     """The page with its text and the metadata of its front matter. MDX components are converted."""
     text = UNSTORABLE.sub("", source.decode("utf-8-sig", "replace"))
     try:
-        front, body = front_matter(text.lstrip())
-        if excluded := exclusion_of(front, page.origin):
+        front, body = split_front_matter(text.lstrip())
+        if excluded := find_exclusion(front, page.origin):
             return excluded
-        title, description, version, language = (text_of(front, name) for name in FIELDS)
+        title, description, version, language = (get_text(front, name) for name in FIELDS)
         page = replace(
             page,
             title=title or page.title,
             description=description or "",
             version=version or "",
             language=language or "",
-            tags=words_of(front, "tags"),
-            keywords=words_of(front, "keywords"),
-            boost=boost_of(front),
+            tags=get_words(front, "tags"),
+            keywords=get_words(front, "keywords"),
+            boost=get_boost(front),
         )
     except ValueError as wrong:
         return UnreadablePage(page.origin, str(wrong), page.path)

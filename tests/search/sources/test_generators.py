@@ -10,7 +10,13 @@ import pytest
 
 from search.sources import ExcludedPage, Page, PageRedirect, UnreadablePage, generators, registry
 from search.sources.markdown.folder import read_folder
-from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, add_anchors, pymdownx, python_markdown
+from search.sources.markdown.slugs import (
+    MINTLIFY,
+    VITEPRESS,
+    add_anchors,
+    build_pymdownx_slugs,
+    build_python_markdown_slugs,
+)
 from search.sources.request import SourceRequest
 from search.text.sections import split
 from tests.drafts import made
@@ -64,19 +70,19 @@ SLUGS = {
 
 @pytest.mark.parametrize(("heading", "toc", "lower", "vitepress", "mintlify"), SLUGS.values(), ids=SLUGS)
 def test_headings_are_called_as_the_site_calls_them(heading, toc, lower, vitepress, mintlify):
-    kinds = (python_markdown(), pymdownx(case="lower"), VITEPRESS, MINTLIFY)
+    kinds = (build_python_markdown_slugs(), build_pymdownx_slugs(case="lower"), VITEPRESS, MINTLIFY)
     assert [anchors(kind, heading)[0] for kind in kinds] == [toc, lower, vitepress, mintlify]
 
 
 def test_repeated_headings_are_numbered_as_the_site_does():
     headings = ("Same", "Same", "Same", "Same_1", "Same-2")
-    assert anchors(python_markdown(), *headings) == ["same", "same_1", "same_2", "same_3", "same-2"]
+    assert anchors(build_python_markdown_slugs(), *headings) == ["same", "same_1", "same_2", "same_3", "same-2"]
     assert anchors(VITEPRESS, *headings) == ["same", "same-1", "same-2", "same-1-1", "same-2-1"]
     assert anchors(MINTLIFY, *headings) == ["same", "same-2", "same-3", "same_1", "same-2-2"]
 
 
 def test_an_anchor_that_a_page_gives_is_taken_from_the_start():
-    assert anchors(python_markdown(), "Here", "Words {#here}") == ["here_1", "here"]
+    assert anchors(build_python_markdown_slugs(), "Here", "Words {#here}") == ["here_1", "here"]
 
 
 def test_only_headings_that_github_names_otherwise_are_changed():
@@ -89,14 +95,14 @@ def test_only_headings_that_github_names_otherwise_are_changed():
         .replace("a note & out", "a note & out {#in-a-note-out}")
         .replace("line & above", "line & above {#below-a-line-above}")
     )
-    assert add_anchors(page, python_markdown()) == expected
+    assert add_anchors(page, build_python_markdown_slugs()) == expected
 
 
 @pytest.mark.parametrize("piece", ["# a\n", "## a & b\n", "# a_1\n", "a\n===\n", "# `a\n", "!!! a\n    ", " ", "#"])
 def test_a_hostile_page_costs_time_in_proportion(piece):
     def seconds(size):
         began = time.process_time()
-        add_anchors(f"# a {piece * (size // len(piece))} b}}", python_markdown())
+        add_anchors(f"# a {piece * (size // len(piece))} b}}", build_python_markdown_slugs())
         return time.process_time() - began
 
     assert any(seconds(40_000) < 25 * max(seconds(5_000), 0.02) for _ in range(3))
