@@ -1,4 +1,4 @@
-"""What sources yield, with every draft made."""
+"""Items of sources with all drafts built."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -6,8 +6,8 @@ from dataclasses import replace
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage
 
 
-def made(items: Iterable[Item]) -> Iterator[Page | UnreadablePage | ExcludedPage | PageRedirect]:
-    """The items with pages, made as an ingest makes them, in the place of drafts."""
+def build_drafts(items: Iterable[Item]) -> Iterator[Page | UnreadablePage | ExcludedPage | PageRedirect]:
+    """The items. Each draft is replaced by its page, built as an ingest builds it."""
     for item in items:
         page = item.build() if isinstance(item, Draft) else item
         yield (

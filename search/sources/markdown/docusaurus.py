@@ -28,7 +28,7 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
         if file and (root.name == "docs" or not is_above):
             config = _COMMENT.sub("", read_config(folder if is_above else root, file))
             docs = root if is_above else next(
-                (place for place in (folder / "docs", folder.parent / "docs") if place.is_dir()), None
+                (candidate for candidate in (folder / "docs", folder.parent / "docs") if candidate.is_dir()), None
             )  # fmt: skip
             if docs and docs.resolve().is_relative_to(root.resolve()):
                 return _build_site(config, root, folder, docs, request)

@@ -100,9 +100,9 @@ class _Expansion:
         self.chars_left -= len(margin) * len(lines)
         return [margin + line if line else "" for line in lines] if self.chars_left >= 0 else lines
 
-    def indent_code(self, text: str, place: Path, margin: str) -> list[str]:
+    def indent_code(self, text: str, path: Path, margin: str) -> list[str]:
         """The lines of a fence with the code."""
-        return self.indent(fence(text, place.suffix[1:]), margin)
+        return self.indent(fence(text, path.suffix[1:]), margin)
 
 
 def _expand_mkdocs(expansion: _Expansion, lines: list[str], file: Path, including_files: tuple[Path, ...]) -> list[str]:
@@ -152,10 +152,10 @@ def _load_snippet(expansion: _Expansion, name: str, file: Path, including_files:
     loaded = expansion.load(name, file, including_files)
     if not loaded:
         return None
-    place, text = loaded
+    path, text = loaded
     text = _extract_section(text, section) if section else _extract_lines(text, lines)
     text = "\n".join(line for line in text.split("\n") if not _SECTION.search(line))
-    return expansion.expand(text, place, including_files)
+    return expansion.expand(text, path, including_files)
 
 
 def _extract_section(text: str, name: str) -> str:

@@ -98,7 +98,7 @@ def _resolve_reference(value: dict[str, Any], root: Path, folder: Path, files: d
 
 
 def _get_name(value: Meta, key: str) -> str:
-    return given[:MAX_NAME].strip() if isinstance(given := value.get(key), str) else ""
+    return name[:MAX_NAME].strip() if isinstance(name := value.get(key), str) else ""
 
 
 def _read_redirects(value: Any, request: SourceRequest) -> Iterator[PageRedirect]:

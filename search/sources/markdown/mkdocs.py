@@ -26,8 +26,8 @@ class _Loader(yaml.BaseLoader):
 
 
 def _python_object(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
-    given = loader.construct_mapping(node, deep=True) if isinstance(node, yaml.MappingNode) else {}
-    kwargs = given.get("kwds")
+    arguments = loader.construct_mapping(node, deep=True) if isinstance(node, yaml.MappingNode) else {}
+    kwargs = arguments.get("kwds")
     return {"python": suffix.partition(":")[2], **(kwargs if isinstance(kwargs, dict) else {})}
 
 
@@ -60,10 +60,10 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
     is_draft = compile_ignore_rules(_get_text(config.get("draft_docs"), ""))
 
     def address(name: str, front: Meta) -> str:
-        place, _, last = remove_ending(name).rpartition("/")
+        folder_path, _, last = remove_ending(name).rpartition("/")
         if last.lower() in ("index", "readme"):
-            return f"{place}/" if use_directories and place else place and f"{place}/index.html"
-        bare = f"{place}/{last}".lstrip("/")
+            return f"{folder_path}/" if use_directories and folder_path else folder_path and f"{folder_path}/index.html"
+        bare = f"{folder_path}/{last}".lstrip("/")
         return f"{bare}/" if use_directories else f"{bare}.html"
 
     def is_page(name: str) -> bool:
@@ -117,15 +117,15 @@ def _build_slugs(toc: Meta) -> Slugs:
     """The slugs of headings, from the options of the `toc` extension."""
     separator = _get_text(toc.get("separator"), "-")
     slugify = toc.get("slugify")
-    given: Meta = slugify if isinstance(slugify, Mapping) else {"python": slugify or ""}
-    function = _get_text(given.get("python"), "")
+    options: Meta = slugify if isinstance(slugify, Mapping) else {"python": slugify or ""}
+    function = _get_text(options.get("python"), "")
     if "pymdownx" not in function:
         return build_python_markdown_slugs(separator, function.endswith("slugify_unicode"))
-    encoded = function.endswith(("_encoded", "gfm_encoded")) or given.get("percent_encode") == "true"
-    old = {"uslugify": "lower", "uslugify_encoded": "lower", "gfm": "lower-ascii", "gfm_encoded": "lower-ascii"}
-    case = old.get(function.rpartition(".")[2], _get_text(given.get("case"), "none"))
+    encoded = function.endswith(("_encoded", "gfm_encoded")) or options.get("percent_encode") == "true"
+    old_cases = {"uslugify": "lower", "uslugify_encoded": "lower", "gfm": "lower-ascii", "gfm_encoded": "lower-ascii"}
+    case = old_cases.get(function.rpartition(".")[2], _get_text(options.get("case"), "none"))
     forms: dict[str, Form] = {"NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD"}
-    return build_pymdownx_slugs(separator, case, encoded, forms.get(_get_text(given.get("normalize"), "NFC"), "NFC"))
+    return build_pymdownx_slugs(separator, case, encoded, forms.get(_get_text(options.get("normalize"), "NFC"), "NFC"))
 
 
 def _walk_navigation(nav: Any) -> Iterator[tuple[str, Meta]]:

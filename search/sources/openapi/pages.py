@@ -147,12 +147,12 @@ def _render_server(server: dict[str, Any]) -> str:
 
 def _render_authentication(spec: Spec, raw: Any) -> str:
     """How callers authenticate. An empty list in the operation means that they do not."""
-    wanted = raw.get("security", spec.root.get("security"))
-    if not isinstance(wanted, list):
+    requirements = raw.get("security", spec.root.get("security"))
+    if not isinstance(requirements, list):
         return ""
     schemes = as_mapping(as_mapping(spec.root.get("components")).get("securitySchemes"))
     alternatives = []
-    for alternative in map(as_mapping, wanted):
+    for alternative in map(as_mapping, requirements):
         schemes_in_words = []
         for name, scopes in alternative.items():
             kind = _describe_scheme(spec.resolve(schemes.get(name)))
@@ -168,8 +168,8 @@ def _describe_scheme(scheme: dict[str, Any]) -> str:
     """A security scheme in words."""
     kind = as_text(scheme.get("type"))
     if kind == "apiKey":
-        place = {"query": "query parameter"}.get(as_text(scheme.get("in")), as_text(scheme.get("in")))
-        return f"API key in the {place} {code_span(as_text(scheme.get('name')))}"
+        location = {"query": "query parameter"}.get(as_text(scheme.get("in")), as_text(scheme.get("in")))
+        return f"API key in the {location} {code_span(as_text(scheme.get('name')))}"
     if kind == "http":
         form = as_text(scheme.get("bearerFormat"))
         return f"HTTP {as_text(scheme.get('scheme'))}{f', {form}' if form else ''}"

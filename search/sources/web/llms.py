@@ -121,15 +121,15 @@ def _visit_all(addresses: Sequence[str], visitor: Visitor) -> Iterator[Item]:
                     for address in addresses[start:]
                 )
                 return
-            some = addresses[start : start + 2 * MAX_CONCURRENT]
-            request.progress(f"{start} of {len(addresses)} pages: {request.path_of(get_page_address(some[0]))}")
-            for address, visit in zip(some, pool.map(visitor.visit, some), strict=True):
-                path, place = request.path_of(get_page_address(address)), request.path_of(visit.address)
-                if path != place:
-                    yield PageRedirect(path, place)
-                if place in seen:
+            batch = addresses[start : start + 2 * MAX_CONCURRENT]
+            request.progress(f"{start} of {len(addresses)} pages: {request.path_of(get_page_address(batch[0]))}")
+            for address, visit in zip(batch, pool.map(visitor.visit, batch), strict=True):
+                path, new_path = request.path_of(get_page_address(address)), request.path_of(visit.address)
+                if path != new_path:
+                    yield PageRedirect(path, new_path)
+                if new_path in seen:
                     continue
-                seen.add(place)
+                seen.add(new_path)
                 yield visit.item or ExcludedPage(printable(address), "is no page in Markdown or HTML")
 
 

@@ -24,9 +24,13 @@ def get_page_address(address: str) -> str:
     >>> get_page_address("https://docs.example/guide/index.md")
     'https://docs.example/guide/'
     """
-    plain = re.split(r"[?#]", address, maxsplit=1)[0]
-    place = _ENDING.sub("", plain)
-    return place.removesuffix("index") if place != plain and place.endswith("/index") else place
+    address_path = re.split(r"[?#]", address, maxsplit=1)[0]
+    page_address = _ENDING.sub("", address_path)
+    return (
+        page_address.removesuffix("index")
+        if page_address != address_path and page_address.endswith("/index")
+        else page_address
+    )
 
 
 def build_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPage:

@@ -34,7 +34,7 @@ def server():
 @pytest.fixture
 def site(server):
     """Four pages that link to each other, with ETags."""
-    return server.holds(
+    return server.reset(
         {
             "/docs/": tagged(page("Home", "guide", "api.html", "../blog/", "https://elsewhere.example/")),
             "/docs/guide": tagged(page("Guide", "/docs/deep/page?from=guide#part", "/docs/guide/#top")),
@@ -120,10 +120,10 @@ def test_sitemaps_may_be_nested_and_packed(mapped):
 @pytest.mark.parametrize("location", ["/docs/", "/map.xml"])
 def test_a_second_crawl_makes_nothing_anew(mapped, location):
     pages, _ = read(mapped, location)
-    mapped.asked.clear()
+    mapped.requests.clear()
     again = list(crawl.read(request(mapped, location, previous_validators=validators(pages))))
     assert {item.path: item.digest for item in again} == {path: item.digest for path, item in pages.items()}
-    assert all('"1"' in request.headers.get("if-none-match", "") for request in mapped.asked[3:])
+    assert all('"1"' in request.headers.get("if-none-match", "") for request in mapped.requests[3:])
     assert again[0].build() == pages[again[0].path], "a page that was not sent can be had whole"
 
 
@@ -180,8 +180,8 @@ def test_pages_behind_one_that_fails_stay(site):
 
 def test_pages_of_a_sitemap_that_fails_stay(mapped):
     pages, _ = read(mapped)
-    some = sitemap(*(f"{mapped.url}/docs{path}" for path in ("/", "/guide", "/api.html")))
-    mapped.routes |= {"/map.xml": sitemap(f"{mapped.url}/a.xml", f"{mapped.url}/b.xml", index=True), "/a.xml": some}
+    data = sitemap(*(f"{mapped.url}/docs{path}" for path in ("/", "/guide", "/api.html")))
+    mapped.routes |= {"/map.xml": sitemap(f"{mapped.url}/a.xml", f"{mapped.url}/b.xml", index=True), "/a.xml": data}
     mapped.routes["/b.xml"] = answer("", status="502 Bad Gateway")
     again, rest = read(mapped, previous_validators=validators(pages))
     assert set(again) == EVERY
@@ -247,7 +247,7 @@ def test_progress_is_told_but_not_for_each_page(site):
     lines = []
     read(site, progress=lines.append)
     assert lines[0] == "1 of 1 pages: /"
-    assert len(lines) < len(site.asked), "about one a second"
+    assert len(lines) < len(site.requests), "about one a second"
 
 
 # ---- Sites with rules, and sites that mean no good
@@ -346,7 +346,7 @@ class Endless(dict):
 
 
 def test_a_calendar_ends(server, monkeypatch):
-    server.holds(Endless())
+    server.reset(Endless())
     monkeypatch.setattr(crawl, "MAX_LINKS", 12)
     pages, rest = read(server)
     assert len(pages) == 13
@@ -375,7 +375,7 @@ def test_what_a_cap_cuts_off_stays_as_it_was(mapped, monkeypatch, cap, value, re
 def test_a_site_that_is_down_is_left_alone_after_a_while(mapped, monkeypatch):
     monkeypatch.setattr(crawl, "MAX_FAILURES", 2)
     pages, _ = read(mapped)
-    mapped.holds({path: route for path, route in mapped.routes.items() if "/docs/" not in path})
+    mapped.reset({path: route for path, route in mapped.routes.items() if "/docs/" not in path})
     mapped.routes["/map.xml"] = sitemap(*(f"{mapped.url}/docs/{n}" for n in range(30)))
     mapped.routes |= {f"/docs/{n}": answer("", status="502 Bad Gateway") for n in range(30)}
     mapped.routes["/docs/"] = answer(page("Home"))
@@ -400,7 +400,7 @@ def test_other_types_and_pages_without_end_are_no_pages(mapped):
 def test_a_cookie_is_never_sent_back(mapped):
     mapped.routes["/docs/"] = answer(page("Home"), Set_Cookie="id=1; Path=/")
     read(mapped)
-    assert not any("cookie" in request.headers for request in mapped.asked)
+    assert not any("cookie" in request.headers for request in mapped.requests)
 
 
 def test_redirects_come_into_the_index(mapped, make_project):

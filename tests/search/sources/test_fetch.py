@@ -34,7 +34,7 @@ def server():
 
 @pytest.fixture
 def site(server):
-    return server.holds({"/": answer("Hello")})
+    return server.reset({"/": answer("Hello")})
 
 
 def fetcher(*private: str, **seams) -> Fetcher:
@@ -86,7 +86,7 @@ def test_hosts_that_the_owner_names_are_read(site, private, host):
     url = site.url.replace("127.0.0.1", host)
     with fetcher(f"{private}:{url.rpartition(':')[2]}", resolver=lambda host, port: ["127.0.0.1"]) as http:
         assert http.get(url).body == b"Hello"
-    assert site.asked[0].headers["host"] == url.removeprefix("http://")
+    assert site.requests[0].headers["host"] == url.removeprefix("http://")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_name_that_leads_into_a_named_network_is_refused(site):
         pytest.raises(FetchError, match=r"127\.0\.0\.1, which is no public address"),
     ):
         http.get(url)
-    assert site.asked == []
+    assert site.requests == []
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_tls_is_spoken_to_the_name_and_not_to_the_address(site, public):
         pytest.raises(FetchError, match="cannot be reached"),
     ):
         http.get(url)
-    assert b"docs.example" in site.asked[0].head
+    assert b"docs.example" in site.requests[0].head
 
 
 def test_an_unknown_name_is_told(site):
@@ -233,20 +233,20 @@ def test_nothing_is_given_away(site, monkeypatch):
     with fetcher() as http:
         http.get(site.url)
         http.get(site.url)
-    for request in site.asked:
+    for request in site.requests:
         assert set(request.headers) - {""} == {"host", "user-agent", "accept", "accept-encoding"}
         assert request.headers["user-agent"].startswith("docs-service/0.1")
         assert request.headers["accept-encoding"] == "gzip"
 
 
 def endless(head: str, piece: bytes, pause: float = 0.0):
-    def give(request):
+    def respond(request):
         yield head.encode()
         for _ in itertools.count():
             yield piece
             time.sleep(pause)
 
-    return give
+    return respond
 
 
 HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"

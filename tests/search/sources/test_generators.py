@@ -19,7 +19,7 @@ from search.sources.markdown.slugs import (
 )
 from search.sources.request import SourceRequest
 from search.text.sections import split
-from tests.drafts import made
+from tests.drafts import build_drafts
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def write(tmp_path):
 
 
 def read(root, docs_url="https://acme.example/", **request):
-    return list(made(read_folder(root, SourceRequest(str(root), docs_url, **request))))
+    return list(build_drafts(read_folder(root, SourceRequest(str(root), docs_url, **request))))
 
 
 def places(root, **request):

@@ -7,7 +7,7 @@ import pytest
 from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage
 from search.sources.html.folder import is_built_html, read_folder
 from search.sources.request import SourceRequest
-from tests.drafts import made
+from tests.drafts import build_drafts
 
 REFRESH = '<meta http-equiv="refresh" content="0; url={}"><a href="{}">moved</a>'
 
@@ -32,7 +32,7 @@ def items(site, docs_url="https://example.com/docs", path_prefix=""):
 
 
 def page(site, **request):
-    (found,) = made(items(site, **request))
+    (found,) = build_drafts(items(site, **request))
     return found
 
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_read_is_told(site, tmp_path):
     site("private/a.html", "<p>Secret.", folder=tmp_path)
     (site.root / "folder").symlink_to(tmp_path / "private")
     site(os.fsdecode(b"caf\xe9.html"), "<p>Text.")
-    assert list(made(items(site))) == [
+    assert list(build_drafts(items(site))) == [
         UnreadablePage("caf\udce9.html", "has a name that is not UTF-8"),
         UnreadablePage("empty.html", "has no text", "/empty"),
         UnreadablePage("large.html", "is larger than 5 MiB", "/large"),

@@ -231,7 +231,7 @@ def server():
 
 @pytest.fixture
 def site(server):
-    listed = (
+    entries = (
         "# Acme\n\n> Parcels in order.\n\n## Guides\n\n"
         "- [Guide](/docs/guide.md): how to begin\n"
         f"- [Labels]({server.url}/docs/labels)\n"
@@ -240,9 +240,9 @@ def site(server):
         "- [Old](old.md)\n\n"
         "## Optional\n\n- [Code](https://elsewhere.example/acme)\n- [API](./docs/api.md)\n- [Mail](mailto:a@b.c)\n"
     )
-    return server.holds(
+    return server.reset(
         {
-            "/llms.txt": answer(listed, "text/plain"),
+            "/llms.txt": answer(entries, "text/plain"),
             "/docs/guide.md": tagged("---\ntitle: The guide\n---\n# Guide\n\nBegin here.\n", '"g"', "text/markdown"),
             "/docs/labels": answer(page("Labels")),
             "/docs/api.md": answer("# API\n\n<Card>All of it.</Card>\n", "text/markdown", X_Robots_Tag="noindex"),
@@ -279,10 +279,10 @@ def test_the_pages_that_a_list_links_to_are_read(site):
 def test_a_second_reading_makes_nothing_anew(site):
     pages, _ = read(site)
     validators = {item.address: item.validator for item in pages.values()}
-    site.asked.clear()
+    site.requests.clear()
     again, _ = read(site, previous_validators=validators)
     assert {path: item.digest for path, item in again.items()} == {path: item.digest for path, item in pages.items()}
-    assert [r.headers["if-none-match"] for r in site.asked if "if-none-match" in r.headers] == ['"g"']
+    assert [r.headers["if-none-match"] for r in site.requests if "if-none-match" in r.headers] == ['"g"']
 
 
 def test_a_copy_on_disk_is_read_with_the_site_that_it_lists(site, tmp_path):

@@ -11,7 +11,7 @@ from search.sources.markdown.folder import read_folder, read_manifest
 from search.sources.markdown.includes import MAX_DEPTH
 from search.sources.request import SourceRequest
 from search.text.sections import split
-from tests.drafts import made
+from tests.drafts import build_drafts
 
 MKDOCS = "site_name: Acme\n"
 
@@ -31,7 +31,7 @@ def write(tmp_path):
 
 
 def read(root, **request):
-    return list(made(read_folder(root, SourceRequest(str(root), "https://acme.example/", **request))))
+    return list(build_drafts(read_folder(root, SourceRequest(str(root), "https://acme.example/", **request))))
 
 
 def pages(root, **request):
@@ -60,16 +60,16 @@ def test_a_page_may_ask_not_to_be_found(write, front):
 
 def test_what_a_manifest_lists_is_found_whatever_it_says(write):
     root = write({"a.md": "---\nhidden: true\n---\nText.", "pages.jsonl": json.dumps({"path": "a", "file": "a.md"})})
-    (page,) = made(read_manifest(root, root / "pages.jsonl"))
+    (page,) = build_drafts(read_manifest(root, root / "pages.jsonl"))
     assert isinstance(page, Page)
 
 
 def test_a_manifest_with_a_generator_has_its_addresses_and_anchors(write):
     entry = {"path": "guide/install", "file": "x.md"}
     root = write({"x.md": "## What's new?\n", "pages.jsonl": json.dumps(entry)})
-    (plain,) = made(read_manifest(root, root / "pages.jsonl"))
+    (plain,) = build_drafts(read_manifest(root, root / "pages.jsonl"))
     request = SourceRequest(str(root), "https://acme.example", generator="vitepress")
-    (named,) = made(read_manifest(root, root / "pages.jsonl", request))
+    (named,) = build_drafts(read_manifest(root, root / "pages.jsonl", request))
     assert (plain.path, plain.address, plain.markdown) == ("/guide/install", "", "## What's new?\n")
     assert (named.path, named.address) == ("/guide/install", "guide/install.html")
     assert named.markdown == "## What's new? {#what-s-new}\n"
