@@ -57,7 +57,10 @@ class SourceForm(forms.ModelForm):
         if address.scheme in ("http", "https"):
             if not address.hostname or address.username is not None:
                 raise ValidationError("Write an address with its host, and without a user name.")
-            if PrivateHosts(settings.ENV.crawl_private_hosts).names(address.hostname) and not self.is_of_superuser:
+            if (
+                PrivateHosts(settings.ENV.crawl_private_hosts).includes_site(address.hostname)
+                and not self.is_of_superuser
+            ):
                 raise ValidationError("This host is not public: only superusers may have it read.")
             return location
         if not self.is_of_superuser:

@@ -6,7 +6,7 @@ A directive is converted as reStructuredText. If its content is prose, the conte
 import re
 
 from search.sources import rst
-from search.sources.markdown.front_matter import front_matter
+from search.sources.markdown.front_matter import split_front_matter
 from search.sources.myst.links import resolve
 from search.sources.myst.outline import LABEL, Ids, find_heading, strip_markup
 from search.sources.rst.directives import VERBATIM
@@ -34,7 +34,7 @@ def convert(source: str, site: Site, page: str) -> rst.MarkdownPage:
 
     Only `nosearch` and the description are used of the front matter. Raises ValueError if it is wrong.
     """
-    front, body = front_matter(source)
+    front, body = split_front_matter(source)
     meta = {"nosearch": ""} if "nosearch" in front else {}
     myst = front.get("myst")
     for fields in (myst.get("html_meta") if isinstance(myst, dict) else None, front):

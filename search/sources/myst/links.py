@@ -8,7 +8,8 @@ from docutils import nodes
 
 from search.sources.rst import roles
 from search.sources.rst.site import Site, Target, relative_link
-from search.sources.rst.writer import Writer, escape
+from search.sources.rst.writer import Writer
+from search.text.markdown.writer import escape_text
 
 MAX_PARAGRAPH = 20_000  # characters of a paragraph that has references; more is data
 _MARKUP = re.compile(
@@ -51,7 +52,7 @@ def _link(text: str, target: str, site: Site, page: str) -> str:
     destination = _find_target(target, site, page)
     if destination:
         address = relative_link(page, destination.page, destination.anchor)
-        return f"[{text or escape(destination.title) or target}]({address})"
+        return f"[{text or escape_text(destination.title) or target}]({address})"
     if _is_name(target, site, page):
         return text or f"`{target}`"
     return f"[{text or target}]({target})"

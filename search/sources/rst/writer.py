@@ -9,14 +9,11 @@ from search.sources.rst.scope import PageTooComplex
 from search.sources.rst.site import MAX_MARKDOWN
 from search.text.markdown.reader import fence
 from search.text.markdown.visible import slug
+from search.text.markdown.writer import code_span, escape_line_start, escape_text
 
 _HIDDEN = (nodes.Invisible, nodes.raw, nodes.colspec, nodes.decoration)
-_SPECIAL = re.compile(r"[\\`*\[\]<~{]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-_BLOCK_MARK = re.compile(r"(?:[-+>#:=|]|!!!|\?\?\?|///|;?-+8<)")
-_NUMBER = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _AUTOMATIC_ID = re.compile(r"id\d+$")
 _ANCHOR = re.compile(r"[\w:.-]+$")
-_TICKS = re.compile("`+")
 _PARAMETERS = frozenset(["param", "parameter", "arg", "argument", "key", "keyword", "var", "ivar", "cvar"])
 _LANGUAGES = {"math_block": "latex", "doctest_block": "python"}
 
@@ -62,7 +59,7 @@ class Writer:
         return self._paragraph(node.children) if isinstance(node, nodes.TextElement) else self.blocks(node.children)
 
     def _paragraph(self, children: Iterable[nodes.Node]) -> list[str]:
-        return [text] if (text := _escape_start(self.line(children))) else []
+        return [text] if (text := escape_line_start(self.line(children))) else []
 
     def _nested_blocks(self, node: nodes.Element) -> list[str]:
         """The blocks in a list or a quote."""
@@ -93,7 +90,7 @@ class Writer:
         default = slug(re.sub(r"\\(?=[^\w\s])|`", "", text))
         is_default = default == anchor and default not in self.slugs
         self.slugs.add(default)
-        explicit = "" if is_default or not _ANCHOR.match(anchor) else f" {{#{escape(anchor)}}}"
+        explicit = "" if is_default or not _ANCHOR.match(anchor) else f" {{#{escape_text(anchor)}}}"
         return f"{'#' * level} {text}{explicit}"
 
     def visit_literal_block(self, node: nodes.Element) -> list[str]:
@@ -139,7 +136,7 @@ class Writer:
         items = []
         for name, body in map(_elements, _elements(node)):
             kind, _, parameter = name.astext().partition(" ")
-            head = code(parameter) if kind in _PARAMETERS and parameter else f"**{self.line(name.children)}**"
+            head = code_span(parameter) if kind in _PARAMETERS and parameter else f"**{self.line(name.children)}**"
             content = self._nested_blocks(body)
             if content and isinstance(body.children[0], nodes.paragraph):
                 head = f"{head}: {content.pop(0)}"
@@ -147,7 +144,7 @@ class Writer:
         return _list(items)
 
     def visit_line_block(self, node: nodes.Element) -> list[str]:
-        lines = [_escape_start(self.line(part.children)) for part in node.findall(nodes.line) if part.children]
+        lines = [escape_line_start(self.line(part.children)) for part in node.findall(nodes.line) if part.children]
         return ["  \n".join(lines)] if lines else []
 
     def visit_footnote(self, node: nodes.Element) -> list[str]:
@@ -186,7 +183,7 @@ class Writer:
     def _cell(self, node: nodes.Node) -> str:
         """The text of blocks on one line."""
         if isinstance(node, nodes.FixedTextElement):
-            return code(node.astext())
+            return code_span(node.astext())
         if isinstance(node, nodes.TextElement | nodes.image) or not isinstance(node, nodes.Element):
             return self.line([node])
         return " ".join(filter(None, map(self._cell, node.children)))
@@ -197,15 +194,15 @@ class Writer:
 
     def _inline(self, node: nodes.Node) -> str:
         if isinstance(node, nodes.Text | nodes.problematic):
-            return escape(node.astext())
+            return escape_text(node.astext())
         if isinstance(node, nodes.substitution_reference):
             return self._substitute(node)
         if isinstance(node, nodes.image):  # search finds its description only
-            return escape(node.get("alt", ""))
+            return escape_text(node.get("alt", ""))
         if isinstance(node, nodes.footnote_reference | nodes.citation_reference):
             return f"\\[{node.astext()}\\]"
         if isinstance(node, nodes.literal | nodes.math):
-            return code(node.astext())
+            return code_span(node.astext())
         if not isinstance(node, nodes.Element) or (isinstance(node, _HIDDEN) and not isinstance(node, nodes.target)):
             return ""
         text = "".join(map(self._inline, node.children))
@@ -223,7 +220,7 @@ class Writer:
         name = node["refname"]
         key = name if name in self.document.substitution_defs else self.document.substitution_names.get(name.lower())
         if key is None or key in self.open_substitutions:
-            return escape(node.astext())
+            return escape_text(node.astext())
         self.open_substitutions.add(key)
         text = "".join(map(self._inline, self.document.substitution_defs[key].children))
         self.open_substitutions.discard(key)
@@ -241,11 +238,6 @@ def _list(items: Iterable[tuple[str, list[str]]]) -> list[str]:
     return [between.join(re.sub(r"(?m)^ +$", "", text) for text in texts)] if texts else []
 
 
-def _escape_start(line: str) -> str:
-    """Escape the first characters of a paragraph that would begin another block."""
-    return f"\\{line}" if _BLOCK_MARK.match(line) else _NUMBER.sub(r"\1\\\2", line, count=1)
-
-
 def _section_id(node: nodes.Element) -> str:
     """The id by which Sphinx links a section: its own, or a label's if its own is only a number."""
     ids: list[str] = node["ids"]
@@ -254,19 +246,6 @@ def _section_id(node: nodes.Element) -> str:
 
 def _elements(node: nodes.Element) -> list[nodes.Element]:
     return [child for child in node.children if isinstance(child, nodes.Element)]
-
-
-def code(text: str) -> str:
-    """Text as a code span on one line."""
-    text = nodes.whitespace_normalize_name(text)
-    ticks = "`" * (max(map(len, _TICKS.findall(text)), default=0) + 1)
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""
-
-
-def escape(text: str) -> str:
-    """Escape text, so that it is no markup in Markdown or its dialects."""
-    return _SPECIAL.sub(lambda mark: f"\\{mark[0]}", text.replace("\x00", ""))
 
 
 def _link(node: nodes.Element, text: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from search.sources import digest_of
-from search.sources.files import text_inside
+from search.sources import compute_digest
+from search.sources.files import read_text_in_folder
 
 MAX_BYTES = 1024 * 1024
 MAX_EXTENSIONS = 50  # files with extensions of the project's own
@@ -71,7 +71,7 @@ def load_conf(folder: Path, root: Path) -> Conf:
     defined = [definition for text in texts for definition in _DEFINITION.findall(text)]
     object_types = frozenset(name for kind, name in defined if kind == "object_type")
     crossref_types = frozenset(name for kind, name in defined if kind == "crossref_type")
-    return Conf(values, digest_of(*texts), object_types, crossref_types)
+    return Conf(values, compute_digest(*texts), object_types, crossref_types)
 
 
 def _literal(node: ast.expr) -> Any:
@@ -86,6 +86,6 @@ def _literal(node: ast.expr) -> Any:
 
 def _read_text(file: Path, root: Path) -> str:
     try:
-        return text_inside(root, file, MAX_BYTES)
+        return read_text_in_folder(root, file, MAX_BYTES)
     except ValueError:
         return ""

@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, myst, rst
-from search.sources.files import MARKDOWN, names_below, quoted, text_inside
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
+from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
 from search.sources.request import SourceRequest
@@ -44,7 +44,7 @@ def is_sphinx(root: Path) -> bool:
         return True
     if any((root / name).is_file() for name in _OTHER_CONFIGS):
         return False
-    endings = [Path(name).suffix for name in names_below(root, _SKIPPED_FOLDERS)]
+    endings = [Path(name).suffix for name in list_files(root, _SKIPPED_FOLDERS)]
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
 
 
@@ -55,10 +55,10 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
     texts: dict[str, str] = {}
     for file in _files(folder, conf):
         try:
-            quoted(file)  # each page may become a link
-            texts[file] = text_inside(folder, folder / file, MAX_BYTES)
+            quote_path(file)  # each page may become a link
+            texts[file] = read_text_in_folder(folder, folder / file, MAX_BYTES)
         except ValueError as error:
-            yield Bad(file, str(error), normalize(posixpath.splitext(file)[0]))
+            yield UnreadablePage(file, str(error), normalize(posixpath.splitext(file)[0]))
     site = _make_site(root, folder, conf, texts)
     dirhtml = _is_dirhtml(root)
     for file, text in texts.items():
@@ -67,23 +67,23 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
         targets = [target for one in sources for target in site.link_targets(one, name)]
         if file.endswith(MARKDOWN):
             targets += [target for one in sources for target in links.link_targets(one, site, name)]
-        digest = digest_of(f"{conf.digest} {dirhtml}", name, *sources, *targets)
+        digest = compute_digest(f"{conf.digest} {dirhtml}", name, *sources, *targets)
         address = _address(name, conf, dirhtml)
         make = partial(_make_page, file, text, site, conf.get_text("language"), address)
         yield Draft(file, normalize(name), digest, make)
     yield from _redirects(conf)
 
 
-def _make_page(file: str, source: str, site: Site, language: str, address: str) -> Page | Bad | LeftOut:
+def _make_page(file: str, source: str, site: Site, language: str, address: str) -> Page | UnreadablePage | ExcludedPage:
     name = posixpath.splitext(file)[0]
     path = normalize(name)
     try:
         converted = myst.convert(source, site, name) if file.endswith(MARKDOWN) else rst.convert(source, site, name)
     except ValueError as error:  # of front matter
-        return Bad(file, str(error), path)
+        return UnreadablePage(file, str(error), path)
     meta = converted.meta
     if meta.get("nosearch", "false").lower() not in _FALSE:
-        return LeftOut(file, "says :nosearch:")
+        return ExcludedPage(file, "says :nosearch:")
     words = [word.strip()[:100] for word in meta.get("keywords", "").split(",")]
     return Page(
         origin=file,
@@ -154,7 +154,7 @@ def _files(folder: Path, conf: Conf) -> Iterator[str]:
     if any(name.startswith("myst") for name in conf.get_list("extensions")):
         endings = (*endings, ".md")
     excluded = [_pattern(pattern) for pattern in conf.get_list("exclude_patterns")]
-    for file in names_below(folder, _SKIPPED_FOLDERS):
+    for file in list_files(folder, _SKIPPED_FOLDERS):
         parents = [file[: slash.start()] for slash in re.finditer("/|$", file)]
         if file.endswith(endings) and not any(one.fullmatch(parent) for one in excluded for parent in parents):
             yield file
@@ -186,7 +186,7 @@ def _is_dirhtml(root: Path) -> bool:
     """Whether each page has the address of a folder, according to the settings of Read the Docs."""
     for name in (".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml"):
         try:
-            return bool(_BUILDER.search(text_inside(root, root / name)))
+            return bool(_BUILDER.search(read_text_in_folder(root, root / name)))
         except ValueError:
             continue
     return False
@@ -201,9 +201,9 @@ def _address(name: str, conf: Conf, dirhtml: bool) -> str:
     return name + (conf.get_text("html_link_suffix") or conf.get_text("html_file_suffix") or ".html")
 
 
-def _redirects(conf: Conf) -> Iterator[Moved]:
+def _redirects(conf: Conf) -> Iterator[PageRedirect]:
     """The redirects of sphinx-reredirects that stay on the site."""
     for page, target in conf.get_dict("redirects").items():
         if isinstance(target, str) and not urlsplit(target).scheme and not re.search(r"[*?\[]", page):
             path = posixpath.join(posixpath.dirname(f"/{page}"), target)
-            yield Moved(normalize(page), normalize(posixpath.normpath(path)))
+            yield PageRedirect(normalize(page), normalize(posixpath.normpath(path)))
