@@ -3,14 +3,14 @@
 from typing import Any
 
 from assistant.events import Event, Failure
-from assistant.wire import v2
+from assistant.wire import ui_message_stream
 from assistant.wire.protocol import StreamProtocol, to_json
 
 BROKEN_OFF_STATUS = 503
 
 
-class Encoder(v2.Encoder):
-    """Encodes as `v2` does, and adds `status` to an error."""
+class Encoder(ui_message_stream.Encoder):
+    """Encodes as `ui_message_stream` does, and adds `status` to an error."""
 
     def encode(self, event: Event) -> list[str]:
         """The messages of one event."""
