@@ -1,4 +1,4 @@
-"""Answers without a model: quotes whole blocks of the passages, with citations, or refuses.
+"""Answers without a model: quotes whole blocks of the passages, with citations.
 
 **Install › With pip** [1](https://docs.example/install#with-pip:~:text=…)
 
@@ -17,19 +17,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import quote, urlsplit, urlunsplit
 
-from assistant.answering.phrases import choose_phrases
+from assistant.answering.phrases import choose_phrases, escape_markdown
 from assistant.citations.checker import CitationChecker
 from assistant.events import Source, Text
-from assistant.question import Voice
 from search.hits import Hit
 from search.text import analysis
 from search.text.markdown.reader import blocks, is_code
 from search.text.markdown.visible import plain
 
 MAX_PAGES = 5
-MAX_NEAREST_PAGES = 3
 MAX_QUOTES = 3
 MIN_QUOTE_SCORE = 0.6  # of the best passage's score, for a further passage to be quoted
 QUOTE_WORDS = (160, 70, 70)  # about how many words of each passage are quoted; code is never cut
@@ -44,7 +41,6 @@ TermWeights = Mapping[str, float]
 _SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s+")
 _BLOCK_TITLE = re.compile(r"\*\*[^*\n]+\*\*")  # of a tab, accordion or admonition: the next blocks belong to it
 _FENCE_INFO = re.compile(r"\A(\s*(?:```+|~~~+))[ \t]*([\w+#.-]*)[^\n`]*")
-_MARKDOWN_SIGN = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=[#\w])|(?<=\w):(?=//)|^[#>+-](?=\s)")
 _LIST_POINT = re.compile(r"(?m)^[-*+] ")
 
 
@@ -80,35 +76,6 @@ def _list_further_pages(query: str, citations: CitationChecker, quoted: Sequence
         yield from new_sources
         heading = "" if position else f"\n\n{choose_phrases(passages).see_also}\n"
         yield Text(f"{heading}\n- {_format_breadcrumb(hit)} {link}")
-
-
-def refuse(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
-    """Say that the documentation has no answer, and suggest alternatives. Cites nothing."""
-    yield Text(choose_phrases(hits).no_answer)
-    yield from suggest_alternatives(hits, voice, thread_id)
-
-
-def suggest_alternatives(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
-    """Give the owner's text for refusals, the nearest pages, and the support link."""
-    phrases = choose_phrases(hits)
-    if voice.deflection:
-        yield Text(f"\n\n{voice.deflection}")
-    pages = list({hit.path: hit for hit in hits}.values())[:MAX_NEAREST_PAGES]
-    if pages:
-        links = "\n".join(f"- [{_escape_markdown(hit.title)}]({hit.url.partition('#')[0]})" for hit in pages)
-        yield Text(f"\n\n{phrases.nearest_pages}\n\n{links}")
-    if voice.support_url:
-        link = build_support_link(voice.support_url, thread_id)
-        yield Text(f"\n\n{phrases.support.format(link=link)}")
-
-
-def build_support_link(support: str, thread_id: str) -> str:
-    """Build the address of the support link: a web address gets `threadId`, a mail address gets `mailto:`."""
-    parts = urlsplit(support)
-    if parts.scheme not in ("http", "https"):
-        return support if parts.scheme == "mailto" else f"mailto:{quote(support, safe='@+')}"
-    query = f"{parts.query}&" if parts.query else ""
-    return urlunsplit(parts._replace(query=f"{query}threadId={thread_id}")).replace("(", "%28").replace(")", "%29")
 
 
 def select_blocks(query: str, hit: Hit, max_words: int) -> list[str]:
@@ -202,9 +169,4 @@ def _score(weights: TermWeights, text: str, hit: Hit) -> float:
 
 
 def _format_breadcrumb(hit: Hit) -> str:
-    return _escape_markdown(" › ".join(dict.fromkeys(hit.breadcrumb)))
-
-
-def _escape_markdown(text: str) -> str:
-    """Escape a title or heading, so that Markdown shows its characters and nothing else."""
-    return _MARKDOWN_SIGN.sub(r"\\\g<0>", " ".join(text.split()))
+    return escape_markdown(" › ".join(dict.fromkeys(hit.breadcrumb)))

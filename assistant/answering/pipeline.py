@@ -16,6 +16,7 @@ from assistant.answering import (
     extractive,
     follow_ups,
     prompts,
+    refusals,
     suggestions,
 )
 from assistant.answering.refusal_detector import RefusalDetector
@@ -51,7 +52,6 @@ MIN_WORDS = 3  # that a question needs to be understood by itself
 MAX_PREVIOUS_QUESTIONS = 3  # that are searched together with a question
 MAX_SELECTION = 500  # characters of a selection that tell what is wanted
 SORRY = "The answer broke off. Please try again."
-UNCHECKED = "No page of the documentation could be found to support this answer."
 
 
 @dataclass
@@ -191,7 +191,7 @@ async def answer(
         elif not from_model and passages:
             closing = extractive.answer(_quotation_topic(searched), citations)
         elif not from_model:
-            closing = extractive.refuse(retrieved.hits, question.voice, conversation.thread_id)
+            closing = refusals.refuse(retrieved.hits, question.voice, conversation.thread_id)
         for event in closing:
             yield outcome.add(event)
         if question.suggestions and outcome.sources:
@@ -324,13 +324,13 @@ class _ModelReply:
 
 
 def _explain_no_sources(outcome: Outcome, hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Source | Text]:
-    """What follows a model's answer without sources: the model refused, or nobody can check its text."""
+    """Write what follows a model's answer without sources. The model refused, or nobody can check its text."""
     if not outcome.size:
-        yield from extractive.refuse(hits, voice, thread_id)
+        yield from refusals.refuse(hits, voice, thread_id)
         return
     if not outcome.refused:
-        yield Text(f"\n\n{UNCHECKED}")
-    yield from extractive.suggest_alternatives(hits, voice, thread_id)
+        yield Text(f"\n\n{refusals.UNSUPPORTED}")
+    yield from refusals.suggest_alternatives(hits, voice, thread_id)
 
 
 def _excerpt(hit: Hit) -> Excerpt:

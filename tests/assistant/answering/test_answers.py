@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from assistant.answering.extractive import build_support_link
+from assistant.answering.refusals import build_support_link
 from assistant.models import AssistantSettings, Message
 from search.indexing.ingest import ingest
 from search.sources import Page

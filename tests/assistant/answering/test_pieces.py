@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from assistant.answering import pipeline, prompts
-from assistant.answering.extractive import refuse, select_blocks
+from assistant.answering.extractive import select_blocks
 from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
+from assistant.answering.refusals import refuse
 from assistant.events import Failure, Finish, Start
 from assistant.question import Context, Question, Turn, Voice
 from search.hits import Hit
