@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
-from assistant import configuration
+from assistant import passage_search
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
 from assistant.conversations.threads import UnstoredConversation
@@ -90,7 +90,7 @@ def answer_without_model(project: Project, question: Question) -> Outcome:
 
     async def retrieve(question: Question) -> Retrieved:
         # In the thread that waits here, whose database connection is open already.
-        return await sync_to_async(configuration.retrieve)(project, question)
+        return await sync_to_async(passage_search.find)(project, question)
 
     outcome = async_to_sync(answer)()
     if outcome.state != "done":

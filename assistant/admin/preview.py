@@ -14,7 +14,7 @@ from typing import Any
 from django import forms
 from django.utils.safestring import SafeString
 
-from assistant import configuration
+from assistant import model_chain, passage_search
 from assistant.answering import pipeline, prompts
 from assistant.answering.pipeline import Outcome, Retrieved
 from assistant.conversations import threads, transcript
@@ -138,14 +138,14 @@ async def run_preview(project: Project, assistant: AssistantSettings, question: 
 
 async def _answer(project: Project, assistant: AssistantSettings, question: Question) -> Preview:
     retrieved = Retrieved([], 0.0, {})
-    retrieve = configuration.passage_search(project)
+    retrieve = passage_search.build_search(project)
 
     async def retrieve_and_keep(question: Question) -> Retrieved:
         nonlocal retrieved
         retrieved = await retrieve(question)
         return retrieved
 
-    models = await in_db(configuration.model_chain)(project, assistant)
+    models = await in_db(model_chain.choose_models)(project, assistant)
     outcome, conversation = Outcome(), threads.UnstoredConversation(project)
     started_at, first_text_seconds = time.monotonic(), None
     async with aclosing(pipeline.answer(question, conversation, retrieve_and_keep, models, outcome)) as events:

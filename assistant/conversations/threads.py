@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from assistant.answering.pipeline import Outcome
 from assistant.conversations.chat_ids import record_chat_id
-from assistant.conversations.token_usage import charge
+from assistant.conversations.daily_token_limit import charge
 from assistant.models import Message, Thread
 from assistant.question import Turn
 from docsite.core import ids

@@ -6,7 +6,7 @@ from weakref import WeakValueDictionary
 
 from django.conf import settings
 
-from assistant import configuration
+from assistant import model_chain, passage_search
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain, Outcome
 from assistant.conversations import threads
@@ -109,7 +109,7 @@ async def _run(
     project: Project, asker: Asker, question: Question, asked: NewQuestion, transport: Transport, slots: Slots
 ) -> RunningAnswer:
     conversation, voice, models = await in_db(_open)(project, asked)
-    question, retrieve = replace(question, voice=voice), configuration.passage_search(project)
+    question, retrieve = replace(question, voice=voice), passage_search.build_search(project)
     outcome = Outcome()
     answer = RunningAnswer(
         conversation.message_id,
@@ -143,7 +143,7 @@ async def forget_conversation(project: Project, fp: str, thread_id: str) -> None
 def _open(project: Project, asked: NewQuestion) -> tuple[StoredConversation, Voice, ModelChain]:
     owner_settings = AssistantSettings.for_project(project)
     conversation = open_conversation(project, asked)
-    return conversation, owner_settings.voice(), configuration.model_chain(project, owner_settings)
+    return conversation, owner_settings.voice(), model_chain.choose_models(project, owner_settings)
 
 
 def _timeouts() -> Timeouts:
