@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from assistant.answering.phrases import choose_phrases, escape_markdown
-from assistant.citations.checker import CitationChecker
+from assistant.citations.citation_links import CitationChecker
 from assistant.events import Source, Text
 from search.hits import Hit
 from search.text import analysis

@@ -20,7 +20,7 @@ from assistant.answering import (
     suggestions,
 )
 from assistant.answering.refusal_detector import RefusalDetector
-from assistant.citations.checker import CitationChecker
+from assistant.citations.citation_links import CitationChecker
 from assistant.events import (
     Event,
     Excerpt,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from assistant.answering.prompts import NO_ANSWER
-from assistant.citations.checker import CitationChecker
+from assistant.citations.citation_links import CitationChecker
 from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 
