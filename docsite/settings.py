@@ -40,7 +40,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "docsite.server.middleware.compression.Compression",
     "docsite.server.middleware.static_files.StaticFiles",
-    "docsite.server.middleware.page_headers.PageHeaders",
+    "docsite.server.middleware.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
