@@ -20,7 +20,7 @@ from assistant.models import AssistantSettings
 from assistant.models.settings import MAX_STARTERS
 from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
-from docsite.core.tenants import project_pages
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
 from docsite.core.tenants.models import Project
 from search.retrieval.answerability import MIN_CHANCE
@@ -174,7 +174,7 @@ class AssistantSettingsAdmin(ScopedAdmin):
         return response
 
 
-project_pages.add_link(
+admin_extensions.add_link(
     "Assistant", lambda project: reverse("admin:assistant_settings", args=[project.domain]), position=3
 )
-project_pages.add_settings(AssistantSettings, "support_url")
+admin_extensions.add_settings(AssistantSettings, "support_url")

@@ -15,7 +15,7 @@ from django.urls import path
 from django.utils import timezone
 from django.utils.html import format_html_join
 
-from docsite.core.tenants import project_pages
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.login import LoginForm
 from docsite.core.tenants.models import (
     NEW_KEYS_PER_HOUR,
@@ -214,7 +214,7 @@ class ProjectForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for section in project_pages.settings():
+        for section in admin_extensions.settings():
             row = section.stored(self.instance) or section.model()
             for name in section.names:
                 self.initial.setdefault(name, getattr(row, name))
@@ -222,7 +222,7 @@ class ProjectForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         """Check the settings as their models would."""
         cleaned = super().clean() or self.cleaned_data
-        for section in project_pages.settings():
+        for section in admin_extensions.settings():
             for field in section.fields:
                 if field.name in cleaned:
                     try:
@@ -233,18 +233,18 @@ class ProjectForm(forms.ModelForm):
 
     def save_settings(self) -> None:
         """Store what was changed, each app's in its own row."""
-        for section in project_pages.settings():
+        for section in admin_extensions.settings():
             if changed := {name: self.cleaned_data[name] for name in section.names if name in self.changed_data}:
                 section.save(self.instance, changed)
 
 
 def _facts() -> list[Any]:
-    return [fact.show for fact in project_pages.facts()]
+    return [fact.show for fact in admin_extensions.facts()]
 
 
 @admin.register(Project)
 class ProjectAdmin(ScopedAdmin):
-    """Projects, each with its API keys page, and with what the apps add to it (`project_pages`)."""
+    """Projects, each with its API keys page, and with what the apps add to it (`admin_extensions`)."""
 
     addable = changeable = True
     search_fields = ("domain", "name")
@@ -258,18 +258,18 @@ class ProjectAdmin(ScopedAdmin):
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
         """What a row shows, read in one query."""
-        return ["organization", *(fact.relation for fact in project_pages.facts())]
+        return ["organization", *(fact.relation for fact in admin_extensions.facts())]
 
     def get_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
         """The project's own fields, the settings of the apps, their facts."""
-        settings = (name for section in project_pages.settings() for name in section.names)
+        settings = (name for section in admin_extensions.settings() for name in section.names)
         return (*self.fields, *settings, *_facts())
 
     def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
         """A form that holds the settings of the apps, too."""
         declared = {
             field.name: self.formfield_for_dbfield(field, request)
-            for section in project_pages.settings()
+            for section in admin_extensions.settings()
             for field in section.fields
         }
         form = type("ProjectForm", (ProjectForm,), declared)
@@ -309,7 +309,7 @@ class ProjectAdmin(ScopedAdmin):
     def pages(self, project: Project) -> str:
         """Links to the pages of a project."""
         links = [(project.get_absolute_url(), "API keys")]
-        links += [(link.url(project), link.label) for link in project_pages.links()]
+        links += [(link.url(project), link.label) for link in admin_extensions.links()]
         return format_html_join(" · ", '<a href="{}">{}</a>', links)
 
     def get_urls(self) -> list[Any]:
