@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from assistant.admin.history import save_with_history
 from assistant.models import WidgetSettings
 from assistant.models.appearance import MAX_LABEL_LENGTH, MAX_LABELS, validate_labels
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import project_of
 
 
@@ -92,6 +93,9 @@ class WidgetForm(forms.ModelForm):
             widget_settings.pk = WidgetSettings.objects.get_or_create(project=widget_settings.project)[0].pk
             widget_settings.save()
         return widget_settings
+
+
+admin_extensions.add_key_use("admin/assistant/_embed.html")
 
 
 def show_widget_page(model_admin: ModelAdmin, request: HttpRequest, domain: str) -> HttpResponse:

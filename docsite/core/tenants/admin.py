@@ -308,9 +308,8 @@ class ProjectAdmin(ScopedAdmin):
     @admin.display(description="Pages")
     def pages(self, project: Project) -> str:
         """Links to the pages of a project."""
-        links = [(project.get_absolute_url(), "API keys")]
-        links += [(link.url(project), link.label) for link in admin_extensions.links()]
-        return format_html_join(" · ", '<a href="{}">{}</a>', links)
+        links = [("API keys", project.get_absolute_url()), *admin_extensions.links_of(project)]
+        return format_html_join(" · ", '<a href="{1}">{0}</a>', links)
 
     def get_urls(self) -> list[Any]:
         """The API keys page; its last segment is the domain."""
@@ -361,7 +360,9 @@ class ProjectAdmin(ScopedAdmin):
             "form": form,
             "left": left,
             "secret": secret,
-            "embed_key": secret if created and created.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
+            "links": admin_extensions.links_of(project),
+            "key_uses": admin_extensions.key_uses(),
+            "sample_key": secret if created and created.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
             "base_url": f"{request.scheme}://{request.get_host()}",
         }
         response = TemplateResponse(request, "admin/projects/keys.html", context)
