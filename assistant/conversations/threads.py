@@ -113,7 +113,9 @@ def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
 
 
 # Hundreds of answers may stream at once: those that are saved meanwhile share the next transaction.
-_saves = GroupCommit("answers", _store, delay=0, enough=1, largest=MAX_SAVES, capacity=MAX_WAITING_SAVES)
+_saves = GroupCommit(
+    "answers", _store, delay=0, min_group_weight=1, max_group_weight=MAX_SAVES, capacity=MAX_WAITING_SAVES
+)
 
 
 def flush() -> None:
