@@ -73,8 +73,8 @@ def check(project: Project, preview: Callable[[], AbstractContextManager[None]])
 
 def _update_result(project: Project, question: GoldenQuestion) -> None:
     """Set the pages that the answer cites, and whether the question passes."""
-    voice = AssistantSettings.for_project(project).voice()
-    outcome = answer_without_model(project, Question(question.text, voice=voice))
+    answer_settings = AssistantSettings.for_project(project).to_answer_settings()
+    outcome = answer_without_model(project, Question(question.text, settings=answer_settings))
     question.cited = [project.path_of(source.url) for source in outcome.sources]
     question.passed = set(question.paths) <= set(question.cited) if question.paths else not question.cited
 

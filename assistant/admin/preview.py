@@ -131,7 +131,7 @@ async def run_preview(project: Project, assistant: AssistantSettings, question: 
     """Answer with these settings. Raises `assistant.sessions.running.Full` when too many answers are running."""
     slots = running_answers.reserve(Asker(project.pk, project.organization_id, "", network), capacity())
     try:
-        return await _answer(project, assistant, replace(question, voice=assistant.voice()))
+        return await _answer(project, assistant, replace(question, settings=assistant.to_answer_settings()))
     finally:
         running_answers.release(slots)
 

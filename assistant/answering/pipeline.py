@@ -35,7 +35,7 @@ from assistant.events import (
     Status,
     Text,
 )
-from assistant.question import Question, Turn, Voice
+from assistant.question import AnswerSettings, Question, Turn
 from assistant.upstream import Delta, EndOfText, Item, Model, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 from search.hits import Hit
@@ -118,9 +118,9 @@ class Retrieved:
     chance: float
     scope: dict[str, object]
 
-    def passages(self, voice: Voice) -> list[Hit]:
+    def passages(self, settings: AnswerSettings) -> list[Hit]:
         """What to answer from: nothing where the chance is too small."""
-        threshold = MIN_CHANCE if voice.threshold is None else voice.threshold
+        threshold = MIN_CHANCE if settings.threshold is None else settings.threshold
         return [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE] if self.chance >= threshold else []
 
 
@@ -156,10 +156,10 @@ async def answer(
         call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
         yield SearchCall(call_id, query)
         retrieved = await retrieve(searched)
-        outcome.hits = passages = retrieved.passages(question.voice)
+        outcome.hits = passages = retrieved.passages(question.settings)
         yield SearchResult(call_id, [_excerpt(hit) for hit in passages])
 
-        citations = CitationChecker(passages, query, prompts.find_addresses(question.voice))
+        citations = CitationChecker(passages, query, prompts.find_addresses(question.settings))
         outcome.sources, outcome.checks = citations.sources, citations.checks
         reason = chain.reason
         messages = prompts.build(question, passages, conversation.history) if passages and chain.models else []
@@ -187,11 +187,11 @@ async def answer(
             yield outcome.enter_rung("extractive" if passages else "nearest_pages", reason)
         closing: Iterator[Source | Text] = iter(())
         if from_model and not outcome.sources:
-            closing = _explain_no_sources(outcome, retrieved.hits, question.voice, conversation.thread_id)
+            closing = _explain_no_sources(outcome, retrieved.hits, question.settings, conversation.thread_id)
         elif not from_model and passages:
             closing = extractive.answer(_quotation_topic(searched), citations)
         elif not from_model:
-            closing = refusals.refuse(retrieved.hits, question.voice, conversation.thread_id)
+            closing = refusals.refuse(retrieved.hits, question.settings, conversation.thread_id)
         for event in closing:
             yield outcome.add(event)
         if question.suggestions and outcome.sources:
@@ -323,14 +323,16 @@ class _ModelReply:
             outcome.spent = self._spent_before
 
 
-def _explain_no_sources(outcome: Outcome, hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Source | Text]:
+def _explain_no_sources(
+    outcome: Outcome, hits: Sequence[Hit], settings: AnswerSettings, thread_id: str
+) -> Iterator[Source | Text]:
     """Write what follows a model's answer without sources. The model refused, or nobody can check its text."""
     if not outcome.size:
-        yield from refusals.refuse(hits, voice, thread_id)
+        yield from refusals.refuse(hits, settings, thread_id)
         return
     if not outcome.refused:
         yield Text(f"\n\n{refusals.UNSUPPORTED}")
-    yield from refusals.suggest_alternatives(hits, voice, thread_id)
+    yield from refusals.suggest_alternatives(hits, settings, thread_id)
 
 
 def _excerpt(hit: Hit) -> Excerpt:

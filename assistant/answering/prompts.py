@@ -11,7 +11,7 @@ the model instructions:
 import re
 from collections.abc import Sequence
 
-from assistant.question import Question, Turn, Voice
+from assistant.question import AnswerSettings, Question, Turn
 from search.hits import Hit
 
 HISTORY_BUDGET = 2_000  # tokens of earlier turns, newest first
@@ -77,7 +77,7 @@ def build(question: Question, passages: Sequence[Hit], history: Sequence[Turn]) 
         if budget <= 0:
             break
     quoted.append(f"<question>\n{_escape_tags(question.text)}\n</question>")
-    instructions = question.voice.instructions
+    instructions = question.settings.instructions
     owner_rules = OWNER_RULES.format(instructions=instructions) if instructions else ""
     turns = keep_newest([_without_additions(turn) for turn in history])
     return [
@@ -93,9 +93,9 @@ def _quote_passage(number: int, hit: Hit) -> str:
     return f'<passage number="{number}" page="{page}" path="{path}">\n{body}\n</passage>'
 
 
-def find_addresses(voice: Voice) -> list[str]:
+def find_addresses(settings: AnswerSettings) -> list[str]:
     """Find the addresses in the owner's settings, which an answer may link to."""
-    return [found.rstrip(".,;:!?") for found in _ADDRESS.findall(f"{voice.instructions} {voice.support_url}")]
+    return [found.rstrip(".,;:!?") for found in _ADDRESS.findall(f"{settings.instructions} {settings.support_url}")]
 
 
 def estimate_request_tokens(messages: Sequence[dict[str, str]]) -> int:

@@ -16,30 +16,30 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from assistant.answering.phrases import choose_phrases, escape_markdown
 from assistant.events import Text
-from assistant.question import Voice
+from assistant.question import AnswerSettings
 from search.hits import Hit
 
 MAX_NEAREST_PAGES = 3
 UNSUPPORTED = "No page of the documentation could be found to support this answer."
 
 
-def refuse(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
+def refuse(hits: Sequence[Hit], settings: AnswerSettings, thread_id: str) -> Iterator[Text]:
     """Say that the documentation has no answer, and suggest alternatives. Cites nothing."""
     yield Text(choose_phrases(hits).no_answer)
-    yield from suggest_alternatives(hits, voice, thread_id)
+    yield from suggest_alternatives(hits, settings, thread_id)
 
 
-def suggest_alternatives(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
+def suggest_alternatives(hits: Sequence[Hit], settings: AnswerSettings, thread_id: str) -> Iterator[Text]:
     """Give the owner's text for refusals, the nearest pages, and the support link."""
     phrases = choose_phrases(hits)
-    if voice.deflection:
-        yield Text(f"\n\n{voice.deflection}")
+    if settings.refusal_text:
+        yield Text(f"\n\n{settings.refusal_text}")
     pages = list({hit.path: hit for hit in hits}.values())[:MAX_NEAREST_PAGES]
     if pages:
         links = "\n".join(f"- [{escape_markdown(hit.title)}]({hit.url.partition('#')[0]})" for hit in pages)
         yield Text(f"\n\n{phrases.nearest_pages}\n\n{links}")
-    if voice.support_url:
-        link = build_support_link(voice.support_url, thread_id)
+    if settings.support_url:
+        link = build_support_link(settings.support_url, thread_id)
         yield Text(f"\n\n{phrases.support.format(link=link)}")
 
 

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator, validate_email
 from django.db import models
 
-from assistant.question import Voice
+from assistant.question import AnswerSettings
 from docsite.core.tenants.models import Project, origin_of
 
 MAX_STARTERS = 3  # starter questions
@@ -90,6 +90,6 @@ class AssistantSettings(models.Model):
         settings.project = project  # saves a query
         return settings
 
-    def voice(self) -> Voice:
+    def to_answer_settings(self) -> AnswerSettings:
         """The settings that the answering pipeline uses."""
-        return Voice(self.instructions.strip(), self.deflection.strip(), self.support_url, self.threshold)
+        return AnswerSettings(self.instructions.strip(), self.deflection.strip(), self.support_url, self.threshold)

@@ -12,7 +12,7 @@ from assistant.answering.pipeline import ModelChain, Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import AssistantSettings, Message
-from assistant.question import Question, Voice
+from assistant.question import AnswerSettings, Question
 from assistant.schemas import Ask, AskV2
 from assistant.sessions import resume
 from assistant.sessions.running import (
@@ -108,8 +108,8 @@ _regeneration_locks: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDiction
 async def _run(
     project: Project, asker: Asker, question: Question, asked: NewQuestion, transport: Transport, slots: Slots
 ) -> RunningAnswer:
-    conversation, voice, models = await in_db(_open)(project, asked)
-    question, retrieve = replace(question, voice=voice), passage_search.build_search(project)
+    conversation, answer_settings, models = await in_db(_open)(project, asked)
+    question, retrieve = replace(question, settings=answer_settings), passage_search.build_search(project)
     outcome = Outcome()
     answer = RunningAnswer(
         conversation.message_id,
@@ -140,10 +140,10 @@ async def forget_conversation(project: Project, fp: str, thread_id: str) -> None
     await resume.erase(message_ids)
 
 
-def _open(project: Project, asked: NewQuestion) -> tuple[StoredConversation, Voice, ModelChain]:
+def _open(project: Project, asked: NewQuestion) -> tuple[StoredConversation, AnswerSettings, ModelChain]:
     owner_settings = AssistantSettings.for_project(project)
     conversation = open_conversation(project, asked)
-    return conversation, owner_settings.voice(), model_chain.choose_models(project, owner_settings)
+    return conversation, owner_settings.to_answer_settings(), model_chain.choose_models(project, owner_settings)
 
 
 def _timeouts() -> Timeouts:

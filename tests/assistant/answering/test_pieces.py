@@ -10,7 +10,7 @@ from assistant.answering.extractive import select_blocks
 from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
 from assistant.answering.refusals import refuse
 from assistant.events import Failure, Finish, Start
-from assistant.question import Context, Question, Turn, Voice
+from assistant.question import AnswerSettings, Context, Question, Turn
 from search.hits import Hit
 
 
@@ -38,7 +38,7 @@ PASSAGES = [hit("/a"), hit("/b", title="B"), hit("/a", anchor="other")]
 )
 def test_a_refusal_is_in_the_language_of_the_nearest_page(language, unknown, nearest, ask):
     hits = [replace(hit(), language=language)]
-    said = "".join(piece.delta for piece in refuse(hits, Voice(support_url="https://help.example/"), "thr_1"))
+    said = "".join(piece.delta for piece in refuse(hits, AnswerSettings(support_url="https://help.example/"), "thr_1"))
     assert said.startswith(unknown)
     assert f"\n\n{nearest}\n\n- [A](" in said
     assert f"[{ask}](https://help.example/?threadId=thr_1)" in said
@@ -98,12 +98,14 @@ def test_a_model_sees_its_earlier_answers_without_the_links_we_put_in():
 
 
 def test_the_owner_adds_to_the_rules_and_lends_addresses():
-    voice = Voice(instructions="Be brief. Status: https://status.example.com.", support_url="https://example.com/help")
-    system = prompts.build(Question("q", voice=voice), [hit()], [])[0]["content"]
+    answer_settings = AnswerSettings(
+        instructions="Be brief. Status: https://status.example.com.", support_url="https://example.com/help"
+    )
+    system = prompts.build(Question("q", settings=answer_settings), [hit()], [])[0]["content"]
     assert system.startswith(prompts.SYSTEM)
     assert "Be brief." in system
     assert prompts.build(Question("q"), [hit()], [])[0]["content"] == prompts.SYSTEM
-    assert prompts.find_addresses(voice) == ["https://status.example.com", "https://example.com/help"]
+    assert prompts.find_addresses(answer_settings) == ["https://status.example.com", "https://example.com/help"]
 
 
 @dataclass
