@@ -132,7 +132,7 @@ async def _chunks(
     loop = asyncio.get_running_loop()
     earliest_end = loop.time() + (MIN_STREAM_SECONDS if answer.resumable else 0)
     try:
-        async with aclosing(answer.read(is_delivered)) as events:
+        async with aclosing(answer.subscribe(is_delivered)) as events:
             async for event in events:
                 if event is None:
                     yield protocol.keep_alive

@@ -125,7 +125,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         """Send all parts but those that the client has seen. It always gets the last one."""
         encoder, to_skip = PROTOCOLS["socket"].encoder(), after
         try:
-            async with contextlib.aclosing(answer.read()) as events:
+            async with contextlib.aclosing(answer.subscribe()) as events:
                 async for event in events:
                     if event is None:
                         continue  # the server's own pings keep a socket alive

@@ -169,7 +169,7 @@ async def answer(
             # Closed before anything is stored, so that the upstream request ends first.
             async with aclosing(relay.stream(model, messages, chain.bounds)) as items:
                 async for item in items:
-                    for event in reply.read(item):
+                    for event in reply.process(item):
                         yield event
                     record.checkpoint()
             for event in reply.end():
@@ -282,8 +282,8 @@ class _ModelReply:
         self._failure = ""
         outcome.spent += prompt_size  # a reader who leaves before the first word has still cost the prompt
 
-    def read(self, item: Item | StreamFailure) -> Sequence[Source | Text]:
-        """The events of an item of the relay."""
+    def process(self, item: Item | StreamFailure) -> Sequence[Source | Text]:
+        """Process an item of the relay. Returns its events."""
         outcome = self._outcome
         if isinstance(item, Delta):
             events = [outcome.add(event) for event in self._detector.feed(item.text)]

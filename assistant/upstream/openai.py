@@ -80,12 +80,12 @@ async def stream(
                     for event in events.feed(chunk):
                         if event is None:
                             return
-                        for item in completion.read(event):
+                        for item in completion.parse(event):
                             yield item
                 for event in events.end():
                     if event is None:
                         return
-                    for item in completion.read(event):
+                    for item in completion.parse(event):
                         yield item
                 completion.end()
             return
@@ -138,13 +138,13 @@ def _seconds(retry_after: str) -> float | None:
 
 
 class Completion:
-    """Reads the events of one completion."""
+    """Parses the events of one completion."""
 
     def __init__(self) -> None:
         self._finished = False
         self._half_character = ""
 
-    def read(self, event: dict[str, Any]) -> list[Item]:
+    def parse(self, event: dict[str, Any]) -> list[Item]:
         """The items of one event. Raises `UpstreamError`."""
         if event.get("error"):
             raise UpstreamError(

@@ -97,7 +97,7 @@ async def _answer(request: HttpRequest, question: str, path: str, language: str)
         }
     )
     answer = await start_answer(caller, body, Transport(Message.Caller.WEB, own_origin(request)))
-    async with aclosing(answer.read()) as events:
+    async with aclosing(answer.subscribe()) as events:
         async for _ in events:
             pass
     return answer.outcome

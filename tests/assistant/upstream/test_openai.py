@@ -23,7 +23,7 @@ def test_an_event_of_the_wrong_shape_is_a_failure_of_the_model_server(event):
 
 def read(*events: dict) -> list:
     completion = Completion()
-    items = [item for event in events for item in completion.read(event)]
+    items = [item for event in events for item in completion.parse(event)]
     completion.end()
     return items
 
