@@ -11,7 +11,7 @@ from redis.retry import Retry
 from docsite import env as environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-ENV = environment.read()
+ENV = environment.load()
 DATA_DIR = environment.prepare_data_dir(ENV, BASE_DIR)
 
 SECRET_KEY = environment.secret_key(ENV)
