@@ -43,7 +43,7 @@ def validate_docs_url(url: str) -> None:
         raise ValidationError(f"{str(wrong)[:1].upper()}{str(wrong)[1:]}.") from None
     parts = urlsplit(url)
     if parts.username is not None or parts.query or parts.fragment:
-        raise ValidationError("Must hold no user, query or fragment.")
+        raise ValidationError("Must have no user, query or fragment.")
 
 
 def validate_origins(origins: Any) -> None:
