@@ -152,9 +152,9 @@ def _caller(request: HttpRequest) -> Message.Caller:
 
 
 def _delivery_check(request: HttpRequest) -> DeliveryCheck:
-    """Whether the bytes have reached the reader, where the server is ours and can tell (`docsite.server.daphne`)."""
+    """The check whether a response has reached its reader. Only our own server has one (`docsite.server.daphne`)."""
     extensions = request.scope.get("extensions", {})  # type: ignore[attr-defined]  # of Django's ASGIRequest
-    is_delivered: DeliveryCheck = extensions.get("docsite.taken", assume_delivered)
+    is_delivered: DeliveryCheck = extensions.get("docsite.is_delivered", assume_delivered)
     return is_delivered
 
 
