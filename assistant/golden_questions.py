@@ -21,7 +21,7 @@ from assistant.question import Question
 from docsite.core.tenants.models import Project
 from search.signals import IndexWarning
 
-MAX_SECONDS = 5.0  # of an ingest; the question being asked is finished
+MAX_SECONDS = 5.0  # in which an ingest begins questions
 
 
 class AnswerFailed(RuntimeError):
@@ -48,7 +48,7 @@ def run(
 
 
 def check(project: Project, preview: Callable[[], AbstractContextManager[None]]) -> list[IndexWarning]:
-    """The questions that fail with a staged index, new failures first. Stores nothing.
+    """Warn about the questions that fail with a staged index, new failures first. Stores nothing.
 
     Within `preview()` searches find the staged index.
     """
@@ -89,7 +89,7 @@ def answer_without_model(project: Project, question: Question) -> Outcome:
         return outcome
 
     async def retrieve(question: Question) -> Retrieved:
-        # In the thread that waits here, whose database connection is open already.
+        # In the waiting thread, because it already has a database connection.
         return await sync_to_async(passage_search.find)(project, question)
 
     outcome = async_to_sync(answer)()

@@ -18,7 +18,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Context:
-    """Something on the page that the reader pointed at."""
+    """A selected text or a code block of the page that the question is about."""
 
     value: str
     path: str = ""

@@ -65,7 +65,7 @@ OTHER_LANGUAGES = {
 
 
 def choose_phrases(hits: Sequence[Hit]) -> Phrases:
-    """The sentences in the language of the best hit; in English if its language is not set or not listed here."""
+    """The sentences in the language of the best hit; in English for every other language."""
     language = (hits[0].language or "") if hits else ""
     return OTHER_LANGUAGES.get(language[:2].lower(), ENGLISH)
 

@@ -1,4 +1,4 @@
-"""The text of a model on its way to the reader: checked citations, and no link, image or HTML that was not checked.
+"""Checks a model's text while it streams: citations become checked links; other links, images and HTML are removed.
 
 Three classes, each built on the one before:
 

@@ -20,7 +20,7 @@ class Encoder(ui_message_stream.Encoder):
 
 
 def encode_error(sentence: str, status: int, retry_after: int | None = None) -> str:
-    """An error as a message. `status` is what HTTP would have answered; `retry_after` is in seconds."""
+    """An error as a message. `status` is the HTTP status of such an error; `retry_after` is in seconds."""
     part: dict[str, Any] = {"type": "error", "errorText": sentence, "status": status}
     if retry_after is not None:
         part["retryAfter"] = retry_after
