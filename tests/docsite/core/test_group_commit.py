@@ -46,7 +46,7 @@ def results(futures: "list[Future[int]]") -> list[int]:
     return [future.result(PATIENCE) for future in futures]
 
 
-def test_what_gathers_during_a_commit_shares_the_next_one(store):
+def test_items_that_arrive_during_a_commit_share_the_next_one(store):
     numbers = queue(store)
     store.may_commit.clear()
     first = numbers.submit(1)
@@ -96,7 +96,7 @@ def test_callers_get_the_error_of_a_database_that_is_away(store):
             future.result(0)
 
 
-def test_items_that_are_kept_wait_in_order_for_a_database_that_is_away(store):
+def test_items_wait_in_order_while_the_database_cannot_be_reached(store):
     numbers = queue(store, delay=60, min_group_weight=100, keep_waiting=True, max_group_weight=2)
     store.failure = OperationalError("database is locked")
     futures = [numbers.submit(number) for number in (1, 2, 3)]
@@ -108,7 +108,7 @@ def test_items_that_are_kept_wait_in_order_for_a_database_that_is_away(store):
     assert store.groups == [[1, 2], [3]]
 
 
-def test_items_that_are_kept_are_tried_again(store, monkeypatch):
+def test_waiting_items_are_tried_again(store, monkeypatch):
     monkeypatch.setattr(group_commit, "RETRY_SECONDS", 0.01)
     numbers = queue(store, keep_waiting=True)
     store.failure = OperationalError("database is locked")
