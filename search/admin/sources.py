@@ -20,7 +20,7 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 
-from docsite.core.tenants import project_pages
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.core.tenants.models import Project
 from search.models import Generation, Source
@@ -275,5 +275,5 @@ def _sources_url(project: Project) -> str:
     return f"{reverse('admin:search_source_changelist')}?project={project.domain}"
 
 
-project_pages.add_link("Sources", _sources_url, position=1)
-project_pages.add_fact(indexed_at, relation="generation")
+admin_extensions.add_link("Sources", _sources_url, position=1)
+admin_extensions.add_fact(indexed_at, relation="generation")
