@@ -9,7 +9,7 @@ from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.models import Document
-from search.retrieval import index, index_state, parsing, ranking, selection
+from search.retrieval import index_state, page_search, parsing, ranking, selection
 from search.retrieval.plan import plan_search
 from search.retrieval.selection import ScoredSection
 from search.text import analysis
@@ -25,7 +25,7 @@ def explain(
         plan = plan_search(project, text, filters, current_path=current_path)
         candidates = selection.score_candidates(plan)
         sections = selection.rank(plan, limit)
-        hits = index.build_hits(plan, sections)
+        hits = page_search.build_hits(plan, sections)
         state = index_state.get_state(project)
         return {
             "query": text,

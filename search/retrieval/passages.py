@@ -12,7 +12,7 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit, NextSection
 from search.models import Section
 from search.retrieval import answerability, links, parsing, selection
-from search.retrieval.index import build_hits
+from search.retrieval.page_search import build_hits
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import SELECTED_SCORE, ScoredSection
 from search.text import analysis

@@ -14,7 +14,7 @@ from search.hits import Filters  # noqa: E402
 from search.models import Section  # noqa: E402
 from search.retrieval import answerability, ranking  # noqa: E402
 from search.retrieval.answerability import ChanceModel  # noqa: E402
-from search.retrieval.index import find  # noqa: E402
+from search.retrieval.page_search import find  # noqa: E402
 from search.retrieval.passages import find_passages  # noqa: E402
 from search.training import answers, data  # noqa: E402
 from tests.bench.search.ours import build, models, projects, train  # noqa: E402

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from docsite.site import navigation
 from search.indexing.ingest import ingest
-from search.retrieval import index
+from search.retrieval import page_search
 from search.retrieval.ranking import FEATURES, MODEL
 from search.sources import Page
 from tests.conftest import PAGES
@@ -27,7 +27,7 @@ def explained(*arguments: str) -> dict:
 
 
 def test_it_finds_what_readers_find(project):
-    hits = index.find(project.project, "install acme with pip")
+    hits = page_search.find(project.project, "install acme with pip")
     told = explained(project.domain, "install acme with pip")
     assert [(hit["path"], hit["score"]) for hit in told["hits"]] == [(hit.path, hit.score) for hit in hits]
     lines = run(project.domain, "install acme with pip", "--limit", "1").splitlines()

@@ -6,7 +6,7 @@ from search.hits import Filters
 from search.indexing.ingest import ingest
 from search.models import Index
 from search.retrieval import index_state, parsing
-from search.retrieval.index import find
+from search.retrieval.page_search import find
 from search.retrieval.parsing import (
     COMPLETED,
     CONTEXT,

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from search.indexing.ingest import ingest
 from search.models import Document, Redirect, Source
-from search.retrieval import index, index_state, links
+from search.retrieval import index_state, links, page_search
 from search.sources import Moved, Page
 from search.stored import queue, runs
 from tests.conftest import logged_in
@@ -70,8 +70,10 @@ def test_two_sources_stand_beside_each_other(tenant, guide, api):
     told = run(tenant.domain, api, "--name", "api", "--under", "/api", "--version", "2")
     assert (told["source"], told["added"], told["removed"], told["skipped"], told["leftOut"]) == ("api", 1, 0, [], [])
     assert paths(tenant) == {"/zebra", "/both", "/api/walrus"}
-    assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/zebra"]
-    assert [hit.path for hit in index.find(tenant.project, "walrsu")] == ["/api/walrus"], "corrected by both's words"
+    assert [hit.path for hit in page_search.find(tenant.project, "zebra")] == ["/zebra"]
+    assert [hit.path for hit in page_search.find(tenant.project, "walrsu")] == ["/api/walrus"], (
+        "corrected by both's words"
+    )
     assert index_state.get_state(tenant.project).vocabulary.sections == 3
     (api / "walrus.md").unlink()
     (api / "seal.md").write_text("# Seal\n\nWhiskers.\n")
@@ -166,7 +168,7 @@ def test_a_source_goes_with_its_pages_and_redirects(tenant, guide, api):
     ingest(tenant.project, [Page("new", "/new", "# New\n\nTusks.\n"), Moved("/old", "/new")], source=source)
     runs.remove(source)
     assert paths(tenant) == {"/zebra", "/both"}
-    assert index.find(tenant.project, "tusks") == []
+    assert page_search.find(tenant.project, "tusks") == []
     assert not Redirect.objects.filter(project=tenant.project).exists()
     assert not Document.every.filter(project=tenant.project).exclude(build="").exists()
 
@@ -202,7 +204,7 @@ def test_what_has_moved_is_found_where_it_was(tenant, http, service):
     page = http.post(f"{service.url}/v1/page/{tenant.domain}", json={"path": "/old"}, **ask).json()
     assert page["path"] == "/new"
     assert "Tusks" in page["content"]
-    (hit,) = links.make_absolute(tenant.project, index.find(tenant.project, "see it"))
+    (hit,) = links.make_absolute(tenant.project, page_search.find(tenant.project, "see it"))
     assert hit.body == "See [it](https://docs.acme.example/new)."
 
 
@@ -327,4 +329,4 @@ def test_deleting_a_source_shows_how_many_pages_go(tenant, owner, guide):
     assert "2 pages leave the index" in asked
     owner.post(page("delete", source.pk), {"post": "yes"})
     assert not tenant.project.sources.exists()
-    assert index.find(tenant.project, "zebra") == []
+    assert page_search.find(tenant.project, "zebra") == []
