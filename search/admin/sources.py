@@ -26,7 +26,7 @@ from docsite.core.tenants.models import Project
 from search.models import Generation, Source
 from search.sources import generators
 from search.sources.web.private import PrivateHosts
-from search.stored import queue, runs
+from search.stored_sources import queue, runs
 
 ACTIVE = (Source.State.QUEUED, Source.State.RUNNING)
 

@@ -15,7 +15,7 @@ from docsite.core.tenants.models import Project
 from docsite.server.lifecycle import lifespan
 from search.models import Source
 from search.query_log import recording
-from search.stored import queue, scheduler
+from search.stored_sources import queue, scheduler
 from tests.conftest import wait_for
 
 State = Source.State

@@ -28,8 +28,8 @@ _STORED = (
     "search/indexing/test_generations",
     "search/indexing/test_ingest",
     "search/test_queries",
-    "search/stored/test_runs",
-    "search/stored/test_sources",
+    "search/stored_sources/test_runs",
+    "search/stored_sources/test_sources",
 )
 
 

@@ -18,7 +18,7 @@ from search.indexing.outcome import IngestRefused, Summary
 from search.models import Source
 from search.sources import generators
 from search.sources.registry import read
-from search.stored import queue, runs
+from search.stored_sources import queue, runs
 
 OPTIONS = ("generator", "under", "version", "language")
 MAX_SKIPPED = 20  # that are listed; --json has them all

@@ -15,7 +15,7 @@ from search.models import Document, Source
 from search.retrieval import page_search
 from search.sources import Bad, LeftOut, Page
 from search.sources.markdown.folder import read_folder, read_manifest
-from search.stored import queue, runs
+from search.stored_sources import queue, runs
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from search.models import Source
-from search.stored.heartbeat import MAX_SILENCE
+from search.stored_sources.heartbeat import MAX_SILENCE
 
 State = Source.State
 INTERVALS = {

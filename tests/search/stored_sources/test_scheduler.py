@@ -16,7 +16,7 @@ from search.indexing.ingest import ingest
 from search.models import Document, Source
 from search.retrieval import page_search
 from search.sources import Page
-from search.stored import heartbeat, queue
+from search.stored_sources import heartbeat, queue
 from tests import scenarios
 from tests.conftest import ROOT
 from tests.search import serving

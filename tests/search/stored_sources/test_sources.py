@@ -12,9 +12,9 @@ from search.indexing.ingest import ingest
 from search.models import Document, Redirect, Source
 from search.retrieval import index_state, links, page_search
 from search.sources import Moved, Page
-from search.stored import queue, runs
+from search.stored_sources import queue, runs
 from tests.conftest import logged_in
-from tests.search.stored.stored import (
+from tests.search.stored_sources.source_fixtures import (
     NOW,
     State,
     nothing_due,

@@ -13,9 +13,9 @@ from search.indexing.ingest import ingest
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Source
 from search.sources import Bad, LeftOut, Page
-from search.stored import heartbeat, queue, runs
+from search.stored_sources import heartbeat, queue, runs
 from tests.conftest import PATIENCE, wait_for
-from tests.search.stored.stored import (
+from tests.search.stored_sources.source_fixtures import (
     NOW,
     State,
     nothing_due,

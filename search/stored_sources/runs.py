@@ -17,8 +17,8 @@ from search.models import Document, Source
 from search.sources import Bad, Item, LeftOut
 from search.sources.registry import read
 from search.sources.request import SourceRequest
-from search.stored import queue
-from search.stored.heartbeat import Heartbeat
+from search.stored_sources import queue
+from search.stored_sources.heartbeat import Heartbeat
 
 State = Source.State
 RETRY_AFTER = timedelta(minutes=5)  # when another ingest of the project superseded the run
@@ -35,7 +35,7 @@ def run(
     """Read a claimed source and store the outcome.
 
     Raises ValueError with a sentence, as `ingest` and sources do. A run that another ingest superseded goes back to
-    the queue. `abort` is called when the run has to stop and does not (`search.stored.heartbeat`).
+    the queue. `abort` is called when the run has to stop and does not (`search.stored_sources.heartbeat`).
     """
 
     def fail_and_abort(reason: str) -> None:

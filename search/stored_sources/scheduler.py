@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import connection
 
 from search.models import Source
-from search.stored import queue
+from search.stored_sources import queue
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class _Scheduler:
             connection.close()
 
     def _read(self, source: Source) -> None:
-        command = [sys.executable, "-m", "search.stored.worker", str(source.pk), source.runner]
+        command = [sys.executable, "-m", "search.stored_sources.worker", str(source.pk), source.runner]
         # Nothing is written to its standard input. That closes when this process dies, and then the reader ends, too.
         with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as self.reader:
             if self.stopping.is_set():  # stopped since the claim
