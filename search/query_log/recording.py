@@ -17,7 +17,7 @@ from docsite.core.group_commit import GroupCommit
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 from search.models import Document, SearchQuery
-from search.query_log.settling import SETTLED, AnsweredSearch, continues_typing, lock_callers, store
+from search.query_log.search_as_you_type import SETTLED, AnsweredSearch, continues_typing, lock_callers, store
 
 CLICKABLE = timedelta(hours=1)  # a click finds its search for so long; then the caller is forgotten
 MAX_LENGTH = 400

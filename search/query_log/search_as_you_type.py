@@ -1,4 +1,4 @@
-"""Which row a search belongs to.
+"""Store a search as one row while the reader types it.
 
 Search as you type sends `ins`, `inst`, `install`: one row is stored, with the
 text that the reader stopped at. Each letter may reach another process, so the
@@ -42,7 +42,7 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
         for search in sorted(searches, key=lambda search: search.at):
             typed = rows[search.project_id, search.caller]
             for row in reversed(typed):
-                if _belongs(search, row):
+                if _is_same_search(search, row):
                     _update(row, search)
                     if row.pk:
                         changed[row.pk] = row
@@ -56,7 +56,7 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
         SearchQuery.objects.bulk_update(changed.values(), ["text", "at", "result_count"])
 
 
-def _belongs(search: AnsweredSearch, row: SearchQuery) -> bool:
+def _is_same_search(search: AnsweredSearch, row: SearchQuery) -> bool:
     """Whether a search is part of typing the row's text. It may arrive late, from another process."""
     if abs(search.at - row.at) > SETTLED:
         return False
