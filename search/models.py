@@ -8,8 +8,8 @@ from django.db import connection, models
 from django.db.models.expressions import RawSQL
 
 from docsite.core.tenants.models import Project
-from search.preview import staged_index
 from search.sources.request import under_of
+from search.staged_index import staged_index
 
 
 def is_visible(document: str = "") -> models.Q:

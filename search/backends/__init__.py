@@ -10,7 +10,7 @@
     candidates(project, wanted, facets, limit)    ids of the likeliest sections, best first
     entries(project, section_ids)        those sections, in any order
 
-The last two read the staged index within a preview (`search.preview`).
+The last two read the staged index within a preview (`search.staged_index`).
 
 Others import `local`, too: an index on the local disk for large projects.
 Scoring is done in `search.retrieval.ranking`, the same for every engine.

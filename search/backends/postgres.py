@@ -15,7 +15,7 @@ from typing import Any
 from django.db import connection
 
 from docsite.core.tenants.models import Project
-from search.preview import staged_index
+from search.staged_index import staged_index
 from search.text.terms import Entry, Wanted
 
 _COLUMNS = (

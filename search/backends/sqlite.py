@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from django.db import connection, transaction
 
 from docsite.core.tenants.models import Project
-from search.preview import staged_index
+from search.staged_index import staged_index
 from search.text.terms import Entry, Wanted
 
 # Terms arrive analysed: the tokenizer only has to keep letters, digits and marks together.

@@ -13,8 +13,8 @@ from search import backends
 from search.indexing import entries
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Generation, Index, Section
-from search.preview import StagedIndex, search_in
 from search.signals import IndexWarning, index_staged
+from search.staged_index import StagedIndex, search_in
 from search.text import analysis, sections
 from search.text.vocabulary import Vocabulary
 
