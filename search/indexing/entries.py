@@ -10,9 +10,9 @@ from functools import partial
 from search.models import Document, Section
 from search.sources import Page
 from search.text import analysis
-from search.text.markdown.quotable import clean
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import anchor_and_heading, plain
 from search.text.markdown.reader import title_of
-from search.text.markdown.visible import anchor_and_heading, plain
 from search.text.terms import Entry, facet
 
 MAX_QUESTIONS = 50  # of a section; each becomes one of its names

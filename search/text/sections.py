@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from markdown_it.token import Token
 
-from search.text.markdown.quotable import clean
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import anchor_and_heading, plain, text_of, words_of
 from search.text.markdown.reader import MAX_COLUMNS, columns_of, parse, source_of, top_level
-from search.text.markdown.visible import anchor_and_heading, plain, text_of, words_of
 
 MAX_WORDS = 400
 

@@ -10,8 +10,8 @@ from selectolax.lexbor import LexborNode
 from search.sources.html.code import code_block
 from search.sources.html.inline import Inline, escape, tex
 from search.sources.html.table import is_data, table
-from search.text.markdown.quotable import clean
-from search.text.markdown.visible import anchor_and_heading, plain, slug
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import anchor_and_heading, plain, slug
 
 _MAX_DEPTH = 60  # blocks in each other; what is deeper is plain text
 _HEADED = "h1, h2, h3, h4, h5, h6"  # a list whose items have headings is one of sections, as in javadoc

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from search.sources.markdown.mdx_tags import STRING, Scanner, Tag
-from search.text.markdown.quotable import APART, ELEMENTS, cut, width
+from search.text.markdown.cleaning import APART, ELEMENTS, cut, width
 from search.text.markdown.reader import fences, headings
 
 MAX_SEARCHES = 20  # for the fences of a page, which a comment that holds a fence may put out of step

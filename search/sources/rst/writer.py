@@ -7,7 +7,7 @@ from docutils import nodes
 
 from search.sources.rst.scope import TooMuch
 from search.sources.rst.site import MAX_WRITTEN
-from search.text.markdown.visible import slug
+from search.text.markdown.plain_text import slug
 
 _HIDDEN = (nodes.Invisible, nodes.raw, nodes.colspec, nodes.decoration)
 _SPECIAL = re.compile(r"[\\`*\[\]<~{]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")

@@ -61,13 +61,6 @@ _INLINE = """
     time track tt u var video wbr g"""
 APART = frozenset(_APART.split())
 ELEMENTS = APART | frozenset(_INLINE.split())
-_KINDS = frozenset(
-    (
-        *("note", "tip", "info", "warning", "danger", "caution", "important", "details", "success", "error", "hint"),
-        *("question", "example", "seealso", "code-group", "tabs", "tab", "steps", "card", "cards", "secondary"),
-        *("v-pre", "raw"),
-    )
-)
 
 
 def clean(markdown: str) -> str:
