@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from search.sources.markdown.mdx_tags import STRING, Scanner, Tag
-from search.text.markdown.cleaning import APART, ELEMENTS, cut, width
+from search.text.markdown.cleaning import BLOCK_ELEMENTS, ELEMENTS, cut, width
 from search.text.markdown.reader import fences, headings
 
 MAX_SEARCHES = 20  # for the fences of a page, which a comment that holds a fence may put out of step
@@ -22,7 +22,7 @@ _INTERESTING = re.compile(r"[<{`\\$\n]")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
 _CODE_NAME = re.compile(r"(?=\S*[_./(*$-])[^\s`]+")
 
-_INLINE = (ELEMENTS - APART) | {
+_INLINE = (ELEMENTS - BLOCK_ELEMENTS) | {
     "badge",
     "br",
     "chip",

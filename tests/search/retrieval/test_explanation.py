@@ -106,7 +106,7 @@ def test_a_search_without_results_has_advice(project, make_project):
     assert "No page holds xylophone or quuxly" in run(project.domain, "xylophone quuxly ")
     assert "the keywords in its front matter" in run(project.domain, "xylophone quuxly ")
     assert "There is tag: settings." in run(project.domain, "install", "--tag", "beta")
-    assert "The query holds no word." in run(project.domain, "?!")
+    assert "The query has no word." in run(project.domain, "?!")
     with pytest.raises(CommandError, match="There is no project nobody"):
         run("nobody", "x")
     for limit in ("0", "51"):
