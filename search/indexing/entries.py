@@ -15,9 +15,9 @@ from search.text.markdown.plain_text import anchor_and_heading, plain
 from search.text.markdown.reader import title_of
 from search.text.terms import Entry, facet
 
-MAX_QUESTIONS = 50  # of a section; each becomes one of its names
+MAX_QUESTIONS = 50  # of one section; each becomes one of its names
 MAX_ADDRESS, MAX_VALIDATOR = 2000, 300
-# A line in bold of three words or more: accordions and steps are titled so, and it serves as a heading.
+# A line of three or more words in bold, as in accordions and steps. It serves as a heading.
 _QUESTION = re.compile(r"(?m)^[ ]{0,3}\*\*[^*\n]+ [^*\n]+ [^*\n]+\*\*$")
 SectionWords = tuple[set[str], set[str]]  # the terms and the forms of a section
 

@@ -119,8 +119,8 @@ def _advise(project: Project, terms: Sequence[Term], filters: Filters, state: in
     unknown = [term.word for term in terms if not any(state.vocabulary.terms.get(name) for name, _ in term.spellings)]
     if len(unknown) == len(terms):
         return (
-            f"No page holds {' or '.join(dict.fromkeys(unknown))}, or a word of similar spelling. If readers use other words "
-            "than a page, add them to the keywords in its front matter."
+            f"No page holds {' or '.join(dict.fromkeys(unknown))}, or a word of similar spelling. If readers use other "
+            "words than a page, add them to the keywords in its front matter."
         )
     values: dict[str, set[str]] = {"version": set(), "language": set(), "tag": set()}
     for version, language, tags in Document.objects.filter(project=project).values_list("version", "language", "tags"):

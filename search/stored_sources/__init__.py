@@ -1,5 +1,5 @@
-"""Sources that a project keeps and that are read again on schedule, each in a process of its own.
+"""The stored sources of projects. They are read again on schedule, each in a process of its own.
 
-Others import `queue` (have a source read), `runs` (read it here, remove it) and
+Others import `queue` (enqueue a source), `runs` (read or remove a source in this process) and
 `scheduler` (start and stop its thread).
 """

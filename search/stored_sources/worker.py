@@ -43,7 +43,7 @@ def main(pk: int, runner: str) -> None:
 
 
 def exit_with_parent() -> None:
-    """Wait until the parent process ends, then end, too, by force where that is needed."""
+    """Wait until the parent process ends. Then end this process, by force after GRACE_SECONDS."""
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
@@ -52,7 +52,7 @@ def exit_with_parent() -> None:
 
 
 def abort() -> None:
-    """End at once, whatever other threads do."""
+    """End the process at once, without waiting for other threads."""
     os._exit(1)
 
 

@@ -11,7 +11,7 @@ from search.training.examples import Example
 PENALTY = 1.0  # ridge, on features of about 0..1
 PAGES = 40  # of each query
 ROUNDS = 3  # the best section of a page depends on the model, and the model on the best sections
-FIXED = {"current_page": 1.8, "outdated": -0.7}  # set by hand: no judged query shows them
+FIXED = {"current_page": 1.8, "outdated": -0.7}  # set by hand: the judged queries cannot teach them
 AGAINST = {"foreign"}  # counts against a page; query_length may do either, all others count for it
 EITHER = {"query_length"}
 START = {"relative": 5.0, "words": 1.0}
@@ -94,7 +94,7 @@ def _choose_best_sections(examples: Sequence[Example], model: Model) -> tuple[li
 
 
 def _fit_weights(rows: list[Any], right: list[float], weights: list[float]) -> Model:
-    """Logistic regression in which evidence never counts against a page: a feature with the wrong sign is left out."""
+    """Fit a logistic regression. Features whose weights get the wrong sign are left out, one after the other."""
     import numpy as np
 
     features, y, w = np.array(rows), np.array(right), np.array(weights)

@@ -1,4 +1,4 @@
-"""`manage.py train DATA`: make the weights of the ranking from judged queries."""
+"""`manage.py train DATA`: train the weights of the ranking with judged queries."""
 
 import tempfile
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class Command(ServiceCommand):
     """Trains on all sets, and prints the quality of models on a set that they were not trained on."""
 
     help = (
-        "Make the ranking's weights from judged queries: a folder with queries.jsonl, identifiers.jsonl and "
+        "Train the ranking's weights with judged queries: a folder with queries.jsonl, identifiers.jsonl and "
         "corpora/NAME.tar.gz (pages and their manifest.jsonl). Works in a database of its own."
     )
 

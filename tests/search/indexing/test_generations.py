@@ -446,7 +446,7 @@ def test_reindex_prints_what_it_did(make_project):
     assert "nothing was ingested yet" in out.getvalue()
     ingest(tenant.project, ferrets("alpha"))
     call_command("reindex", tenant.domain, stdout=out)
-    assert "5 pages, 5 sections indexed anew" in out.getvalue()
+    assert "5 pages, 5 sections indexed again" in out.getvalue()
     with pytest.raises(CommandError, match="There is no project nobody"):
         call_command("reindex", "nobody")
 

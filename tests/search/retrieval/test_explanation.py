@@ -34,7 +34,7 @@ def test_it_finds_what_readers_find(project):
     assert lines == [
         f" 1. {hits[0].score:.3f}  Installing acme > With pip",
         "           https://docs.acme.example/install#with-pip",
-        "What the scores are made of: --explain",
+        "To see the parts of the scores: --explain",
     ]
 
 
@@ -86,9 +86,9 @@ def test_it_explains_filters_and_preferences(project):
     here = {one["name"]: one["value"] for hit in told["hits"] if hit["path"] == "/configure" for one in hit["features"]}
     assert here["current_page"] == 1
     text = run(project.domain, "how do I set the folder", "--version", "latest", "--page", "/configure", "--explain")
-    assert "left out, as words of every sentence: how do I the" in text
+    assert "left out, because they are stop words: how do I the" in text
     assert "only version 2.0" in text
-    assert "rather near /configure" in text
+    assert "preferred: near /configure" in text
     assert (told["candidates"], told["pages"]) == (1, 1)
     assert "1 section of 1 page was compared" in text
 

@@ -260,7 +260,7 @@ def test_staff_name_addresses_and_paths_only(tenant, owner, fields):
 def test_superusers_alone_name_hosts_that_are_not_public(tenant, owner, settings, location):
     settings.ENV = settings.ENV.model_copy(update={"crawl_private_hosts": ("docs.internal", "10.0.0.0/8")})
     answer = owner.post(page("add"), form(tenant, location=location))
-    assert "This host is not public: only superusers may have it read." in answer.content.decode()
+    assert "This host is not public. Only superusers may add it." in answer.content.decode()
     superuser = logged_in(f"superuser-of-{tenant.domain}", is_superuser=True)
     assert superuser.post(page("add"), form(tenant, location=location)).status_code == 302
     source = tenant.project.sources.get()
