@@ -8,10 +8,9 @@ from typing import Any
 
 from django.db import IntegrityError
 from django.http import HttpResponse
-from django.utils import timezone
 from ninja import Query, Router
 
-from analytics import dates
+from analytics.api import paging
 from analytics.api.schemas import (
     CollectIn,
     CollectOut,
@@ -37,7 +36,7 @@ from docsite.core.access.request_checks import (
 )
 from docsite.core.db import in_db
 from docsite.core.group_commit import QueueFull
-from docsite.core.http.errors import BadRequest, NotFound, Unavailable
+from docsite.core.http.errors import NotFound, Unavailable
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
@@ -82,10 +81,7 @@ async def views(request: CallerRequest, projectId: str, params: Query[RangeQuery
 async def _read_page(
     caller: Caller, name: str, params: RangeQuery, report: Callable[[Project, datetime, datetime], Counts]
 ) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
-    try:
-        start, end = dates.window(params.dateFrom, params.dateTo, timezone.now())
-    except ValueError as wrong:
-        raise BadRequest(f"dateFrom: {wrong}") from None
+    start, end = paging.parse_range(params)
     export_name = f"{name} {params.dateFrom} {params.dateTo}"
     return await in_db(exports.read_page)(
         caller, export_name, params.limit, params.offset, lambda: report(caller.project, start, end)

@@ -1,4 +1,4 @@
-"""Export reports: page by page from pinned rows, so that no row is repeated or missed, or as a whole."""
+"""Export reports: page by page from pinned rows, so that no row is repeated or missing, or as a whole."""
 
 import csv
 import io
