@@ -17,7 +17,7 @@ from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-CLOCK_SKEW = timedelta(minutes=5)  # that the clock of another server may be ahead
+CLOCK_SKEW = timedelta(minutes=5)  # the clock of another server may be so far ahead
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -82,7 +82,7 @@ def build_view(project: Project, observation: Observation) -> View:
     return View(
         key=keyed_hash(
             secret, observation.view_id, b"view"
-        ),  # half the size of the id, and useless once the secret is deleted
+        ),  # half the size of the id, and it reveals nothing once the secret is deleted
         at=(observation.at - EPOCH) // _MICROSECOND,
         path=project.path_of(observation.raw_path),
         counts=verdict.client_class not in NOT_COUNTED or agents.is_markdown_fetch(verdict.client_class, surface),

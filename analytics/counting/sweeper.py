@@ -41,7 +41,7 @@ def sweep(*, force: bool = False) -> int:
     Returns the number of removed views.
     """
     now = timezone.now()
-    # Not at once: old logs may be imported into a new service, in any order while the histories are not trimmed.
+    # The first sweep waits a day: while histories are untrimmed, old logs can be imported in any order.
     Seal.objects.filter(swept_at=None).update(swept_at=now)
     due = [row.shard for row in Seal.objects.all() if force or now - (row.swept_at or now) >= EVERY]
     for shard in due:
@@ -82,8 +82,10 @@ def _trim_shard(shard: int) -> None:
         for project_id, visitor in rows:
             if visitor & (lease.shards - 1) == shard:
                 by_project[project_id].append(visitor)
-        trimmed = [(project_id, *_trim(project_id, of, before, horizon)) for project_id, of in by_project.items()]
-        with contextlib.suppress(LeaseLost), transaction.atomic():  # when it is lost, tomorrow is early enough
+        trimmed = [
+            (project_id, *_trim(project_id, visitors, before, horizon)) for project_id, visitors in by_project.items()
+        ]
+        with contextlib.suppress(LeaseLost), transaction.atomic():  # if the lease is lost, the next sweep trims
             release_lease(lease)
             for project_id, histories, removed in trimmed:
                 Trail.objects.filter(project=project_id, visitor__in=removed).delete()

@@ -70,7 +70,7 @@ class Visits:
         return low
 
     def contain(self, others: "Visits", positions: Ints) -> npt.NDArray[np.bool_]:
-        """A mask: which of `others` are among these, given their `positions`."""
+        """A mask: which of `others` are among these visits, given their `positions`."""
         if not len(self):
             return np.zeros(len(others), bool)
         at = np.minimum(positions, len(self) - 1)
@@ -236,10 +236,11 @@ def _cells(histories: Visits, horizon: int) -> Columns:
     if mixed.any():
         who, page, kind, hour = histories.who[mixed], page[mixed], kind[mixed], hour[mixed]
         for layer, kinds in UNIONS.items():
-            of = np.isin(kind, kinds)
-            apart = _link_visits(who[of], page[of] << 3 | kind[of], hour[of], horizon)
-            of = of[order := np.lexsort((hour, page, who))]
-            union = _link_visits(who[order][of], page[order][of] << 3 | layer, hour[order][of], horizon)
+            in_union = np.isin(kind, kinds)
+            apart = _link_visits(who[in_union], page[in_union] << 3 | kind[in_union], hour[in_union], horizon)
+            order = np.lexsort((hour, page, who))
+            order = order[in_union[order]]
+            union = _link_visits(who[order], page[order] << 3 | layer, hour[order], horizon)
             parts += [(*union, 1), (apart[0], apart[1] & ~_LAYER | layer, apart[2], -1)]
     hours, slots, prevs = (np.concatenate([part[column] for part in parts]) for column in range(3))
     return hours, slots, prevs, np.concatenate([np.full(len(part[0]), part[3]) for part in parts])

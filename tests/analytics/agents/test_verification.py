@@ -74,14 +74,14 @@ def test_agents_are_marked_by_where_they_come_from(make_project, file):
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ("{}", 'must hold a list "prefixes"'),
         ('{"prefixes": []}', 'must hold a list "prefixes"'),
-        ('{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv4Prefix": "x"}]}', "prefixes[1] is no CIDR range"),
-        ('{"prefixes": [{}]}', "prefixes[0] is no CIDR range"),
-        ('{"prefixes": [1]}', "prefixes[0] is no CIDR range"),
-        ('["0.0.0.0/0"]', "prefixes[0] holds every address"),
+        ('{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv4Prefix": "x"}]}', "prefixes[1] is not a CIDR range"),
+        ('{"prefixes": [{}]}', "prefixes[0] is not a CIDR range"),
+        ('{"prefixes": [1]}', "prefixes[0] is not a CIDR range"),
+        ('["0.0.0.0/0"]', "prefixes[0] covers every address"),
     ],
 )
 def test_a_bad_file_is_named_and_nothing_is_kept(tmp_path, text, wrong):
