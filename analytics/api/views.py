@@ -45,10 +45,10 @@ collect_router = Router()
 view_router = Router()
 
 _PRECISION = (
-    "Exact to the instant while single views are kept (30 days); before that on whole hours: an end within an hour is "
-    "rounded down. Holds the views that were acknowledged before, but for what takes longer than 5 s to count. In a "
-    "range longer than 400 days a visitor who was away for as long counts again. "
-    "A request with offset 0 pins the rows that later offsets of the same key and dates read for ten minutes."
+    "Exact to the instant while single views are kept (30 days). Before that, counts are of whole hours, and an end "
+    "within an hour is rounded down. Includes every view that was acknowledged before the request, unless counting "
+    "takes longer than 5 s. In a range longer than 400 days, a visitor who was away for that long counts again. A "
+    "request with offset 0 pins the rows: for ten minutes, later offsets of the same key and dates read the same rows."
 )
 
 
@@ -95,7 +95,7 @@ async def _read_page(
     response=responses(CollectOut),
 )
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> Any:
-    """Take 1 to 1,000 views that a server saw; answered after they are committed."""
+    """Store 1 to 1,000 views that a server reports. Answers after they are committed."""
     receipt = await _wait_for_receipt(await in_db(_submit)(request.auth.project, payload))
     return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
 
