@@ -55,7 +55,9 @@ def record(project: Project, observations: Sequence[Observation]) -> Receipt:
 def is_cached(project: Project, observation: Observation) -> bool:
     """Whether `send` needs no database query, so that it may be called in the event loop."""
     verdict = agents.classify(observation.user_agent)
-    secret = key_rotation.peek(project, observation.at, private=observation.private and verdict.client_class == "human")
+    secret = key_rotation.find_cached_secret(
+        project, observation.at, private=observation.private and verdict.client_class == "human"
+    )
     return secret is not None and (not verdict.agent or verification.is_cached())
 
 

@@ -1,6 +1,6 @@
 """Import access logs, each from the offset at which its last import ended.
 
-The offset is saved after its views are committed, and only where the minute changes. So
+The offset is saved after the views before it are committed, and only where the minute changes. So
 the lines of one minute are always numbered from the first one, and an import that is killed
 and started again stores the same views. A view that was stored before is known by its id.
 """
@@ -26,7 +26,7 @@ from docsite.core.tenants.models import Project
 
 _MAX_PENDING = 3  # batches that wait for storage while the next one is read
 _SAVE_SECONDS = 1.0  # between two saves of the offset
-_MAX_TRIED_LINES = 1_000  # a file is not a log when none of so many first lines can be parsed
+_MAX_TRIED_LINES = 1_000  # if none of so many first lines can be parsed, the file is not a log
 
 
 class NotALog(Exception):
@@ -45,7 +45,7 @@ class ImportSummary:
     unreadable: int = 0  # number of the first unreadable line
     first: datetime | None = None
     last: datetime | None = None
-    share: float = 0.0  # of the file that is read
+    share: float = 0.0  # of the file, read so far
     has_partial_line: bool = False  # the last line has no end yet
 
 
@@ -120,7 +120,7 @@ class _Import:
             self.wait_for_oldest()
         self.save_position(
             _Position(min(position.offset, self.log.offset), position.last_line)
-        )  # a last line may have no end
+        )  # the last line may have no end
         if damaged:
             raise damaged
         return self.summary
@@ -145,7 +145,7 @@ class _Import:
     def read(self, position: _Position, dropped: int, lines: list[bytes]) -> _Position:
         """Queue the views of some lines. Returns the position after them."""
         summary, views, observations = self.summary, self.views, []
-        safe = None  # where an import may continue once these are stored
+        safe = None  # the position to continue from after these are stored
         offset, last_line = position
         if dropped:
             offset, last_line = offset + dropped, None

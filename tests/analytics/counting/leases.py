@@ -166,6 +166,6 @@ def sealed_by_command() -> None:
     call_command("seal", stdout=again)
     told = first.getvalue().splitlines()
     assert told[0].startswith("Sealed 40 views in ")
-    assert told[-1] == "Keep it so: manage.py seal --watch"
+    assert told[-1] == "To seal continuously: manage.py seal --watch"
     assert again.getvalue().startswith("Sealed 0 views in ")
     check(project, views, windows(random.Random(13), now, 3, 2))
