@@ -15,25 +15,15 @@ from search.models import Document, Source
 from search.sources import Bad, LeftOut, Page
 from search.stored_sources import heartbeat, queue, runs
 from tests.conftest import PATIENCE, wait_for
-from tests.search.stored_sources.source_fixtures import (
+from tests.search.stored_sources.stored_source import (
     NOW,
     State,
-    nothing_due,
     now,
     paths,
     stored,
 )
 
-
-@pytest.fixture(autouse=True)
-def clock():
-    with nothing_due() as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def tenant(make_project):
-    return make_project()
+pytestmark = pytest.mark.usefixtures("clock")
 
 
 @pytest.fixture

@@ -14,25 +14,15 @@ from search.retrieval import index_state, links, page_search
 from search.sources import Moved, Page
 from search.stored_sources import queue, runs
 from tests.conftest import logged_in
-from tests.search.stored_sources.source_fixtures import (
+from tests.search.stored_sources.stored_source import (
     NOW,
     State,
-    nothing_due,
     now,
     paths,
     stored,
 )
 
-
-@pytest.fixture(autouse=True)
-def clock():
-    with nothing_due() as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def tenant(make_project):
-    return make_project()
+pytestmark = pytest.mark.usefixtures("clock")
 
 
 @pytest.fixture
