@@ -28,8 +28,13 @@ def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, re
 
 def prefetch_purpose(request: HttpRequest) -> str:
     """`prefetch` when a browser fetches a page before it is opened, which is not a view; else empty."""
-    purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz")).lower()
-    return "prefetch" if "prefetch" in purpose or "prerender" in purpose or "preview" in purpose else ""
+    purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
+    return "prefetch" if is_prefetch(purpose) else ""
+
+
+def is_prefetch(purpose: str) -> bool:
+    """Whether the values of purpose headers say that a page is fetched before it is opened."""
+    return any(word in purpose.lower() for word in ("prefetch", "prerender", "preview"))
 
 
 def is_staff(request: HttpRequest) -> bool:

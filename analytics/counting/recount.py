@@ -235,10 +235,12 @@ def _compute_change(project_id: int, changes: Changes) -> tuple[visit_history.Ch
     known = (visit_history.decode(blobs) + old).sorted()  # the visit history, and visits that were trimmed from it
     horizon = settings.ENV.visitor_horizon_days * 24
     change = visit_history.replace_visits(known, (known.exclude(old.exclude(new)) + new).sorted(), horizon)
-    kept = visit_history.encode(visit_history.trim(change.histories, trimmed, horizon), len(visitors))
-    left = [place for place, blob in enumerate(kept) if blob]
-    histories = VisitorHistories([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
-    return change, histories, [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
+    packed = visit_history.encode(visit_history.trim(change.histories, trimmed, horizon), len(visitors))
+    left = [place for place, blob in enumerate(packed) if blob]
+    histories = VisitorHistories(
+        [visitors[n] for n in left], [int(trimmed[n]) for n in left], [packed[n] for n in left]
+    )
+    return change, histories, [visitor for visitor, blob in zip(visitors, packed, strict=True) if not blob]
 
 
 def _visits(number: dict[int, int], views: list[StoredView]) -> visit_history.Visits:

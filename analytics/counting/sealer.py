@@ -249,11 +249,14 @@ def _compute_change(project_id: int, seen: Ints) -> tuple[list[Bucket], VisitorH
         visit_history.decode(blobs), visit_history.from_views(who, page, kind, hour), trimmed, horizon
     )
     long = visit_history.hours_to_trim_before(change.histories, len(visitors))
-    kept = visit_history.trim(change.histories, long, horizon) if long.any() else change.histories
+    histories = visit_history.trim(change.histories, long, horizon) if long.any() else change.histories
     trimmed = np.maximum(trimmed, long)
     viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
-    histories = VisitorHistories(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
-    return hourly_changes(change, viewed_hour, viewed, views), histories
+    packed = visit_history.encode(histories, len(visitors))
+    return (
+        hourly_changes(change, viewed_hour, viewed, views),
+        VisitorHistories(visitors.tolist(), trimmed.tolist(), packed),
+    )
 
 
 def hourly_changes(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:

@@ -106,9 +106,9 @@ def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> tu
     """The visit histories that get shorter, and the visitors whose history is empty now."""
     trimmed, blobs = load_histories(project_id, visitors)
     limit = np.maximum(trimmed, before)
-    kept = visit_history.encode(visit_history.trim(visit_history.decode(blobs), limit, horizon), len(blobs))
-    removed = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
-    left = [n for n, blob in enumerate(blobs) if kept[n] and len(kept[n]) != len(blob)]
+    packed = visit_history.encode(visit_history.trim(visit_history.decode(blobs), limit, horizon), len(blobs))
+    removed = [visitor for visitor, blob in zip(visitors, packed, strict=True) if not blob]
+    left = [n for n, blob in enumerate(blobs) if packed[n] and len(packed[n]) != len(blob)]
     return VisitorHistories(
-        [visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]
+        [visitors[n] for n in left], [int(limit[n]) for n in left], [packed[n] for n in left]
     ), removed

@@ -216,12 +216,12 @@ def hours_to_trim_before(histories: Visits, count: int) -> Ints:
 def _is_older_than_kept(added: Visits, related: Visits, trimmed: Ints) -> npt.NDArray[np.bool_]:
     """A mask: which visits are older than the latest trimmed visit of the same visitor and page."""
     old = added.hour < trimmed[added.who]
-    kept = related[related.hour < trimmed[related.who]]
-    if not old.any() or not len(kept):
+    stored = related[related.hour < trimmed[related.who]]
+    if not old.any() or not len(stored):
         return np.zeros(len(added), bool)
-    pairs, place = np.unique(kept.pairs(), return_inverse=True)
+    pairs, place = np.unique(stored.pairs(), return_inverse=True)
     latest = np.zeros(len(pairs), np.int64)
-    np.maximum.at(latest, place, kept.hour)
+    np.maximum.at(latest, place, stored.hour)
     at = np.minimum(np.searchsorted(pairs, added.pairs()), len(pairs) - 1)
     lost: npt.NDArray[np.bool_] = old & (pairs[at] == added.pairs()) & (latest[at] >= added.hour)
     return lost

@@ -109,8 +109,8 @@ class _Import:
         position = _Position(self.summary.start_offset)
         damaged = None
         try:
-            for dropped, lines in self.log.blocks():
-                position = self.read(position, dropped, lines)
+            for too_long, lines in self.log.blocks():
+                position = self.queue_views(position, too_long, lines)
         except DamagedLog as failure:
             damaged = failure
         self.summary.has_partial_line = self.log.has_partial_line
@@ -142,13 +142,16 @@ class _Import:
     def is_log(self) -> bool:
         return self.summary.start_offset > 0 or self.summary.skipped[SkipReason.UNREADABLE] < self.summary.lines
 
-    def read(self, position: _Position, dropped: int, lines: list[bytes]) -> _Position:
-        """Queue the views of some lines. Returns the position after them."""
+    def queue_views(self, position: _Position, too_long: int, lines: list[bytes]) -> _Position:
+        """Queue the views of some lines for storage. Returns the position after them.
+
+        `too_long` is the size of a skipped line before them, or 0.
+        """
         summary, views, observations = self.summary, self.views, []
-        safe = None  # the position to continue from after these are stored
+        resume_position = None  # where an import may continue after these views are stored
         offset, last_line = position
-        if dropped:
-            offset, last_line = offset + dropped, None
+        if too_long:
+            offset, last_line = offset + too_long, None
             summary.lines += 1
             self.skip(SkipReason.UNREADABLE)
         for line in lines:
@@ -160,13 +163,13 @@ class _Import:
             else:
                 observations.append(view)
                 if views.minute != before:
-                    safe = _Position(offset, last_line)
+                    resume_position = _Position(offset, last_line)
             offset, last_line = offset + len(line) + 1, line
         if observations:
             instants = [view.at for view in observations]
             summary.first = min([*instants, summary.first or instants[0]])
             summary.last = max([*instants, summary.last or instants[0]])
-            self.pending.append((recording.send(self.project, observations), safe))
+            self.pending.append((recording.send(self.project, observations), resume_position))
             if len(self.pending) > _MAX_PENDING:
                 self.wait_for_oldest()
         summary.share = self.log.share()
@@ -182,12 +185,12 @@ class _Import:
 
     def wait_for_oldest(self) -> None:
         """Wait until the oldest batch is stored."""
-        future, safe = self.pending.popleft()
+        future, resume_position = self.pending.popleft()
         receipt = future.result()
         self.summary.new += receipt.accepted + receipt.ignored
         self.summary.known += receipt.duplicates
-        if safe and time.monotonic() > self.saved_at + _SAVE_SECONDS:
-            self.save_position(safe)
+        if resume_position and time.monotonic() > self.saved_at + _SAVE_SECONDS:
+            self.save_position(resume_position)
 
     def save_position(self, position: _Position) -> None:
         """Save that the log is imported up to a position."""

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from analytics import agents
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST, Observation
+from analytics.collecting.requests import is_prefetch
 from analytics.logs import formats
 from analytics.logs.formats import Request
 from docsite.core.http import client_address
@@ -110,7 +111,7 @@ class ViewParser:
             return SkipReason.HOST
         if self.folder and not f"{path}/".startswith(f"{self.folder}/"):
             return SkipReason.FOLDER
-        if request.purpose and any(word in request.purpose.lower() for word in ("prefetch", "prerender", "preview")):
+        if is_prefetch(request.purpose):
             return SkipReason.AHEAD
         return None
 

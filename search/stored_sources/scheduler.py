@@ -55,13 +55,13 @@ class _Scheduler:
                 source = queue.claim_next()
                 connection.close()  # reading may take hours
                 if source:
-                    self._read(source)
+                    self._run_worker(source)
             except Exception:  # the thread lives as long as the process
                 logger.exception("The scheduler could not look for due sources.")
                 pause = RETRY_SECONDS
             connection.close()
 
-    def _read(self, source: Source) -> None:
+    def _run_worker(self, source: Source) -> None:
         command = [sys.executable, "-m", "search.stored_sources.worker", str(source.pk), source.runner]
         # Nothing is written to its standard input. It closes when this process dies, and then the worker ends, too.
         with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as self.worker:

@@ -99,19 +99,19 @@ def _fit_weights(rows: list[Any], right: list[float], weights: list[float]) -> M
 
     features, y, w = np.array(rows), np.array(right), np.array(weights)
     offset = features @ np.array([FIXED.get(name, 0.0) for name in NAMES])
-    kept = [number for number, name in enumerate(NAMES) if name not in FIXED]
+    fitted = [number for number, name in enumerate(NAMES) if name not in FIXED]
     while True:
-        intercept, *found = fit_logistic(features[:, kept], y, w, offset)
+        intercept, *found = fit_logistic(features[:, fitted], y, w, offset)
         wrong = [
             (-value if NAMES[number] in AGAINST else value, number)
-            for number, value in zip(kept, found, strict=True)
+            for number, value in zip(fitted, found, strict=True)
             if NAMES[number] not in EITHER
         ]
         worst, number = min(wrong)
         if worst >= 0:
             break
-        kept.remove(number)
-    weight = {NAMES[number]: round(float(value), 3) for number, value in zip(kept, found, strict=True)}
+        fitted.remove(number)
+    weight = {NAMES[number]: round(float(value), 3) for number, value in zip(fitted, found, strict=True)}
     return Model(round(float(intercept), 3), {name: value for name, value in (weight | FIXED).items() if value})
 
 
