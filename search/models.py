@@ -200,7 +200,7 @@ class Section(models.Model):
 
 
 class Index(models.Model):
-    """The data of a project's index as a whole. It changes with the project's `Generation`."""
+    """What a project has once for its whole index, not for each page. It changes with the project's `Generation`."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="index")
     builder = models.CharField(

@@ -7,8 +7,8 @@ words: `bot` or `ai` inside a longer word means nothing.
 To add a client, add its name to `ai_names` or `bot_names`, and a user agent to the tests.
 """
 
+from analytics.agents.classification import classify
 from analytics.agents.requested_format import is_markdown_fetch, prefers_markdown, requested_format
-from analytics.agents.rules import classify
 from analytics.agents.verdict import AI_CLASSES, KNOWN_CRAWLERS, MAX_LENGTH, Verdict
 
 VERSION = 3  # raise it when a rule changes: each view carries the version that classified it

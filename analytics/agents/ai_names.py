@@ -16,7 +16,7 @@ three words. A key in parentheses is a kind of client instead of an operator.
 Seeded from ai.robots.txt and crawler-user-agents (both MIT, see THIRD-PARTY.md).
 """
 
-from analytics.agents.user_agent import word_set
+from analytics.agents.user_agent_parser import word_set
 
 # Crawlers that collect text for training models, or for data sets that are sold for training.
 TRAINING = {

@@ -2,7 +2,7 @@
 
 import re
 
-from analytics.agents.user_agent import word_set
+from analytics.agents.user_agent_parser import word_set
 
 _BEGINS = re.compile(
     r".{0,2}(?:Mozilla[/ ]\d|ozilla/|AppleWebKit/|Chrome/|OPR/|Opera[/ ]|nook |BlackBerry|Nokia|SonyEricsson|SAMSUNG|"

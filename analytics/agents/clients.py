@@ -1,7 +1,7 @@
 """Recognize HTTP libraries, and bots without an entry."""
 
 from analytics.agents.browsers import is_old_browser
-from analytics.agents.user_agent import Name, ParsedUserAgent, split_words, word_set
+from analytics.agents.user_agent_parser import Name, ParsedUserAgent, split_words, word_set
 
 # HTTP libraries and tools, by the first name of their user agents.
 _LIBRARIES = word_set(

@@ -4,7 +4,7 @@ import re
 
 from analytics.agents.ai_names import HOMES
 from analytics.agents.clients import find_library
-from analytics.agents.user_agent import Name, ParsedUserAgent, client_name, split_words, word_set
+from analytics.agents.user_agent_parser import Name, ParsedUserAgent, client_name, split_words, word_set
 from analytics.agents.verdict import Verdict
 
 # Companies, models and frameworks, anywhere in a name. Only `_NOT_BRANDS` contain the same letters.

@@ -154,7 +154,7 @@ class ReportState:
         )
 
     def _query_pairs(self, *, with_range: bool = False) -> list[tuple[str, str]]:
-        """The values that differ from the defaults; with `with_range`, also the default range."""
+        """Query parameters of the report: fields that differ from their defaults, and the range if `with_range`."""
         values = []
         for field in fields(self):
             value = getattr(self, field.name)

@@ -71,7 +71,7 @@ def list_feedback(
     statuses: Sequence[str] = (),
     after: Moment | None = None,
 ) -> list[Feedback]:
-    """Feedback of the half-open range, latest first; with `after`, only rows that follow it."""
+    """Feedback of the half-open range, latest first; with `after`, only what is older than that."""
     feedback = _select(project, start, end, source, statuses)
     if after:
         feedback = feedback.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)

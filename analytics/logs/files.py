@@ -122,10 +122,10 @@ def _unpacking() -> Iterator[None]:
 
 
 def _is_whole(line: bytes, before: bytes, *, finished: bool) -> bool:
-    """Whether a line without an end is complete, so that no more of it will be written.
+    """Whether the last line of a log is complete, although no line break follows it.
 
-    Valid JSON is complete. A line of another format has as many fields as the line before
-    it. While its log is still written it must also end with a quote, because a number at its end may be cut.
+    Valid JSON is complete. A line of another format is if it has as many fields as the line before. While the
+    log still grows, it must also end with a quote: `20` at the end may be the beginning of `200`.
     """
     text = formats.decode(line)
     if formats.parse_line(text) is None:

@@ -3,6 +3,6 @@
 Others import `pipeline` (the whole course of an answer) and `prompts` (the
 messages to a model). The pipeline uses `follow_ups` (“Continue”), `extractive`
 (answers without a model), `refusals` (the text of a refusal), `refusal_detector`
-(whether a model refuses), `suggestions` (sections to read next) and `phrases`
+(whether a model refuses), `suggestions` (sections to read next) and `translations`
 (sentences of the service in each language).
 """

@@ -18,7 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from assistant.answering.phrases import choose_phrases, escape_markdown
+from assistant.answering.translations import choose_phrases, escape_markdown
 from assistant.citations.citation_links import CitationChecker
 from assistant.events import Source, Text
 from search.hits import Hit

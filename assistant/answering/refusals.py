@@ -14,7 +14,7 @@ You can also [ask for help](https://support.example/?threadId=thr_1).
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from assistant.answering.phrases import choose_phrases, escape_markdown
+from assistant.answering.translations import choose_phrases, escape_markdown
 from assistant.events import Text
 from assistant.question import AnswerSettings
 from search.hits import Hit

@@ -79,7 +79,7 @@ class Passage:
         return self._sentences[max(range(len(self._sentences)), key=rank)] if self._sentences else ""
 
     def find_sentence(self, quoted: str) -> str:
-        """Find a quoted sentence, perhaps written in Markdown, in the text. Empty when no sentence is like it."""
+        """The sentence of the passage most like a quoted one (which may have Markdown); empty if none shares a word."""
         flat = " ".join(quoted.split())
         if flat and flat in self.page.text[self.page.start :]:
             return flat

@@ -42,11 +42,11 @@ _CLOSING = ".,;:!?)…。，、；：！？"
 
 
 class StreamRewriter(ABC):
-    """Rewrites a streamed answer.
+    """Rewrites an answer while it streams, though a link or a citation may arrive in several chunks.
 
-    A step takes the next piece off `_pending` and writes what it becomes. It
-    returns False, and changes nothing, when it needs more text to decide.
-    `steps` names the method for each sign that needs a decision of its own.
+    `steps` maps a character, such as `[`, to the method that handles text which begins with it.
+    Such a method takes its piece off `_pending` and writes what replaces it. While it needs more
+    text to decide, it changes nothing and returns False.
     """
 
     steps: ClassVar[Mapping[str, str]]

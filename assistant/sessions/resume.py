@@ -180,7 +180,7 @@ async def _announce(answer: RunningAnswer) -> None:
 
 
 async def _copy(answer: RunningAnswer) -> None:
-    """Copy the log of an answer in batches. Copies all of it again after Redis failed or lost its data."""
+    """Copy the log of an answer to Redis, in batches, until it ends. Starts again after Redis failed or lost data."""
     copied, entries, heartbeat = 0, 0, time.monotonic()
     while True:
         await answer.wait_for_event(copied, HEARTBEAT_SECONDS)

@@ -54,7 +54,7 @@ def read_text_in_folder(root: Path, file: Path, max_bytes: int = MAX_BYTES) -> s
 
 
 def quote_path(path: str) -> str:
-    """Percent-encode a file's path for a URL. Raises ValueError with the end of a sentence when it is not UTF-8."""
+    """Percent-encode a file's path for a URL. Raises ValueError when it is not UTF-8; the caller names the file."""
     try:
         return quote(path)
     except UnicodeEncodeError:

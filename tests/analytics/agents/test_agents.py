@@ -21,8 +21,8 @@ from analytics.agents import (
     prefers_markdown,
     requested_format,
 )
-from analytics.agents.rules import TABLES, _classify
-from analytics.agents.user_agent import MAX_NAMES, MAX_PIECES, normalize, parse, split_words
+from analytics.agents.classification import TABLES, _classify
+from analytics.agents.user_agent_parser import MAX_NAMES, MAX_PIECES, normalize, parse, split_words
 from tests.analytics.agents.user_agents import (
     HUMANS,
     NAMED,

@@ -66,7 +66,7 @@ class Name(NamedTuple):
 
 @dataclass
 class ParsedUserAgent:
-    """A parsed user agent: names, `phrases` (names of several words), hosts of links, and whether it is mobile."""
+    """A parsed user agent: names, `translations` (names of several words), hosts of links, and whether it is mobile."""
 
     names: list[Name] = field(default_factory=list)
     phrases: list[str] = field(default_factory=list)

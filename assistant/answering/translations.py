@@ -65,7 +65,7 @@ OTHER_LANGUAGES = {
 
 
 def choose_phrases(hits: Sequence[Hit]) -> Phrases:
-    """The sentences in the language of the best hit; in English for every other language."""
+    """The service's sentences in the language of the best hit, or in English if they are not translated."""
     language = (hits[0].language or "") if hits else ""
     return OTHER_LANGUAGES.get(language[:2].lower(), ENGLISH)
 

@@ -6,7 +6,7 @@ from analytics.agents import ai_names, bot_names
 from analytics.agents.browsers import is_full_browser, looks_like_browser
 from analytics.agents.clients import find_bot_mark, find_library, is_search_engine
 from analytics.agents.families import match_family
-from analytics.agents.user_agent import Name, ParsedUserAgent, client_name, normalize, parse
+from analytics.agents.user_agent_parser import Name, ParsedUserAgent, client_name, normalize, parse
 from analytics.agents.verdict import MAX_LENGTH, Verdict
 
 # If a user agent has names of several classes, the first class here decides: `Claude-User (claude-code/2.1)` is
