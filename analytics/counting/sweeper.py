@@ -103,7 +103,7 @@ def _next_visitors(last: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> tuple[VisitorHistories, list[int]]:
-    """The histories that get shorter without visits that no count needs, and visitors with none left. Stores nothing."""
+    """The histories that get shorter without visits that no count needs, and visitors with none left."""
     trimmed, blobs = load_histories(project_id, visitors)
     limit = np.maximum(trimmed, before)
     packed = visit_history.encode(visit_history.trim(visit_history.decode(blobs), limit, horizon), len(blobs))
