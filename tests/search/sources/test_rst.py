@@ -81,9 +81,9 @@ def test_headings_have_the_anchors_of_the_site(source, heading):
     ],
 )
 def test_no_text_holds_it_up_or_breaks_it(source):
-    started = time.perf_counter()
+    started = time.process_time()
     assert isinstance(rst.read(source).markdown, str)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(
