@@ -1,1 +1,1 @@
-"""Questions answered from the documentation, streamed to readers, kept as conversations."""
+"""Answers questions from the documentation, streams the answers to readers, and stores conversations."""

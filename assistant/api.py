@@ -41,7 +41,7 @@ def _errors(*, bodyless: bool = False) -> dict[int, object]:
 
 
 def _add_message_endpoint(name: str) -> None:
-    """Let clients ask in a protocol. Version 1 has a smaller body; later protocols have that of version 2."""
+    """Let clients ask in a protocol. Version 1 has a smaller body; all other protocols have the body of version 2."""
     protocol = PROTOCOLS[name]
     schema = Ask if name == "v1" else AskV2
 
@@ -70,12 +70,12 @@ for _name in routers:
 @router_v2.get(
     "/{domain}/message/{path:chatId}/stream",
     auth=AssistantKey(assistant_charges, counted=False),
-    summary="Go on reading a running answer",
+    summary="Resume a running answer",
     response={204: None, **_errors(bodyless=True)},
     openapi_extra=_stream(PROTOCOLS["v2"], "The answer of that chat from its first event."),
 )
 async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpResponse | StreamingHttpResponse:
-    """Stream the running answer of a chat from its beginning; 204 when there is none of this reader's."""
+    """Stream the running answer of a chat from its beginning; 204 if this reader has none."""
     asker = identify_asker(request.auth, "", _origin(request), chatId)
     answer = await find_chat(asker)
     if answer is None:
@@ -90,7 +90,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
     response={204: None, **_errors()},
 )
 async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpResponse:
-    """End a reader's running answer, and keep the text so far; the response is the same when none runs."""
+    """End a reader's running answer, and store its text so far. The response is the same if none runs."""
     asker = identify_asker(request.auth, payload.fp, _origin(request), "")
     answer = await find_message(asker, payload.threadId, payload.messageId)
     if answer:
@@ -122,17 +122,17 @@ def _response(
 async def _chunks(
     answer: RunningAnswer | RemoteAnswer, protocol: StreamProtocol, is_delivered: DeliveryCheck
 ) -> AsyncGenerator[bytes, None]:
-    """The body of a response: one chunk for each event. Never raises, since Daphne would leave the reader hanging.
+    """The body of a response: one chunk for each event. Never raises: Daphne would never end the response.
 
-    When all bytes are sent at once, a reader who has left seems to have received
-    them. So the end of a resumable answer waits a moment after its start: by then
-    the server knows who has left and may come back for it.
+    If all bytes are sent at once, TCP may report delivery although the reader has
+    left. So the end of a resumable answer waits until a moment after its start. By
+    then the server knows whether the reader has left and may resume the answer.
     """
     encoder = protocol.encoder()
     loop = asyncio.get_running_loop()
     earliest_end = loop.time() + (MIN_STREAM_SECONDS if answer.resumable else 0)
     try:
-        async with aclosing(answer.read(is_delivered)) as events:
+        async with aclosing(answer.subscribe(is_delivered)) as events:
             async for event in events:
                 if event is None:
                     yield protocol.keep_alive
@@ -152,9 +152,9 @@ def _caller(request: HttpRequest) -> Message.Caller:
 
 
 def _delivery_check(request: HttpRequest) -> DeliveryCheck:
-    """Whether the bytes have reached the reader, where the server is ours and can tell (`docsite.server.daphne`)."""
+    """The check whether a response has reached its reader. Only our own server has one (`docsite.server.daphne`)."""
     extensions = request.scope.get("extensions", {})  # type: ignore[attr-defined]  # of Django's ASGIRequest
-    is_delivered: DeliveryCheck = extensions.get("docsite.taken", assume_delivered)
+    is_delivered: DeliveryCheck = extensions.get("docsite.is_delivered", assume_delivered)
     return is_delivered
 
 

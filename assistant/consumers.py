@@ -1,4 +1,4 @@
-"""The widget's socket: the same answer as over HTTP, each part one JSON message."""
+"""The WebSocket of the widget: the same answers as over HTTP, each part as one JSON message."""
 
 import asyncio
 import contextlib
@@ -44,7 +44,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
     first_message_timer: asyncio.TimerHandle | None = None
 
     async def connect(self) -> None:
-        """Accept a page of an allowed origin; anything else is refused before it opens (403)."""
+        """Accept pages on allowed origins. Other connections are refused before they open (403)."""
         self.domain = self.scope["url_route"]["kwargs"]["domain"]
         if not await self._is_allowed():
             await self.close()
@@ -55,7 +55,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         )
 
     async def disconnect(self, code: int) -> None:
-        """The reader left. The answer waits a while, since the reader may come back."""
+        """Stop sending. The answer runs on for a while, since the reader may resume it."""
         if self.first_message_timer:
             self.first_message_timer.cancel()
         if self.sending:
@@ -99,7 +99,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             self.answer.stop()
 
     async def _admit(self, message: dict[str, Any], *, counted: bool) -> Caller:
-        """The caller of a message with a key, if no answer is running on this socket."""
+        """The caller, by the key in the message. Raises `ApiError`, also if an answer is running on this socket."""
         if self.sending and not self.sending.done():
             raise ApiError(409, "An answer is still running.")
         token = message.get("key")
@@ -122,10 +122,10 @@ class AssistantSocket(AsyncWebsocketConsumer):
         self.sending = asyncio.create_task(self._send_parts(answer, after))
 
     async def _send_parts(self, answer: RunningAnswer | RemoteAnswer, after: int) -> None:
-        """Send all parts but those that the client has seen. It always gets the last one."""
+        """Send the parts after the first `after` ones, which the client has. It always gets the last part."""
         encoder, to_skip = PROTOCOLS["socket"].encoder(), after
         try:
-            async with contextlib.aclosing(answer.read()) as events:
+            async with contextlib.aclosing(answer.subscribe()) as events:
                 async for event in events:
                     if event is None:
                         continue  # the server's own pings keep a socket alive
@@ -136,7 +136,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
                     to_skip = max(0, to_skip - len(parts))
                     for part in new_parts:
                         await self.send(text_data=part)
-        except Exception as failure:  # the same boundary, of the answer's own task
+        except Exception as failure:  # the boundary of this task
             await self._refuse(api_middleware.as_api_error(failure))
         finally:
             self.answer = None
@@ -148,7 +148,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
     @property
     def origin(self) -> str:
-        """The page's origin. It is the service's own where the client sends none."""
+        """The origin of the page; the origin of the service if the client sends none."""
         scheme = client_address.scheme(self.scope).replace("ws", "http")
         return self._header(b"origin").lower() or f"{scheme}://{self._header(b'host').lower()}"
 

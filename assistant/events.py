@@ -52,7 +52,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Who answers now (`rung`) and why the rung before it was left (`reason`). The last one has the `scope`."""
+    """Who answers now (`rung`), and why the rung before failed (`reason`). The last status has the `scope`."""
 
     rung: Rung
     reason: str = ""
@@ -69,7 +69,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page that the text cites from here on. `number` is its number in the text."""
+    """A page that the following text cites. `number` is its number in the text."""
 
     number: int
     url: str
@@ -92,12 +92,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Abort:
-    """The answer ends here because the reader asked for it, or left."""
+    """The answer ends here because the reader stopped it, or left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The answer is complete. Token counts are the model server's, 0 where it sent none."""
+    """The answer is complete. Token counts come from the model server; 0 if it sends none."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0

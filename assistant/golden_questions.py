@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
-from assistant import configuration
+from assistant import passage_search
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
 from assistant.conversations.threads import UnstoredConversation
@@ -21,7 +21,7 @@ from assistant.question import Question
 from docsite.core.tenants.models import Project
 from search.signals import IndexWarning
 
-MAX_SECONDS = 5.0  # of an ingest; the question being asked is finished
+MAX_SECONDS = 5.0  # in which an ingest begins questions
 
 
 class AnswerFailed(RuntimeError):
@@ -48,7 +48,7 @@ def run(
 
 
 def check(project: Project, preview: Callable[[], AbstractContextManager[None]]) -> list[IndexWarning]:
-    """The questions that fail with a staged index, new failures first. Stores nothing.
+    """Warn about the questions that fail with a staged index, new failures first. Stores nothing.
 
     Within `preview()` searches find the staged index.
     """
@@ -73,8 +73,8 @@ def check(project: Project, preview: Callable[[], AbstractContextManager[None]])
 
 def _update_result(project: Project, question: GoldenQuestion) -> None:
     """Set the pages that the answer cites, and whether the question passes."""
-    voice = AssistantSettings.for_project(project).voice()
-    outcome = answer_without_model(project, Question(question.text, voice=voice))
+    answer_settings = AssistantSettings.for_project(project).to_answer_settings()
+    outcome = answer_without_model(project, Question(question.text, settings=answer_settings))
     question.cited = [project.path_of(source.url) for source in outcome.sources]
     question.passed = set(question.paths) <= set(question.cited) if question.paths else not question.cited
 
@@ -89,8 +89,8 @@ def answer_without_model(project: Project, question: Question) -> Outcome:
         return outcome
 
     async def retrieve(question: Question) -> Retrieved:
-        # In the thread that waits here, whose database connection is open already.
-        return await sync_to_async(configuration.retrieve)(project, question)
+        # In the waiting thread, because it already has a database connection.
+        return await sync_to_async(passage_search.find)(project, question)
 
     outcome = async_to_sync(answer)()
     if outcome.state != "done":

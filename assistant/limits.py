@@ -9,7 +9,7 @@ ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org")
 
 
 def assistant_charges(caller: Caller) -> list[Charge]:
-    """What a question costs. The address comes first, so that one address cannot use up the organization's limit."""
+    """The limits of a question. The address comes first, so that one address cannot use up the organization's limit."""
     return [
         (ASSISTANT_IP, network_of(caller.address)),
         (ASSISTANT_ORG, str(caller.project.organization_id)),

@@ -13,23 +13,26 @@ class Turn:
 
     role: Literal["user", "assistant"]
     text: str
-    broken_off: bool = False  # an answer that was stopped or failed
+    broken_off: bool = False  # the answer was stopped or failed
 
 
 @dataclass(frozen=True)
 class Context:
-    """Something on the page that the reader pointed at."""
+    """A selected text or a code block of the page that the question is about."""
 
     value: str
     path: str = ""
 
 
 @dataclass(frozen=True)
-class Voice:
-    """A site owner's settings for answers. `threshold`: the smallest chance of an answer; None: the calibrated one."""
+class AnswerSettings:
+    """How the owner of a site wants its answers.
+
+    The assistant refuses when the chance of an answer (0..1) is below `threshold`. None is the calibrated value.
+    """
 
     instructions: str = ""
-    deflection: str = ""
+    refusal_text: str = ""
     support_url: str = ""
     threshold: float | None = None
 
@@ -44,6 +47,6 @@ class Question:
     context: Sequence[Context] = ()
     current_path: str = ""
     client_history: Sequence[Turn] = ()
-    previous_questions: str = ""  # where this one says too little by itself
-    suggestions: bool = False
-    voice: Voice = field(default_factory=Voice)
+    previous_questions: str = ""  # searched too, if this question is too short to be understood alone
+    suggestions: bool = False  # whether the reader wants a list of sections to read next
+    settings: AnswerSettings = field(default_factory=AnswerSettings)

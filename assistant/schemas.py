@@ -41,7 +41,7 @@ class MessageIn(BaseModel):
 
 
 class ContextIn(BaseModel):
-    """Something on the page that the reader pointed at."""
+    """A selected text or a code block of the page that the question is about."""
 
     type: Literal["code", "textSelection"] | None = None
     value: StrictStr = Field(max_length=MAX_TEXT)
@@ -59,9 +59,9 @@ class Ask(BaseModel):
     filter: FilterIn | None = None
     context: list[ContextIn] | None = Field(None, max_length=50)
     currentPath: StrictStr | None = Field(None, max_length=200, description="Page the reader is on.")
-    suggestions: StrictBool = Field(False, description="End the answer with up to three places to read on.")
+    suggestions: StrictBool = Field(False, description="End the answer with up to three sections to read next.")
     resumable: StrictBool = Field(
-        False, description="The answer runs on for a while when its reader is gone, to be resumed."
+        False, description="The answer runs on for a while after its reader has left, so that it can be resumed."
     )
 
     @field_validator("messages")
@@ -102,7 +102,7 @@ class Ask(BaseModel):
 class AskV2(Ask):
     """A question of a client of AI SDK 5 or later."""
 
-    id: StrictStr | None = Field(None, max_length=256, description="The client's own id of the chat, to resume by.")
+    id: StrictStr | None = Field(None, max_length=256, description="The client's id of the chat, to resume its answer.")
     trigger: Literal["submit-message", "regenerate-message"] | None = Field(
         None, description="`regenerate-message` replaces the last answer."
     )
@@ -127,4 +127,4 @@ class Stop(BaseModel):
 class Resume(Stop):
     """Which answer to resume over the socket."""
 
-    after: Whole = Field(0, ge=0, description="How many events of the answer have been seen.")
+    after: Whole = Field(0, ge=0, description="How many parts of the answer the client has.")

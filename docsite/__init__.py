@@ -1,6 +1,6 @@
 """The Django project of the service.
 
 Every app builds on `core`. `site` is the documentation site of the service
-itself. `server` puts the apps together and runs them. `core` imports nothing
+itself. `server` combines the apps and runs them. `core` imports nothing
 of these; `server` imports everything.
 """

@@ -18,7 +18,7 @@ from docsite.server.routing import Http, sockets
 limit_signals_to_pages()
 application = ProtocolTypeRouter({"http": Http(), "lifespan": lifespan, "websocket": sockets()})
 
-# Loaded modules stay loaded: without this, each full collection walks through all of them and stops every stream.
+# Without this, each full garbage collection examines all loaded modules, and every stream waits for it.
 gc.collect()
 gc.freeze()
 gc.set_threshold(10_000, 20, 50)

@@ -1,8 +1,8 @@
 """Every environment variable of the service: typed, with its default and its meaning.
 
 `Env` feeds `settings.py`, the configuration page of the documentation and the
-test that compares the two. A value that does not fit stops the start-up with a
-sentence that names the variable.
+test that compares the two. An invalid value stops the start-up with a sentence
+that names the variable.
 """
 
 import contextlib
@@ -29,15 +29,15 @@ class Env(BaseSettings):
 
     secret_key: str = Field(
         default="",
-        description="Signs sessions. Empty: made once and kept in `DATA_DIR/secret_key`. "
-        "Set the same value on every host.",
+        description="Signs sessions. Empty: the service creates a key at its first start and stores it in "
+        "`DATA_DIR/secret_key`. Set the same value on every host.",
     )
     debug: bool = Field(default=False, description="Show tracebacks in the browser. Never on a public host.")
     allowed_hosts: List = Field(
         default=("127.0.0.1", "localhost", "[::1]"),
         description="Host names the service answers to, separated by commas.",
     )
-    data_dir: Path = Field(default=Path("var"), description="Folder of the database and of made secrets.")
+    data_dir: Path = Field(default=Path("var"), description="Folder of the database and of generated secrets.")
     database_url: str = Field(
         default="",
         description="`postgres://user:password@host/name`, or `sqlite:///path`. "
@@ -45,8 +45,9 @@ class Env(BaseSettings):
     )
     redis_url: str = Field(
         default="",
-        description="`redis://host:6379/0`: rate limits are counted in Redis, and answers can be resumed in any "
-        "process. Empty: counted in the database, resumed in the process that makes them.",
+        description="`redis://host:6379/0`: Redis counts rate limits, and every process can resume every answer. "
+        "Empty: the database counts rate limits, and only the process that writes an answer can resume "
+        "it.",
     )
     trusted_proxies: List = Field(
         default=(),
@@ -68,68 +69,88 @@ class Env(BaseSettings):
     openai_api_key: str = Field(default="", description="Key sent to the model server. Empty: none is sent.")
     openai_model: str = Field(default="gpt-4o-mini", description="Model name sent to the model server.")
     openai_fallback_model: str = Field(
-        default="", description="Model that is asked when the first one fails before its first word. Empty: none."
+        default="", description="Model that is asked when the first model fails before its first word. Empty: none."
     )
-    openai_fallback_base_url: str = Field(default="", description="Its server. Empty: `OPENAI_BASE_URL`.")
+    openai_fallback_base_url: str = Field(
+        default="", description="Base address of the server of the fallback model. Empty: `OPENAI_BASE_URL`."
+    )
     openai_fallback_api_key: str = Field(
         default="",
-        description="Key sent to that server. Empty: `OPENAI_API_KEY` on the same server, none on another.",
+        description="Key sent to the server of the fallback model. Empty: `OPENAI_API_KEY` on the same server, none "
+        "on another.",
     )
-    openai_max_tokens: int = Field(default=2048, ge=1, description="Most tokens a model may write for one answer.")
-    openai_connect_seconds: Seconds = Field(default=5, description="Time for the connection to a model server.")
-    openai_first_token_seconds: Seconds = Field(default=20, description="Time until an answer's first word.")
-    openai_between_tokens_seconds: Seconds = Field(default=20, description="Longest silence within an answer.")
-    openai_answer_seconds: Seconds = Field(default=120, description="Time for a whole answer.")
-    openai_answer_kib: int = Field(default=256, ge=1, description="Largest answer, in KiB of text.")
+    openai_max_tokens: int = Field(
+        default=2048, ge=1, description="Maximum number of tokens that a model may write for one answer."
+    )
+    openai_connect_seconds: Seconds = Field(default=5, description="Maximum time to connect to a model server.")
+    openai_first_token_seconds: Seconds = Field(
+        default=20, description="Maximum time until the first word of an answer."
+    )
+    openai_between_tokens_seconds: Seconds = Field(
+        default=20, description="Maximum time between two words of an answer."
+    )
+    openai_answer_seconds: Seconds = Field(default=120, description="Maximum time for a whole answer.")
+    openai_answer_kib: int = Field(default=256, ge=1, description="Maximum size of an answer, in KiB of text.")
     openai_breaker_failures: int = Field(
-        default=5, ge=1, description="After as many failures in a row a model server is left alone."
+        default=5, ge=1, description="Number of failures in a row after which a model server is not asked for a while."
     )
-    openai_breaker_seconds: Seconds = Field(default=30, description="For how long, before one request tries again.")
+    openai_breaker_seconds: Seconds = Field(
+        default=30, description="How long a failing model server is not asked. Then one request tries again."
+    )
     daily_tokens_per_project: int = Field(
         default=50_000_000,
         ge=0,
-        description="Tokens of model servers that a project may use in a day (UTC); "
-        "beyond that answers are quoted from the documentation.",
+        description="Tokens of model servers that a project may use in a day (UTC). After that, answers are quoted "
+        "from the documentation.",
     )
     max_running_answers: int = Field(
-        default=1000, ge=1, description="Answers that run at once in a process; the next one gets 503."
+        default=1000,
+        ge=1,
+        description="Number of answers that may run at once in a process. Further questions get 503.",
     )
-    max_running_answers_ip: int = Field(default=500, ge=1, description="The same, for one client address.")
-    max_running_answers_org: int = Field(default=1000, ge=1, description="The same, for one organization.")
-    keep_alive_seconds: Seconds = Field(default=10, description="Silence in a stream before a sign of life is sent.")
+    max_running_answers_ip: int = Field(
+        default=500, ge=1, description="Number of answers that may run at once in a process for one client address."
+    )
+    max_running_answers_org: int = Field(
+        default=1000, ge=1, description="Number of answers that may run at once in a process for one organization."
+    )
+    keep_alive_seconds: Seconds = Field(
+        default=10, description="Time without events after which a stream sends a keep-alive."
+    )
     resume_seconds: Seconds = Field(
-        default=20, description="How long a resumable answer runs on when its reader is gone, and can be resumed."
+        default=20,
+        description="How long a resumable answer runs on after its reader has left, "
+        "and how long after its end it can be resumed.",
     )
     shutdown_seconds: Seconds = Field(
-        default=20, description="How long running answers may go on when the service is told to stop (SIGTERM)."
+        default=20, description="How long running answers may continue after SIGTERM, the signal to stop."
     )
     tantivy_sections: int = Field(
         default=50_000,
         ge=1,
-        description="Projects with as many sections are searched by tantivy where its package is installed, "
-        "others by the database.",
+        description="Number of sections from which tantivy searches a project, if its package is installed. The "
+        "database searches smaller projects.",
     )
     search_retention_days: int = Field(
-        default=400, ge=1, le=3650, description="Days for which searches and clicks on results are kept."
+        default=400, ge=1, le=3650, description="Days for which searches and clicks on results are stored."
     )
     crawl_private_hosts: List = Field(
         default=(),
-        description="Hosts, addresses or networks that documentation may be read from though they are not public, "
-        "as addresses name them, separated by commas: `docs.internal:8080` or `10.0.0.0/8`. "
-        "Without a port: 80 and 443.",
+        description="Hosts, addresses or networks in a private network from which documentation may be read, "
+        "separated by commas: `docs.internal:8080` or `10.0.0.0/8`. Without a port: 80 and 443.",
     )
     raw_view_days: int = Field(
         default=30,
         ge=1,
         le=400,
-        description="Days for which single page views are kept. So long counts are exact to the instant, "
-        "and a view may come late; older ranges are exact on whole hours.",
+        description="Days for which single page views are stored. In this time counts are exact to the instant, and "
+        "late views are accepted. Older ranges are exact for whole hours.",
     )
     visitor_horizon_days: int = Field(
         default=400,
         ge=31,
         le=2600,
-        description="Days after which a visitor who was not seen again is forgotten, and counts anew.",
+        description="Days without a view after which a visitor is forgotten. A later view counts as a new visitor.",
     )
     limit_analytics_org: Rate = Field(
         default="100/h", description="Analytics requests per organization, as number/window (s, m, h, d)."
@@ -139,7 +160,8 @@ class Env(BaseSettings):
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
     limit_collect_ip: Rate = Field(
         default="600/m",
-        description="Page views and clicks reported by browsers, and configurations of the widget, per client address.",
+        description="Page views and clicks that browsers report, and requests for the widget's configuration, per "
+        "client address.",
     )
     limit_collect_org: Rate = Field(
         default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."
@@ -147,24 +169,24 @@ class Env(BaseSettings):
     limit_login_ip: Rate = Field(default="20/h", description="Attempts to log in to the admin per client address.")
     limit_login_account: Rate = Field(
         default="100/h",
-        description="The same per user name, from all browsers that have not logged in with it before.",
+        description="Attempts to log in per user name, from all browsers that have not logged in with it before.",
     )
 
     @field_validator("allowed_hosts", "trusted_proxies", "crawl_private_hosts", mode="before")
     @classmethod
-    def _split(cls, value: object) -> object:
+    def _split_list(cls, value: object) -> object:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for network in value:
             ipaddress.ip_network(network, strict=False)
         return value
 
     @field_validator("crawl_private_hosts")
     @classmethod
-    def _ports(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for host in value:
             if "://" in host:
                 raise ValueError("write hosts without a scheme, such as docs.internal:8080")
@@ -174,7 +196,7 @@ class Env(BaseSettings):
 
     @field_validator("openai_base_url", "openai_fallback_base_url")
     @classmethod
-    def _http(cls, value: str) -> str:
+    def _check_base_url(cls, value: str) -> str:
         if value and not re.match(r"https?://[^/]+", value):
             raise ValueError("write it with its scheme, such as http://127.0.0.1:11434/v1")
         _check_port(value)
@@ -182,21 +204,21 @@ class Env(BaseSettings):
 
     @field_validator("openai_api_key", "openai_fallback_api_key")
     @classmethod
-    def _header(cls, value: str) -> str:
+    def _check_header_value(cls, value: str) -> str:
         if not (value.isascii() and (value.isprintable() or not value)):
-            raise ValueError("must be plain ASCII, since it goes into a header")
+            raise ValueError("must be printable ASCII, because it is sent in a header")
         return value
 
     @field_validator("database_url")
     @classmethod
-    def _database(cls, value: str) -> str:
+    def _check_database_url(cls, value: str) -> str:
         if value and not value.startswith(("postgres://", "postgresql://", "sqlite://")):
             raise ValueError("write postgres://user:password@host/name or sqlite:///path")
         return value
 
     @field_validator("redis_url")
     @classmethod
-    def _redis(cls, value: str) -> str:
+    def _check_redis_url(cls, value: str) -> str:
         if value and not value.startswith(("redis://", "rediss://", "unix://")):
             raise ValueError("write redis://host:6379/0")
         _check_port(value)
@@ -204,21 +226,21 @@ class Env(BaseSettings):
 
     @field_validator("openai_fallback_model")
     @classmethod
-    def _second(cls, value: str, info: ValidationInfo) -> str:
+    def _check_fallback_model(cls, value: str, info: ValidationInfo) -> str:
         if value and not info.data.get("openai_base_url"):
-            raise ValueError("there is no first model: set OPENAI_BASE_URL, too")
+            raise ValueError("needs a first model: set OPENAI_BASE_URL, too")
         return value
 
 
 def _check_port(url: str) -> None:
     try:
-        urlsplit(url).port  # noqa: B018  # raises for a port that is none
+        urlsplit(url).port  # noqa: B018  # raises for an invalid port
     except ValueError:
         raise ValueError("the port must be a number from 0 to 65535") from None
 
 
-def read() -> Env:
-    """Read the environment, or end the process with a sentence for each variable that is wrong."""
+def load() -> Env:
+    """Load the settings from the environment. A wrong value ends the process with a sentence for each variable."""
     try:
         return Env()
     except ValidationError as wrong:
@@ -227,32 +249,35 @@ def read() -> Env:
             name = str(error["loc"][0])
             field = Env.model_fields.get(name)
             hint = f" ({field.description})" if field else ""
-            lines.append(f"{name.upper()}: {_reason(error['type'], error['msg'])}{hint}")
-        raise SystemExit("The environment has a setting that does not fit.\n" + "\n".join(lines)) from None
+            lines.append(f"{name.upper()}: {_describe_error(error['type'], error['msg'])}{hint}")
+        raise SystemExit("The environment has an invalid setting.\n" + "\n".join(lines)) from None
 
 
-def _reason(kind: str, message: str) -> str:
+def _describe_error(kind: str, message: str) -> str:
     if kind == "string_pattern_mismatch":
         return "write a rate such as 100/h, 10000/d or 600/m."
     return message.removeprefix("Value error, ") + "."
 
 
 def prepare_data_dir(env: Env, base: Path) -> Path:
-    """The folder of the service's data, made if it is missing; relative to the repository. Ends the process with a
-    sentence when it cannot be written.
+    """Create the folder of the service's data if it is missing, and return it. A relative path begins at `base`.
+
+    Ends the process with a sentence if the folder cannot be written.
     """
     env.data_dir = base / env.data_dir
     try:
         env.data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
-        raise SystemExit(f"DATA_DIR: {env.data_dir} cannot be made ({failure.strerror}). Name another.") from None
+        raise SystemExit(
+            f"DATA_DIR: {env.data_dir} cannot be created ({failure.strerror}). Choose another folder."
+        ) from None
     if not os.access(env.data_dir, os.W_OK):
-        raise SystemExit(f"DATA_DIR: {env.data_dir} cannot be written. Name another, or change its owner.")
+        raise SystemExit(f"DATA_DIR: {env.data_dir} cannot be written. Choose another folder, or change its owner.")
     return env.data_dir
 
 
 def secret_key(env: Env) -> str:
-    """The signing key: the configured one, or one made on first use and kept beside the database."""
+    """The configured signing key, or one that is created on first use and stored beside the database."""
     if env.secret_key:
         return env.secret_key
     file = env.data_dir / "secret_key"
@@ -260,7 +285,7 @@ def secret_key(env: Env) -> str:
         draft = file.with_name(f"secret_key.{os.getpid()}")
         draft.touch(mode=0o600)
         draft.write_text(secrets.token_urlsafe(48))
-        with contextlib.suppress(FileExistsError):  # another process was first: its key is the one
+        with contextlib.suppress(FileExistsError):  # another process was first: its key is used
             os.link(draft, file)
         draft.unlink()
     return file.read_text()

@@ -11,7 +11,7 @@ from redis.retry import Retry
 from docsite import env as environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-ENV = environment.read()
+ENV = environment.load()
 DATA_DIR = environment.prepare_data_dir(ENV, BASE_DIR)
 
 SECRET_KEY = environment.secret_key(ENV)
@@ -40,7 +40,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "docsite.server.middleware.compression.Compression",
     "docsite.server.middleware.static_files.StaticFiles",
-    "docsite.server.middleware.page_headers.PageHeaders",
+    "docsite.server.middleware.security_headers.SecurityHeaders",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -86,7 +86,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "transaction_mode": "IMMEDIATE",
         "timeout": 10,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; "
-        "PRAGMA wal_autocheckpoint=4000",  # pages: under load the same ones are written back less often
+        "PRAGMA wal_autocheckpoint=4000",  # pages: with more, a busy page is written back less often
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -104,14 +104,14 @@ if ENV.redis_url:
         "OPTIONS": {  # type: ignore[dict-item]  # nested
             "socket_timeout": 0.25,
             "socket_connect_timeout": 0.25,
-            "retry": Retry(NoBackoff(), 1),  # a kept connection may have gone stale
+            "retry": Retry(NoBackoff(), 1),  # a pooled connection may be closed already
             "retry_on_error": [RedisConnectionError],
         },
     }
 RATELIMIT_USE_CACHE = "limits"
 
 SILENCED_SYSTEM_CHECKS = [
-    "django_ratelimit.E003",  # CounterCache is shared and atomic; tests hold it to that
+    "django_ratelimit.E003",  # CounterCache is shared and atomic, as tests check
     "django_ratelimit.W001",
 ]
 
@@ -148,7 +148,7 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {  # a caller's mistake is told to the caller
+    "loggers": {  # the response tells the caller; the log does not need it
         "django.request": {"level": "ERROR"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},
     },

@@ -9,7 +9,7 @@ from django.db.models.expressions import RawSQL
 
 from docsite.core.tenants.models import Project
 from search.preview import staged_index
-from search.sources.request import under_of
+from search.sources.request import normalize_prefix
 
 
 def is_visible(document: str = "") -> models.Q:
@@ -100,7 +100,7 @@ class Source(models.Model):
     def clean(self) -> None:
         """Normalize the path in `under`."""
         try:
-            self.under = under_of(self.under)
+            self.under = normalize_prefix(self.under)
         except ValueError as wrong:
             raise ValidationError({"under": str(wrong)}) from None
 

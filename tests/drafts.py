@@ -1,15 +1,15 @@
-"""What sources yield, with every draft made."""
+"""Items of sources with all drafts built."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage
 
 
-def made(items: Iterable[Item]) -> Iterator[Page | Bad | LeftOut | Moved]:
-    """The items with pages, made as an ingest makes them, in the place of drafts."""
+def build_drafts(items: Iterable[Item]) -> Iterator[Page | UnreadablePage | ExcludedPage | PageRedirect]:
+    """The items. Each draft is replaced by its page, built as an ingest builds it."""
     for item in items:
-        page = item.make() if isinstance(item, Draft) else item
+        page = item.build() if isinstance(item, Draft) else item
         yield (
             replace(page, path=item.path, digest=item.digest)
             if isinstance(item, Draft) and isinstance(page, Page)

@@ -18,7 +18,7 @@ from analytics.dashboard import visitors
 from analytics.formatting import visible
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
-from docsite.core.tenants import project_pages
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.core.tenants.models import Project
 
@@ -170,7 +170,7 @@ def _report(request: HttpRequest) -> dict[str, str]:
     return {"name": project.name, "link": f"{link}?{urlencode(range_)}" if range_ else link}
 
 
-project_pages.add_link(
+admin_extensions.add_link(
     "Visitors", lambda project: reverse("admin:analytics_visitors", args=[project.domain]), position=2
 )
-project_pages.add_settings(AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")
+admin_extensions.add_settings(AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")

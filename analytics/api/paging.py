@@ -22,14 +22,14 @@ def parse_range(params: DatesQuery) -> tuple[datetime, datetime]:
         raise BadRequest(f"dateFrom: {wrong}") from None
 
 
-def start_cursor(params: PageQuery, of: str) -> Cursor:
+def start_cursor(params: PageQuery, list_name: str) -> Cursor:
     """The cursor at which a page begins. Raises `BadRequest` when it belongs to another list or to other dates."""
     start, end = parse_range(params)
     cursor = params.cursor
     if cursor is None:
-        return Cursor(of, start, end, [])
+        return Cursor(list_name, start, end, [])
     given = params.dateFrom or cursor.start, params.dateTo or cursor.end
-    if (cursor.of, (cursor.start, cursor.end)) != (of, given):
+    if (cursor.list_name, (cursor.start, cursor.end)) != (list_name, given):
         raise BadRequest("cursor: belongs to another list or to other dates")
     return cursor
 

@@ -109,8 +109,8 @@ _views = GroupCommit(
     "views",
     _store,
     delay=GROUP_SECONDS,
-    enough=GROUP_VIEWS,
-    largest=MAX_VIEWS,
+    min_group_weight=GROUP_VIEWS,
+    max_group_weight=MAX_VIEWS,
     capacity=MAX_WAITING_VIEWS,
     weigh=lambda batch: len(batch.views),
 )

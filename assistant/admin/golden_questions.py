@@ -1,4 +1,4 @@
-"""Golden questions in the admin: edited, and run."""
+"""Golden questions in the admin: their list and form, and buttons that run them."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -39,8 +39,8 @@ class GoldenQuestionForm(forms.ModelForm):
     paths = LinesField(
         label="Pages",
         required=False,
-        help_text="That the answer must cite, all of them: paths or addresses, one a line. "
-        "None: the assistant must say that the documentation has no answer.",
+        help_text="The pages that the answer must cite, all of them: paths or addresses, one a line. "
+        "Without pages, the assistant must refuse to answer.",
     )
 
     class Meta:

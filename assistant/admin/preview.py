@@ -1,8 +1,8 @@
-"""The preview: a site's owner asks their own assistant, with settings that may be unsaved.
+"""The preview: the owner of a site asks the assistant, with settings that may be unsaved.
 
-It answers as it would answer a reader, and shows why. No question or answer is
-stored. Its tokens count for the project's day, and while it runs it takes one
-of the slots for running answers.
+The assistant answers as for a reader. The page also shows the reasons. No question
+or answer is stored. The tokens count towards the project's daily limit, and the
+preview takes a slot for running answers while it runs.
 """
 
 import time
@@ -14,7 +14,7 @@ from typing import Any
 from django import forms
 from django.utils.safestring import SafeString
 
-from assistant import configuration
+from assistant import model_chain, passage_search
 from assistant.answering import pipeline, prompts
 from assistant.answering.pipeline import Outcome, Retrieved
 from assistant.conversations import threads, transcript
@@ -48,7 +48,7 @@ class PreviewForm(forms.Form):
 
     question = MultilineField(max_length=MAX_TEXT, widget=forms.Textarea(attrs={"rows": 2}))
     page = forms.CharField(
-        required=False, max_length=200, label="Asked on page", help_text="Path or address. Empty: on none."
+        required=False, max_length=200, label="Asked on page", help_text="Path or address of the page. May be empty."
     )
     version = forms.ChoiceField(required=False)
     language = forms.ChoiceField(required=False)
@@ -60,7 +60,7 @@ class PreviewForm(forms.Form):
         for facet in ("version", "language"):
             values = documents.exclude(**{facet: ""}).order_by(facet).values_list(facet, flat=True).distinct()
             if choices := [(value, value) for value in values]:
-                self.fields[facet].choices = [("", "As the reader’s page has it"), *choices]  # type: ignore[attr-defined]
+                self.fields[facet].choices = [("", "Like the page"), *choices]  # type: ignore[attr-defined]
             else:
                 del self.fields[facet]
 
@@ -90,7 +90,7 @@ class PreviewPassage:
 
 @dataclass(frozen=True)
 class Preview:
-    """An answer and how it was made. Times in seconds.
+    """An answer, and the steps that led to it. Times in seconds.
 
     `chance` (0..1) is the estimated chance that the passages answer the question; below `threshold` the assistant
     refuses. `messages` are the request to the model, empty if no model was asked.
@@ -118,7 +118,7 @@ class Preview:
 
     @property
     def steps(self) -> list[dict[str, Any]]:
-        """Each way to answer that was tried, in order: its name, and the reason why the one before did not do."""
+        """The rungs that were tried, in order: each with its name, and the reason why the one before was left."""
         names = {
             **dict(zip(_MODEL_RUNGS, (f"The model {name}" for name in self.models), strict=False)),
             "extractive": "Quotes from the documentation",
@@ -131,21 +131,21 @@ async def run_preview(project: Project, assistant: AssistantSettings, question: 
     """Answer with these settings. Raises `assistant.sessions.running.Full` when too many answers are running."""
     slots = running_answers.reserve(Asker(project.pk, project.organization_id, "", network), capacity())
     try:
-        return await _answer(project, assistant, replace(question, voice=assistant.voice()))
+        return await _answer(project, assistant, replace(question, settings=assistant.to_answer_settings()))
     finally:
         running_answers.release(slots)
 
 
 async def _answer(project: Project, assistant: AssistantSettings, question: Question) -> Preview:
     retrieved = Retrieved([], 0.0, {})
-    retrieve = configuration.passage_search(project)
+    retrieve = passage_search.build_search(project)
 
     async def retrieve_and_keep(question: Question) -> Retrieved:
         nonlocal retrieved
         retrieved = await retrieve(question)
         return retrieved
 
-    models = await in_db(configuration.model_chain)(project, assistant)
+    models = await in_db(model_chain.choose_models)(project, assistant)
     outcome, conversation = Outcome(), threads.UnstoredConversation(project)
     started_at, first_text_seconds = time.monotonic(), None
     async with aclosing(pipeline.answer(question, conversation, retrieve_and_keep, models, outcome)) as events:

@@ -1,4 +1,4 @@
-"""The admin page of a project's assistant: its settings, and a question to try them with."""
+"""The admin page of a project's assistant: its settings, and a form to try them with a question."""
 
 from functools import partial
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from assistant.models import AssistantSettings
 from assistant.models.settings import MAX_STARTERS
 from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
-from docsite.core.tenants import project_pages
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
 from docsite.core.tenants.models import Project
 from search.retrieval.answerability import MIN_CHANCE
@@ -45,6 +45,7 @@ class SettingsForm(forms.ModelForm):
         required=False,
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 3}),
+        label="Refusal text",
         help_text="Shown when the documentation has no answer, between “I couldn't find this in the documentation.” "
         "and the nearest pages. Markdown is allowed, links included.",
     )
@@ -60,9 +61,9 @@ class SettingsForm(forms.ModelForm):
         model = AssistantSettings
         fields = ("instructions", "deflection", "support_url", "model", "temperature", "threshold")
         help_texts: ClassVar = {
-            "temperature": "0 to 2. A lower value makes two answers to one question more alike. Empty: the default of "
-            "the model server.",
-            "threshold": "0 to 1. Below this chance that the pages answer, the assistant says that they do not. "
+            "temperature": "0 to 2. With a lower value, two answers to the same question differ less. Empty: the "
+            "default of the model server.",
+            "threshold": "0 to 1. The assistant refuses if the chance that the pages answer the question is smaller. "
             f"Empty: {MIN_CHANCE}, the calibrated value. Try questions below to see their chances.",
         }
 
@@ -71,7 +72,7 @@ class SettingsForm(forms.ModelForm):
         super().__init__(data, instance=assistant, initial=starters)
         for number, name in enumerate(_STARTERS, 1):
             self.fields[name] = forms.CharField(required=False, max_length=120, label=f"Starter question {number}")
-        self.fields[_STARTERS[-1]].help_text = "Offered in a conversation that is still empty."
+        self.fields[_STARTERS[-1]].help_text = "The widget offers these questions in an empty conversation."
         self.fields["model"].help_text = _model_help(may_choose_model)
         self.fields["model"].disabled = not may_choose_model
         self.fields["model"].widget.attrs["placeholder"] = settings.ENV.openai_base_url and settings.ENV.openai_model
@@ -97,8 +98,8 @@ def _model_help(may_choose: bool) -> str:
     if not env.openai_base_url:
         return "No model server is configured, so answers are quoted from the documentation."
     if may_choose:
-        return f"Name of another model of the same server. Empty: {env.openai_model}, as configured."
-    return "Only superusers can choose another model, since whoever runs this service pays for it."
+        return f"Name of another model of the same server. Empty: {env.openai_model}."
+    return "Only superusers can choose another model, because the operator of this service pays for it."
 
 
 @admin.register(AssistantSettings)
@@ -149,7 +150,7 @@ class AssistantSettingsAdmin(ScopedAdmin):
         if request.method == "POST" and form.is_valid():
             if not is_preview:
                 save_with_history(self, request, form)
-                messages.success(request, "Saved. The next answer follows it.")
+                messages.success(request, "Saved. It applies from the next answer on.")
                 return HttpResponseRedirect(request.path)
             if preview_form.is_valid():
                 network = network_of(client_ip(request))
@@ -174,7 +175,7 @@ class AssistantSettingsAdmin(ScopedAdmin):
         return response
 
 
-project_pages.add_link(
+admin_extensions.add_link(
     "Assistant", lambda project: reverse("admin:assistant_settings", args=[project.domain]), position=3
 )
-project_pages.add_settings(AssistantSettings, "support_url")
+admin_extensions.add_settings(AssistantSettings, "support_url")

@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from assistant.admin.history import save_with_history
 from assistant.models import WidgetSettings
 from assistant.models.appearance import MAX_LABEL_LENGTH, MAX_LABELS, validate_labels
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import project_of
 
 
@@ -27,12 +28,12 @@ class LabelsField(forms.CharField):
         return "\n".join(f"{name}: {text}" for name, text in sorted(value.items()))
 
     def to_python(self, value: Any) -> Any:
-        """Parse the lines. Raises ValidationError for a bad label, or a name that stands on two lines."""
+        """Parse the lines. Raises ValidationError for a bad label, or a name on two lines."""
         lines = [line.partition(":") for line in str(value or "").splitlines() if line.strip()]
         labels = {name.strip(): text.strip() for name, _, text in lines}
         validate_labels(labels)
         if len(labels) < len(lines):
-            raise forms.ValidationError("Each name may stand on one line only.")
+            raise forms.ValidationError("Each name may be on one line only.")
         return labels
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -49,12 +50,12 @@ class WidgetForm(forms.ModelForm):
     enabled = forms.BooleanField(
         required=False,
         label="Switched on",
-        help_text="Off: pages show no launcher. They follow within a minute, and keep their tag.",
+        help_text="If this is off, pages show no launcher after one minute. Their tag may stay.",
     )
     labels = LabelsField(
         required=False,
-        help_text="Other words, or another language: one a line, as name: words. The names are listed "
-        f"in /widget.d.ts; keep what stands in braces. At most {MAX_LABELS} of {MAX_LABEL_LENGTH} characters.",
+        help_text="Other words, or another language: one label a line, as name: words. /widget.d.ts lists the names. "
+        f"Keep placeholders in braces. At most {MAX_LABELS} labels of {MAX_LABEL_LENGTH} characters.",
     )
 
     class Meta:
@@ -65,13 +66,13 @@ class WidgetForm(forms.ModelForm):
         )
         labels: ClassVar = {"variant": "Opens as", "align": "Height"}
         help_texts: ClassVar = {
-            "accent": "A colour such as #0a6b5d, rgb(10 107 93), hsl(171 83% 23%) or teal. Text in it is made "
-            "darker or lighter where it would be too faint to read.",
-            "side": "Of the launcher. Start and end follow the direction in which the page is written.",
-            "radius": "Of the corners, 0 to 32 pixels.",
-            "font": "Names of fonts that your pages load or readers have, such as Inter, sans-serif.",
+            "accent": "A colour such as #0a6b5d, rgb(10 107 93), hsl(171 83% 23%) or teal. The widget makes text in "
+            "this colour darker or lighter if its contrast is too low.",
+            "side": "Position of the launcher. Start and end follow the writing direction of the page.",
+            "radius": "Radius of the corners, 0 to 32 pixels.",
+            "font": "Names of fonts that your pages load or that readers have installed, such as Inter, sans-serif.",
             "logo": "Shown at the top of the window: https://…, or a path on your site such as /logo.svg.",
-            "z_index": "Higher than what the widget must stand above.",
+            "z_index": "A number higher than the z-index of every element that the widget must cover.",
         }
         widgets: ClassVar = {
             "accent": forms.TextInput(attrs={"class": "short"}),
@@ -81,9 +82,9 @@ class WidgetForm(forms.ModelForm):
 
     def __init__(self, widget_settings: WidgetSettings, data: Any = None) -> None:
         super().__init__(data, instance=widget_settings)
-        for name, default in (("variant", "widget"), ("theme", "as the page"), ("side", "end"), ("align", "bottom")):
+        for name, default in (("variant", "widget"), ("theme", "like the page"), ("side", "end"), ("align", "bottom")):
             field = self.fields[name]
-            field.choices = [("", f"Usual: {default}"), *field.choices[1:]]  # type: ignore[attr-defined]
+            field.choices = [("", f"Default: {default}"), *field.choices[1:]]  # type: ignore[attr-defined]
 
     def save(self, commit: bool = True) -> WidgetSettings:
         """Save the settings. Two first saves at once write the same row."""
@@ -94,13 +95,16 @@ class WidgetForm(forms.ModelForm):
         return widget_settings
 
 
+admin_extensions.add_key_use("admin/assistant/_embed.html")
+
+
 def show_widget_page(model_admin: ModelAdmin, request: HttpRequest, domain: str) -> HttpResponse:
     """Show and save the settings of a project's widget; a page of the admin of `AssistantSettings`."""
     project = project_of(request, domain)
     form = WidgetForm(WidgetSettings.for_project(project), request.POST or None)
     if request.method == "POST" and form.is_valid():
         save_with_history(model_admin, request, form)
-        messages.success(request, "Saved. Pages follow within a minute, when they are loaded anew.")
+        messages.success(request, "Saved. Pages that are loaded after one minute show the change.")
         return HttpResponseRedirect(request.path)
     context = {
         **model_admin.admin_site.each_context(request),

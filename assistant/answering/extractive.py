@@ -1,4 +1,4 @@
-"""Answers without a model: quotes whole blocks of the passages, with citations, or refuses.
+"""Answers without a model: quotes whole blocks of the passages, with citations.
 
 **Install › With pip** [1](https://docs.example/install#with-pip:~:text=…)
 
@@ -17,23 +17,20 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from urllib.parse import quote, urlsplit, urlunsplit
 
-from assistant.answering.phrases import choose_phrases
-from assistant.citations.checker import CitationChecker
+from assistant.answering.phrases import choose_phrases, escape_markdown
+from assistant.citations.citation_links import CitationChecker
 from assistant.events import Source, Text
-from assistant.question import Voice
 from search.hits import Hit
 from search.text import analysis
 from search.text.markdown.reader import blocks, is_code
 from search.text.markdown.visible import plain
 
 MAX_PAGES = 5
-MAX_NEAREST_PAGES = 3
 MAX_QUOTES = 3
-MIN_QUOTE_SCORE = 0.6  # of the best passage's score, for a further passage to be quoted
+MIN_QUOTE_SCORE = 0.6  # of the score of the best passage; others are not quoted
 QUOTE_WORDS = (160, 70, 70)  # about how many words of each passage are quoted; code is never cut
-CODE_LINE_WORDS = 4  # a line of code counts as so many words
+CODE_LINE_WORDS = 4  # a line of code counts as this many words
 MAX_BLOCKS = 12
 MIN_SENTENCE_WORDS = 3
 MAX_ROWS = 14  # a longer table or list is shortened to its best rows
@@ -42,16 +39,15 @@ BEST_ROWS = 6
 TermWeights = Mapping[str, float]
 
 _SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s+")
-_BLOCK_TITLE = re.compile(r"\*\*[^*\n]+\*\*")  # of a tab, accordion or admonition: the next blocks belong to it
+_BLOCK_TITLE = re.compile(r"\*\*[^*\n]+\*\*")  # of a tab, accordion or admonition, before its blocks
 _FENCE_INFO = re.compile(r"\A(\s*(?:```+|~~~+))[ \t]*([\w+#.-]*)[^\n`]*")
-_MARKDOWN_SIGN = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=[#\w])|(?<=\w):(?=//)|^[#>+-](?=\s)")
 _LIST_POINT = re.compile(r"(?m)^[-*+] ")
 
 
 def answer(query: str, citations: CitationChecker) -> Iterator[Source | Text]:
     """Quote the best passages, each with its citation, then list further pages."""
     passages = citations.passages
-    good: dict[str, int] = {}  # one for each section: a long one may be several passages
+    good: dict[str, int] = {}  # the best passage of each section, by its address
     for index, hit in enumerate(passages):
         if hit.score >= MIN_QUOTE_SCORE * passages[0].score and hit.body:
             good.setdefault(hit.url, index)
@@ -82,37 +78,8 @@ def _list_further_pages(query: str, citations: CitationChecker, quoted: Sequence
         yield Text(f"{heading}\n- {_format_breadcrumb(hit)} {link}")
 
 
-def refuse(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
-    """Say that the documentation has no answer, and suggest alternatives. Cites nothing."""
-    yield Text(choose_phrases(hits).no_answer)
-    yield from suggest_alternatives(hits, voice, thread_id)
-
-
-def suggest_alternatives(hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Text]:
-    """Give the owner's text for refusals, the nearest pages, and the support link."""
-    phrases = choose_phrases(hits)
-    if voice.deflection:
-        yield Text(f"\n\n{voice.deflection}")
-    pages = list({hit.path: hit for hit in hits}.values())[:MAX_NEAREST_PAGES]
-    if pages:
-        links = "\n".join(f"- [{_escape_markdown(hit.title)}]({hit.url.partition('#')[0]})" for hit in pages)
-        yield Text(f"\n\n{phrases.nearest_pages}\n\n{links}")
-    if voice.support_url:
-        link = build_support_link(voice.support_url, thread_id)
-        yield Text(f"\n\n{phrases.support.format(link=link)}")
-
-
-def build_support_link(support: str, thread_id: str) -> str:
-    """Build the address of the support link: a web address gets `threadId`, a mail address gets `mailto:`."""
-    parts = urlsplit(support)
-    if parts.scheme not in ("http", "https"):
-        return support if parts.scheme == "mailto" else f"mailto:{quote(support, safe='@+')}"
-    query = f"{parts.query}&" if parts.query else ""
-    return urlunsplit(parts._replace(query=f"{query}threadId={thread_id}")).replace("(", "%28").replace(")", "%29")
-
-
 def select_blocks(query: str, hit: Hit, max_words: int) -> list[str]:
-    """Select the blocks of a section to quote: from the one that answers best, with the blocks that belong to it."""
+    """Select the blocks of a section to quote: the best block, with the blocks that belong to it."""
     section = blocks(hit.body.split("\n"))
     if not section:
         return [hit.excerpt]
@@ -139,7 +106,7 @@ def select_blocks(query: str, hit: Hit, max_words: int) -> list[str]:
 
 
 def _find_start(section: Sequence[str], best: int, max_words: int) -> int:
-    """Find the block to begin with: the one that leads to the best one, or the first one if all of them fit."""
+    """Find the block to begin with: the introduction of the best block, or the first block if all fit."""
     first = max((i for i in range(best + 1) if _BLOCK_TITLE.fullmatch(section[i].strip())), default=0)
     start = best
     while start > first and (is_code(section[start]) or section[start - 1].rstrip().endswith(":")):
@@ -158,7 +125,7 @@ def _count_words(block: str) -> int:
 
 
 def _shorten(block: str, weights: TermWeights, hit: Hit) -> str:
-    """Shorten a long table or list to the rows or points that answer best, in their order."""
+    """Shorten a long table or list to its best rows or points, in their order."""
     lines = block.split("\n")
     if len(lines) > MAX_ROWS and lines[1].lstrip().startswith(("|", ":", "-")) and "|" in lines[0]:
         return "\n".join([*lines[:2], *_select_best(lines[2:], weights, hit)])
@@ -188,7 +155,7 @@ def _find_best_sentence(query: str, hit: Hit, quote_blocks: Sequence[str]) -> st
 
 
 def _weigh_terms(query: str, hit: Hit, pieces: Sequence[str]) -> TermWeights:
-    """Weigh the terms of the query that the pieces have: log(1 + pieces / pieces with the term)."""
+    """Weigh the terms of the query that occur in the pieces: log(1 + pieces / pieces with the term)."""
     language = hit.language or "en"
     terms = frozenset(analysis.terms(" ".join(analysis.content_words(query)), language))
     counts = Counter(term for piece in pieces for term in terms.intersection(analysis.terms(piece, language)))
@@ -196,15 +163,10 @@ def _weigh_terms(query: str, hit: Hit, pieces: Sequence[str]) -> TermWeights:
 
 
 def _score(weights: TermWeights, text: str, hit: Hit) -> float:
-    """Add up the weights of the terms that a text has. Of equal texts the shorter one scores higher."""
+    """Add up the weights of the terms of a text. A shorter text with the same terms scores higher."""
     terms = analysis.terms(text, hit.language or "en")
     return sum(weights[term] for term in sorted(weights.keys() & set(terms))) + 0.01 / (2 + len(terms))
 
 
 def _format_breadcrumb(hit: Hit) -> str:
-    return _escape_markdown(" › ".join(dict.fromkeys(hit.breadcrumb)))
-
-
-def _escape_markdown(text: str) -> str:
-    """Escape a title or heading, so that Markdown shows its characters and nothing else."""
-    return _MARKDOWN_SIGN.sub(r"\\\g<0>", " ".join(text.split()))
+    return escape_markdown(" › ".join(dict.fromkeys(hit.breadcrumb)))

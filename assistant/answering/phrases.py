@@ -1,9 +1,12 @@
 """The sentences that the service itself writes into answers, in the language of the pages that were found."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from search.hits import Hit
+
+_MARKDOWN_SIGN = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=[#\w])|(?<=\w):(?=//)|^[#>+-](?=\s)")
 
 
 class Phrases(NamedTuple):
@@ -62,6 +65,11 @@ OTHER_LANGUAGES = {
 
 
 def choose_phrases(hits: Sequence[Hit]) -> Phrases:
-    """The sentences in the language of the best hit; in English if its language is not set or not listed here."""
+    """The sentences in the language of the best hit; in English for every other language."""
     language = (hits[0].language or "") if hits else ""
     return OTHER_LANGUAGES.get(language[:2].lower(), ENGLISH)
+
+
+def escape_markdown(text: str) -> str:
+    """Escape a title or heading, so that Markdown shows its characters and nothing else."""
+    return _MARKDOWN_SIGN.sub(r"\\\g<0>", " ".join(text.split()))

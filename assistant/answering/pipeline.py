@@ -1,4 +1,4 @@
-"""One answer, read top to bottom: search, prompt, relay, save. Free of Django.
+"""The steps of one answer, in their order: search, prompt, relay, save. Imports no Django.
 
 `assistant.sessions` has already checked who may ask, and stored the question.
 `assistant.wire` encodes the events.
@@ -16,10 +16,11 @@ from assistant.answering import (
     extractive,
     follow_ups,
     prompts,
+    refusals,
     suggestions,
 )
 from assistant.answering.refusal_detector import RefusalDetector
-from assistant.citations.checker import CitationChecker
+from assistant.citations.citation_links import CitationChecker
 from assistant.events import (
     Event,
     Excerpt,
@@ -34,7 +35,7 @@ from assistant.events import (
     Status,
     Text,
 )
-from assistant.question import Question, Turn, Voice
+from assistant.question import AnswerSettings, Question, Turn
 from assistant.upstream import Delta, EndOfText, Item, Model, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 from search.hits import Hit
@@ -43,15 +44,14 @@ from search.text import analysis
 
 logger = logging.getLogger(__name__)
 
-MIN_PASSAGE_SCORE = 0.005  # what a passage must score to be read at all
+MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score are not used
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters
 SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
-MIN_WORDS = 3  # that a question needs to be understood by itself
-MAX_PREVIOUS_QUESTIONS = 3  # that are searched together with a question
-MAX_SELECTION = 500  # characters of a selection that tell what is wanted
+MIN_WORDS = 3  # of a question that can be understood alone
+MAX_PREVIOUS_QUESTIONS = 3  # searched together with a question
+MAX_SELECTION = 500  # characters of a selection that are part of the topic
 SORRY = "The answer broke off. Please try again."
-UNCHECKED = "No page of the documentation could be found to support this answer."
 
 
 @dataclass
@@ -75,18 +75,18 @@ class Outcome:
     @property
     def text(self) -> str:
         """The answer so far."""
-        self._pieces = ["".join(self._pieces)]  # one text takes far less memory than its pieces
+        self._pieces = ["".join(self._pieces)]  # a joined text takes much less memory than its pieces
         return self._pieces[0]
 
     def add(self, event: Source | Text) -> Source | Text:
-        """Keep the text of an event on its way to the reader."""
+        """Add the text of an event to the answer, and return the event."""
         if isinstance(event, Text):
             self._pieces.append(event.delta)
             self.size += len(event.delta)
         return event
 
     def enter_rung(self, rung: Rung, reason: str) -> Status:
-        """Note who answers from now on, and why the rung before was left."""
+        """Record who answers now, and why the rung before failed."""
         status = Status(rung, reason)
         self.rung, self.reason = rung, reason
         self.steps.append(status.step())
@@ -104,12 +104,12 @@ class Conversation(Protocol):
         """Earlier turns, oldest first."""
 
     async def save(self, outcome: Outcome) -> None:
-        """Store the answer as it stands."""
+        """Store the answer so far."""
 
 
 @dataclass(frozen=True)
 class Retrieved:
-    """Passages of a search, best first, the chance (0..1) that they answer, and what was searched.
+    """The result of a search: passages, best first, the chance (0..1) that they answer, and the scope of the search.
 
     `scope` has `version`, `indexedAt`, `pages`.
     """
@@ -118,9 +118,9 @@ class Retrieved:
     chance: float
     scope: dict[str, object]
 
-    def passages(self, voice: Voice) -> list[Hit]:
-        """What to answer from: nothing where the chance is too small."""
-        threshold = MIN_CHANCE if voice.threshold is None else voice.threshold
+    def passages(self, settings: AnswerSettings) -> list[Hit]:
+        """The passages to answer from; empty if the chance is too small."""
+        threshold = MIN_CHANCE if settings.threshold is None else settings.threshold
         return [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE] if self.chance >= threshold else []
 
 
@@ -129,7 +129,7 @@ Retrieve = Callable[[Question], Awaitable[Retrieved]]
 
 @dataclass(frozen=True)
 class ModelChain:
-    """Models to ask, best first: each is asked when the one before it failed. `reason` says why there are none."""
+    """Models to ask, best first: each one after the one before it has failed. `reason` says why there are none."""
 
     models: Sequence[Model] = ()
     bounds: Bounds = field(default_factory=Bounds)
@@ -144,9 +144,9 @@ async def answer(
 ) -> AsyncGenerator[Event, None]:
     """Yield the events of one answer. Never raises, except when it is cancelled.
 
-    Daphne leaves a reader hanging when a body raises, so every failure becomes
-    an event. Cancellation closes the upstream request, stores the partial
-    answer (as aborted, unless the outcome already says otherwise), and passes on.
+    Every failure becomes an event, because Daphne never ends a response whose body
+    raises. Cancellation closes the upstream request and stores the
+    partial answer, as aborted if the outcome has no other state. Then it passes on.
     """
     record = _Record(conversation, outcome)
     try:
@@ -156,10 +156,10 @@ async def answer(
         call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
         yield SearchCall(call_id, query)
         retrieved = await retrieve(searched)
-        outcome.hits = passages = retrieved.passages(question.voice)
+        outcome.hits = passages = retrieved.passages(question.settings)
         yield SearchResult(call_id, [_excerpt(hit) for hit in passages])
 
-        citations = CitationChecker(passages, query, prompts.find_addresses(question.voice))
+        citations = CitationChecker(passages, query, prompts.find_addresses(question.settings))
         outcome.sources, outcome.checks = citations.sources, citations.checks
         reason = chain.reason
         messages = prompts.build(question, passages, conversation.history) if passages and chain.models else []
@@ -169,7 +169,7 @@ async def answer(
             # Closed before anything is stored, so that the upstream request ends first.
             async with aclosing(relay.stream(model, messages, chain.bounds)) as items:
                 async for item in items:
-                    for event in reply.read(item):
+                    for event in reply.process(item):
                         yield event
                     record.checkpoint()
             for event in reply.end():
@@ -187,16 +187,16 @@ async def answer(
             yield outcome.enter_rung("extractive" if passages else "nearest_pages", reason)
         closing: Iterator[Source | Text] = iter(())
         if from_model and not outcome.sources:
-            closing = _explain_no_sources(outcome, retrieved.hits, question.voice, conversation.thread_id)
+            closing = _explain_no_sources(outcome, retrieved.hits, question.settings, conversation.thread_id)
         elif not from_model and passages:
             closing = extractive.answer(_quotation_topic(searched), citations)
         elif not from_model:
-            closing = extractive.refuse(retrieved.hits, question.voice, conversation.thread_id)
+            closing = refusals.refuse(retrieved.hits, question.settings, conversation.thread_id)
         for event in closing:
             yield outcome.add(event)
         if question.suggestions and outcome.sources:
             for text in suggestions.build_block(passages, outcome.sources):
-                yield text  # for the reader only: no part of the answer
+                yield text  # only for the reader: the stored answer does not have it
 
         outcome.state = "done"
         await record.end()  # before the reader learns that it is complete
@@ -216,7 +216,7 @@ async def answer(
 
 
 class _Record:
-    """Stores the answer: at checkpoints while it grows, without holding up the stream, and once at its end."""
+    """Stores the answer: at checkpoints, while the stream goes on, and once at its end."""
 
     def __init__(self, conversation: Conversation, outcome: Outcome) -> None:
         self.conversation = conversation
@@ -226,7 +226,7 @@ class _Record:
         self.ending: asyncio.Task[None] | None = None
 
     def checkpoint(self) -> None:
-        """Store the answer as it stands, if it is time and no earlier checkpoint is still being written."""
+        """Store the answer so far, if it is time and no other checkpoint is being written."""
         now, size = time.monotonic(), self.outcome.size
         due = now - self.saved_at > CHECKPOINT_SECONDS or size - self.saved_size > CHECKPOINT_SIZE
         if due and (self.saving is None or self.saving.done()):
@@ -234,7 +234,7 @@ class _Record:
             self.saving = asyncio.create_task(self._save())
 
     async def end(self) -> None:
-        """Store the answer for good, once, even when the caller is cancelled meanwhile."""
+        """Store the complete answer, once, even if the caller is cancelled meanwhile."""
         if self.ending is None:
             self.ending = asyncio.create_task(self._end())
         await asyncio.shield(self.ending)
@@ -242,7 +242,7 @@ class _Record:
     async def _end(self) -> None:
         if self.saving:
             await self.saving
-        if not await self._save():  # retry without holding up the reader
+        if not await self._save():  # retry while the reader goes on
             retry = asyncio.create_task(self._retry_save())
             _retries.add(retry)
             retry.add_done_callback(_retries.discard)
@@ -250,7 +250,7 @@ class _Record:
     async def _save(self) -> bool:
         try:
             await self.conversation.save(self.outcome)
-        except Exception:  # the same boundary: the reader has the answer, only the record is missing
+        except Exception:  # the same boundary: the reader has the answer, although it is not stored
             logger.exception("Answer %s could not be stored.", self.conversation.message_id)
             return False
         return True
@@ -266,10 +266,10 @@ _retries: set[asyncio.Task[None]] = set()
 
 
 class _ModelReply:
-    """One model's answer: checked, and counted in the outcome. A failure is left there for the pipeline.
+    """Checks the answer of one model and adds it to the outcome, also a failure.
 
-    A failure before any text is a reason to ask the next model; one after some
-    text is an error.
+    After a failure without any text the pipeline asks the next model. A failure
+    after some text is an error.
     """
 
     def __init__(self, prompt_size: int, bounds: Bounds, citations: CitationChecker, outcome: Outcome) -> None:
@@ -280,10 +280,10 @@ class _ModelReply:
         self._spent_before = outcome.spent
         self._usage: Usage | None = None
         self._failure = ""
-        outcome.spent += prompt_size  # a reader who leaves before the first word has still cost the prompt
+        outcome.spent += prompt_size  # the prompt costs even if the reader leaves before the first word
 
-    def read(self, item: Item | StreamFailure) -> Sequence[Source | Text]:
-        """The events of an item of the relay."""
+    def process(self, item: Item | StreamFailure) -> Sequence[Source | Text]:
+        """Process an item of the relay. Returns its events."""
         outcome = self._outcome
         if isinstance(item, Delta):
             events = [outcome.add(event) for event in self._detector.feed(item.text)]
@@ -298,7 +298,7 @@ class _ModelReply:
         return ()
 
     def end(self) -> Sequence[Source | Text]:
-        """The events that still waited for more text. The outcome is then that of the whole reply."""
+        """End the reply. Returns the events that waited for more text, and completes the outcome."""
         outcome = self._outcome
         events = [outcome.add(event) for event in self._detector.end()]
         outcome.refused = self._detector.refused
@@ -314,7 +314,7 @@ class _ModelReply:
         return events
 
     def _count_tokens(self) -> None:
-        """Charge what the server counted, as long as that can be true. A failure without text costs nothing."""
+        """Charge the tokens that the server counted, up to a plausible number. A failure without text costs nothing."""
         usage, outcome = self._usage, self._outcome
         if usage and usage.prompt_tokens:
             prompt = min(usage.prompt_tokens, 10 * self._prompt_size)
@@ -323,14 +323,16 @@ class _ModelReply:
             outcome.spent = self._spent_before
 
 
-def _explain_no_sources(outcome: Outcome, hits: Sequence[Hit], voice: Voice, thread_id: str) -> Iterator[Source | Text]:
-    """What follows a model's answer without sources: the model refused, or nobody can check its text."""
+def _explain_no_sources(
+    outcome: Outcome, hits: Sequence[Hit], settings: AnswerSettings, thread_id: str
+) -> Iterator[Source | Text]:
+    """Write what follows a model's answer without sources. The model refused, or nobody can check its text."""
     if not outcome.size:
-        yield from extractive.refuse(hits, voice, thread_id)
+        yield from refusals.refuse(hits, settings, thread_id)
         return
     if not outcome.refused:
-        yield Text(f"\n\n{UNCHECKED}")
-    yield from extractive.suggest_alternatives(hits, voice, thread_id)
+        yield Text(f"\n\n{refusals.UNSUPPORTED}")
+    yield from refusals.suggest_alternatives(hits, settings, thread_id)
 
 
 def _excerpt(hit: Hit) -> Excerpt:
@@ -338,14 +340,14 @@ def _excerpt(hit: Hit) -> Excerpt:
 
 
 def _with_previous_questions(question: Question, history: Sequence[Turn]) -> tuple[Question, str]:
-    """The question to search with, and the same as one text."""
+    """The question to search for, and the text of the search."""
     searched, before = follow_ups.resolve(question, history)
     searched = replace(searched, previous_questions=join_previous_questions(searched, before))
     return searched, f"{searched.previous_questions} {searched.text}".strip()
 
 
 def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
-    """The questions before, as many as it takes to understand this one; none where the reader selected something."""
+    """Join the previous questions that are needed to understand this one. Empty if the reader selected a text."""
     joined = ""
     if question.context:
         return joined
@@ -358,7 +360,7 @@ def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
 
 
 def _quotation_topic(question: Question) -> str:
-    """What a quotation should be about: question and selection, or the questions before if these say nothing."""
+    """The topic of a quotation: question and selection, or the previous questions if these are only stop words."""
     selection = " ".join(item.value[:MAX_SELECTION] for item in question.context)
-    says_something = selection or analysis.without_stop_words(question.text)
-    return f"{question.text} {selection}" if says_something else question.previous_questions or question.text
+    has_topic = selection or analysis.without_stop_words(question.text)
+    return f"{question.text} {selection}" if has_topic else question.previous_questions or question.text

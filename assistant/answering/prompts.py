@@ -1,8 +1,8 @@
 """Builds the messages of a request to a model from the passages, the history and the question.
 
-Only the service and the owner's settings speak in the system message. Everything
-else is quoted inside one user message, so that no page and no reader can give
-the model instructions:
+The system message has only text of the service and of the owner. Everything else
+is quoted inside one user message, so that no page and no reader can instruct the
+model:
 
     <passage number="1" page="Install" path="/install">…</passage>
     <question>How do I install acme?</question>
@@ -11,7 +11,7 @@ the model instructions:
 import re
 from collections.abc import Sequence
 
-from assistant.question import Question, Turn, Voice
+from assistant.question import AnswerSettings, Question, Turn
 from search.hits import Hit
 
 HISTORY_BUDGET = 2_000  # tokens of earlier turns, newest first
@@ -42,7 +42,7 @@ _SUGGESTIONS = re.compile(r"\n*```suggestions\n.*?(?:```|\Z)", re.DOTALL)
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text, rather too many: one for four ASCII characters, one for any other character."""
+    """Estimate the tokens of a text, rather too many: one for 4 ASCII characters, one for each other character."""
     plain = len(text.encode("ascii", "ignore"))
     return plain // 4 + len(text) - plain + 1
 
@@ -62,11 +62,11 @@ def keep_newest(turns: Sequence[Turn], budget: int = HISTORY_BUDGET) -> list[Tur
 def build(question: Question, passages: Sequence[Hit], history: Sequence[Turn]) -> list[dict[str, str]]:
     """Build the messages of one request.
 
-    Stored turns become messages of their own. Turns that only the client claims are quoted.
+    Stored turns become messages of their own. Turns that only the client sends are quoted: nobody can check them.
     """
     quoted = [_quote_passage(number, hit) for number, hit in enumerate(passages, 1)]
-    claimed = keep_newest([_without_additions(turn) for turn in question.client_history])
-    quoted += [f'<earlier from="{turn.role}">\n{_escape_tags(turn.text)}\n</earlier>' for turn in claimed]
+    client_turns = keep_newest([_without_additions(turn) for turn in question.client_history])
+    quoted += [f'<earlier from="{turn.role}">\n{_escape_tags(turn.text)}\n</earlier>' for turn in client_turns]
     if question.current_path:
         quoted.append(f'<current_page path="{_escape_attribute(question.current_path)}"/>')
     budget = CONTEXT_BUDGET
@@ -77,7 +77,7 @@ def build(question: Question, passages: Sequence[Hit], history: Sequence[Turn]) 
         if budget <= 0:
             break
     quoted.append(f"<question>\n{_escape_tags(question.text)}\n</question>")
-    instructions = question.voice.instructions
+    instructions = question.settings.instructions
     owner_rules = OWNER_RULES.format(instructions=instructions) if instructions else ""
     turns = keep_newest([_without_additions(turn) for turn in history])
     return [
@@ -93,9 +93,9 @@ def _quote_passage(number: int, hit: Hit) -> str:
     return f'<passage number="{number}" page="{page}" path="{path}">\n{body}\n</passage>'
 
 
-def find_addresses(voice: Voice) -> list[str]:
+def find_addresses(settings: AnswerSettings) -> list[str]:
     """Find the addresses in the owner's settings, which an answer may link to."""
-    return [found.rstrip(".,;:!?") for found in _ADDRESS.findall(f"{voice.instructions} {voice.support_url}")]
+    return [found.rstrip(".,;:!?") for found in _ADDRESS.findall(f"{settings.instructions} {settings.support_url}")]
 
 
 def estimate_request_tokens(messages: Sequence[dict[str, str]]) -> int:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 
 from assistant.answering.prompts import NO_ANSWER
-from assistant.citations.checker import CitationChecker
+from assistant.citations.citation_links import CitationChecker
 from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 
-MAX_START = 40  # characters that wait until they cannot be the marker any more
+MAX_START = 40  # characters that may wait as the beginning of the marker
 _MAX_KEPT = 1000  # characters; the first sentence is judged at the end
 # The marker as the prompt has it, or nearly so, with Markdown around it.
 _MARKER = re.compile(
@@ -31,8 +31,8 @@ class RefusalDetector:
     def __init__(self, citations: CitationChecker) -> None:
         self.refused = False
         self._citations = citations
-        self._start: str | None = ""  # what waits, since it may begin with the marker; None once that is decided
-        self._text = ""  # the beginning of the answer, as readers see it
+        self._start: str | None = ""  # waiting text that may begin with the marker; None after the decision
+        self._text = ""  # the beginning of the answer, as readers get it
 
     def feed(self, delta: str) -> Iterator[Source | Text]:
         """Check the next piece of the answer. The beginning waits while it may be the marker."""

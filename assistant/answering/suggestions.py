@@ -12,7 +12,7 @@ from assistant.events import Source, Text
 from search.hits import Hit, NextSection
 
 MAX_SUGGESTIONS = 3
-# Headings of link lists, which say nothing about where they lead.
+# Headings of lists of links. They do not describe a section.
 _MEANINGLESS_LABELS = {
     "",
     "next",
@@ -28,7 +28,7 @@ _BRACKETS = str.maketrans("()[]", "    ")
 
 
 def build_block(passages: Sequence[Hit], sources: Sequence[Source]) -> list[Text]:
-    """Build the block: sections that follow on the cited pages first, then other passages that were found.
+    """Build the block: first the sections that follow on the cited pages, then other passages of the search.
 
     Paths are as the site has them. The list is empty when there is no such section.
     """

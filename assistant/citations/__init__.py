@@ -1,16 +1,16 @@
-"""The text of a model on its way to the reader: checked citations, and no link, image or HTML that was not checked.
+"""Checks a model's text while it streams: citations become checked links; other links, images and HTML are removed.
 
 Three classes, each built on the one before:
 
 - `stream_rewriter.StreamRewriter` reads the stream piece by piece and holds back what it cannot decide yet;
 - `sanitizer.Sanitizer` escapes what could begin a link, an image or HTML;
-- `checker.CitationChecker` turns markers such as `[2]` into checked links.
+- `citation_links.CitationChecker` turns markers such as `[2]` into checked links.
 
 They use `block_scanner` (code, lists and tables of Markdown), `brackets` (markers
 and links of Markdown), `addresses` (which addresses an answer may link to),
 `evidence` (which sentence supports a claim) and `text_fragments` (links that
 scroll to a sentence).
 
-Others import `checker`, and `refusal_phrases` for whether a sentence says that
+Others import `citation_links`, and `refusal_phrases` for whether a sentence says that
 the documentation has no answer.
 """

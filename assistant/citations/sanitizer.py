@@ -1,4 +1,4 @@
-"""Escapes everything in a model's Markdown that could begin a link, an image or HTML. Its text is hostile.
+"""Escapes everything in a model's Markdown that could begin a link, an image or HTML. The text is not trusted.
 
 Readers see the same text, since Markdown shows an escaped sign as the sign:
 

@@ -1,7 +1,7 @@
-"""Remembers the chat ids that clients choose, as digests.
+"""Stores the chat ids that clients choose, as digests.
 
 A chat id alone may resume an answer. When readers with different fingerprints
-use the same id, nobody can tell whose it is, so it resumes nothing.
+use the same id, its owner is unknown, so it resumes nothing.
 """
 
 from hashlib import sha256

@@ -17,7 +17,7 @@ _FINAL = (Message.State.DONE, Message.State.ABORTED)
 
 @dataclass(frozen=True)
 class Exchange:
-    """A question and the answer that followed. One that was asked again has its latest answer."""
+    """A question and the answer that followed. A question that was asked again has its latest answer."""
 
     question: Message
     answer: Message | None
@@ -39,7 +39,7 @@ class Exchange:
 def list_exchanges(
     project: Project, start: datetime, end: datetime, limit: int, after: Moment | None = None
 ) -> list[Exchange]:
-    """List the questions of a half-open range with their answers, newest first, from behind `after` if it is given."""
+    """List the questions of a half-open range with their answers, newest first, beginning behind `after`."""
     matching = _questions(project, start, end)
     if after:
         matching = matching.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from assistant.answering.pipeline import Outcome
 from assistant.conversations.chat_ids import record_chat_id
-from assistant.conversations.token_usage import charge
+from assistant.conversations.daily_token_limit import charge
 from assistant.models import Message, Thread
 from assistant.question import Turn
 from docsite.core import ids
@@ -28,7 +28,10 @@ MAX_WAITING_SAVES = 10_000
 
 @dataclass(frozen=True)
 class NewQuestion:
-    """A question to store. With `replaces` it asks for a new answer: to the question of `message_id`, else the last."""
+    """A question to store.
+
+    With `replaces`, it replaces an answer: that of `message_id`, otherwise the last one.
+    """
 
     fp: str
     text: str
@@ -44,7 +47,7 @@ class NewQuestion:
 class StoredConversation:
     """A thread with its running answer, as `assistant.answering.pipeline.Conversation` describes it.
 
-    `charged` are the tokens of the answer that the project's day has already.
+    `charged` is the number of tokens that are already counted for the project's day.
     """
 
     project: Project
@@ -54,7 +57,7 @@ class StoredConversation:
     charged: int = 0
 
     async def save(self, outcome: Outcome) -> None:
-        """Store the answer as it stands, and charge its tokens to the project's day."""
+        """Store the answer so far, and charge its tokens to the project's day."""
         await asyncio.wrap_future(_saves.submit((self, outcome)))
 
     def store(self, outcome: Outcome) -> None:
@@ -112,12 +115,14 @@ def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
     return [None] * len(saves)
 
 
-# Hundreds of answers may stream at once: those that are saved meanwhile share the next transaction.
-_saves = GroupCommit("answers", _store, delay=0, enough=1, largest=MAX_SAVES, capacity=MAX_WAITING_SAVES)
+# Hundreds of answers may stream at once. Answers that are saved during a transaction share the next one.
+_saves = GroupCommit(
+    "answers", _store, delay=0, min_group_weight=1, max_group_weight=MAX_SAVES, capacity=MAX_WAITING_SAVES
+)
 
 
 def flush() -> None:
-    """Return when the answers that wait here are stored, or could not be."""
+    """Store the waiting answers now. Blocks until they are stored or have failed."""
     _saves.flush()
 
 
@@ -157,12 +162,12 @@ def _make_title(question: str) -> str:
 
 
 def _reopen_question(thread: Thread, new: NewQuestion) -> Message | None:
-    """Find the stored question that is asked again, and delete what follows it. None when the thread has none."""
+    """Find the stored question that is asked again, and delete the messages after it. None if the thread has none."""
     questions = thread.messages.filter(role=Message.Role.USER).order_by("-pk")
     named = thread.messages.filter(message_id=new.message_id).first() if new.message_id else None
     if named is not None:
         question = questions.filter(pk__lte=named.pk).first()
-    else:  # clients name their questions themselves; a question is known by its words
+    else:  # clients choose the ids of questions, so a question is found by its text
         question = questions.filter(content=new.text).first() or questions.first()
     if question is None:
         return None
@@ -197,7 +202,7 @@ def delete_thread(project: Project, fp: str, thread_id: str) -> list[str]:
 
 
 def mark_orphans() -> int:
-    """Mark the answers that an earlier process left running as interrupted, at start-up. Returns their number.
+    """Mark answers as interrupted that an earlier process left running. For start-up. Returns their number.
 
     An answer that another process is still writing becomes `running` again with its next save.
     """

@@ -32,13 +32,13 @@ def validate_logo(text: str) -> None:
     except ValueError:
         raise ValidationError("Write an address that begins with https://, http:// or a slash.") from None
     if re.search(r"[\s\x00-\x1f\x7f<>\"\\]", text):
-        raise ValidationError("Must hold no spaces or quotes; write %20 and so on.")
+        raise ValidationError("Must have no spaces or quotes; write %20 and so on.")
 
 
 def validate_labels(labels: Any) -> None:
     """Accept a mapping of label names to texts."""
     if not isinstance(labels, dict):
-        raise ValidationError("Must be names with their words.")
+        raise ValidationError("Must be an object of label names and texts.")
     if len(labels) > MAX_LABELS:
         raise ValidationError(f"At most {MAX_LABELS} labels.")
     for name, text in labels.items():

@@ -9,12 +9,12 @@ from docsite.core.tenants.models import Project
 
 
 class Thread(models.Model):
-    """A conversation of one reader, known by a fingerprint (`fp`), with the assistant of one project."""
+    """A conversation of one reader, identified by a fingerprint (`fp`), with the assistant of one project."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="threads")
     thread_id = models.CharField(max_length=40, unique=True, default=ids.thread_id, editable=False)
     fp = models.CharField(max_length=256)
-    title = models.CharField(max_length=100, blank=True, help_text="How it began.")
+    title = models.CharField(max_length=100, blank=True, help_text="The beginning of the first question.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -59,10 +59,14 @@ class Message(models.Model):
     caller = models.CharField(max_length=5, choices=Caller.choices, default=Caller.OTHER)
     page_path = models.CharField(max_length=400, blank=True, help_text="The page the reader was on.")
     rung = models.CharField(
-        max_length=20, blank=True, help_text="What made the answer: model, second_model, extractive, nearest_pages."
+        max_length=20, blank=True, help_text="Who answered: model, second_model, extractive, nearest_pages."
     )
-    steps = models.JSONField(default=list, help_text="Every rung that was tried, in order, with the reason for it.")
-    reason = models.CharField(max_length=200, blank=True, help_text="Why it was not the model, or how it failed.")
+    steps = models.JSONField(
+        default=list, help_text="Each rung that was tried, in order, with the reason why the one before was left."
+    )
+    reason = models.CharField(
+        max_length=200, blank=True, help_text="Why the model did not answer, or how the answer failed."
+    )
     sources = models.JSONField(default=list, help_text="Cited pages: title and url.")
     hits = models.JSONField(default=list, help_text="Retrieved passages: path, anchor and score.")
     checks = models.JSONField(

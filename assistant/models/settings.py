@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator, validate_email
 from django.db import models
 
-from assistant.question import Voice
+from assistant.question import AnswerSettings
 from docsite.core.tenants.models import Project, origin_of
 
 MAX_STARTERS = 3  # starter questions
@@ -33,49 +33,28 @@ def validate_support_url(text: str) -> None:
             "Write a link that begins with https://, http:// or mailto:, or an e-mail address."
         ) from None
     if re.search(r"[\s\x00-\x1f\x7f()<>\[\]\"\\`]", text):  # would end the link
-        raise ValidationError("Must hold no spaces, quotes or brackets; in an address write %20, %28 and so on.")
+        raise ValidationError("Must have no spaces, quotes or brackets; in an address write %20, %28 and so on.")
 
 
 class AssistantSettings(models.Model):
-    """What the owner of a site set for its assistant. A project without a row has the default of every field."""
+    """The owner's settings for the assistant of a project. A project without a row has the default of every field.
+
+    `deflection` is the text of a refusal. The form in `assistant.admin.settings` explains each field to owners.
+    """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="assistant_settings")
-    instructions = models.TextField(
-        blank=True,
-        validators=[MaxLengthValidator(4000)],
-        help_text="Added to what every model is told: tone, names of products, what to say no to.",
-    )
-    starter_questions = models.JSONField(
-        default=list, blank=True, validators=[validate_starters], help_text="Shown in an empty conversation."
-    )
-    deflection = models.TextField(
-        blank=True,
-        validators=[MaxLengthValidator(500)],
-        help_text="Said when the documentation has no answer, above the nearest pages. Markdown is allowed, links "
-        "included.",
-    )
+    instructions = models.TextField(blank=True, validators=[MaxLengthValidator(4000)])
+    starter_questions = models.JSONField(default=list, blank=True, validators=[validate_starters])
+    deflection = models.TextField(blank=True, validators=[MaxLengthValidator(500)])
     support_url = models.CharField(
         max_length=300,
         blank=True,
         validators=[validate_support_url],
-        help_text="Link or mail address offered when the documentation has no answer.",
+        help_text="A refusal offers this link or e-mail address.",
     )
-    model = models.CharField(
-        max_length=200, blank=True, help_text="Name of another model of the same server. Empty: as configured."
-    )
-    temperature = models.FloatField(
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0.0), MaxValueValidator(2.0)],
-        help_text="0 to 2. Empty: as the model server has it.",
-    )
-    threshold = models.FloatField(
-        null=True,
-        blank=True,
-        validators=[MinValueValidator(0.0), MaxValueValidator(1.0)],
-        help_text="0 to 1. Below this chance that the pages answer, the assistant says that they do not. "
-        "Empty: as calibrated.",
-    )
+    model = models.CharField(max_length=200, blank=True)
+    temperature = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(2.0)])
+    threshold = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
 
     class Meta:
         verbose_name = verbose_name_plural = "assistant settings"
@@ -90,6 +69,6 @@ class AssistantSettings(models.Model):
         settings.project = project  # saves a query
         return settings
 
-    def voice(self) -> Voice:
+    def to_answer_settings(self) -> AnswerSettings:
         """The settings that the answering pipeline uses."""
-        return Voice(self.instructions.strip(), self.deflection.strip(), self.support_url, self.threshold)
+        return AnswerSettings(self.instructions.strip(), self.deflection.strip(), self.support_url, self.threshold)

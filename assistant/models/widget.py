@@ -12,7 +12,7 @@ from docsite.core.tenants.models import Project
 class WidgetSettings(models.Model):
     """The look and the labels of a project's widget.
 
-    For an empty field the page decides (its tag or its code), else the widget's own default.
+    An option in the tag or the code of a page overrides the value here. An empty field is the widget's default.
     """
 
     class Variant(models.TextChoices):
@@ -25,7 +25,7 @@ class WidgetSettings(models.Model):
     class Theme(models.TextChoices):
         """The colour scheme."""
 
-        SYSTEM = "system", "As the page, else as the reader's system"
+        SYSTEM = "system", "Like the page, otherwise like the reader's system"
         LIGHT = "light", "Light"
         DARK = "dark", "Dark"
 

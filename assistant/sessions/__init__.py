@@ -1,6 +1,6 @@
-"""Running answers: started for a request, read by whoever comes, resumed in this process or through Redis.
+"""Running answers: started for a request, followed by subscribers, resumed in this process or through Redis.
 
 Others import `start` (start an answer, forget a conversation, drain the
 process), `running` (types of a running answer) and `resume` (find an answer
-again). `event_log` keeps an answer's events small.
+again). `event_log` keeps the events of an answer in little memory.
 """

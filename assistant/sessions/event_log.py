@@ -1,4 +1,4 @@
-"""The events of a running answer, kept small: hundreds of answers are kept at once, and a reader may come back."""
+"""The events of a running answer, compressed: hundreds of answers are in memory at once, for readers who come back."""
 
 import json
 import zlib
@@ -42,7 +42,7 @@ def _load(kind: str, *values: Any) -> Event:
 
 
 class EventLog:
-    """Grows at its end and can be read from any position. Whole blocks are compressed: events are much alike."""
+    """Append-only, readable from any position. Whole blocks are compressed, since events resemble each other."""
 
     def __init__(self) -> None:
         self._blocks: list[bytes] = []
@@ -55,13 +55,13 @@ class EventLog:
     def append(self, event: Event) -> None:
         """Add an event."""
         self._tail.append(event)
-        if len(self._tail) == 2 * BLOCK_SIZE:  # the newest block stays: its events are about to be read
+        if len(self._tail) == 2 * BLOCK_SIZE:  # the newest block stays as it is: subscribers need it next
             self._blocks.append(zlib.compress(dump_events(self._tail[:BLOCK_SIZE]).encode(), 1))
             del self._tail[:BLOCK_SIZE]
             self._tail_start += BLOCK_SIZE
 
     def read_batch(self, position: int) -> Sequence[Event]:
-        """Some events from a position on, at least one where there is one."""
+        """Some events from a position on. Empty only at the end of the log."""
         if position >= self._tail_start:
             return self._tail[position - self._tail_start :]
         block = zlib.decompress(self._blocks[position // BLOCK_SIZE]).decode()

@@ -2,10 +2,10 @@
 
 With `REDIS_URL` set, a resumable answer is copied to a Redis stream while it
 runs. A process that does not run the answer reads that stream. Over a channel it
-sends the wishes of its reader (read on, stop) to the process that runs the answer.
+sends signals (go on, stop) to the process that runs the answer.
 
     answer:ID:events   stream; an entry is a batch of events with the position of
-                       the first one, so that an event that is sent twice counts once
+                       the first one: an event may be sent twice
     answer:ID:info     whose it is; its expiry is renewed by the process that runs it
     answer:chat:HASH   id of the latest answer of a chat
     answers            channel: {"do": "read" | "stop", "id"}, {"do": "discard", "project", "fp", "thread"}
@@ -45,32 +45,32 @@ from docsite.core.db import in_db
 logger = logging.getLogger(__name__)
 
 BATCH_SECONDS = 0.05
-HEARTBEAT_SECONDS = 2.0  # between two signs of life of a running answer, or of a reader in another process
+HEARTBEAT_SECONDS = 2.0  # between two signs of life of a running answer, or of a subscriber in another process
 DEAD_AFTER_SECONDS = 6  # without a sign of life
 ANNOUNCE_SECONDS = 0.5  # that a question waits for Redis
-DELIVERY_SECONDS = 0.25  # until the last bytes of an answer have reached their reader, as a rule
+DELIVERY_SECONDS = 0.25  # in which the last bytes of an answer usually reach their reader
 CHANNEL = "answers"
 REDIS_FAILURES = (RedisError, OSError)
 
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, Redis]" = WeakKeyDictionary()
 _listeners: "WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[None]]" = WeakKeyDictionary()
 _tasks: set[asyncio.Task[None]] = set()
-_delivery_checks: dict[str, DeliveryCheck] = {}  # of answers of other processes that were just read to their end here
+_delivery_checks: dict[str, DeliveryCheck] = {}  # of answers of other processes that have just ended here
 
 
 @dataclass(frozen=True)
 class RemoteAnswer:
-    """An answer that runs in another process. It reads like `assistant.sessions.running.RunningAnswer`."""
+    """An answer that runs in another process, with the interface of `assistant.sessions.running.RunningAnswer`."""
 
     message_id: str
     thread_id: str
     asker: Asker
     resumable = True
 
-    async def read(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
+    async def subscribe(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
         """Yield all events from the first one to the end, and None after each while of silence.
 
-        It waits for a Redis that does not answer for a moment.
+        It goes on when Redis answers again after a moment.
         """
         position = 0  # of the next event
         last_life = last_event = time.monotonic()
@@ -120,7 +120,7 @@ class RemoteAnswer:
 
 
 async def find_chat(asker: Asker) -> RunningAnswer | RemoteAnswer | None:
-    """The answer of a chat that was asked from the same origin and address and is not yet read to its end.
+    """The answer of a chat that was asked from the same origin and address and is not yet delivered to its end.
 
     None also when another fp used the same chat id: then nobody can tell whose answer it is.
     """
@@ -138,7 +138,7 @@ async def find_message(asker: Asker, thread_id: str, message_id: str) -> Running
 
 
 async def share(answer: RunningAnswer) -> None:
-    """Let other processes follow a resumable answer, where there is a Redis. They can find it when this returns."""
+    """Let other processes find and follow a resumable answer, if Redis is configured."""
     if not settings.ENV.redis_url:
         return
     loop = asyncio.get_running_loop()
@@ -166,7 +166,7 @@ async def erase(message_ids: list[str]) -> None:
         try:
             await _redis().delete(*keys)
         except REDIS_FAILURES:
-            logger.exception("Redis does not answer; deleted answers stay there for their grace period.")
+            logger.exception("Redis does not answer; deleted answers stay there until they expire.")
 
 
 async def _announce(answer: RunningAnswer) -> None:
@@ -180,7 +180,7 @@ async def _announce(answer: RunningAnswer) -> None:
 
 
 async def _copy(answer: RunningAnswer) -> None:
-    """Copy an answer's log in batches. Copy all of it again when Redis was away, or lost its memory."""
+    """Copy the log of an answer in batches. Copies all of it again after Redis failed or lost its data."""
     copied, entries, heartbeat = 0, 0, time.monotonic()
     while True:
         await answer.wait_for_event(copied, HEARTBEAT_SECONDS)
@@ -200,7 +200,7 @@ async def _copy(answer: RunningAnswer) -> None:
         if stored_entries < entries + bool(batch or ended):
             copied, entries, heartbeat = 0, 0, 0.0
             if ended and running_answers.get(answer.message_id) is not answer:
-                return  # nobody may come back for it any more
+                return  # it can no longer be resumed
             continue
         copied, entries = copied + len(batch), stored_entries
         if ended:
@@ -219,7 +219,7 @@ def _read_log(answer: RunningAnswer, position: int) -> list[Event]:
 
 
 async def _add(answer: RunningAnswer, position: int, batch: list[Event], ended: bool) -> int:
-    """Add an entry. Returns how many entries there are now; 0 where Redis no longer knows whose they are."""
+    """Add an entry. Returns the number of entries now; 0 if Redis has lost the info of the answer."""
     events_key, info_key = _events_key(answer.message_id), _info_key(answer.message_id)
     async with _redis().pipeline(transaction=True) as pipe:
         pipe.xadd(events_key, {"at": position, "events": dump_events(batch), "end": int(ended)})
@@ -244,13 +244,13 @@ async def _close_chat(asker: Asker, message_id: str, is_delivered: DeliveryCheck
         if asker.chat_id and is_delivered() and await _redis().get(_chat_key(asker)) == message_id:
             await _redis().delete(_chat_key(asker))
     except REDIS_FAILURES:
-        logger.warning("Redis does not answer; a chat's answer can be resumed although it was read.")
+        logger.warning("Redis does not answer; a delivered answer can still be resumed.")
     finally:
         _delivery_checks.pop(message_id, None)
 
 
 async def _listen() -> None:
-    """Receive what other processes want of the answers here."""
+    """Receive the signals of other processes to the answers of this one."""
     while True:
         try:
             async with _redis().pubsub() as channel:
@@ -261,7 +261,7 @@ async def _listen() -> None:
                         _handle(json.loads(message["data"]))
         except REDIS_FAILURES:
             logger.warning("Redis does not answer; signals of other processes do not arrive.")
-        except Exception:  # the task boundary: one bad message must not end the listening
+        except Exception:  # the task boundary: one bad message must not end the loop
             logger.exception("A message of another process could not be read.")
         await asyncio.sleep(1)
 
@@ -284,7 +284,7 @@ async def _try_to_publish(signal: dict[str, Any]) -> None:
     try:
         await _publish(signal)
     except REDIS_FAILURES:
-        logger.exception("Redis does not answer; other processes do not get a signal.")
+        logger.exception("Redis does not answer; a signal to other processes is lost.")
 
 
 async def _find_remote(message_id: str) -> RemoteAnswer | None:
@@ -298,13 +298,13 @@ async def _find_remote(message_id: str) -> RemoteAnswer | None:
 async def _find_remote_chat(asker: Asker) -> RemoteAnswer | None:
     message_id = await _get(_chat_key(asker))
     if message_id is None or running_answers.get(message_id):
-        return None  # an answer of this process that was not found has been read to its end
-    was_read = message_id in _delivery_checks and _delivery_checks[message_id]()
-    return None if was_read else await _find_remote(message_id)
+        return None  # `find_chat` did not find it here, so it has been delivered
+    was_delivered = message_id in _delivery_checks and _delivery_checks[message_id]()
+    return None if was_delivered else await _find_remote(message_id)
 
 
 async def _get(key: str) -> str | None:
-    """A value, if there is a Redis and it has one."""
+    """The value of a key. None without Redis, without a value, or if Redis does not answer."""
     if not settings.ENV.redis_url:
         return None
     try:

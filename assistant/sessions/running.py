@@ -1,9 +1,9 @@
-"""Running answers of this process. Each runs in a task of its own; readers come, leave and come back.
+"""Running answers of this process. Each runs in a task of its own; subscribers come, leave and come back.
 
-    start.start_answer -> RunningAnswer -> read() by an endpoint or the socket
+    start.start_answer -> RunningAnswer -> subscribe() by an endpoint or the socket
 
-The events of an answer are in its log, so a reader can read it from its start
-at any time. When the last reader leaves, an answer ends at once. A resumable
+The events of an answer are in its log, so a subscriber gets it from its start
+at any time. When the last subscriber leaves, an answer ends at once. A resumable
 answer ends after a grace period.
 """
 
@@ -21,11 +21,11 @@ from assistant.sessions.event_log import EventLog
 
 logger = logging.getLogger(__name__)
 
-MAX_AHEAD = 1_000  # events that an answer may be ahead of its reader; then the model server has to wait
+MAX_AHEAD = 1_000  # events that an answer may be ahead of its subscribers; then the model server has to wait
 RESTARTING = "The service is restarting. Please ask again."
-UNREAD = "The answer was not read in time."
-FIRST_EVENT_SECONDS = 0.05  # that an answer waits until its reader has taken the first event
-FIRST_READER_SECONDS = 5.0  # until somebody must read an answer; who asked does so at once
+NOT_READ = "The answer was not read in time."
+FIRST_EVENT_SECONDS = 0.05  # that an answer waits until its subscriber has got the first event
+FIRST_SUBSCRIBER_SECONDS = 5.0  # until an answer must have a subscriber; whoever asked subscribes at once
 LAST_SAVE_SECONDS = 12.0  # for the last answers to be stored when the process ends; SQLite may be locked for 10
 
 Slots = list[tuple[str, object]]
@@ -33,7 +33,7 @@ Slots = list[tuple[str, object]]
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asked. `origin` and `network` (of the address) are those of the request that asked."""
+    """Who asked. `origin` and `network` (see `network_of`) belong to the request with the question."""
 
     project: int
     organization: int
@@ -44,17 +44,17 @@ class Asker:
 
     @property
     def chat(self) -> tuple[object, ...]:
-        """What two requests have in common when they belong to one chat in one browser."""
+        """The values that are equal for all requests of one chat in one browser."""
         return (self.project, self.chat_id, self.origin, self.network)
 
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds: of silence before a keep-alive, for a reader to come back, for a reader who does not read on."""
+    """Seconds: of silence before a keep-alive, for a reader to come back, for a subscriber that takes no events."""
 
     keep_alive: float = 10.0
     grace: float = 20.0
-    stalled_reader: float = 120.0
+    stalled_subscriber: float = 120.0
 
 
 @dataclass(frozen=True)
@@ -99,39 +99,39 @@ class RunningAnswer:
         self.resumable = resumable
         self.log = EventLog()
         self.ended = False
-        self.discarded = False  # nobody may resume it any more
-        self._delivery_checks: list[DeliveryCheck] = []  # of readers who read it to its end
-        self._readers = 0
-        self._furthest = 0  # position of the furthest reader
-        self._waiters: dict[asyncio.Future[bool], float] = {}  # who waits for an event, and until when
+        self.discarded = False  # it can no longer be resumed
+        self._delivery_checks: list[DeliveryCheck] = []  # of subscribers that got its end
+        self._subscribers = 0
+        self._delivered = 0  # events that at least one subscriber has got
+        self._waiters: dict[asyncio.Future[bool], float] = {}  # subscribers that wait for an event, and until when
         self._alarm: asyncio.TimerHandle | None = None
-        self._reader_moved = asyncio.Event()
+        self._progress = asyncio.Event()
         self._started = self._ending = False
-        self._last_event: Event | None = None  # takes the place of the remaining events
+        self._last_event: Event | None = None  # replaces the remaining events
         self._abandonment: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
     def start(self, events: AsyncGenerator[Event, None]) -> None:
         """Begin to run."""
         self._task = asyncio.create_task(self._run(events))
-        seconds = self.timeouts.grace if self.resumable else FIRST_READER_SECONDS
+        seconds = self.timeouts.grace if self.resumable else FIRST_SUBSCRIBER_SECONDS
         self._abandonment = asyncio.get_running_loop().call_later(seconds, self.abandon)
 
-    async def read(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
+    async def subscribe(self, is_delivered: DeliveryCheck = assume_delivered) -> AsyncGenerator[Event | None, None]:
         """Yield all events from the first one to the end, and None after each while of silence.
 
-        `is_delivered` tells later whether what was yielded has reached the reader.
+        `is_delivered` says later whether the yielded events have reached the reader.
         """
-        self._readers += 1
+        self._subscribers += 1
         self._cancel_abandonment()
         try:
             position = 0
             while True:
                 for event in self.log.read_batch(position):
                     position += 1
-                    if position > self._furthest:
-                        self._furthest = position
-                        self._reader_moved.set()
+                    if position > self._delivered:
+                        self._delivered = position
+                        self._progress.set()
                     yield event
                 if position < len(self.log):
                     continue
@@ -141,19 +141,19 @@ class RunningAnswer:
                 if not await self.wait_for_event(position, self.timeouts.keep_alive):
                     yield None
         finally:
-            self._readers -= 1
-            if not self._readers:
+            self._subscribers -= 1
+            if not self._subscribers:
                 self._plan_abandonment()
 
     @property
     def is_delivered(self) -> bool:
-        """Whether some reader has all of it."""
+        """Whether all of it has reached some reader."""
         return any(is_delivered() for is_delivered in self._delivery_checks)
 
     @property
-    def is_read(self) -> bool:
-        """Whether somebody reads it now."""
-        return self._readers > 0
+    def has_subscribers(self) -> bool:
+        """Whether somebody gets its events now."""
+        return self._subscribers > 0
 
     async def wait_for_event(self, position: int, seconds: float) -> bool:
         """Wait until there is an event at that position, or the answer has ended. False when the time is over first."""
@@ -170,7 +170,7 @@ class RunningAnswer:
             self._waiters.pop(waiter, None)
 
     def _set_alarm(self, when: float) -> None:
-        """One timer serves all waiters and all their tokens. When it rings, it looks who still waits."""
+        """Set the one timer that serves all waiters: a timer for each waiter and token would cost too much."""
         if self._alarm:
             self._alarm.cancel()
         self._alarm = asyncio.get_running_loop().call_at(when, self._ring)
@@ -185,24 +185,24 @@ class RunningAnswer:
             self._set_alarm(min(later))
 
     def stop(self) -> None:
-        """End the answer here. Readers get an `Abort`."""
+        """End the answer here. Subscribers get an `Abort`."""
         self._end(Abort())
 
     def interrupt(self) -> None:
-        """End the answer because the process ends. Readers get a `Failure`. A complete answer is left to be stored."""
+        """End the answer because the process ends. Subscribers get a `Failure`. A complete answer is only stored."""
         if self.outcome.state == "running":
             self.outcome.state, self.outcome.reason = "interrupted", "the service was stopped"
             self._end(Failure(RESTARTING))
 
     def abandon(self) -> None:
-        """End the answer, since nobody reads it. It cannot be resumed afterwards."""
+        """End the answer, since it has no subscriber. It cannot be resumed afterwards."""
         self.discarded = True
         self._end(Abort())
 
     def extend_grace(self) -> None:
-        """Note a reader in another process: begin the grace period anew, and go on at that reader's pace."""
-        self._furthest = len(self.log)
-        self._reader_moved.set()
+        """Note a subscriber in another process: restart the grace period, and let the answer run on."""
+        self._delivered = len(self.log)
+        self._progress.set()
         if self._abandonment:
             self._plan_abandonment()
 
@@ -227,7 +227,7 @@ class RunningAnswer:
             self._abandonment = None
 
     def _plan_abandonment(self) -> None:
-        """Nobody reads any more: end the answer, now or after the grace period."""
+        """End the answer after its last subscriber has left: now, or after the grace period."""
         self._cancel_abandonment()
         if self.ended:
             return
@@ -238,16 +238,16 @@ class RunningAnswer:
             self.abandon()
 
     async def _run(self, events: AsyncGenerator[Event, None]) -> None:
-        """Log the events, at the pace of the readers. When it is cancelled, the pipeline stores the answer first."""
+        """Log the events, at the pace of the subscribers. On cancellation the pipeline stores the answer first."""
         self._started = True
         try:
             async with aclosing(events):
                 async for event in events:
                     self._log(event)
                     if len(self.log) == 1:
-                        await self._wait_for_first_reader()
-                    if len(self.log) - self._furthest > MAX_AHEAD:
-                        await self._wait_for_reader()
+                        await self._wait_for_first_delivery()
+                    if len(self.log) - self._delivered > MAX_AHEAD:
+                        await self._wait_for_subscribers()
         except asyncio.CancelledError:
             if self._last_event:  # without one, the whole process ends
                 self._log(self._last_event)
@@ -256,31 +256,34 @@ class RunningAnswer:
         finally:
             self.ended = True
             self._cancel_abandonment()
-            self._wake_readers()
+            self._wake_subscribers()
             if self._alarm:
                 self._alarm.cancel()
 
     def _log(self, event: Event) -> None:
         self.log.append(event)
-        self._wake_readers()
+        self._wake_subscribers()
 
-    async def _wait_for_first_reader(self) -> None:
+    async def _wait_for_first_delivery(self) -> None:
         """Give the first event a moment to go out, before the search takes the processor."""
         with suppress(TimeoutError):
             async with asyncio.timeout(FIRST_EVENT_SECONDS):
-                await self._reader_moved.wait()
+                await self._progress.wait()
 
-    async def _wait_for_reader(self) -> None:
-        """Wait until a reader reads on. A reader who never does would hold the model server's connection, too."""
-        self._reader_moved.clear()
+    async def _wait_for_subscribers(self) -> None:
+        """Wait until a subscriber takes more events, for a limited time.
+
+        One that never does would keep the connection to the model server open.
+        """
+        self._progress.clear()
         try:
-            async with asyncio.timeout(self.timeouts.stalled_reader):
-                await self._reader_moved.wait()
+            async with asyncio.timeout(self.timeouts.stalled_subscriber):
+                await self._progress.wait()
         except TimeoutError:
-            self._last_event = Failure(UNREAD)
+            self._last_event = Failure(NOT_READ)
             raise asyncio.CancelledError from None
 
-    def _wake_readers(self) -> None:
+    def _wake_subscribers(self) -> None:
         for waiter in self._waiters:
             _resolve(waiter, True)
 
@@ -300,7 +303,10 @@ class RunningAnswers:
         self._closed = False
 
     def reserve(self, asker: Asker, capacity: Capacity) -> Slots:
-        """Take the slots of an answer, or raise `Full`. `release` gives them back; `add` does at the end."""
+        """Take the slots of an answer. Raises `Full`.
+
+        `release` gives them back. After `add`, the end of the answer does it.
+        """
         if self._closed:
             raise Full(RESTARTING)
         slots: Slots = [
@@ -339,30 +345,30 @@ class RunningAnswers:
         return self._answers.get(message_id)
 
     def discard_thread(self, project: int, fp: str, thread_id: str) -> None:
-        """End the answers of a reader's thread and forget them: it is asked again, or deleted."""
+        """End and forget the answers of a thread, which is asked again or deleted."""
         for answer in list(self._answers.values()):
             if (answer.asker.project, answer.asker.fp, answer.thread_id) == (project, fp, thread_id):
                 answer.abandon()
                 del self._answers[answer.message_id]
 
     def find_chat(self, asker: Asker) -> RunningAnswer | None:
-        """The latest answer of a chat that its asker has not yet read to its end."""
+        """The latest answer of a chat whose end has not reached its asker."""
         chat = [a for a in self._answers.values() if a.asker.chat == asker.chat and not a.is_delivered]
         return chat[-1] if chat else None
 
     async def close(self, grace: float) -> None:
-        """Let answers end within the grace period (seconds), then end them. Returns when all are stored and read."""
+        """Let answers end within the grace period (seconds), then end them. Returns after all are stored and sent."""
         self._closed = True
         deadline = time.monotonic() + grace
         while self._used_slots and time.monotonic() < deadline:
             for answer in self._answers.values():
-                if not answer.is_read:
+                if not answer.has_subscribers:
                     answer.interrupt()
             await asyncio.sleep(0.02)
         for answer in self._answers.values():
             answer.interrupt()
         deadline = time.monotonic() + LAST_SAVE_SECONDS
-        while time.monotonic() < deadline and any(not a.ended or a.is_read for a in self._answers.values()):
+        while time.monotonic() < deadline and any(not a.ended or a.has_subscribers for a in self._answers.values()):
             await asyncio.sleep(0.02)
 
 

@@ -6,13 +6,13 @@ from weakref import WeakValueDictionary
 
 from django.conf import settings
 
-from assistant import configuration
+from assistant import model_chain, passage_search
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain, Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import AssistantSettings, Message
-from assistant.question import Question, Voice
+from assistant.question import AnswerSettings, Question
 from assistant.schemas import Ask, AskV2
 from assistant.sessions import resume
 from assistant.sessions.running import (
@@ -34,7 +34,7 @@ from docsite.core.tenants.models import Project
 
 @dataclass(frozen=True)
 class Transport:
-    """How a question came. A resumable answer waits a while for a reader who left."""
+    """How a question came in. A resumable answer runs on for a while after its reader has left."""
 
     caller: Message.Caller
     origin: str
@@ -44,7 +44,7 @@ class Transport:
 async def start_answer(caller: Caller, body: Ask, transport: Transport) -> RunningAnswer:
     """Store the question and start its answer. Raises `Unavailable` when too many answers are running.
 
-    When the reader leaves meanwhile, the answer is abandoned as soon as it has started.
+    If the reader leaves before that, the answer is abandoned as soon as it has started.
     """
     asker = identify_asker(caller, body.fp, transport.origin, (body.id or "") if isinstance(body, AskV2) else "")
     try:
@@ -65,7 +65,7 @@ def _abandon(starting: "asyncio.Task[RunningAnswer]") -> None:
 
 
 def identify_asker(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
-    """Who asks, or comes back to an answer."""
+    """The asker of a question, or of a request to resume or stop an answer."""
     project = caller.project
     return Asker(project.pk, project.organization_id, fp, network_of(caller.address), origin, chat_id)
 
@@ -73,7 +73,7 @@ def identify_asker(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
 async def _start(project: Project, asker: Asker, body: Ask, transport: Transport, slots: Slots) -> RunningAnswer:
     try:
         question = body.question(project)
-        asked = NewQuestion(
+        new_question = NewQuestion(
             fp=body.fp,
             text=question.text,
             caller=transport.caller,
@@ -83,13 +83,13 @@ async def _start(project: Project, asker: Asker, body: Ask, transport: Transport
             replaces=isinstance(body, AskV2) and body.trigger == "regenerate-message",
             message_id=body.messageId if isinstance(body, AskV2) else None,
         )
-        if not asked.replaces:
-            return await _run(project, asker, question, asked, transport, slots)
-        if not asked.thread_id:
-            asked = replace(asked, thread_id=await _thread_of_chat(asker))
-        async with _regeneration_locks.setdefault(f"{body.fp} {asked.thread_id}", asyncio.Lock()):
-            await resume.discard_thread(project.pk, body.fp, asked.thread_id or "")
-            return await _run(project, asker, question, asked, transport, slots)
+        if not new_question.replaces:
+            return await _run(project, asker, question, new_question, transport, slots)
+        if not new_question.thread_id:
+            new_question = replace(new_question, thread_id=await _thread_of_chat(asker))
+        async with _regeneration_locks.setdefault(f"{body.fp} {new_question.thread_id}", asyncio.Lock()):
+            await resume.discard_thread(project.pk, body.fp, new_question.thread_id or "")
+            return await _run(project, asker, question, new_question, transport, slots)
     except BaseException:
         running_answers.release(slots)
         raise
@@ -106,10 +106,10 @@ _regeneration_locks: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDiction
 
 
 async def _run(
-    project: Project, asker: Asker, question: Question, asked: NewQuestion, transport: Transport, slots: Slots
+    project: Project, asker: Asker, question: Question, new_question: NewQuestion, transport: Transport, slots: Slots
 ) -> RunningAnswer:
-    conversation, voice, models = await in_db(_open)(project, asked)
-    question, retrieve = replace(question, voice=voice), configuration.passage_search(project)
+    conversation, answer_settings, models = await in_db(_open)(project, new_question)
+    question, retrieve = replace(question, settings=answer_settings), passage_search.build_search(project)
     outcome = Outcome()
     answer = RunningAnswer(
         conversation.message_id,
@@ -127,23 +127,23 @@ async def _run(
 
 
 async def drain() -> None:
-    """End the running answers because the process ends: complete within the grace period, else with a failure."""
+    """End the running answers before the process ends. After the grace period they end with a failure."""
     await running_answers.close(settings.ENV.shutdown_seconds)
     await formats.close()
 
 
 async def forget_conversation(project: Project, fp: str, thread_id: str) -> None:
-    """Delete a reader's thread, its running answers, and whatever of it could be resumed."""
+    """Delete a reader's thread, its running answers, and its answers that can be resumed."""
     await resume.discard_thread(project.pk, fp, thread_id)
     message_ids = await in_db(threads.delete_thread)(project, fp, thread_id)
     await resume.discard_thread(project.pk, fp, thread_id)  # answers that started meanwhile
     await resume.erase(message_ids)
 
 
-def _open(project: Project, asked: NewQuestion) -> tuple[StoredConversation, Voice, ModelChain]:
+def _open(project: Project, new_question: NewQuestion) -> tuple[StoredConversation, AnswerSettings, ModelChain]:
     owner_settings = AssistantSettings.for_project(project)
-    conversation = open_conversation(project, asked)
-    return conversation, owner_settings.voice(), configuration.model_chain(project, owner_settings)
+    conversation = open_conversation(project, new_question)
+    return conversation, owner_settings.to_answer_settings(), model_chain.choose_models(project, owner_settings)
 
 
 def _timeouts() -> Timeouts:

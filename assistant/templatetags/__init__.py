@@ -1,1 +1,1 @@
-"""What templates of other apps may ask of the assistant."""
+"""Template tags of the assistant for templates of other apps."""

@@ -1,7 +1,7 @@
-"""Model servers. Only this package knows a provider.
+"""Model servers. Only this package knows the API of a provider.
 
 Others import the types below and `relay`, which never raises. `formats` is the
-registry of wire formats, one module for each; `breaker` spares a failing server.
+registry of wire formats, one module for each; `breaker` keeps requests away from a failing server.
 """
 
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ Item = Delta | Usage | EndOfText
 
 
 class UpstreamError(Exception):
-    """The model server failed. `reason` is a few words, without anything that the server sent.
+    """The model server failed. `reason` is a few words of ours, without text of the server.
 
     `retryable`: the same request may succeed in a moment. `retry_after`: how long
     the server asked to wait (seconds; None: it did not say). `is_server_fault`:

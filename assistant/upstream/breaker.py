@@ -1,4 +1,4 @@
-"""A circuit breaker for each model: after failures in a row its server is not asked for a while."""
+"""A circuit breaker for each model: after several failures in a row its server gets no requests for a while."""
 
 import time
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from assistant.upstream import Model
 
 @dataclass
 class Breaker:
-    """Counts failures in a row. While it is open, the server is not asked."""
+    """Counts failures in a row. While it is open, the server gets no requests."""
 
     failures: int = 0
     open_until: float = 0.0  # on the clock of `time.monotonic`
@@ -20,15 +20,15 @@ class Breaker:
         now = time.monotonic()
         if now < self.open_until:
             return False
-        self.open_until = now + rest  # while this request tries, others still wait
+        self.open_until = now + rest  # during this request, others are still refused
         return True
 
     def record_success(self) -> None:
-        """The server gave a whole answer."""
+        """Note a complete answer of the server."""
         self.failures = 0
 
     def record_failure(self, rest: float) -> None:
-        """The server failed once more."""
+        """Note a failure of the server."""
         self.failures += 1
         self.open_until = time.monotonic() + rest
 

@@ -16,7 +16,7 @@ from httpx_aiohttp import HttpxAiohttpClient
 
 from assistant.upstream import Delta, EndOfText, Item, Model, UpstreamError, Usage
 
-MAX_CONNECTIONS = 2_000  # above the cap on running answers: one more would wait in a queue, unseen by any timeout
+MAX_CONNECTIONS = 2_000  # more than answers may run: further requests would wait in a queue without a timeout
 MAX_EVENT_SIZE = 1024 * 1024
 MAX_EVENT_LINES = 100
 MAX_ERROR_SIZE = 16 * 1024
@@ -70,7 +70,11 @@ async def stream(
             async with _client(connect_seconds).stream(
                 "POST", f"{model.base_url}/chat/completions", json={**request, limit_name: max_tokens}, headers=headers
             ) as response:
-                if response.status_code == 400 and limit_name == "max_tokens" and await _wants_other_limit(response):
+                if (
+                    response.status_code == 400
+                    and limit_name == "max_tokens"
+                    and await _requires_other_limit_name(response)
+                ):
                     _limit_names[upstream] = "max_completion_tokens"  # newer models of OpenAI's
                     continue
                 if response.status_code != 200:
@@ -80,12 +84,12 @@ async def stream(
                     for event in events.feed(chunk):
                         if event is None:
                             return
-                        for item in completion.read(event):
+                        for item in completion.parse(event):
                             yield item
                 for event in events.end():
                     if event is None:
                         return
-                    for item in completion.read(event):
+                    for item in completion.parse(event):
                         yield item
                 completion.end()
             return
@@ -96,7 +100,7 @@ async def stream(
 
 
 def _connection_error(failure: BaseException) -> UpstreamError:
-    """What aiohttp says of a connection; httpx's names for it are not exact."""
+    """The error for a failure of aiohttp, which is more exact than that of httpx."""
     if isinstance(failure, aiohttp.ClientConnectorError):
         return UpstreamError("the model server cannot be reached", retryable=True)
     if isinstance(failure, TimeoutError):
@@ -104,7 +108,7 @@ def _connection_error(failure: BaseException) -> UpstreamError:
     return UpstreamError("the connection to the model server broke", retryable=True)
 
 
-async def _wants_other_limit(response: httpx.Response) -> bool:
+async def _requires_other_limit_name(response: httpx.Response) -> bool:
     body = b""
     async for chunk in response.aiter_bytes():
         body += chunk
@@ -117,13 +121,13 @@ def _status_error(response: httpx.Response) -> UpstreamError:
     status = response.status_code
     return UpstreamError(
         f"the model server answered {status}",
-        retryable=_is_passing(status),
+        retryable=_is_temporary(status),
         retry_after=_seconds(response.headers.get("Retry-After", "")),
         is_server_fault=status != 400,
     )
 
 
-def _is_passing(status: int) -> bool:
+def _is_temporary(status: int) -> bool:
     return status == 429 or 500 <= status <= 599
 
 
@@ -138,17 +142,17 @@ def _seconds(retry_after: str) -> float | None:
 
 
 class Completion:
-    """Reads the events of one completion."""
+    """Parses the events of one completion."""
 
     def __init__(self) -> None:
         self._finished = False
         self._half_character = ""
 
-    def read(self, event: dict[str, Any]) -> list[Item]:
+    def parse(self, event: dict[str, Any]) -> list[Item]:
         """The items of one event. Raises `UpstreamError`."""
         if event.get("error"):
             raise UpstreamError(
-                "the model server reported an error", retryable=_is_passing(_error_status(event["error"]))
+                "the model server reported an error", retryable=_is_temporary(_error_status(event["error"]))
             )
         choices = event.get("choices") or []
         if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
@@ -187,7 +191,7 @@ def _text(content: Any) -> str:
 
 
 def _error_status(error: Any) -> int:
-    """The HTTP status that an error event names, a number or a text, under `code` or `status`. 0: none."""
+    """The HTTP status in an error event: a number or a text, in `code` or `status`; 0 if there is none."""
     names = [str(error.get("code")), str(error.get("status"))] if isinstance(error, dict) else []
     return next((int(name) for name in names if re.fullmatch("[1-5][0-9][0-9]", name)), 0)
 

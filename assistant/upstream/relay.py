@@ -1,4 +1,4 @@
-"""A model server's stream, bounded in time and size. It never raises."""
+"""The stream of a model server, with limits of time and size. It never raises."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ from assistant.upstream.formats import FORMATS
 logger = logging.getLogger(__name__)
 
 USAGE_SECONDS = 2.0  # for the token counts that follow the end of the text
-MAX_RETRY_AFTER = 2.0  # seconds that a server may ask to wait; a reader does not wait longer
+MAX_RETRY_AFTER = 2.0  # seconds; after a longer wait of the server the next model is asked
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Bounds:
 
     @property
     def token_limit(self) -> int:
-        """As many tokens as an answer can have, also from a server that ignores `max_tokens`."""
+        """The largest number of tokens of an answer, also from a server that ignores `max_tokens`."""
         return max(self.max_tokens, self.size)
 
 
@@ -50,7 +50,7 @@ async def stream(
 ) -> AsyncGenerator[Item | StreamFailure, None]:
     """Yield what the model server sends, then end, or end with one `StreamFailure`.
 
-    A failure that may pass is retried once, as long as no text has come.
+    A temporary failure is retried once, if no text has arrived.
     Cancellation (the reader left) passes through and closes the upstream
     request on its way.
     """
@@ -82,7 +82,7 @@ async def stream(
             breaker.record_success()
             return
         except UpstreamError as failure:
-            if complete:  # whatever happens to the connection now, the answer is whole
+            if complete:  # the answer is complete, so the failure does not matter
                 breaker.record_success()
                 return
             wait = failure.retry_after or 0.0
@@ -94,7 +94,7 @@ async def stream(
                 breaker.record_failure(bounds.breaker_rest)
             yield StreamFailure(failure.reason)
             return
-        except Exception:  # the boundary to what we do not control: whatever it was, the next model is asked
+        except Exception:  # the boundary to foreign code: after any failure the next model is asked
             logger.exception("The model server's stream could not be read.")
             breaker.record_failure(bounds.breaker_rest)
             yield StreamFailure("the model server could not be read")
@@ -121,18 +121,18 @@ class _Clock:
             return None
         except asyncio.CancelledError:
             if not self._expired or (self._waiting and self._waiting.uncancel()):
-                raise  # somebody else cancelled, too
+                raise  # the task was cancelled for another reason, too
             raise UpstreamError("the model server took too long") from None
         finally:
             self._waiting = None
 
     def stop(self) -> None:
-        """Never ring again."""
+        """Cancel the timer."""
         self._timer.cancel()
 
     def _ring(self) -> None:
         left = self.due - time.monotonic()
-        if left > 0 or self._waiting is None:  # put off meanwhile, or it is the reader who takes long
+        if left > 0 or self._waiting is None:  # the time was extended, or the reader is slow
             self._timer = asyncio.get_running_loop().call_later(left if left > 0 else 1.0, self._ring)
         else:
             self._expired = True

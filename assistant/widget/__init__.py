@@ -1,1 +1,1 @@
-"""What the service offers to the widget: its configuration (`api`), and its files (`files`)."""
+"""The service side of the widget: its configuration (`api`) and its files (`files`)."""

@@ -5,7 +5,7 @@
 
 Pages pin the loader by the second address, with an integrity hash, and the loader
 pins its panel. So a build is stored in the database before its addresses are
-given out. It is served from then on: after an upgrade, and by hosts that run
+published. Every host serves it from then on, also after an upgrade and with
 another build.
 """
 

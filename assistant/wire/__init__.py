@@ -5,11 +5,11 @@ protocol is a module with a `PROTOCOL`, and a line below. Encoders only encode; 
 answer are in `assistant.answering`.
 """
 
-from assistant.wire import socket, v1, v2
+from assistant.wire import data_stream, socket, ui_message_stream
 from assistant.wire.protocol import StreamProtocol
 
 PROTOCOLS: dict[str, StreamProtocol] = {
-    "v1": v1.PROTOCOL,
-    "v2": v2.PROTOCOL,
+    "v1": data_stream.PROTOCOL,
+    "v2": ui_message_stream.PROTOCOL,
     "socket": socket.PROTOCOL,
 }

@@ -1,4 +1,4 @@
-"""What a stream protocol is, and what its encoders share."""
+"""The interface of a stream protocol, and helpers for its encoders."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +14,12 @@ class Encoder(Protocol):
     """Encodes the events of one answer for one reader. It may remember earlier events."""
 
     def encode(self, event: Event) -> Sequence[str]:
-        """The parts that one event becomes. Each part is whole by itself."""
+        """Encode an event as parts. Each part can be parsed alone."""
 
 
 @dataclass(frozen=True)
 class StreamProtocol:
-    """How a stream looks to its clients.
+    """How the stream of an answer is sent to clients.
 
     A protocol with a `Content-Type` among its headers has an endpoint at
     `/discovery/{name}/assistant/{domain}/message`.

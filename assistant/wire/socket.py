@@ -3,14 +3,14 @@
 from typing import Any
 
 from assistant.events import Event, Failure
-from assistant.wire import v2
+from assistant.wire import ui_message_stream
 from assistant.wire.protocol import StreamProtocol, to_json
 
 BROKEN_OFF_STATUS = 503
 
 
-class Encoder(v2.Encoder):
-    """Encodes as `v2` does, and adds `status` to an error."""
+class Encoder(ui_message_stream.Encoder):
+    """Encodes as `ui_message_stream` does, and adds `status` to an error."""
 
     def encode(self, event: Event) -> list[str]:
         """The messages of one event."""
@@ -20,7 +20,7 @@ class Encoder(v2.Encoder):
 
 
 def encode_error(sentence: str, status: int, retry_after: int | None = None) -> str:
-    """An error as a message. `status` is what HTTP would have answered; `retry_after` is in seconds."""
+    """An error as a message. `status` is the HTTP status of such an error; `retry_after` is in seconds."""
     part: dict[str, Any] = {"type": "error", "errorText": sentence, "status": status}
     if retry_after is not None:
         part["retryAfter"] = retry_after

@@ -1,4 +1,4 @@
-"""Use the database from async code, read it at one instant, insert many rows quickly."""
+"""Helpers for the database: use it from async code, read a snapshot, insert many rows quickly."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -46,7 +46,7 @@ def _with_connections(call: Callable[[], T]) -> T:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Let several queries see the database at one instant, without blocking writers.
+    """Let several queries see the same state of the database, without blocking writers.
 
     `transaction.atomic()` does not do this: on SQLite our transactions take the write
     lock at once, and on PostgreSQL each statement sees what was committed before it.
@@ -67,8 +67,8 @@ def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], 
     """Insert many rows and return how many were written. `on_conflict` is SQL, such as `(id) DO NOTHING`.
 
     Call it in a transaction, which must be rolled back when this raises. Each database gets
-    its fastest way: PostgreSQL arrays of whole columns, SQLite a prepared statement
-    for several dozen rows, which lets other threads run meanwhile.
+    its fastest way: PostgreSQL arrays of whole columns, SQLite prepared statements
+    of many rows, between which other threads can run.
     """
     quote = connection.ops.quote_name
     into = f"INTO {quote(table)} ({', '.join(map(quote, columns))})"
@@ -87,7 +87,7 @@ def insert(table: str, columns: Sequence[str], rows: Sequence[Sequence[Value]], 
         in_batches = len(rows) - len(rows) % batch
         for part, size in ((rows[:in_batches], batch), (rows[in_batches:], 1)):
             if part:
-                # FAIL: with the default ABORT, SQLite would copy each page first, to be able to undo the statement.
+                # FAIL: with the default ABORT, SQLite would copy each page before, to be able to undo the statement.
                 cursor.executemany(
                     f"INSERT OR FAIL {into} VALUES {', '.join([row] * size)} ON CONFLICT {on_conflict}",
                     [list(chain.from_iterable(part[at : at + size])) for at in range(0, len(part), size)],

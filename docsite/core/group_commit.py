@@ -16,11 +16,11 @@ Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
-RETRY_SECONDS = 5.0  # between attempts to store what was kept while the database was away
+RETRY_SECONDS = 5.0  # between two attempts while the database cannot be reached
 
 
 class QueueFull(Exception):
-    """Too many items wait for the database. The item was not stored."""
+    """Too many items wait for the database. This item was not queued."""
 
 
 class _Entry(NamedTuple, Generic[Item, Result]):
@@ -38,13 +38,14 @@ class GroupCommit(Generic[Item, Result]):
     result for each item. It must store all of them or raise. It runs in the
     thread, or in the thread of whoever calls `flush`.
 
-    The thread waits `delay` seconds for a group to gather, unless items of the
-    weight `enough` are there already. A group weighs about `largest` at most.
-    The queue holds items of the weight `capacity`.
+    The thread waits `delay` seconds for more items, unless the queue already
+    weighs `min_group_weight`. A group ends with the item that brings it to
+    `max_group_weight`. The queue holds items up to the weight `capacity`.
 
-    When the database is away, the callers get its error; with `keep_waiting`,
-    the items stay in the queue instead. After any other error each item of the
-    group is tried by itself, so that no item fails because of another.
+    When the database cannot be reached, the callers get its error; with
+    `keep_waiting`, the items stay in the queue instead. After any other error
+    each item of the group is stored by itself, so that no item fails because of
+    another.
     """
 
     def __init__(
@@ -53,8 +54,8 @@ class GroupCommit(Generic[Item, Result]):
         store: Callable[[list[Item]], Sequence[Result]],
         *,
         delay: float,
-        enough: int,
-        largest: int,
+        min_group_weight: int,
+        max_group_weight: int,
         capacity: int,
         weigh: Callable[[Item], int] = lambda item: 1,
         keep_waiting: bool = False,
@@ -63,14 +64,14 @@ class GroupCommit(Generic[Item, Result]):
         self.capacity = capacity
         self._run_store = store
         self._delay = delay
-        self._enough = enough
-        self._largest = largest
+        self._min_group_weight = min_group_weight
+        self._max_group_weight = max_group_weight
         self._weigh = weigh
         self._keep_waiting = keep_waiting
         self._queue: deque[_Entry[Item, Result]] = deque()
         self._weight = 0
         self._lock = threading.Lock()  # of the queue
-        self._turn = threading.Lock()  # of whoever stores
+        self._store_lock = threading.Lock()  # held while a group is stored
         self._due = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -96,8 +97,8 @@ class GroupCommit(Generic[Item, Result]):
         return future
 
     def flush(self) -> bool:
-        """Store what waits, in this thread. Returns False when items still wait because the database is away."""
-        with self._turn:
+        """Store what waits, in this thread. Returns False when some still wait for the database."""
+        with self._store_lock:
             while group := self._next_group():
                 if left := self._store(group):
                     self._put_back(left)
@@ -107,7 +108,7 @@ class GroupCommit(Generic[Item, Result]):
     def _run(self) -> None:
         while True:
             self._due.wait()
-            if self._weight < self._enough and self._delay:
+            if self._weight < self._min_group_weight and self._delay:
                 time.sleep(self._delay)
             self._due.clear()
             if not self.flush():
@@ -117,7 +118,7 @@ class GroupCommit(Generic[Item, Result]):
     def _next_group(self) -> list[_Entry[Item, Result]]:
         group, weight = [], 0
         with self._lock:
-            while self._queue and weight < self._largest:
+            while self._queue and weight < self._max_group_weight:
                 entry = self._queue.popleft()
                 weight += entry.weight
                 group.append(entry)
@@ -133,7 +134,7 @@ class GroupCommit(Generic[Item, Result]):
         """Store a group and answer its callers. Returns the entries that have to wait for the database."""
         try:
             results = self._commit(group)
-        except (OperationalError, InterfaceError) as failure:  # the database is away, locked or full
+        except (OperationalError, InterfaceError) as failure:  # the database cannot be reached, or is locked or full
             if self._keep_waiting:
                 logger.warning("%d %s wait for the database: %s", len(group), self.name, failure)
                 return group

@@ -1,4 +1,4 @@
-"""One spelling for each page path, so that views, searches and questions about one page match."""
+"""Normalizes page paths, so that the views, searches and questions of one page have the same path."""
 
 import re
 from urllib.parse import unquote

@@ -1,4 +1,4 @@
-"""The process: URLs, the HTTP API, middleware, Daphne, start and end. It puts the apps together.
+"""Runs the service: URLs, the HTTP API, middleware, Daphne, start and shutdown. It combines the apps.
 
 `docsite.asgi` takes the application from `routing` and `handlers`, and its start and end from `lifecycle`.
 """

@@ -14,17 +14,17 @@ from docsite.core.http.schemas import describe_error
 
 
 class StrictParser(Parser):
-    """Takes the body that the request checks have parsed, and makes a repeated query parameter visible as a list."""
+    """Uses the body that the request checks have parsed. A repeated query parameter becomes a list."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
-        """The JSON object that the check parsed."""
+        """The JSON object that the request check has parsed."""
         parsed: dict[str, Any] = request.json  # type: ignore[attr-defined]  # set by the check
         return parsed
 
     def parse_querydict(
         self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
     ) -> dict[str, Any]:
-        """One value for each parameter; for a repeated one a list, which no field accepts."""
+        """One value for each parameter. A repeated parameter becomes a list, which no field accepts."""
         return {key: data.getlist(key) if len(data.getlist(key)) > 1 else data[key] for key in data}
 
 

@@ -8,7 +8,7 @@ from django.core.checks import CheckMessage, Warning, register
 
 @register()
 def scripts_are_built(**kwargs: Any) -> list[CheckMessage]:
-    """Warn when the scripts for other sites are missing: the build creates them, they are not committed."""
+    """Warn when the scripts for other sites are missing: the build creates them, and they are not in the repository."""
     if all((settings.WIDGET_DIST / name).exists() for name in ("widget.js", "views.js")):
         return []
     return [Warning("The scripts for other sites have not been built.", hint="Run `make widget`.", id="docsite.W001")]

@@ -37,12 +37,12 @@ class ApiHandler(Handler):
     """For API paths, whose views use the database in threads of their own (`docsite.core.db`)."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. Django would start a thread for each request, only to close the response in it."""
+        """Serve one request. Django would start a thread for each request, just to close the response."""
         await self.handle(scope, receive, send)
 
 
 def limit_signals_to_pages() -> None:
-    """Run Django's synchronous signal receivers for pages only: each open stream would get an idle thread for them."""
+    """Run Django's synchronous signal receivers for pages only: otherwise each open stream would need a thread."""
     signals: list[tuple[Any, tuple[Any, ...]]] = [
         (request_started, (reset_queries, close_old_connections, reset_urlconf)),
         (request_finished, (close_old_connections, close_caches, reset_urlconf)),

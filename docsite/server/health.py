@@ -1,4 +1,4 @@
-"""Whether this process can answer."""
+"""`/health`: whether this process and its database respond."""
 
 from django.db import connection
 from django.http import HttpRequest, JsonResponse

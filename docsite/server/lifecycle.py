@@ -1,4 +1,4 @@
-"""The start and the end of a process that serves: what runs beside the requests, and what is stored at the end.
+"""The start and the end of a serving process: background work is started, and waiting data is stored at the end.
 
 Daphne calls `start` and `stop` (`docsite.server.daphne`). Other ASGI servers
 announce start and end by the lifespan protocol, which `lifespan` speaks.
@@ -25,7 +25,7 @@ Send = Callable[[Any], Awaitable[None]]
 
 
 def start() -> None:
-    """Begin what runs beside the requests. Blocks: it writes to the database."""
+    """Start the background work. Blocks: it writes to the database."""
     threads.mark_orphans()
     background.start()
     sweeper.start()
@@ -33,14 +33,14 @@ def start() -> None:
 
 
 async def no_requests() -> None:
-    """For servers that call `stop` when no request is left."""
+    """Do nothing: for servers that call `stop` when no request is left."""
 
 
 async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> None:
-    """End what runs, then store what waits in memory. Never raises: the process ends in any case.
+    """End the running work, then store the data that waits in memory. Never raises, since the process ends anyway.
 
-    `end_requests` is awaited when the answers have ended, and before anything is
-    stored, so that what the last requests record is stored, too.
+    `end_requests` runs after the end of the answers and before anything is stored,
+    so that the records of the last requests are stored, too.
     """
     await asyncio.gather(
         _attempt("end reading sources", in_db(scheduler.stop)()),
@@ -55,8 +55,8 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
 async def _attempt(purpose: str, step: Awaitable[object]) -> None:
     try:
         await step
-    except Exception:  # the next step must run all the same
-        logger.exception("At its end the process could not %s.", purpose)
+    except Exception:  # the next step must run in any case
+        logger.exception("The process could not %s before its end.", purpose)
 
 
 async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:

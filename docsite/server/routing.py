@@ -1,4 +1,4 @@
-"""Which handler serves a request or a socket, by its path."""
+"""Chooses the handler of a request or a socket by its path."""
 
 import re
 
@@ -16,7 +16,7 @@ _WITHOUT_PREFIX = re.compile(r"/(v1/(assistant|search|page)|v2/assistant)/")
 
 
 class Http:
-    """Hands each request to its handler. Clients in which only a host can be configured may omit `/discovery`."""
+    """Passes each request to its handler. `/discovery` may be missing, since some clients let users set only a host."""
 
     def __init__(self) -> None:
         self.api = ApiHandler(settings.API_MIDDLEWARE)

@@ -1,4 +1,4 @@
-"""What the site offers to programs: lists of its pages, their Markdown, and `Link` headers."""
+"""For AI agents and crawlers: `llms.txt`, `sitemap.xml`, `robots.txt`, Markdown of pages, and `Link` headers."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -61,7 +61,7 @@ def llms_full(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def sitemap(request: HttpRequest) -> HttpResponse:
-    """Every page with its translations (sitemaps.org). It has no dates, since a checkout changes those of files."""
+    """Every page with its translations (sitemaps.org). Without dates: a checkout changes those of files."""
     urls = [
         {
             "at": request.build_absolute_uri(page.path),

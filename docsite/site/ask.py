@@ -1,6 +1,6 @@
-"""`/ask`: a question without JavaScript, and the whole answer below it.
+"""`/ask`: asks a question without JavaScript, and shows the whole answer below it.
 
-A question is a POST, so that crawlers and prefetching browsers cause no costs.
+A question is a POST request, so that crawlers and prefetching browsers cause no costs.
 """
 
 from contextlib import aclosing
@@ -52,21 +52,21 @@ async def ask(request: HttpRequest) -> HttpResponse:
             question, path = form.get("question", "").strip(), form.get("path", "")
             _check(question)
             outcome = await _answer(request, question, path, language)
-        except Exception as failure:  # the boundary: the reader gets the page with a sentence for every failure
+        except Exception as failure:  # the boundary: after every failure the reader gets the page with a sentence
             refusal = as_api_error(failure)
     if outcome and outcome.state != "done":
         refusal = ApiError(503, SORRY)
     result = {
         "question": question[:MAX_TEXT],
         "path": path[:MAX_PATH_LENGTH],
-        "longest": MAX_TEXT,
+        "max_length": MAX_TEXT,
         "answer": transcript.render(outcome.text) if outcome else "",
         "sources": outcome.sources if outcome else (),
         "status": refusal.status if refusal else 200,
         "refusal": interface_texts.translate_refusal(language, refusal) if refusal else "",
     }
     response = await in_db(_page)(request, language, result)
-    return forms.finish(response, refusal)
+    return forms.finish_response(response, refusal)
 
 
 def _page(request: HttpRequest, language: str, result: dict[str, Any]) -> HttpResponse:
@@ -91,13 +91,13 @@ async def _answer(request: HttpRequest, question: str, path: str, language: str)
         {
             "fp": "anonymous",
             "messages": [{"role": "user", "content": question}],
-            # Other languages have few pages: those are preferred, and English ones still count.
+            # Other languages have few pages: these are preferred, but English pages are found, too.
             "currentPath": path[:MAX_PATH_LENGTH] or home,
             "filter": {"language": DEFAULT_LANGUAGE} if language == DEFAULT_LANGUAGE else None,
         }
     )
     answer = await start_answer(caller, body, Transport(Message.Caller.WEB, own_origin(request)))
-    async with aclosing(answer.read()) as events:
+    async with aclosing(answer.subscribe()) as events:
         async for _ in events:
             pass
     return answer.outcome

@@ -34,13 +34,13 @@ FIELD_NAMES = {"comment": "The comment", "contact": "The e-mail address", "reaso
 def feedback(request: HttpRequest) -> HttpResponse:
     """Store the form; respond with thanks and a form for more, or with the reason why it was not stored."""
     if request.method != "POST":
-        return HttpResponseRedirect("/")  # somebody returned to the address of the page of thanks
+        return HttpResponseRedirect("/")  # for example a reload of the address of the thanks page
     submission = FeedbackIn.model_validate({"source": "thumbs_only", "path": "/"})
     refusal: ApiError | None = None
     try:
         submission = _parse_feedback(request)
         _store(request, submission)
-    except Exception as failure:  # the boundary: the reader gets the page with a sentence for every failure
+    except Exception as failure:  # the boundary: after every failure the reader gets the page with a sentence
         refusal = as_api_error(failure)
     context = page_context(language_or_default(request.GET.get("language", "")))
     own_paths = {page.path for page in all_pages()}
@@ -51,7 +51,7 @@ def feedback(request: HttpRequest) -> HttpResponse:
         "refusal": interface_texts.translate_refusal(context["language"], refusal) if refusal else "",
     }
     response = render(request, "pages/feedback.html", context | result, status=refusal.status if refusal else 200)
-    return forms.finish(response, refusal)
+    return forms.finish_response(response, refusal)
 
 
 def _parse_feedback(request: HttpRequest) -> FeedbackIn:

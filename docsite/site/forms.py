@@ -1,4 +1,4 @@
-"""Forms of these pages. They need no token and no cookie, since the Origin header says which site sent them."""
+"""Forms of these pages. They need no CSRF token and no cookie: the Origin header names the site that sent them."""
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +20,7 @@ def parse_form(request: HttpRequest, limit: int) -> dict[str, str]:
     large or malformed.
     """
     if request.headers.get("Origin") != own_origin(request):
-        raise Forbidden("This form is taken from the pages of this site only.")
+        raise Forbidden("This form is accepted from the pages of this site only.")
     try:
         too_large = len(request.body) > limit
     except RequestDataTooBig:
@@ -36,7 +36,7 @@ def parse_form(request: HttpRequest, limit: int) -> dict[str, str]:
     return form
 
 
-def finish(response: HttpResponse, refusal: ApiError | None) -> HttpResponse:
+def finish_response(response: HttpResponse, refusal: ApiError | None) -> HttpResponse:
     """Complete the response to a form: add the headers of a refusal, and forbid caching."""
     for name, value in (refusal.headers if refusal else {}).items():
         response.headers[name] = value

@@ -62,9 +62,9 @@ PAGE = {
         "optional": "Optional",
         "send": "Send",
         "feedback": "Feedback",
-        "not_kept": "This was not kept",
+        "not_kept": "This was not saved",
         "taken_back": "Taken back",
-        "nothing_kept": "Nothing of what you said is kept.",
+        "nothing_kept": "None of your feedback is stored.",
         "thanks": "Thank you",
         "reaches": "It reaches the people who write these pages.",
         "say_more": "You can say more, if you like.",
@@ -91,14 +91,14 @@ PAGE = {
         "ask_assistant": "ask the assistant",
         # Asking
         "ask_docs": "Ask the docs",
-        "ask_lead": "The answer is written from these pages, with links to what it rests on.",
+        "ask_lead": "The answer is written from these pages, with links to its sources.",
         "every_question": "Like every question here it is",
         "stored": "stored",
         "no_assistant": "This site’s assistant is not set up. Search works without it.",
         "your_question": "Your question",
         "answer": "Answer",
         "sources": "Sources",
-        "no_source": "There is no source to this answer.",
+        "no_source": "This answer has no source.",
         "search_instead": "Search the docs for these words",
         "status": "Status",
         # 404
@@ -224,7 +224,7 @@ SCRIPT = {  # by the names that scripts use; scripts fill in `{query}` and the l
         "reaches": "Thank you. It reaches the people who write these pages.",
         "takenBack": "Taken back.",
         "tooMuchSaid": "That was too much at once. Try again in {wait}.",
-        "notKept": "This could not be kept. Try again shortly.",
+        "notKept": "This could not be saved. Try again shortly.",
         "notSent": "This could not be sent. Check your connection.",
         # Search
         "askRow": "Ask: ",
@@ -282,7 +282,7 @@ SCRIPT = {  # by the names that scripts use; scripts fill in `{query}` and the l
     },
 }
 
-REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages other than that of the error sentences
+REFUSALS: dict[str, dict[int, str]] = {  # by status, for languages other than English
     "de": {
         400: "Das lässt sich so nicht annehmen: Es fehlt etwas, oder es ist zu lang.",
         403: "Dieses Formular wird nur von den Seiten dieser Site angenommen.",
@@ -301,11 +301,11 @@ WIDGET: dict[str, dict[str, Any]] = {"de": json.loads(_OPTIONS.read_text(encodin
 UNITS = {"de": {"second": ("Sekunde", "Sekunden"), "minute": ("Minute", "Minuten"), "hour": ("Stunde", "Stunden")}}
 
 
-def translate_refusal(language: str, refused: ApiError) -> str:
-    """The reason for refusing a form: the error's own sentence in English, a sentence for its status in others."""
+def translate_refusal(language: str, refusal: ApiError) -> str:
+    """The reason for refusing a form: in English the sentence of the error, in other languages one for its status."""
     if language not in REFUSALS:
-        return refused.sentence
-    number, unit = in_largest_unit(int(refused.headers.get("Retry-After", "0")))
+        return refusal.sentence
+    number, unit = in_largest_unit(int(refusal.headers.get("Retry-After", "0")))
     wait = f"{number} {UNITS[language][unit][number != 1]}"
-    sentence = REFUSALS[language].get(refused.status, "{sentence}")
-    return sentence.format(wait=wait, sentence=refused.sentence)
+    sentence = REFUSALS[language].get(refusal.status, "{sentence}")
+    return sentence.format(wait=wait, sentence=refusal.sentence)

@@ -29,7 +29,7 @@ from pygments.util import ClassNotFound
 from search.text.markdown.reader import new_parser
 from search.text.markdown.visible import anchor_and_heading, inline_text
 
-# Token types and the style sheet's names of their colours; narrower types come first.
+# The class of the style sheet for each token type; narrower types come first.
 _COLOURS = {
     Keyword.Type: "type",
     Name.Class: "type",

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from docsite.site import interface_texts
 from docsite.site.markdown import Heading, Rendered, render
-from search.sources.markdown.front_matter import front_matter
+from search.sources.markdown.front_matter import split_front_matter
 
 CONTENT = Path(__file__).parent / "content"
 CHANGELOG = Path(settings.BASE_DIR) / "CHANGELOG.md"
@@ -101,7 +101,7 @@ def _load(language: str, newest: int) -> dict[str, Page]:
 
 
 def _page(file: Path, language: str, group: str) -> Page:
-    front, body = front_matter(file.read_text(encoding="utf-8"))
+    front, body = split_front_matter(file.read_text(encoding="utf-8"))
     body = body.strip() + "\n"
     if file.stem == "changelog" and CHANGELOG.exists():
         body += "\n" + CHANGELOG.read_text(encoding="utf-8").partition("\n")[2].strip() + "\n"

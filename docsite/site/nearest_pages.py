@@ -1,4 +1,4 @@
-"""Suggest pages for an address that has none. It uses no index, since scanners request anything."""
+"""Suggests pages for an unknown address. It does not search the index, because scanners request many addresses."""
 
 import difflib
 import functools
@@ -13,7 +13,7 @@ _MIN_SHARE = 0.5
 
 
 def find_nearest(path: str, language: str) -> list[Page]:
-    """Up to five pages: those with a similar address, then those with its words; often none.
+    """Up to five pages, often none: pages with a similar address, then pages with the words of the address.
 
     Pages in the language come first, then those without a translation.
     """

@@ -65,7 +65,7 @@ def _in_language(page: Page | None, code: str) -> Page:
 
 
 def site_project() -> Project | None:
-    """The project of these pages, if it exists."""
+    """The project of these pages; None if it does not exist."""
     return project_by_domain(settings.ENV.site_domain)
 
 

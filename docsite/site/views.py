@@ -131,7 +131,7 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
     before, after = neighbours(found)
     context = {
         "page": found,
-        "html": mark_safe(found.rendered.html),  # our own files, and HTML in them is escaped
+        "html": mark_safe(found.rendered.html),  # from our own files, whose HTML is escaped
         "before": before,
         "after": after,
     }

@@ -20,7 +20,7 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 
-from docsite.core.tenants import project_pages
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.core.tenants.models import Project
 from search.models import Generation, Source
@@ -57,7 +57,10 @@ class SourceForm(forms.ModelForm):
         if address.scheme in ("http", "https"):
             if not address.hostname or address.username is not None:
                 raise ValidationError("Write an address with its host, and without a user name.")
-            if PrivateHosts(settings.ENV.crawl_private_hosts).names(address.hostname) and not self.is_of_superuser:
+            if (
+                PrivateHosts(settings.ENV.crawl_private_hosts).includes_site(address.hostname)
+                and not self.is_of_superuser
+            ):
                 raise ValidationError("This host is not public: only superusers may have it read.")
             return location
         if not self.is_of_superuser:
@@ -272,5 +275,5 @@ def _sources_url(project: Project) -> str:
     return f"{reverse('admin:search_source_changelist')}?project={project.domain}"
 
 
-project_pages.add_link("Sources", _sources_url, position=1)
-project_pages.add_fact(indexed_at, relation="generation")
+admin_extensions.add_link("Sources", _sources_url, position=1)
+admin_extensions.add_fact(indexed_at, relation="generation")

@@ -10,7 +10,7 @@ from docsite.core.tenants.models import Project
 from search.indexing import entries, storable
 from search.indexing.outcome import Summary
 from search.models import Document
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage
 from search.text import sections
 
 # `normalize` cuts paths at MAX_LENGTH and drops a slash at the end, so a path of these lengths may have been cut.
@@ -67,25 +67,25 @@ class SourceChanges:
 
     def _compare(self, item: Item) -> NewPage | None:
         """The item as a page, if it is new or changed."""
-        if isinstance(item, Moved):
+        if isinstance(item, PageRedirect):
             if max(len(item.path), len(item.target)) <= MAX_PATH and storable.is_storable(item):
                 self.redirects[item.path] = item.target
             return None
         if isinstance(item, Page | Draft):
             if len(item.path) > MAX_PATH:
-                item = Bad(item.origin, f"has a path of more than {MAX_PATH} characters")
+                item = UnreadablePage(item.origin, f"has a path of more than {MAX_PATH} characters")
             elif owner := self._owner(item.path):
-                item = Bad(item.origin, f"path {item.path} is already taken by {owner}")
+                item = UnreadablePage(item.origin, f"path {item.path} is already taken by {owner}")
             elif item.digest and self._is_unchanged(item.path, item.digest, item.origin):
                 return None
             elif isinstance(item, Draft):
                 item = _convert(item)
         if isinstance(item, Page) and not storable.is_storable(item):
-            item = Bad(item.origin, storable.REASON, item.path)
-        if isinstance(item, Bad):
+            item = UnreadablePage(item.origin, storable.REASON, item.path)
+        if isinstance(item, UnreadablePage):
             self._skip(item)
             return None
-        if isinstance(item, LeftOut):
+        if isinstance(item, ExcludedPage):
             self.summary.left_out.append(storable.clean_note(item))
             return None
         page = entries.normalize_unicode(item)
@@ -95,14 +95,14 @@ class SourceChanges:
         try:
             parts = sections.split(page.markdown, page.title)
         except RecursionError:
-            self._skip(Bad(page.origin, "is nested too deeply", page.path))
+            self._skip(UnreadablePage(page.origin, "is nested too deeply", page.path))
             return None
         self._origins[page.path] = page.origin
         if page.path in self.digests:
             self.replaced.add(page.path)
         return NewPage(page, digest, parts)
 
-    def _skip(self, bad: Bad) -> None:
+    def _skip(self, bad: UnreadablePage) -> None:
         """Leave the index's page as it is."""
         self.summary.skipped.append(storable.clean_note(bad))
         self._skipped.add(bad.path)
@@ -123,10 +123,10 @@ class SourceChanges:
         return self._origins.get(path, "")
 
 
-def _convert(draft: Draft) -> Page | Bad | LeftOut:
+def _convert(draft: Draft) -> Page | UnreadablePage | ExcludedPage:
     """The draft's page, with the path and digest of the draft, by which the next ingest compares it."""
     try:
-        page = draft.make()
+        page = draft.build()
     except RecursionError:
-        return Bad(draft.origin, "is nested too deeply", draft.path)
+        return UnreadablePage(draft.origin, "is nested too deeply", draft.path)
     return replace(page, path=draft.path, digest=draft.digest) if isinstance(page, Page) else page

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from search.signals import IndexWarning
-from search.sources import Bad, LeftOut
+from search.sources import ExcludedPage, UnreadablePage
 
 
 @dataclass
@@ -19,8 +19,8 @@ class Summary:
     removed: int = 0
     sections: int = 0
     redirects: int = 0
-    skipped: list[Bad] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
+    skipped: list[UnreadablePage] = field(default_factory=list)
+    left_out: list[ExcludedPage] = field(default_factory=list)
     warnings: list[IndexWarning] = field(default_factory=list)
 
 

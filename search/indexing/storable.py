@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import TypeVar
 
-from search.sources import UNSTORABLE, Bad, LeftOut, Moved, Page
+from search.sources import UNSTORABLE, ExcludedPage, Page, PageRedirect, UnreadablePage
 
 REASON = "contains a NUL character or half of a surrogate pair"
-Note = TypeVar("Note", Bad, LeftOut)
+Note = TypeVar("Note", UnreadablePage, ExcludedPage)
 
 
-def is_storable(item: Page | Moved) -> bool:
+def is_storable(item: Page | PageRedirect) -> bool:
     """Whether a database stores every text of the item."""
     values = (value if isinstance(value, tuple) else (value,) for value in vars(item).values())
     return not any(UNSTORABLE.search(text) for texts in values for text in texts if isinstance(text, str))

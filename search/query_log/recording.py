@@ -108,8 +108,8 @@ _searches = GroupCommit(
     "searches",
     _store_searches,
     delay=FLUSH_SECONDS,
-    enough=BATCH,
-    largest=BATCH,
+    min_group_weight=BATCH,
+    max_group_weight=BATCH,
     capacity=MAX_WAITING,
     keep_waiting=True,  # nobody is told of a search that is lost
 )

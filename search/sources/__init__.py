@@ -1,9 +1,9 @@
-"""Where pages come from. A source yields items: pages, drafts, redirects, and why other pages are
-missing.
+"""Read the pages of a documentation site from folders, archives, files and addresses.
 
-Others import the items below, `registry` (read a source), `request` (what to read) and `generators`
-(known site generators). Single functions that others use as well: `markdown` (its front matter, and
-the manifest of a test set) and `web` (which private hosts may be read).
+A source yields items: pages, drafts of pages, redirects, and pages that are missing with the reason.
+
+Other packages import the items below, `registry` (read a source), `request` (what to read) and `generators` (the names
+of site generators). Others also use the front matter and manifests of `markdown`, and `private` hosts of `web`.
 """
 
 import hashlib
@@ -11,20 +11,20 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-VERSION = "2"  # of the code that turns files into pages; raise it when pages change, so that digests change
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # what no database takes: NUL, and halves of surrogate pairs
+VERSION = "2"  # of the code that builds pages; raise it when it builds other pages, so that all digests change
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database stores NUL or half of a surrogate pair
 
 
 @dataclass(frozen=True)
 class Page:
     """A page of a source, in Markdown.
 
-    - `origin` names the file in messages.
-    - `markdown`: headings have the anchors that GitHub gives them; `## Name {#anchor}` names another one.
-    - `address` is where the site shows the page, absolute or below the docs URL; empty when that is the path.
+    - `origin` names the file or address in messages.
+    - `markdown`: a heading has the anchor that GitHub gives it, or another one as in `## Name {#anchor}`.
+    - `address` is the page's URL, absolute or relative to the docs URL; empty when it equals the path.
     - `boost` multiplies its scores.
-    - `keywords` find the page although they may not occur in it.
-    - `validator` asks a server whether the page has changed (ETag or date, see `search.sources.web.visits`).
+    - `keywords` also find the page; they need not occur in its text.
+    - `validator` is for a conditional request: has the page changed? (`search.sources.web.visits` explains its parts.)
     """
 
     origin: str
@@ -43,8 +43,11 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Bad:
-    """Something that could not be read as a page, and why. `path` is the page's, if it is known; that page stays."""
+class UnreadablePage:
+    """A page that could not be read, and why. The page that the index has at `path` stays; `path` may be empty.
+
+    Also used for other files that could not be read, such as a sitemap.
+    """
 
     origin: str
     reason: str
@@ -52,8 +55,8 @@ class Bad:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A page that is excluded from search, and why: for example, its front matter says `searchable: false`."""
+class ExcludedPage:
+    """A page that search must not find, and why. Example: its front matter says `searchable: false`."""
 
     origin: str
     reason: str
@@ -61,30 +64,30 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Draft:
-    """A page that is built only when its digest is new. `digest` covers everything that the page is built from.
+    """A page that is not built yet. It is built only if the index has no page with this digest.
 
-    `make` builds the page, or gives the reason why there is none. `digest_of` computes the digest.
+    `digest` covers all inputs of the page (`compute_digest`). `build` returns the page, or why there is none.
     """
 
     origin: str
     path: str
     digest: str
-    make: Callable[[], Page | Bad | LeftOut]
+    build: Callable[[], Page | UnreadablePage | ExcludedPage]
 
 
 @dataclass(frozen=True)
-class Moved:
+class PageRedirect:
     """A redirect from `path` to the page at `target`. Both are normalized paths."""
 
     path: str
     target: str
 
 
-Item = Page | Draft | Bad | LeftOut | Moved
+Item = Page | Draft | UnreadablePage | ExcludedPage | PageRedirect
 
 
-def digest_of(*parts: str | bytes) -> str:
-    """The digest of a draft built from these parts by this `VERSION`: SHA-256 in hex."""
+def compute_digest(*parts: str | bytes) -> str:
+    """The digest of a draft that is built from these parts by this `VERSION`: SHA-256 in hex."""
     digest = hashlib.sha256()
     for part in (VERSION, *parts):
         raw = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")

@@ -1,12 +1,12 @@
-"""The names of the site generators that we know."""
+"""The names of the site generators whose output can be read."""
 
 from search.sources.markdown.generators import GENERATORS
 
-RENDERERS = ("redoc", "swagger-ui")  # of OpenAPI documents
-NAMES = ("plain", *GENERATORS, "sphinx", "html", *RENDERERS)  # what `SourceRequest.generator` may be
+RENDERERS = ("redoc", "swagger-ui")  # show OpenAPI documents
+NAMES = ("plain", *GENERATORS, "sphinx", "html", *RENDERERS)  # values of `SourceRequest.generator`
 
 
-def check(name: str) -> None:
+def validate(name: str) -> None:
     """Raise ValueError for an unknown generator. An empty name is fine."""
     if name and name not in NAMES:
         raise ValueError(f"{name[:40]} is no known generator: {', '.join(NAMES[:-1])} or {NAMES[-1]}")

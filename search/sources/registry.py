@@ -1,4 +1,4 @@
-"""The readers of sources: which one reads a location, and the items that it gives."""
+"""Read a source with the first reader that recognizes its location."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,11 +9,11 @@ from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, generators
-from search.sources.request import SourceRequest, under_of
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, generators
+from search.sources.request import SourceRequest, normalize_prefix
 
-# The first module that recognizes a location reads it. They are imported when something is read: processes that serve
-# do not need them, and parsers are large.
+# The first module that recognizes a location reads it. The modules are imported when a source is read: their parsers
+# are large, and processes that only serve requests do not need them.
 READERS = (
     "search.sources.web.llms",
     "search.sources.openapi",
@@ -26,51 +26,51 @@ READERS = (
 
 
 class Reader(Protocol):
-    """What a module in `READERS` has."""
+    """The functions of each module in `READERS`."""
 
     def recognizes(self, request: SourceRequest) -> bool:
-        """Whether the location, or the generator that the request names, belongs to this reader."""
+        """Whether this reader reads the location, or the output of the generator that the request names."""
 
     def read(self, request: SourceRequest) -> Iterator[Item]:
         """The items of the source. Raises ValueError with a sentence when it cannot be read at all."""
 
 
-def reader_of(request: SourceRequest) -> Reader:
+def find_reader(request: SourceRequest) -> Reader:
     """The reader that recognizes the location. Raises ValueError with a sentence when none does."""
     for name in READERS:
         reader = cast(Reader, import_module(name))
         if reader.recognizes(request):
             return reader
-    place = Path(request.location)
-    if place.is_file():
-        raise ValueError(f"{place.name} is no archive, no OpenAPI document and no llms.txt")
-    raise ValueError(f"{place} is neither a folder nor a file, nor an address that begins with https://")
+    path = Path(request.location)
+    if path.is_file():
+        raise ValueError(f"{path.name} is no archive, no OpenAPI document and no llms.txt")
+    raise ValueError(f"{path} is neither a folder nor a file, nor an address that begins with https://")
 
 
 def read(request: SourceRequest) -> Iterator[Item]:
-    """The items of a source. Raises ValueError with a sentence when the location is none, or cannot be read at all."""
-    generators.check(request.generator)
-    request = replace(request, under=under_of(request.under))
-    for item in reader_of(request).read(request):
-        yield _place(item, request)
+    """The items of a source. Raises ValueError with a sentence when the source cannot be read at all."""
+    generators.validate(request.generator)
+    request = replace(request, path_prefix=normalize_prefix(request.path_prefix))
+    for item in find_reader(request).read(request):
+        yield _apply_request(item, request)
 
 
-def _place(item: Item, request: SourceRequest) -> Item:
-    """The item below the source's own place, with the version and the language that it lacks."""
-    if isinstance(item, LeftOut) or not (request.under or request.version or request.language):
+def _apply_request(item: Item, request: SourceRequest) -> Item:
+    """The item with the request's path prefix, and with its version and language unless the item has its own."""
+    if isinstance(item, ExcludedPage) or not (request.path_prefix or request.version or request.language):
         return item
-    under = request.under
-    path = normalize(f"{under}/{item.path}") if under and item.path else item.path
-    if isinstance(item, Moved):
-        return Moved(path, normalize(f"{under}/{item.target}"))
-    if isinstance(item, Bad):
+    prefix = request.path_prefix
+    path = normalize(f"{prefix}/{item.path}") if prefix and item.path else item.path
+    if isinstance(item, PageRedirect):
+        return PageRedirect(path, normalize(f"{prefix}/{item.target}"))
+    if isinstance(item, UnreadablePage):
         return replace(item, path=path)
     if isinstance(item, Draft):
-        digest = digest_of(under, request.version, request.language, item.digest)
-        return replace(item, path=path, digest=digest, make=partial(_place_later, item, request))
+        digest = compute_digest(prefix, request.version, request.language, item.digest)
+        return replace(item, path=path, digest=digest, build=partial(_build_draft, item, request))
     address = item.address
-    if under and address and not urlsplit(address).scheme:
-        address = f"{under}/{address.lstrip('/')}"
+    if prefix and address and not urlsplit(address).scheme:
+        address = f"{prefix}/{address.lstrip('/')}"
     return replace(
         item,
         path=path,
@@ -80,7 +80,7 @@ def _place(item: Item, request: SourceRequest) -> Item:
     )
 
 
-def _place_later(draft: Draft, request: SourceRequest) -> Page | Bad | LeftOut:
-    made = _place(draft.make(), request)
-    assert isinstance(made, Page | Bad | LeftOut)
-    return made
+def _build_draft(draft: Draft, request: SourceRequest) -> Page | UnreadablePage | ExcludedPage:
+    built = _apply_request(draft.build(), request)
+    assert isinstance(built, Page | UnreadablePage | ExcludedPage)
+    return built

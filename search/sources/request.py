@@ -1,4 +1,4 @@
-"""What to read and how: every reader of sources gets one request."""
+"""The request that every reader gets: what to read, and how."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,34 +7,35 @@ from urllib.parse import unquote, urlsplit
 
 from docsite.core.paths import normalize, within
 
-_MAX_UNDER = 200
+_MAX_PREFIX = 200
 
 
 @dataclass(frozen=True)
 class SourceRequest:
-    """Where pages come from, and how to understand them.
+    """Where pages come from, and how to read them.
 
-    - `generator` renders the site; when it is empty, the reader finds out from the files.
-    - `under` is the path below which the source's pages stand.
-    - `version` and `language` are for pages that name none.
-    - `known` has the validators of the pages of the last run by address.
-    - `private_hosts` may be read although they are not public.
+    - `generator` names the site generator; when it is empty, the reader recognizes it from the files.
+    - `path_prefix` stands before the path of each page of the source, such as `/api`; empty for none.
+    - `version` and `language` apply to pages that name none.
+    - `previous_validators` has the validators of the last run's pages, by address.
+    - `private_hosts` are hosts that may be read although they are not public.
+    - `progress` is called with a line that says what the reader does.
     """
 
     location: str
     docs_url: str
     generator: str = ""
-    under: str = ""
+    path_prefix: str = ""
     version: str = ""
     language: str = ""
     manifest: Path | None = None
     private_hosts: tuple[str, ...] = ()
-    known: Mapping[str, str] = field(default_factory=dict)
+    previous_validators: Mapping[str, str] = field(default_factory=dict)
     progress: Callable[[str], None] = lambda line: None
 
     @property
     def is_remote(self) -> bool:
-        """Whether the location is an address that is read over HTTP."""
+        """Whether the location is a URL that is fetched over HTTP."""
         return urlsplit(self.location).scheme in ("http", "https")
 
     @property
@@ -48,17 +49,17 @@ class SourceRequest:
         return None if self.is_remote or not Path(self.location).is_dir() else Path(self.location)
 
     def path_of(self, address: str) -> str:
-        """The path of the page at an address, as the project sees it."""
+        """The path of the page at an address, relative to the docs URL where the address lies below it."""
         return within(normalize(address), normalize(self.docs_url))
 
 
-def under_of(given: str) -> str:
-    """Where a source's pages begin, in its one spelling; empty for the root. Raises ValueError with a sentence.
+def normalize_prefix(prefix: str) -> str:
+    """Normalize the path prefix of a source; empty for the root. Raises ValueError with a sentence.
 
-    >>> under_of("api/")
+    >>> normalize_prefix("api/")
     '/api'
     """
-    plain = unquote(given.strip())
-    if "://" in plain or not {"?", "#"}.isdisjoint(plain) or ".." in plain.split("/") or len(plain) > _MAX_UNDER:
-        raise ValueError(f"Write a path such as /api, without .., ? and #, of at most {_MAX_UNDER} characters.")
-    return normalize(given).rstrip("/")
+    plain = unquote(prefix.strip())
+    if "://" in plain or not {"?", "#"}.isdisjoint(plain) or ".." in plain.split("/") or len(plain) > _MAX_PREFIX:
+        raise ValueError(f"Write a path such as /api, without .., ? and #, of at most {_MAX_PREFIX} characters.")
+    return normalize(prefix).rstrip("/")

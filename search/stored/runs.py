@@ -14,7 +14,7 @@ from search.indexing.ingest import ingest, withdraw
 from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.storable import clean_text
 from search.models import Document, Source
-from search.sources import Bad, Item, LeftOut
+from search.sources import ExcludedPage, Item, UnreadablePage
 from search.sources.registry import read
 from search.sources.request import SourceRequest
 from search.stored import queue
@@ -83,12 +83,21 @@ def _ingest(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None
     return ingest(source.project, items(), show, source=source, strict=strict)
 
 
-def build_request(project: Project, source: Source | None, location: str, **options: Any) -> SourceRequest:
-    """What to read, and the validators of pages that were read before. Without a `source`, of pages without one."""
+def build_request(
+    project: Project, source: Source | None, location: str, *, under: str = "", **options: Any
+) -> SourceRequest:
+    """The request for a location, with the validators of the source's pages from the last run.
+
+    Without a `source`, these are the pages that belong to no stored source. `under` is the path prefix.
+    """
     pages = Document.objects.filter(project=project, source=source, address__startswith="http")
-    known = dict(pages.values_list("address", "validator"))
     return SourceRequest(
-        location, project.docs_url, known=known, private_hosts=settings.ENV.crawl_private_hosts, **options
+        location,
+        project.docs_url,
+        path_prefix=under,
+        private_hosts=settings.ENV.crawl_private_hosts,
+        previous_validators=dict(pages.values_list("address", "validator")),
+        **options,
     )
 
 
@@ -136,7 +145,7 @@ def counts(summary: Summary) -> dict[str, int]:
     }
 
 
-def list_reasons(items: "list[Bad] | list[LeftOut]") -> list[dict[str, str]]:
+def list_reasons(items: "list[UnreadablePage] | list[ExcludedPage]") -> list[dict[str, str]]:
     """Skipped or left out pages, each as `file` and `reason`."""
     return [{"file": item.origin, "reason": item.reason} for item in items]
 

@@ -22,8 +22,8 @@ class Command(ServiceCommand):
     """Runs a project's golden questions, and adds, removes and lists them."""
 
     help = (
-        "Ask a project's golden questions, without a model, and say which answers cite the pages that they must, and "
-        "what changed since the last run. The exit status is 1 when one fails."
+        "Ask a project's golden questions, without a model. Prints which answers cite the pages that they must cite, "
+        "and the changes since the last run. The exit status is 1 if a question fails."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -42,9 +42,9 @@ class Command(ServiceCommand):
             "--load",
             type=Path,
             metavar="FILE",
-            help='add or change those of a file of JSON lines: {"question": "...", "pages": ["/page"]}',
+            help='add or change the questions of a file of JSON lines: {"question": "...", "pages": ["/page"]}',
         )
-        action.add_argument("--list", action="store_true", help="print them as --load takes them")
+        action.add_argument("--list", action="store_true", help="print the questions in the format of --load")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do the action, or run the questions."""

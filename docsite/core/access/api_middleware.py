@@ -32,17 +32,17 @@ _EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
 
 @async_only_middleware
 class ApiMiddleware:
-    """Wraps every API request; see the docstring of the module."""
+    """Checks, headers and errors of every API request, in the order of `__call__`."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Respond; refuse unknown hosts and origins first."""
-        head = request.method == "HEAD"
-        if head:
-            request.method = "GET"  # the server drops the body, if it is one chunk
+        """Refuse unknown hosts and origins, then respond."""
+        is_head = request.method == "HEAD"
+        if is_head:
+            request.method = "GET"  # the server drops the body of a response that is not streamed
         request.urlconf = settings.API_URLCONF  # type: ignore[attr-defined]  # Django reads it when it resolves
         cors_headers: dict[str, str] = {}
         try:
@@ -60,7 +60,7 @@ class ApiMiddleware:
             patch_vary_headers(response, ["Origin"])
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Content-Type-Options"] = "nosniff"
-        if head and response.streaming:
+        if is_head and response.streaming:
             response = HttpResponse(headers=response.headers)
         if response.status_code == 204:
             del response.headers["Content-Type"]
@@ -73,7 +73,7 @@ class ApiMiddleware:
         return as_api_error(exception).response()
 
     async def _cors_headers(self, request: HttpRequest) -> dict[str, str]:
-        """The CORS headers of this request's origin; none without an Origin. Raises 403 for an origin not allowed."""
+        """The CORS headers for the origin of a request; empty without one. Raises 403 if the origin is not allowed."""
         if cors.is_public(request.path_info):
             return {"Access-Control-Allow-Origin": "*"}
         origin = request.headers.get("Origin")
@@ -99,7 +99,7 @@ class ApiMiddleware:
 
 
 def as_api_error(failure: Exception) -> ApiError:
-    """The error that a caller may see.
+    """The error that the caller gets.
 
     An `ApiError` stays as it is. An unreachable database is a 503. Anything else is a
     500 with a random reference, under which the traceback is logged.
@@ -115,7 +115,7 @@ def as_api_error(failure: Exception) -> ApiError:
 
 
 def own_origin(request: HttpRequest) -> str:
-    """The origin under which this request reached the service."""
+    """The origin of the service, as this request addressed it."""
     return f"{request.scheme}://{request.get_host()}".lower()
 
 

@@ -1,4 +1,4 @@
-"""Authenticate API keys: token, kind, expiry, address, scope and tenant."""
+"""Authenticates API keys: token, kind, expiry, address, scope and tenant."""
 
 import ipaddress
 import math
@@ -30,14 +30,14 @@ class Caller:
 
 
 class _TtlCache:
-    """Values that were read less than two seconds ago: a busy key or project costs one query in two seconds."""
+    """Caches values for two seconds: a busy key or project costs one query in that time."""
 
     def __init__(self) -> None:
         self._values: dict[Any, tuple[float, Any]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Any, load: Callable[[], Any]) -> Any:
-        """The cached value, else what `load` returns; None is not cached."""
+        """The cached value, otherwise the result of `load`. None is not cached."""
         now = time.monotonic()
         value = self.peek(key)
         if value is not None:
@@ -61,19 +61,19 @@ class _TtlCache:
 
 
 ttl_cache = _TtlCache()
-_related = ["organization"]
+_relations = ["organization"]
 
 
 def load_with_project(relation: str) -> None:
-    """Let the look-ups below read one more row of a project in the same query, by the name of its relation."""
-    _related.append(relation)
+    """Let the look-ups below load a related row of each project in the same query. For apps."""
+    _relations.append(relation)
 
 
 def project_by_domain(domain: str) -> Project | None:
     """The project of a domain, at most two seconds old."""
     project: Project | None = ttl_cache.get(
         ("domain", domain),
-        lambda: Project.objects.select_related(*_related).filter(domain=domain).first(),
+        lambda: Project.objects.select_related(*_relations).filter(domain=domain).first(),
     )
     return project
 
@@ -82,7 +82,7 @@ def project_by_id(project_id: str) -> Project | None:
     """The project of a projectId, at most two seconds old."""
     project: Project | None = ttl_cache.get(
         ("id", project_id),
-        lambda: Project.objects.select_related(*_related).filter(project_id=project_id).first(),
+        lambda: Project.objects.select_related(*_relations).filter(project_id=project_id).first(),
     )
     return project
 
@@ -94,7 +94,7 @@ async def allows_origin(domain: str, origin: str) -> bool:
 
 
 def bearer_token(request: HttpRequest) -> str:
-    """The token of the Authorization header; nothing else is read. Raises 401."""
+    """The token of the Authorization header. Raises 401."""
     header = str(request.META.get("HTTP_AUTHORIZATION", ""))
     if not header.strip():
         raise Unauthorized(sent=False)
@@ -105,7 +105,7 @@ def bearer_token(request: HttpRequest) -> str:
 
 
 def authenticate(token: str, address: Address, kind: ApiKey.Kind) -> ApiKey:
-    """The active key of a token. Raises 401, or 403 for a key of the other kind or from an address not allowed."""
+    """The active key of a token. Raises 401, or 403 for a key of the other kind or an address that is not allowed."""
     if not token.startswith("svc_") or not ids.is_token(token):
         raise Unauthorized(sent=True)
     hashed = digest(token)

@@ -13,12 +13,12 @@ _public_resources: set[str] = set()
 
 
 def allow_project_origins(*names: str) -> None:
-    """Let pages on the allowed origins of a project call these resources of it."""
+    """Let pages on the allowed origins of a project call these resources of the project."""
     _project_resources.update(names)
 
 
 def allow_every_origin(*names: str) -> None:
-    """Let every page call these resources, in their version 1."""
+    """Let pages on every origin call version 1 of these resources."""
     _public_resources.update(names)
 
 
@@ -29,6 +29,6 @@ def is_public(path: str) -> bool:
 
 
 def domain_of(path: str) -> str | None:
-    """The domain of the project whose allowed origins may call a path; None when no other origin may."""
+    """The domain in a path that the allowed origins of its project may call; None if no other origin may."""
     match = _PATH.match(path)
     return match["domain"] or None if match and match["name"] in _project_resources else None

@@ -21,7 +21,7 @@ from docsite.core.http.errors import Forbidden, NotFound
 from docsite.core.http.ratelimit import Charge, Limit
 from docsite.core.tenants.models import Project
 
-# What pages report without a key, and what the widget asks for, count against one limit.
+# One limit for everything that pages send without a key: reports, and requests of the widget for its configuration.
 BROWSER_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 
 
@@ -50,7 +50,7 @@ def _path_argument(request: HttpRequest, name: str) -> str:
 
 
 class _KeyCheck(AuthBase):
-    """What the checks of both kinds of key share."""
+    """The common part of the checks of both kinds of key."""
 
     openapi_type = "http"
     openapi_scheme = "bearer"
@@ -67,7 +67,7 @@ class _KeyCheck(AuthBase):
         """The caller of a token on the project of that id or domain. Raises 401, 403 or 404."""
 
     async def __call__(self, request: HttpRequest) -> Caller:
-        """Return the caller, with `request.json` read on a POST, or raise an `ApiError`."""
+        """Return the caller, with `request.json` set for a POST, or raise an `ApiError`."""
         request = cast(CheckedRequest, request)
         project, address, token = (
             _path_argument(request, self.argument),
@@ -93,7 +93,7 @@ class AssistantKey(_KeyCheck):
     argument = "domain"
 
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
-        """The caller of an assistant key. `write` does not matter: its POSTs change nothing that the owner set."""
+        """The caller of an assistant key. `write` does not matter: the POSTs of readers change no setting."""
         return authentication.assistant_caller(token, project, address)
 
 
@@ -126,10 +126,10 @@ class AnyOrigin:
 
 
 class AllowedOrigin(AnyOrigin):
-    """Admits pages on the origins of a project, without a key. The middleware has refused other origins before."""
+    """Admits pages on the origins of a project, without a key. The middleware has already refused other origins."""
 
     async def __call__(self, request: CheckedRequest) -> Project:
-        """Return the project with `request.json` read, or raise an `ApiError`."""
+        """Return the project with `request.json` set, or raise an `ApiError`."""
         if not request.headers.get("Origin"):
             raise Forbidden("This endpoint is for browsers: a request without Origin is refused.")
         return await super().__call__(request)

@@ -1,4 +1,4 @@
-"""Read a request body strictly: size, type, encoding, depth, then JSON."""
+"""Parses a request body strictly: size, type, encoding, depth, then JSON."""
 
 import json
 import math
@@ -17,7 +17,7 @@ _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{}"')
 
 
 def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, Any]:
-    """Return the body as an object. Raises the `ApiError` that names the mistake.
+    """Return the body as an object. Raises an `ApiError` that names the mistake.
 
     `from_browser` is for requests of browsers without a key. Their body must be smaller,
     and may be `text/plain`, which browsers send to another origin without a preflight.

@@ -1,4 +1,4 @@
-"""The address of a client. Headers of proxies count only from the proxies that the settings trust."""
+"""The address of a client. Forwarding headers count only if they come from a proxy in `TRUSTED_PROXIES`."""
 
 import functools
 import ipaddress
@@ -18,7 +18,7 @@ def _trusted(proxies: tuple[str, ...]) -> tuple[ipaddress.IPv4Network | ipaddres
 
 
 def parse_address(text: str) -> Address | None:
-    """The address that a text spells, IPv4 inside IPv6 unwrapped; None when it spells none."""
+    """Parse an IP address. IPv4 inside IPv6 becomes IPv4. None if the text is no address."""
     text = text.strip().strip("[]")
     try:  # five times as fast as the parser of `ipaddress`
         if ":" not in text:
@@ -53,7 +53,7 @@ def resolve(peer: str, forwarded_for: str) -> Address:
 
 
 def scheme(scope: Mapping[str, Any]) -> str:
-    """`http` or `https` as the reader sees it: from a trusted proxy's header, else from the connection."""
+    """`http` or `https` as the client sees it: from a trusted proxy's header, else from the connection."""
     peer = (scope.get("client") or ("",))[0]
     forwarded = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-proto"), "")
     own: str = scope.get("scheme", "http")
@@ -61,7 +61,7 @@ def scheme(scope: Mapping[str, Any]) -> str:
 
 
 def client_ip(request: HttpRequest) -> Address:
-    """The address of the client who sent this request."""
+    """The address of the client that sent this request."""
     return resolve(request.META.get("REMOTE_ADDR", ""), request.META.get("HTTP_X_FORWARDED_FOR", ""))
 
 

@@ -1,7 +1,7 @@
 """Exact counters over one SQL table, for rate limits where no Redis is configured.
 
 Django's own database cache reads, adds one and writes back, so two processes
-can count one request. Here every step is one statement.
+can count one request. Here every step is one SQL statement.
 """
 
 import time

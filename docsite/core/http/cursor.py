@@ -20,21 +20,21 @@ class Moment(NamedTuple):
 class Cursor:
     """The position after which a list of a date range continues. `place` holds JSON values that the list defines."""
 
-    of: str  # which list
+    list_name: str
     start: datetime
     end: datetime
     place: list[Any]
 
     def __str__(self) -> str:
         """The cursor as clients see it: letters, digits, `-`, `_` and `.`."""
-        state = [self.of, self.start.isoformat(), self.end.isoformat(), self.place]
+        state = [self.list_name, self.start.isoformat(), self.end.isoformat(), self.place]
         return _SIGNER.sign_object(state, compress=True)
 
 
 def parse(text: str) -> Cursor:
-    """Read a cursor that a client sends. Raises ValueError when this service did not issue it."""
+    """Parse a cursor that a client sends. Raises ValueError when this service did not issue it."""
     try:
-        of, start, end, place = _SIGNER.unsign_object(text)
+        list_name, start, end, place = _SIGNER.unsign_object(text)
     except signing.BadSignature:
-        raise ValueError("is not one that this service gave out") from None
-    return Cursor(of, datetime.fromisoformat(start), datetime.fromisoformat(end), place)
+        raise ValueError("was not issued by this service") from None
+    return Cursor(list_name, datetime.fromisoformat(start), datetime.fromisoformat(end), place)

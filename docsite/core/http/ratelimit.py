@@ -1,4 +1,4 @@
-"""Rate limits, counted exactly by django-ratelimit in a shared store. Each app defines its own."""
+"""Rate limits: 429 with `Retry-After`. django-ratelimit counts in a shared store. Each app defines its limits."""
 
 import time
 from collections import Counter
@@ -21,8 +21,8 @@ _ANY_REQUEST = HttpRequest()  # get_usage needs one; our keys and rates do not d
 class Limit:
     """A named limit. `rate` is the name of its setting, such as "100/h".
 
-    `fail_open`: while the store is down, each process counts for itself. Other limits
-    refuse requests then, since they guard money.
+    `fail_open`: while the store is down, each process counts for itself. With other
+    limits requests are refused then, since each of them may cost money.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Limit:
         return count, seconds
 
 
-Charge = tuple[Limit, str]  # a limit, and the key that a request counts against it under
+Charge = tuple[Limit, str]  # a limit, and whose requests it counts, such as an address
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _usage(limit: Limit, key: str, *, increment: bool) -> dict[str, Any] | None:
         usage: dict[str, Any] = get_usage(
             _ANY_REQUEST, group=limit.name, key=lambda *_: key, rate=limit.window(), increment=increment
         )
-    except Exception as failure:  # each store has its own family of connection errors
+    except Exception as failure:  # each store has its own connection errors
         if not is_store_failure(failure):
             raise
         return None

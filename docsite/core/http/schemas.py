@@ -53,6 +53,6 @@ _STATUSES = (400, 401, 403, 404, 413, 415, 429, 500, 503)
 
 
 def responses(success: Any, *, status: int = 200, bodyless: bool = False) -> dict[int, Any]:
-    """The responses of an endpoint for OpenAPI: success with this schema, and every error. `bodyless`: of a GET."""
+    """The responses of an endpoint for OpenAPI: success with this schema, and every error. `bodyless`: as of a GET."""
     impossible = {413, 415} if bodyless else set()
     return {status: success} | {status: AnalyticsErrorResponse for status in _STATUSES if status not in impossible}

@@ -1,4 +1,4 @@
-"""Serve the built scripts, which pages on every origin load."""
+"""Serves the built scripts. Pages on every origin load them."""
 
 import functools
 import gzip
@@ -52,7 +52,7 @@ def script_response(request: HttpRequest, script: Script, cache_control: str) ->
         "Access-Control-Allow-Origin": "*",
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
-    if etag in request.headers.get("If-None-Match", ""):  # a proxy that compresses turns it into a weak ETag
+    if etag in request.headers.get("If-None-Match", ""):  # `in`: a compressing proxy makes a weak ETag of it
         return HttpResponseNotModified(headers=headers)
     if compress:
         headers["Content-Encoding"] = "gzip"

@@ -6,7 +6,7 @@ from django.http import StreamingHttpResponse
 
 
 def streaming_response(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingHttpResponse:
-    """A response that sends each chunk at once. The iterator must not raise: the reader would wait for ever."""
+    """A response that sends each chunk at once. The iterator must not raise: the client would wait forever."""
     return StreamingHttpResponse(
         chunks,
         headers={

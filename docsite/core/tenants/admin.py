@@ -15,7 +15,7 @@ from django.urls import path
 from django.utils import timezone
 from django.utils.html import format_html_join
 
-from docsite.core.tenants import project_pages
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.login import LoginForm
 from docsite.core.tenants.models import (
     NEW_KEYS_PER_HOUR,
@@ -39,8 +39,8 @@ class ProjectFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Up to fifty of them."""
-        mine = Project.objects.filter(organization__in=organizations_of(request))
-        return [(project.domain, project.name) for project in mine[:50]]
+        own = Project.objects.filter(organization__in=organizations_of(request))
+        return [(project.domain, project.name) for project in own[:50]]
 
     def queryset(self, request: HttpRequest, queryset: "QuerySet[Any]") -> "QuerySet[Any]":
         """The rows of the chosen project."""
@@ -61,8 +61,8 @@ class ScopedAdmin(admin.ModelAdmin):
         rows = super().get_queryset(request)
         if request.user.is_superuser:
             return rows
-        mine = list(organizations_of(request).values_list("pk", flat=True))  # a join would duplicate rows
-        return rows.filter(**{f"{self.organization}__in": mine})
+        own = list(organizations_of(request).values_list("pk", flat=True))  # a join would duplicate rows
+        return rows.filter(**{f"{self.organization}__in": own})
 
     def _owns(self, request: HttpRequest, obj: Model | None) -> bool:
         return is_staff(request) and (obj is None or self.get_queryset(request).filter(pk=obj.pk).exists())
@@ -101,8 +101,8 @@ def is_staff(request: HttpRequest) -> bool:
 
 def organizations_of(request: HttpRequest) -> "QuerySet[Organization]":
     """The organizations that the user may see."""
-    everyone = Organization.objects.all()
-    return everyone if request.user.is_superuser else everyone.filter(memberships__user=request.user.pk)
+    organizations = Organization.objects.all()
+    return organizations if request.user.is_superuser else organizations.filter(memberships__user=request.user.pk)
 
 
 def project_of(request: HttpRequest, domain: str) -> Project:
@@ -170,11 +170,11 @@ class NewKeyForm(forms.Form):
     """A new key."""
 
     kind = forms.ChoiceField(choices=ApiKey.Kind.choices, initial=ApiKey.Kind.ASSISTANT)
-    name = forms.CharField(max_length=100, required=False, help_text="So that you know it again.")
+    name = forms.CharField(max_length=100, required=False, help_text="Helps you to recognize the key.")
     expiry = forms.ChoiceField(
         required=False,
         choices=[
-            ("", "Usual (admin key: 90 days, assistant key: none)"),
+            ("", "Default (admin key: 90 days, assistant key: no expiry)"),
             ("7", "7 days"),
             ("30", "30 days"),
             ("60", "60 days"),
@@ -187,12 +187,12 @@ class NewKeyForm(forms.Form):
         choices=[("read", "read"), ("write", "write")],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Admin keys only. None chosen means all.",
+        help_text="For admin keys only. If you choose none, the key has all.",
     )
     networks = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Addresses the key may be used from, as CIDR ranges, one a line. Empty: any.",
+        help_text="Addresses from which the key may be used, as CIDR ranges, one a line. Empty: all.",
     )
 
     def clean_networks(self) -> list[str]:
@@ -214,7 +214,7 @@ class ProjectForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for section in project_pages.settings():
+        for section in admin_extensions.settings():
             row = section.stored(self.instance) or section.model()
             for name in section.names:
                 self.initial.setdefault(name, getattr(row, name))
@@ -222,7 +222,7 @@ class ProjectForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         """Check the settings as their models would."""
         cleaned = super().clean() or self.cleaned_data
-        for section in project_pages.settings():
+        for section in admin_extensions.settings():
             for field in section.fields:
                 if field.name in cleaned:
                     try:
@@ -232,19 +232,19 @@ class ProjectForm(forms.ModelForm):
         return cleaned
 
     def save_settings(self) -> None:
-        """Store what was changed, each app's in its own row."""
-        for section in project_pages.settings():
+        """Store the changed settings, those of each app in its own row."""
+        for section in admin_extensions.settings():
             if changed := {name: self.cleaned_data[name] for name in section.names if name in self.changed_data}:
                 section.save(self.instance, changed)
 
 
 def _facts() -> list[Any]:
-    return [fact.show for fact in project_pages.facts()]
+    return [fact.show for fact in admin_extensions.facts()]
 
 
 @admin.register(Project)
 class ProjectAdmin(ScopedAdmin):
-    """Projects, each with its API keys page, and with what the apps add to it (`project_pages`)."""
+    """Projects, each with its API keys page, and with what the apps add to it (`admin_extensions`)."""
 
     addable = changeable = True
     search_fields = ("domain", "name")
@@ -257,19 +257,19 @@ class ProjectAdmin(ScopedAdmin):
         return ("domain", "name", "organization", *_facts(), "pages")
 
     def get_list_select_related(self, request: HttpRequest) -> list[str]:
-        """What a row shows, read in one query."""
-        return ["organization", *(fact.relation for fact in project_pages.facts())]
+        """Load the related rows of the list in one query."""
+        return ["organization", *(fact.relation for fact in admin_extensions.facts())]
 
     def get_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
         """The project's own fields, the settings of the apps, their facts."""
-        settings = (name for section in project_pages.settings() for name in section.names)
+        settings = (name for section in admin_extensions.settings() for name in section.names)
         return (*self.fields, *settings, *_facts())
 
     def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
-        """A form that holds the settings of the apps, too."""
+        """Add the settings of the apps to the form."""
         declared = {
             field.name: self.formfield_for_dbfield(field, request)
-            for section in project_pages.settings()
+            for section in admin_extensions.settings()
             for field in section.fields
         }
         form = type("ProjectForm", (ProjectForm,), declared)
@@ -287,7 +287,7 @@ class ProjectAdmin(ScopedAdmin):
     def get_deleted_objects(
         self, objs: Iterable[Project], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """What is deleted with projects, counted in SQL: Django would read every row, and block writers meanwhile."""
+        """Count in SQL what is deleted with projects. Django would load every row, and block writers meanwhile."""
         projects = list(objs)
         counted = {
             str(relation.field.model._meta.verbose_name_plural): relation.field.model._base_manager.filter(
@@ -308,9 +308,8 @@ class ProjectAdmin(ScopedAdmin):
     @admin.display(description="Pages")
     def pages(self, project: Project) -> str:
         """Links to the pages of a project."""
-        links = [(project.get_absolute_url(), "API keys")]
-        links += [(link.url(project), link.label) for link in project_pages.links()]
-        return format_html_join(" · ", '<a href="{}">{}</a>', links)
+        links = [("API keys", project.get_absolute_url()), *admin_extensions.links_of(project)]
+        return format_html_join(" · ", '<a href="{1}">{0}</a>', links)
 
     def get_urls(self) -> list[Any]:
         """The API keys page; its last segment is the domain."""
@@ -318,7 +317,7 @@ class ProjectAdmin(ScopedAdmin):
         return [path("of/<slug:domain>", page, name="projects_keys"), *super().get_urls()]
 
     def keys_page(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """Project ID, domain and keys; creates and revokes keys. Only the response to the creation holds the secret."""
+        """Show project ID, domain and keys; create and revoke keys. Only the response to a creation has the secret."""
         project = project_of(request, domain)
         keys = ApiKey.objects.filter(organization=project.organization).exclude(
             kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
@@ -333,11 +332,11 @@ class ProjectAdmin(ScopedAdmin):
         recent = ApiKey.objects.filter(
             organization=project.organization, created_at__gt=timezone.now() - timedelta(hours=1)
         ).count()
-        left = max(0, NEW_KEYS_PER_HOUR - recent)
+        keys_left = max(0, NEW_KEYS_PER_HOUR - recent)
         form = NewKeyForm(request.POST or None)
         secret, created = "", None
         if request.method == "POST" and form.is_valid():
-            if left:
+            if keys_left:
                 created, secret = ApiKey.issue(
                     ApiKey.Kind(form.cleaned_data["kind"]),
                     project.organization,
@@ -348,7 +347,7 @@ class ProjectAdmin(ScopedAdmin):
                     networks=form.cleaned_data["networks"],
                 )
                 self.log_addition(request, project, [{"added": {"name": "API key", "object": str(created)}}])
-                form, left = NewKeyForm(), left - 1
+                form, keys_left = NewKeyForm(), keys_left - 1
             else:
                 form.add_error(None, f"At most {NEW_KEYS_PER_HOUR} new keys an hour. Try again later.")
         now = timezone.now()
@@ -359,9 +358,11 @@ class ProjectAdmin(ScopedAdmin):
             "project": project,
             "keys": [(key, key.is_live(now)) for key in keys.order_by("revoked_at", "kind", "-created_at")],
             "form": form,
-            "left": left,
+            "keys_left": keys_left,
             "secret": secret,
-            "embed_key": secret if created and created.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
+            "links": admin_extensions.links_of(project),
+            "key_uses": admin_extensions.key_uses(),
+            "sample_key": secret if created and created.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
             "base_url": f"{request.scheme}://{request.get_host()}",
         }
         response = TemplateResponse(request, "admin/projects/keys.html", context)

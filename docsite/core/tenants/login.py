@@ -33,7 +33,7 @@ class LoginForm(AdminAuthenticationForm):
 
     def clean(self) -> dict[str, Any]:
         """Refuse before the password is checked, so that a refusal says nothing about it."""
-        if self.errors:  # no name or no password: this is no guess
+        if self.errors:  # without name or password it is no attempt
             return self.cleaned_data
         assert self.request is not None  # the view passes it
         account = _account(self.cleaned_data["username"])
@@ -65,5 +65,5 @@ def login(request: HttpRequest) -> HttpResponseBase:
 
 
 def _account(name: str) -> str:
-    """A hash of a user name: of fixed length, and safe in a cookie."""
+    """A hash of a user name, of fixed length and safe in a cookie."""
     return hashlib.sha256(name.casefold().encode()).hexdigest()

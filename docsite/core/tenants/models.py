@@ -20,7 +20,7 @@ from docsite.core.paths import normalize, within
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 NEW_KEYS_PER_HOUR = 10
 _IN_PATH = "/-._~!$&'*+,;=:@"
-_IN_ADDRESS = f"{_IN_PATH}?#%"  # which is written as an address already
+_IN_ADDRESS = f"{_IN_PATH}?#%"  # of a text that is an address already
 _IN_FRAGMENT = "-._~!$&'*+,;=:@/?"  # no brackets: addresses stand inside Markdown links
 
 
@@ -43,7 +43,7 @@ def validate_docs_url(url: str) -> None:
         raise ValidationError(f"{str(wrong)[:1].upper()}{str(wrong)[1:]}.") from None
     parts = urlsplit(url)
     if parts.username is not None or parts.query or parts.fragment:
-        raise ValidationError("Must hold no user, query or fragment.")
+        raise ValidationError("Must have no user, query or fragment.")
 
 
 def validate_origins(origins: Any) -> None:
@@ -158,12 +158,12 @@ class Project(models.Model):
         return f"{page}#{quote(anchor, safe=_IN_FRAGMENT)}" if anchor and "#" not in page else page
 
     def link_of(self, path: str, anchor: str = "", address: str = "") -> str:
-        """The same relative to the docs URL, as links on the site are; absolute for a page outside of it."""
+        """The address relative to the docs URL, as in links on the site; absolute for a page outside of it."""
         url, base = self.url_of(path, anchor, address), self.docs_url.rstrip("/")
         return url[len(base) :] if url.startswith(f"{base}/") else url
 
     def path_of(self, raw: str) -> str:
-        """The path of the page at an address, normalized, and relative to the folder of the docs URL if it is below."""
+        """The path of the page at an address, normalized; relative to the folder of the docs URL, if it is below."""
         return _path_of(raw, self.docs_url)
 
 
@@ -229,7 +229,7 @@ class ApiKey(models.Model):
         scopes: list[str] | None = None,
         networks: list[str] | None = None,
     ) -> tuple["ApiKey", str]:
-        """Create a key and return it with its token, which is never shown again. `days` None: no expiry."""
+        """Create a key and return it with its token, which is not stored. `days` None: no expiry."""
         token = ids.token(cls.PREFIX[kind])
         key = cls.objects.create(
             kind=kind,
@@ -245,7 +245,7 @@ class ApiKey(models.Model):
         return key, token
 
     def revoke(self) -> None:
-        """Revoke the key for ever. Every process stops accepting it within seconds."""
+        """Revoke the key forever. Every process stops accepting it within seconds."""
         self.revoked_at = timezone.now()
         self.save(update_fields=["revoked_at"])
 

@@ -1,4 +1,4 @@
-"""Read a web page: its content as Markdown, and its metadata."""
+"""Read a web page: its content as Markdown, its metadata and its links."""
 
 import codecs
 import re
@@ -8,32 +8,34 @@ from urllib.parse import urldefrag
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from search.sources import UNSTORABLE
+from search.sources import UNSTORABLE, Page
 from search.sources.html import blocks, main
-from search.sources.html.inline import absolute
+from search.sources.html.inline import make_absolute
 
 MAX_BYTES = 5 * 1024 * 1024
 MAX_ELEMENTS = 300_000
-MAX_DEPTH = 500  # elements in each other
-MAX_ATTRIBUTES = 5_000  # of one element, or fewer of several: their squares count, as they do for lexbor's time
-_STEP = 10_000  # elements; so many in each other are parsed in a tenth of a second, 60,000 in four
+MAX_DEPTH = 500  # levels of nested elements
+MAX_ATTRIBUTES = 5_000  # of one element. The sum of squares is limited, because lexbor's time grows with it
+_STEP = 10_000  # elements; 10,000 nested ones are parsed in 0.1 s, 60,000 in 4 s
 _ELEMENT = re.compile(r"<[a-zA-Z]")
 _ATTRIBUTE = r"[\s/]*+=?[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+))?+"
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(rf"<[a-zA-Z][^\s/>]*+((?:{_ATTRIBUTE})*+)")
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _INVISIBLE = re.compile("[\u200b\u200c\u2060\ufeff\xad]")
 _SUFFIX = re.compile(r"\s+[|–—·»:-]\s+[^|–—·»]*$")
 _REFRESH = re.compile(r"\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
-_SLOW = 10  # seconds: a page that refreshes later than this is one to read
+_MAX_REDIRECT_DELAY = 10  # seconds; a page that refreshes later is a page with content
 
 
 @dataclass(frozen=True)
 class HtmlPage:
-    """A web page. `links` are absolute, in order, without fragments or repeats.
+    """A web page.
 
-    `refresh` is the address that the page redirects to. Pages with `refresh` or `noindex` may have no content.
+    - `links` are absolute, in order, without fragments and repeats.
+    - `refresh` is the address that the page redirects to; empty for most pages.
+    - A page with `refresh` or `noindex` has no `markdown`.
     """
 
     title: str = ""
@@ -47,56 +49,70 @@ class HtmlPage:
     noindex: bool = False
     refresh: str = ""
 
+    def to_page(self, origin: str, path: str, address: str) -> Page:
+        """The page of a source with this content."""
+        return Page(
+            origin=origin,
+            path=path,
+            markdown=self.markdown,
+            title=self.title,
+            description=self.description,
+            version=self.version,
+            language=self.language,
+            keywords=self.keywords,
+            address=address,
+        )
+
 
 def read_html(source: bytes | str, address: str, charset: str = "") -> HtmlPage:
-    """Read the page at an absolute address. `charset` is the encoding that the server names.
+    """Convert the page at an absolute address. `charset` is the encoding from the server's Content-Type.
 
-    Headings keep the anchors of the page, and links become absolute. Takes time in proportion to the size.
-    Raises ValueError, with a sentence, for what is too large, nested too deeply, or has no text.
+    Headings keep their anchors, and links become absolute. Takes time in proportion to the size. Raises ValueError
+    with the end of a sentence when the page is too large, nested too deeply, or has no text.
     """
     if len(source) > MAX_BYTES:
         raise ValueError("is larger than 5 MiB")
     tree = _parse(UNSTORABLE.sub("", source if isinstance(source, str) else _decode(source, charset)))
     base = tree.css_first("base[href]")
-    base_address = (absolute(address, base.attributes.get("href") or "") if base else "") or address
-    meta = dict(_meta(tree))
+    base_address = (make_absolute(address, base.attributes.get("href") or "") if base else "") or address
+    meta = dict(_read_meta(tree))
     robots = {word.strip() for name in ("robots", "googlebot") for word in meta.get(name, "").lower().split(",")}
-    links = () if robots & {"nofollow", "none"} else tuple(dict.fromkeys(_links(tree, base_address)))
+    links = () if robots & {"nofollow", "none"} else tuple(dict.fromkeys(_find_links(tree, base_address)))
     canonical = tree.css_first('link[rel~="canonical" i][href]')
-    named = tree.css_first("title")
+    title_element = tree.css_first("title")
     root = tree.root
     page = HtmlPage(
-        title=_title(named.text() if named else ""),
-        description=_line(meta.get("description") or meta.get("og:description", "")),
-        language=_line((root.attributes.get("lang") or "") if root else ""),
-        version=_line(meta.get("docsearch:version") or meta.get("docusaurus_version", "")),
-        keywords=tuple(filter(None, map(_line, meta.get("keywords", "").split(",")))),
+        title=_remove_site_name(title_element.text() if title_element else ""),
+        description=_join_lines(meta.get("description") or meta.get("og:description", "")),
+        language=_join_lines((root.attributes.get("lang") or "") if root else ""),
+        version=_join_lines(meta.get("docsearch:version") or meta.get("docusaurus_version", "")),
+        keywords=tuple(filter(None, map(_join_lines, meta.get("keywords", "").split(",")))),
         links=links,
-        canonical=absolute(base_address, canonical.attributes.get("href") or "") if canonical else "",
+        canonical=make_absolute(base_address, canonical.attributes.get("href") or "") if canonical else "",
         noindex=bool(robots & {"noindex", "none"}),
-        refresh=_refresh(tree, base_address),
+        refresh=_find_refresh(tree, base_address),
     )
     if page.noindex or page.refresh:
         return page
-    main.strip(tree)
-    holder = main.content(tree)
-    title = _heading(tree, holder) or page.title
-    markdown = blocks.to_markdown(holder, base_address, title) if holder else ""
+    main.remove_boilerplate(tree)
+    container = main.find_content(tree)
+    title = _find_heading(tree, container) or page.title
+    markdown = blocks.to_markdown(container, base_address, title) if container else ""
     if not markdown:
         raise ValueError("has no text")
     return replace(page, title=title, markdown=markdown)
 
 
 def _decode(source: bytes, charset: str) -> str:
-    """Decode a page by its byte order mark, the server's charset or the page's, else as UTF-8."""
-    for mark, encoding in _MARKS:
+    """Decode a page by its byte order mark, by the server's or the page's charset, or else as UTF-8."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if source.startswith(mark):
             return source.decode(encoding, "replace")
-    told = _CHARSET.search(source[:4096])
-    for name in (charset, told[1].decode("ascii", "replace") if told else ""):
+    declared = _CHARSET.search(source[:4096])
+    for name in (charset, declared[1].decode("ascii", "replace") if declared else ""):
         try:
             encoding = codecs.lookup(name).name if name else ""
-            # What says UTF-16 in its own bytes is not; and Latin-1 means Windows-1252 on the web.
+            # A charset that could be read as ASCII is not UTF-16. On the web, Latin-1 means Windows-1252.
             if encoding and not encoding.startswith(("utf-16", "utf-32")):
                 return source.decode("cp1252" if encoding in ("iso8859-1", "ascii") else encoding, "replace")
         except (LookupError, ValueError, AttributeError, TypeError):
@@ -105,71 +121,71 @@ def _decode(source: bytes, charset: str) -> str:
 
 
 def _parse(source: str) -> LexborHTMLParser:
-    """Parse the page. Lexbor's time grows with the square of the depth, so the depth is checked while parsing."""
+    """Parse the page in growing parts. Lexbor's time grows with the square of the depth, so it is checked early."""
     starts = [found.start() for found in _ELEMENT.finditer(source)]
     if len(starts) > MAX_ELEMENTS:
         raise ValueError("has more than 300,000 elements")
     if sum(len(_ATTRIBUTES.findall(tag[1])) ** 2 for tag in _TAG.finditer(source)) > MAX_ATTRIBUTES**2:
         raise ValueError("has an element with too many attributes")
-    seen = 0
+    parsed = 0
     while True:
-        seen += max(_STEP, seen // 4)
-        tree = LexborHTMLParser(source[: starts[seen]] if seen < len(starts) else source)
-        if _depth(tree) > MAX_DEPTH:
+        parsed += max(_STEP, parsed // 4)
+        tree = LexborHTMLParser(source[: starts[parsed]] if parsed < len(starts) else source)
+        if _measure_depth(tree) > MAX_DEPTH:
             raise ValueError("is nested too deeply")
-        if seen >= len(starts):
+        if parsed >= len(starts):
             return tree
 
 
-def _depth(tree: LexborHTMLParser) -> int:
+def _measure_depth(tree: LexborHTMLParser) -> int:
     """The largest nesting depth."""
-    node, depth, most = tree.root, 0, 0
+    node, depth, max_depth = tree.root, 0, 0
     while node is not None:
         if (inner := node.first_child) is not None:
             node, depth = inner, depth + 1
-            most = max(most, depth)
+            max_depth = max(max_depth, depth)
             continue
         while node is not None and node.next is None:
             node, depth = node.parent, depth - 1
         node = node.next if node is not None else None
-    return most
+    return max_depth
 
 
-def _meta(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
-    """The page's meta elements by name. The first of a name counts."""
+def _read_meta(tree: LexborHTMLParser) -> Iterator[tuple[str, str]]:
+    """Yield the names and contents of meta elements, last first, so that in a dict the first of a name wins."""
     for node in reversed(tree.css("meta[content]")):
-        given = node.attributes
-        if name := given.get("name") or given.get("property"):
-            yield name.strip().lower(), given.get("content") or ""
+        attributes = node.attributes
+        if name := attributes.get("name") or attributes.get("property"):
+            yield name.strip().lower(), attributes.get("content") or ""
 
 
-def _links(tree: LexborHTMLParser, base: str) -> Iterator[str]:
+def _find_links(tree: LexborHTMLParser, base: str) -> Iterator[str]:
     for node in tree.css("a[href], area[href]"):
-        given = node.attributes
-        if "nofollow" not in (given.get("rel") or "").lower().split():
-            target = urldefrag(absolute(base, given.get("href") or ""))[0]
+        attributes = node.attributes
+        if "nofollow" not in (attributes.get("rel") or "").lower().split():
+            target = urldefrag(make_absolute(base, attributes.get("href") or ""))[0]
             if target.startswith("http"):
                 yield target
 
 
-def _refresh(tree: LexborHTMLParser, base: str) -> str:
-    """The address that the page redirects to at once; empty for none."""
+def _find_refresh(tree: LexborHTMLParser, base: str) -> str:
+    """The address that the page redirects to without much delay; empty for none."""
     node = tree.css_first('meta[http-equiv="refresh" i][content]')
-    told = _REFRESH.match(node.attributes.get("content") or "") if node else None
-    return absolute(base, told[2]) if told and int(told[1][:6]) < _SLOW else ""
+    refresh = _REFRESH.match(node.attributes.get("content") or "") if node else None
+    return make_absolute(base, refresh[2]) if refresh and int(refresh[1][:6]) < _MAX_REDIRECT_DELAY else ""
 
 
-def _heading(tree: LexborHTMLParser, holder: LexborNode | None) -> str:
-    """The text of the page's first heading of the first level: in its content, else above it."""
-    found = (holder.css_first("h1") if holder else None) or tree.css_first("h1")
-    return _line(found.text()) if found else ""
+def _find_heading(tree: LexborHTMLParser, container: LexborNode | None) -> str:
+    """The text of the first `h1`, in the content if possible; empty for none."""
+    found = (container.css_first("h1") if container else None) or tree.css_first("h1")
+    return _join_lines(found.text()) if found else ""
 
 
-def _title(named: str) -> str:
-    """A document's title without the name of its site."""
-    title = _line(named)
+def _remove_site_name(title: str) -> str:
+    """The title of a document without the name of the site."""
+    title = _join_lines(title)
     return _SUFFIX.sub("", title) or title
 
 
-def _line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(_INVISIBLE.sub("", text).split())

@@ -1,4 +1,4 @@
-"""Code on a web page: its text line by line, and its language, whatever highlights it."""
+"""Convert code blocks of a web page: their lines and their language, for any highlighter."""
 
 import re
 
@@ -6,57 +6,58 @@ from selectolax.lexbor import LexborNode
 
 from search.text.markdown.reader import fence
 
-_NAMED = re.compile(
+_LANGUAGE_CLASS = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?|source)[-\s]([\w+#.-]+)", re.IGNORECASE
 )
-_BARE = re.compile(r"(?:^|\s)(?:sourceCode|hljs|prettyprint)\s+([\w+#-]+)$")  # pandoc's, highlight.js's
-_UNNAMED = frozenset(
+_LANGUAGE_AFTER_CLASS = re.compile(r"(?:^|\s)(?:sourceCode|hljs|prettyprint)\s+([\w+#-]+)$")  # pandoc's, highlight.js's
+_NO_LANGUAGE = frozenset(
     ("default", "none", "text", "plaintext", "plain", "txt", "highlight", "highlighter-rouge", "undefined")
 )
 _ROWS = frozenset(("div", "p", "li", "tr", "section"))
 _LINE = re.compile(r"(?:^|\s)(?:line|token-line|code-line|ec-line|view-line|cl)(?:\s|$)")
-_LOOKED_UP = 5  # elements in and around the code that may tell its language
-_NUMBERED = frozenset(("table", "tbody", "tr", "td"))  # in which code stands beside the numbers of its lines
+_MAX_LOOKED_UP = 5  # elements in and around the code that may name its language
+_NUMBERED = frozenset(("table", "tbody", "tr", "td"))  # a table with line numbers in one cell and code in the other
 _BOXES = _NUMBERED | {"pre", "code", "div", "figure", "span"}
 
 
 def code_block(pre: LexborNode) -> str:
-    """A block of code as Markdown; empty when there is none in it."""
-    code = text_of(pre)
+    """The code block as Markdown; empty if it has no code."""
+    code = extract_text(pre)
     if not code.strip():
         return ""
-    return fence(code, language_of(pre))
+    return fence(code, find_language(pre))
 
 
-def language_of(pre: LexborNode) -> str:
-    """The language that classes and attributes of the block, or of elements in or around it, name; else empty."""
+def find_language(pre: LexborNode) -> str:
+    """The language in classes and attributes of the block and of elements in and around it; may be empty."""
     inner = pre.css_first("code")
-    around = [inner] if inner else []
+    elements = [inner] if inner else []
     node: LexborNode | None = pre
-    while node is not None and node.tag in _BOXES and len(around) < _LOOKED_UP:
+    while node is not None and node.tag in _BOXES and len(elements) < _MAX_LOOKED_UP:
         if node.tag not in _NUMBERED:
-            around.append(node)
+            elements.append(node)
         node = node.parent
-    for element in around:
-        given = element.attributes
-        names = [given.get("data-lang"), given.get("data-language"), *_in_classes(given.get("class") or "")]
-        for name in names:
+    for element in elements:
+        attributes = element.attributes
+        class_names = _find_in_classes(attributes.get("class") or "")
+        for name in (attributes.get("data-lang"), attributes.get("data-language"), *class_names):
             if name:
-                return "" if name.lower() in _UNNAMED else re.sub(r"[^\w+#.-]", "", name.lower())[:30]
+                return "" if name.lower() in _NO_LANGUAGE else re.sub(r"[^\w+#.-]", "", name.lower())[:30]
     return ""
 
 
-def _in_classes(classes: str) -> list[str]:
-    found = [name for name in _NAMED.findall(classes) if name.lower() not in ("highlight", "highlighter-rouge")]
-    return found + _BARE.findall(classes)
+def _find_in_classes(classes: str) -> list[str]:
+    highlighters = ("highlight", "highlighter-rouge")
+    names = [name for name in _LANGUAGE_CLASS.findall(classes) if name.lower() not in highlighters]
+    return names + _LANGUAGE_AFTER_CLASS.findall(classes)
 
 
-def text_of(pre: LexborNode) -> str:
-    """The lines of some code, without blank lines around them. An element that holds one line ends a line."""
+def extract_text(pre: LexborNode) -> str:
+    """The lines of code, without blank lines around them. An element for one line also ends a line."""
     out: list[str] = []
-    waiting: list[LexborNode | None] = [*reversed(_children(pre))]  # None: here ends a line
-    while waiting:
-        node = waiting.pop()
+    stack: list[LexborNode | None] = [*reversed(_children(pre))]  # None ends a line
+    while stack:
+        node = stack.pop()
         if node is None:
             _end_line(out)
         elif node.tag == "-text":
@@ -67,8 +68,8 @@ def text_of(pre: LexborNode) -> str:
             if node.tag in _ROWS:
                 _end_line(out)
             if node.tag in _ROWS or _is_line(node):
-                waiting.append(None)
-            waiting += reversed(_children(node))
+                stack.append(None)
+            stack += reversed(_children(node))
     lines = [line.rstrip() for line in "".join(out).replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     return "\n".join(lines).strip("\n")
 
@@ -78,7 +79,7 @@ def _children(node: LexborNode) -> list[LexborNode]:
 
 
 def _is_line(node: LexborNode) -> bool:
-    """Whether an element holds a line and the next line follows without a line break."""
+    """Whether an element contains one line, and the next element the next line, without a line break between."""
     following = node.next
     if following is None or following.tag != node.tag or node.tag not in ("span", "code"):
         return False

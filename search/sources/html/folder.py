@@ -1,4 +1,4 @@
-"""A folder of built HTML: a page for each file, at the address where a server shows it."""
+"""Read a folder of built HTML: one page for each file, at the address where a server shows it."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -6,29 +6,29 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize, within
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of
-from search.sources.files import MARKDOWN, names_below, quoted, read_inside
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest
+from search.sources.files import MARKDOWN, list_files, quote_path, read_in_folder
 from search.sources.html import read_html
 from search.sources.request import SourceRequest
 
 _ENDINGS = (".html", ".htm")
-_SOURCES = (*MARKDOWN, ".rst")
+_SOURCE_ENDINGS = (*MARKDOWN, ".rst")
 _FOLDERS = frozenset(("_modules", "_sources", "_static", "_images", "_downloads", "node_modules"))
-# What generators add for people: lists, searches and the whole of the site on one page.
+# Pages that generators add: indexes, search pages, and the whole site on one page.
 _GENERATED = frozenset(
     (
         *("search", "genindex", "py-modindex", "modindex", "http-routingtable", "404", "print", "print_page", "toc"),
         *("allclasses", "allclasses-index", "allclasses-frame", "allpackages-index", "overview-tree", "package-tree"),
     )
 )
-_HEAD = 8192  # bytes in which a redirect says that it is one
+_REDIRECT_BYTES = 8192  # a redirect names its target within so many bytes
 
 
 def recognizes(request: SourceRequest) -> bool:
-    """Whether the location is a folder of built HTML, as the request says or its files show."""
+    """Whether the location is a folder of built HTML, by the request's generator or by its files."""
     if not request.folder or request.manifest:
         return False
-    return request.generator == "html" or (not request.generator and is_html(request.folder))
+    return request.generator == "html" or (not request.generator and is_built_html(request.folder))
 
 
 def read(request: SourceRequest) -> Iterator[Item]:
@@ -36,71 +36,68 @@ def read(request: SourceRequest) -> Iterator[Item]:
     return read_folder(Path(request.location), request)
 
 
-def is_html(root: Path) -> bool:
-    """Whether a folder holds a site as it was built: HTML, and nothing it could have been built from."""
-    names = [name.lower() for name in names_below(root, _FOLDERS)]
-    return any(name.endswith(_ENDINGS) for name in names) and not any(name.endswith(_SOURCES) for name in names)
+def is_built_html(root: Path) -> bool:
+    """Whether a folder has HTML files, and no source files that they could be built from."""
+    names = [name.lower() for name in list_files(root, _FOLDERS)]
+    return any(name.endswith(_ENDINGS) for name in names) and not any(name.endswith(_SOURCE_ENDINGS) for name in names)
 
 
 def read_folder(root: Path, request: SourceRequest) -> Iterator[Item]:
-    """Every HTML file below a folder that a reader would read."""
-    for name in names_below(root, _FOLDERS):
+    """The pages of all HTML files in a folder and its subfolders, except generated indexes and the like."""
+    for name in list_files(root, _FOLDERS):
         if name.lower().endswith(_ENDINGS) and Path(name).stem.lower() not in _GENERATED:
             yield _read(root, name, request)
 
 
 def _read(root: Path, name: str, request: SourceRequest) -> Item:
-    """One file. A link that leads out of the folder is not followed."""
+    """The item of one file. Symbolic links must not leave the folder."""
     path = ""
     try:
-        address = _address(quoted(name))
-        path = normalize(quoted(name))
-        source = read_inside(root, root / name)
+        address = _make_address(quote_path(name))
+        path = normalize(quote_path(name))
+        source = read_in_folder(root, root / name)
     except ValueError as wrong:
-        return Bad(name, str(wrong), path)
-    shown_at = (
-        "/".join(part.strip("/") for part in (request.docs_url, request.under) if part.strip("/")) + f"/{address}"
-    )
-    if b"refresh" in source[:_HEAD].lower() and (moved := _moved(source, name, path, shown_at, request)):
-        return moved
-    return Draft(name, path, digest_of(shown_at, source), partial(_page, source, name, path, address, shown_at))
+        return UnreadablePage(name, str(wrong), path)
+    bases = (base.strip("/") for base in (request.docs_url, request.path_prefix))
+    full_address = "/".join(filter(None, bases)) + f"/{address}"
+    may_redirect = b"refresh" in source[:_REDIRECT_BYTES].lower()
+    if may_redirect and (redirect := _find_redirect(source, name, path, full_address, request)):
+        return redirect
+    build = partial(_build_page, source, name, path, address, full_address)
+    return Draft(name, path, compute_digest(full_address, source), build)
 
 
-def _address(name: str) -> str:
-    """A file's place as servers show it: an index is its folder."""
+def _make_address(name: str) -> str:
+    """The address of a file, relative to the root. An index file has the address of its folder."""
     folder, _, last = name.rpartition("/")
     return (f"{folder}/" if folder else "") if last.lower() in ("index.html", "index.htm") else name
 
 
-def _page(source: bytes, name: str, path: str, address: str, shown_at: str) -> Page | Bad | LeftOut:
+def _build_page(
+    source: bytes, name: str, path: str, address: str, full_address: str
+) -> Page | UnreadablePage | ExcludedPage:
     try:
-        page = read_html(source, shown_at)
+        page = read_html(source, full_address)
     except ValueError as wrong:
-        return Bad(name, str(wrong), path)
+        return UnreadablePage(name, str(wrong), path)
     if page.noindex:
-        return LeftOut(name, "says noindex")
-    return Page(
-        origin=name,
-        path=path,
-        markdown=page.markdown,
-        title=page.title,
-        description=page.description,
-        version=page.version,
-        language=page.language,
-        keywords=page.keywords,
-        address=address,
-    )
+        return ExcludedPage(name, "says noindex")
+    return page.to_page(name, path, address)
 
 
-def _moved(source: bytes, name: str, path: str, shown_at: str, request: SourceRequest) -> Moved | LeftOut | None:
-    """The redirect that a page is, if it is one."""
+def _find_redirect(
+    source: bytes, name: str, path: str, full_address: str, request: SourceRequest
+) -> PageRedirect | ExcludedPage | None:
+    """The redirect, if the page is only a redirect."""
     try:
-        target = read_html(source, shown_at).refresh
+        target = read_html(source, full_address).refresh
     except ValueError:
         return None
     if not target:
         return None
-    if urlsplit(target).netloc != urlsplit(shown_at).netloc:
-        return LeftOut(name, "redirects to another site")
-    moved = within(request.path_of(target), normalize(request.under)) if request.under else request.path_of(target)
-    return Moved(path, moved) if moved != path else None
+    if urlsplit(target).netloc != urlsplit(full_address).netloc:
+        return ExcludedPage(name, "redirects to another site")
+    new_path = request.path_of(target)
+    if request.path_prefix:
+        new_path = within(new_path, normalize(request.path_prefix))
+    return PageRedirect(path, new_path) if new_path != path else None

@@ -1,4 +1,4 @@
-"""Running text of a web page to Markdown that shows the same text."""
+"""Convert the inline content of a web page to Markdown that shows the same text."""
 
 import re
 from collections.abc import Iterable
@@ -6,25 +6,14 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborNode
 
-_MAX_DEPTH = 40  # levels of markup within a line; what is deeper is plain text
+from search.text.markdown.writer import code_span, escape_line_start, escape_text
+
+_MAX_DEPTH = 40  # levels of nested inline markup; deeper markup becomes plain text
 _SPACE = re.compile(r"[ \t\n\r\f\v\xa0\u2028\u2029]+")
-_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\u200b\u200c\u2060\ufeff\xad\ud800-\udfff\ue000-\ue004]")
-_SPECIAL = re.compile(
-    r"[\\`*\[\]]"
-    r"|(?<![^\W_])_|_(?![^\W_])"
-    r"|<(?=[a-zA-Z/!?])"
-    r"|&(?=#?\w+;)"
-    r"|~(?=~)|(?<=~)~"
-    r"|\{(?=[\s{%:.#*!])"
-    r"|:(?=[a-z][\w+-]*:)"
-)
-_LINE_START = re.compile(
-    r"(?:[-+>](?=\s|$)|#{1,6}(?=\s|$)|={2,}|-{2,}|!{3}|\?{3}|/{3}|:{3}|~{3}|:(?=\s)|>|;?-+8<|\|)|(\d{1,9})([.)])(?=\s|$)"
-)
 _CODE = frozenset(("code", "tt", "samp", "kbd"))
 _STRONG = frozenset(("strong", "b"))
 _EMPHASIS = frozenset(("em", "i", "cite", "dfn", "var"))
-# Marks until the text around them is known: Markdown takes `**` for emphasis only beside certain characters.
+# Placeholders for emphasis: only with the text around it can we know whether Markdown accepts `**` there.
 _STRONG_OPEN, _STRONG_CLOSE, _OPEN, _CLOSE, BREAK = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004"
 _MARKED = re.compile(f"([{_STRONG_OPEN}{_OPEN}])([^\ue000-\ue003]*)[{_STRONG_CLOSE}{_CLOSE}]")
 _MARKS = re.compile("[\ue000-\ue003]")
@@ -33,57 +22,56 @@ _TEX_MARKS = re.compile(r"^\s*(?:\\\(|\\\[|\${1,2})\s*|\s*(?:\\\)|\\\]|\${1,2})\
 
 
 class Inline:
-    """Turns nodes within a paragraph into Markdown. `base` is what links are resolved against."""
+    """Converts inline nodes to Markdown. Links are relative to `base`."""
 
     def __init__(self, base: str) -> None:
         self.base = base
-        self.marks = True  # whether there are to be links and emphasis
+        self.allow_marks = True  # whether to write links and emphasis
 
     def paragraph(self, nodes: list[LexborNode]) -> str:
-        """The text of some nodes, with its line breaks and nothing that begins a line as a block would."""
-        lines = [line.strip() for line in self._finish(nodes).split(BREAK)]
-        return "  \n".join(_LINE_START.sub(_escape_start, line, count=1) if _LINE_START.match(line) else line
-                           for line in lines if line)  # fmt: skip
+        """The nodes as a paragraph: with line breaks, escaped so that no line begins another block."""
+        lines = [line.strip() for line in self._convert(nodes).split(BREAK)]
+        return "  \n".join(escape_line_start(line) for line in lines if line)
 
     def line(self, nodes: list[LexborNode]) -> str:
-        """The same as a single line, for a cell."""
-        return _SPACE.sub(" ", self._finish(nodes).replace(BREAK, " ")).strip()
+        """The nodes as a single line, for a table cell."""
+        return _SPACE.sub(" ", self._convert(nodes).replace(BREAK, " ")).strip()
 
     def plain_line(self, nodes: list[LexborNode]) -> str:
-        """A single line without links and emphasis, for a heading."""
-        self.marks = False
+        """The nodes as a single line without links and emphasis, for a heading."""
+        self.allow_marks = False
         try:
             return self.line(nodes)
         finally:
-            self.marks = True
+            self.allow_marks = True
 
-    def _finish(self, nodes: list[LexborNode]) -> str:
-        text = _join(self._of(node, 0) for node in nodes)
+    def _convert(self, nodes: list[LexborNode]) -> str:
+        text = _join(self._convert_node(node, 0) for node in nodes)
         text = re.sub(f" *{BREAK} *", BREAK, re.sub(" {2,}", " ", text)).strip()
-        return _MARKS.sub("", _MARKED.sub(_emphasis, text))
+        return _MARKS.sub("", _MARKED.sub(_emphasize, text))
 
-    def _of(self, node: LexborNode, depth: int) -> str:
+    def _convert_node(self, node: LexborNode, depth: int) -> str:
         tag = node.tag or ""
         if tag == "-text":
-            return escape(node.text_content or "")
+            return escape_text(node.text_content or "")
         if tag.startswith("-"):
             return ""
         if tag == "br":
             return BREAK
         if tag == "img":
-            return escape(node.attributes.get("alt") or "")
+            return escape_text(node.attributes.get("alt") or "")
         if tag in _CODE or tag == "pre":
-            return code(node.text())
+            return code_span(node.text())
         if tag == "math" or "math" in (node.attributes.get("class") or "").split() or tag == "mjx-container":
-            return code(tex(node))
+            return code_span(get_tex(node))
         if depth > _MAX_DEPTH:
-            return escape(node.text())
-        inner = _join(self._of(child, depth + 1) for child in node.iter(include_text=True))
+            return escape_text(node.text())
+        inner = _join(self._convert_node(child, depth + 1) for child in node.iter(include_text=True))
         if tag == "a":
             return self._link(node, inner)
-        if (tag in _STRONG or tag in _EMPHASIS) and self.marks:
+        if (tag in _STRONG or tag in _EMPHASIS) and self.allow_marks:
             opening, closing = (_STRONG_OPEN, _STRONG_CLOSE) if tag in _STRONG else (_OPEN, _CLOSE)
-            return _wrap_text(_MARKS.sub("", inner), opening, closing)
+            return _wrap(_MARKS.sub("", inner), opening, closing)
         if tag == "sup" and _POWER.fullmatch(inner.strip()):
             return f"^{inner.strip()}"
         if tag == "q":
@@ -92,19 +80,19 @@ class Inline:
 
     def _link(self, node: LexborNode, inner: str) -> str:
         href = node.attributes.get("href") or ""
-        target = self.resolve(href) if self.marks and BREAK not in inner else ""
+        target = self.resolve(href) if self.allow_marks and BREAK not in inner else ""
         if not target:
             return inner
-        return _wrap_text(_MARKS.sub("", inner), "[", f"]({target})")
+        return _wrap(_MARKS.sub("", inner), "[", f"]({target})")
 
     def resolve(self, href: str) -> str:
-        """The absolute address of a link, escaped for Markdown; empty for what is no address of the web or mail."""
-        target = absolute(self.base, href) if href.strip() else ""
+        """The absolute address of a link, escaped for Markdown; empty unless it is http, https or mailto."""
+        target = make_absolute(self.base, href) if href.strip() else ""
         return re.sub(r"[\s()<>\[\]\\`*|\"]", lambda found: f"%{ord(found[0]):02X}", target)
 
 
-def absolute(base: str, href: str) -> str:
-    """An absolute link; empty for invalid links and for schemes other than http, https and mailto."""
+def make_absolute(base: str, href: str) -> str:
+    """The absolute address; empty if it is invalid or has another scheme than http, https and mailto."""
     try:
         target = urljoin(base, href.strip())
         return target if urlsplit(target).scheme in ("http", "https", "mailto") else ""
@@ -112,30 +100,14 @@ def absolute(base: str, href: str) -> str:
         return ""
 
 
-def escape(text: str) -> str:
-    """Escape text of one line, so that it has no markup for Markdown or for `search.text.markdown`."""
-    return _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", _INVISIBLE.sub("", text)))
-
-
-def code(text: str) -> str:
-    """A code span. Blanks around the code stay outside."""
-    text = _SPACE.sub(" ", _INVISIBLE.sub("", text))
-    bare = text.strip()
-    if not bare:
-        return text
-    ticks = "`" * (max((len(run) for run in re.findall("`+", bare)), default=0) + 1)
-    pad = " " if bare[0] == "`" or bare[-1] == "`" else ""
-    return text[: len(text) - len(text.lstrip())] + f"{ticks}{pad}{bare}{pad}{ticks}" + text[len(text.rstrip()) :]
-
-
-def tex(node: LexborNode) -> str:
-    """A formula as its author wrote it, if the page has that, else its text."""
+def get_tex(node: LexborNode) -> str:
+    """The TeX source of a formula if the page contains it, else the formula's text."""
     source = node.css_first('annotation[encoding="application/x-tex"]')
     return _SPACE.sub(" ", _TEX_MARKS.sub("", (source or node).text()))
 
 
 def _join(pieces: Iterable[str]) -> str:
-    """The pieces in a row; a link behind an exclamation mark would be an image."""
+    """Join the pieces. An exclamation mark before a link is escaped: together they would be an image."""
     out: list[str] = []
     for piece in filter(None, pieces):
         if piece.startswith("[") and out and out[-1].endswith("!"):
@@ -144,7 +116,7 @@ def _join(pieces: Iterable[str]) -> str:
     return "".join(out)
 
 
-def _wrap_text(inner: str, opening: str, closing: str) -> str:
+def _wrap(inner: str, opening: str, closing: str) -> str:
     bare = inner.strip(" " + BREAK)
     if not bare:
         return inner
@@ -152,17 +124,13 @@ def _wrap_text(inner: str, opening: str, closing: str) -> str:
     return f"{inner[:at]}{opening}{bare}{closing}{inner[at + len(bare) :]}"
 
 
-def _emphasis(found: re.Match[str]) -> str:
-    """Emphasis where CommonMark's rules (6.2) let it open and close; else the text alone."""
+def _emphasize(found: re.Match[str]) -> str:
+    """The text with emphasis if CommonMark's rules (6.2) let it open and close here, else without."""
     inner, text = found[2], found.string
     mark = "**" if found[1] == _STRONG_OPEN else "*"
     before = text[found.start() - 1] if found.start() else " "
     after = text[found.end()] if found.end() < len(text) else " "
     opens = inner[:1].isalnum() or not before.isalnum()
     closes = inner[-1:].isalnum() or not after.isalnum()
-    apart = not set(before + after) & set("*\ue000\ue001\ue002\ue003")
-    return f"{mark}{inner}{mark}" if opens and closes and apart and BREAK not in inner else inner
-
-
-def _escape_start(found: re.Match[str]) -> str:
-    return f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[0]}"
+    is_separate = not set(before + after) & set("*\ue000\ue001\ue002\ue003")
+    return f"{mark}{inner}{mark}" if opens and closes and is_separate and BREAK not in inner else inner

@@ -1,14 +1,14 @@
-"""Tables of a web page. Tables of data become Markdown tables; tables for layout do not."""
+"""Convert tables of a web page to Markdown. Layout tables are not converted."""
 
 from collections.abc import Callable
 
 from selectolax.lexbor import LexborNode
 
-_MAX_COLUMNS = 100  # that a cell may span
+_MAX_COLUMNS = 100  # that one cell may span
 
 
-def is_data(table: LexborNode) -> bool:
-    """Whether a table relates its cells to each other, rather than placing blocks on the page."""
+def is_data_table(table: LexborNode) -> bool:
+    """Whether a table contains data. Other tables only place blocks on the page."""
     if table.attributes.get("role") in ("presentation", "none") or table.css_first("h1, h2, h3, h4, h5, h6"):
         return False
     if any(inner.mem_id != table.mem_id for inner in table.css("table")):
@@ -18,17 +18,17 @@ def is_data(table: LexborNode) -> bool:
     )
 
 
-def table(node: LexborNode, cell: Callable[[LexborNode], str]) -> str:
-    """The rows in Markdown; `cell` gives the text of one on a line. The first row is the head if it says so."""
+def render_table(node: LexborNode, cell: Callable[[LexborNode], str]) -> str:
+    """The table in Markdown. `cell` converts a cell to one line. The first row is the head if it is marked so."""
     rows = [row for row in node.css("tr") if _cells(row)]
-    texts = [_spread(row, cell) for row in rows]
+    texts = [_expand_columns(row, cell) for row in rows]
     width = max(map(len, texts))
     first = rows[0]
     is_head = (first.parent is not None and first.parent.tag == "thead") or all(
         one.tag == "th" for one in _cells(first)
     )
     head, body = (texts[0], texts[1:]) if is_head else ([], texts)
-    lines = [_row(head, width), "|" + " --- |" * width, *(_row(row, width) for row in body if any(row))]
+    lines = [_format_row(head, width), "|" + " --- |" * width, *(_format_row(row, width) for row in body if any(row))]
     return "\n".join(lines)
 
 
@@ -36,7 +36,7 @@ def _cells(row: LexborNode) -> list[LexborNode]:
     return [node for node in row.iter() if node.tag in ("td", "th")]
 
 
-def _spread(row: LexborNode, cell: Callable[[LexborNode], str]) -> list[str]:
+def _expand_columns(row: LexborNode, cell: Callable[[LexborNode], str]) -> list[str]:
     texts = []
     for node in _cells(row):
         span = node.attributes.get("colspan") or "1"
@@ -44,5 +44,5 @@ def _spread(row: LexborNode, cell: Callable[[LexborNode], str]) -> list[str]:
     return texts
 
 
-def _row(texts: list[str], width: int) -> str:
+def _format_row(texts: list[str], width: int) -> str:
     return "| " + " | ".join(text.replace("|", "\\|") for text in texts + [""] * (width - len(texts))) + " |"

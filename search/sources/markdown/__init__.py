@@ -1,1 +1,1 @@
-"""Folders of Markdown and MDX, as the generators of sites know them."""
+"""Read folders of Markdown and MDX the way site generators do."""

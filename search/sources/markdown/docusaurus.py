@@ -1,4 +1,4 @@
-"""Docusaurus: the plain settings of `docusaurus.config.*`, which is a program and is not run, and its versions."""
+"""Docusaurus: versions, translations, and the plain settings of `docusaurus.config.*`, which is not executed."""
 
 import re
 from collections.abc import Iterator
@@ -6,50 +6,50 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, stem
+from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending
 from search.sources.request import SourceRequest
 
 _CONFIGS = tuple(f"docusaurus.config{ending}" for ending in (".ts", ".js", ".mjs", ".cjs", ".mts"))
-_BASE = re.compile(r"\bdocs\s*:\s*\{[^{}]{0,2000}?\brouteBasePath\s*:\s*[\"'`]([^\"'`\n]*)")
-_SLASH = re.compile(r"\btrailingSlash\s*:\s*(true|false)\b")
-_CURRENT = re.compile(r"\blastVersion\s*:\s*[\"'`]current[\"'`]")
+_ROUTE_BASE = re.compile(r"\bdocs\s*:\s*\{[^{}]{0,2000}?\brouteBasePath\s*:\s*[\"'`]([^\"'`\n]*)")
+_TRAILING_SLASH = re.compile(r"\btrailingSlash\s*:\s*(true|false)\b")
+_LAST_IS_CURRENT = re.compile(r"\blastVersion\s*:\s*[\"'`]current[\"'`]")
 _COMMENT = re.compile(r"(?m)^\s*//.*$")
-_NUMBER = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
-_NO_NUMBER = re.compile(r"\d+[-_.]\d+")  # a date or a version
+_NUMBER_PREFIX = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
+_DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
 MAX_VERSIONS = 200
 _PLUGIN = "docusaurus-plugin-content-docs"
 
 
-def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
-    """The site whose configuration lies in the folder, in its `website` or `docs`, or just above its `docs`."""
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its configuration is in the folder, in `website` or `docs`, or if the folder is its `docs`."""
     for folder in (root, root / "website", root / "docs", root.parent):
         file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
         is_above = folder == root.parent
         if file and (root.name == "docs" or not is_above):
             config = _COMMENT.sub("", read_config(folder if is_above else root, file))
             docs = root if is_above else next(
-                (place for place in (folder / "docs", folder.parent / "docs") if place.is_dir()), None
+                (candidate for candidate in (folder / "docs", folder.parent / "docs") if candidate.is_dir()), None
             )  # fmt: skip
             if docs and docs.resolve().is_relative_to(root.resolve()):
-                return _site(config, root, folder, docs, request)
-    return _site("", root, root, root, request) if named else None
+                return _build_site(config, root, folder, docs, request)
+    return _build_site("", root, root, root, request) if is_requested else None
 
 
-def _site(config: str, root: Path, folder: Path, docs: Path, request: SourceRequest) -> Site:
-    base = _BASE.search(config)
+def _build_site(config: str, root: Path, folder: Path, docs: Path, request: SourceRequest) -> Site:
+    base = _ROUTE_BASE.search(config)
     route = base[1].strip("/") if base else "docs"
     if urlsplit(request.docs_url).path.rstrip("/").endswith(f"/{route}"):
         route = ""
-    slash = _SLASH.search(config)
+    slash = _TRAILING_SLASH.search(config)
     always, never = (slash[1] == "true", slash[1] == "false") if slash else (False, False)
 
     def address(name: str, front: Meta) -> str:
-        place = _place(name, front)
-        return f"{place.rstrip('/')}/" if always and place else place.rstrip("/") if never else place
+        path = _make_address(name, front)
+        return f"{path.rstrip('/')}/" if always and path else path.rstrip("/") if never else path
 
     return Site(
         "docusaurus",
-        tuple(_trees(config, folder, docs, route)),
+        tuple(_find_trees(config, folder, docs, route)),
         address,
         lambda name: not any(part.startswith("_") for part in name.split("/")),
         None,  # its anchors are GitHub's
@@ -57,51 +57,53 @@ def _site(config: str, root: Path, folder: Path, docs: Path, request: SourceRequ
     )
 
 
-def _trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[Tree]:
-    """The documentation, its older versions and its translations, where the folder has them."""
-    versions = _versions(folder) if docs != folder and docs.parent == folder else []
-    newest = "current" if not versions or _CURRENT.search(config) else versions[0]
-    places = [("current", docs), *((name, folder / "versioned_docs" / f"version-{name}") for name in versions)]
-    for name, place in places:
-        step = "" if name == newest else "next" if name == "current" else name
-        yield Tree(place, _join(route, step), "" if name == "current" else name)
-    for translated in sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else ():
-        language = translated.parent.name
-        for name, _ in places:
-            step = "" if name == newest else "next" if name == "current" else name
+def _find_trees(config: str, folder: Path, docs: Path, route: str) -> Iterator[Tree]:
+    """Yield the documentation, its older versions and its translations."""
+    versions = _read_versions(folder) if docs != folder and docs.parent == folder else []
+    newest = "current" if not versions or _LAST_IS_CURRENT.search(config) else versions[0]
+    folders = [("current", docs), *((name, folder / "versioned_docs" / f"version-{name}") for name in versions)]
+    for name, versioned_folder in folders:
+        segment = "" if name == newest else "next" if name == "current" else name
+        yield Tree(versioned_folder, _join_path(route, segment), "" if name == "current" else name)
+    for plugin_folder in sorted((folder / "i18n").glob(f"*/{_PLUGIN}")) if docs != folder else ():
+        language = plugin_folder.parent.name
+        for name, _ in folders:
+            segment = "" if name == newest else "next" if name == "current" else name
             version = "" if name == "current" else name
-            inner = translated / ("current" if name == "current" else f"version-{name}")
-            yield Tree(inner, _join(language, route, step), version, language)
+            translated_folder = plugin_folder / ("current" if name == "current" else f"version-{name}")
+            yield Tree(translated_folder, _join_path(language, route, segment), version, language)
 
 
-def _versions(folder: Path) -> list[str]:
-    """The versions that are kept, the newest first. Raises ValueError when their list is none."""
+def _read_versions(folder: Path) -> list[str]:
+    """The names of the older versions, the newest first. Raises ValueError when the file cannot be read."""
     file = folder / "versions.json"
     versions = read_json(folder, file) if file.is_file() else []
-    named = (
+    names = (
         [name for name in versions if isinstance(name, str) and "/" not in name] if isinstance(versions, list) else []
     )
-    return list(dict.fromkeys(named))[:MAX_VERSIONS]
+    return list(dict.fromkeys(names))[:MAX_VERSIONS]
 
 
-def _join(*parts: str) -> str:
+def _join_path(*parts: str) -> str:
     return "/".join(part for part in parts if part)
 
 
-def _place(name: str, front: Meta) -> str:
-    """Where a page stands below the documentation's route: its `slug`, or its folders and its `id` or name."""
-    *folders, last = stem(name).split("/")
-    bare = [_without_number(folder) for folder in folders]
+def _make_address(name: str, front: Meta) -> str:
+    """A page's address below the documentation's route: its `slug`, or its folders and its `id` or name."""
+    *folders, last = remove_ending(name).split("/")
+    folder_names = [_remove_number(folder) for folder in folders]
     slug = front.get("slug")
     if isinstance(slug, str) and slug:
-        return _join(*(() if slug.startswith("/") else bare), *(part for part in slug.split("/") if part != "."))
-    given = front.get("id")
-    if isinstance(given, str) and given:
-        return _join(*bare, given)
+        parts = [part for part in slug.split("/") if part != "."]
+        return _join_path(*(() if slug.startswith("/") else folder_names), *parts)
+    page_id = front.get("id")
+    if isinstance(page_id, str) and page_id:
+        return _join_path(*folder_names, page_id)
     if last.lower() in ("index", "readme", *(folder.lower() for folder in folders[-1:])):
-        return _join(*bare) + "/" if bare else ""
-    return _join(*bare, _without_number(last))
+        return _join_path(*folder_names) + "/" if folder_names else ""
+    return _join_path(*folder_names, _remove_number(last))
 
 
-def _without_number(name: str) -> str:
-    return name if _NO_NUMBER.match(name) else _NUMBER.sub("", name, count=1) if _NUMBER.match(name) else name
+def _remove_number(name: str) -> str:
+    prefix = None if _DATE_OR_VERSION.match(name) else _NUMBER_PREFIX.match(name)
+    return name[prefix.end() :] if prefix else name

@@ -1,4 +1,4 @@
-"""A folder of Markdown and MDX files, as a generator renders it or as a manifest lists it."""
+"""Read a folder of Markdown and MDX files: all of them as a generator renders them, or those in a manifest."""
 
 import json
 import re
@@ -10,76 +10,76 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
-from search.sources import Bad, Draft, LeftOut, Moved, Page, digest_of
-from search.sources.files import MARKDOWN, names_below, quoted, text_inside
+from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage, compute_digest
+from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.markdown import generators
 from search.sources.markdown.front_matter import (
     FIELDS,
     MAX_WORDS,
-    boost_of,
-    exclusion_of,
-    former_places,
-    front_matter,
-    text_of,
-    words_of,
+    find_exclusion,
+    get_boost,
+    get_former_paths,
+    get_text,
+    get_words,
+    split_front_matter,
 )
 from search.sources.markdown.mdx import to_markdown
-from search.sources.markdown.sites import Site, Tree, stem
+from search.sources.markdown.sites import Site, Tree, remove_ending
 from search.sources.markdown.slugs import Slugs, add_anchors
 from search.sources.request import SourceRequest
 from search.text.markdown.reader import title_of
 
-FORMATS = tuple(ending[1:] for ending in MARKDOWN)  # as a manifest says them
+FORMATS = tuple(ending[1:] for ending in MARKDOWN)  # values of `format` in a manifest
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
 
-FolderItem = Draft | Bad | LeftOut | Moved
+FolderItem = Draft | UnreadablePage | ExcludedPage | PageRedirect
 
 
-class _Source(NamedTuple):
-    """A file to read: its name below the tree, the path and address of its page, and its metadata in a manifest."""
+class _SourceFile(NamedTuple):
+    """A file to read: its name in the tree, and from a manifest the path, the address and the metadata of its page."""
 
     name: str
     path: str
     address: str
-    given: dict[str, Any]
-    is_listed: bool = False  # by a manifest, so that it is to be found whatever it says
+    manifest_entry: dict[str, Any]
+    is_listed: bool = False  # in a manifest; then its front matter cannot exclude it
 
 
 def recognizes(request: SourceRequest) -> bool:
-    """Whether the location is a folder: one that no other reader recognizes holds Markdown."""
+    """Whether the location is a folder. Readers of other folders come before this one."""
     return request.folder is not None
 
 
 def read(request: SourceRequest) -> Iterator[FolderItem]:
-    """The pages that the folder holds, or those that the request's manifest lists."""
+    """The pages in the folder, or those in the request's manifest."""
     root = Path(request.location)
     return read_manifest(root, request.manifest, request) if request.manifest else read_folder(root, request)
 
 
 def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
-    """Every Markdown and MDX file below a folder that its generator shows; hidden ones are left out.
+    """The pages of all Markdown and MDX files in a folder that its generator renders. Hidden files are left out.
 
     Raises ValueError with a sentence when the generator's configuration cannot be read.
     """
     request = request or SourceRequest(str(root), "")
-    site = generators.site_of(root, request)
-    yield from site.moved
+    site = generators.detect_site(root, request)
+    yield from site.redirects
     for tree in site.trees:
-        for name in names_below(tree.folder):
+        for name in list_files(tree.folder):
             if name.lower().endswith(MARKDOWN) and site.is_page(name):
-                yield from _read(root, tree, site, _Source(name, "", "", {}), request)
+                yield from _read_file(root, tree, site, _SourceFile(name, "", "", {}), request)
 
 
 def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
-    """The pages a JSON-lines manifest lists: `path, file, format, title, language, version, tags`.
+    """The pages in a JSON-lines manifest with the fields `path, file, format, title, language, version, tags`.
 
-    Without a format, the file's ending decides; unknown endings are Markdown. Pages have the manifest's paths and
-    GitHub's anchors, unless the request names a generator.
+    Without a format, the file's ending decides; unknown endings are Markdown. Pages have the manifest's paths,
+    and GitHub's anchors unless the request names a generator.
     """
-    named = request if request and request.generator else SourceRequest(str(root), "", generator="plain")
-    site = generators.site_of(root, named)
+    request = request if request and request.generator else SourceRequest(str(root), "", generator="plain")
+    site = generators.detect_site(root, request)
     tree = Tree(root)
     with manifest.open("rb") as lines:
         for number, line in enumerate(lines, 1):
@@ -89,87 +89,89 @@ def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = No
             try:
                 item = json.loads(line)
             except (ValueError, RecursionError):
-                yield Bad(origin, "not JSON")
+                yield UnreadablePage(origin, "not JSON")
                 continue
             if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("path", "file")):
-                yield Bad(origin, "needs `path` and `file`, both text")
+                yield UnreadablePage(origin, "needs `path` and `file`, both text")
                 continue
             path = normalize(item["path"])
-            form = item.get("format")
-            if form and not (isinstance(form, str) and form in FORMATS):
-                shown = form if isinstance(form, str) else reprlib.repr(form)
-                yield Bad(item["file"], f"format {shown[:20]} is not known", path)
+            format_name = item.get("format")
+            if format_name and not (isinstance(format_name, str) and format_name in FORMATS):
+                printable = format_name if isinstance(format_name, str) else reprlib.repr(format_name)
+                yield UnreadablePage(item["file"], f"format {printable[:20]} is not known", path)
                 continue
             address = site.address(f"{item['path'].strip('/')}.md", {}) or ""
-            yield from _read(root, tree, site, _Source(item["file"], path, address, item, True), named)
+            yield from _read_file(root, tree, site, _SourceFile(item["file"], path, address, item, True), request)
 
 
-def _read(root: Path, tree: Tree, site: Site, source: _Source, request: SourceRequest) -> Iterator[FolderItem]:
-    """The items of one file. The manifest's metadata wins over the front matter, and that over the navigation."""
+def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request: SourceRequest) -> Iterator[FolderItem]:
+    """The items of one file. Metadata of the manifest wins over the front matter, which wins over the navigation."""
     file = tree.folder / source.name
     origin = file.relative_to(root).as_posix() if file.is_relative_to(root) else source.name
-    lies = ""
+    file_path = ""
     try:
-        lies = normalize(quoted(f"{tree.base}/{source.name}"))
-        front, body = front_matter(text_inside(root, file))
-        note = {"version": tree.version, "language": tree.language, **site.notes.get(stem(source.name), {})}
-        meta = {**_without_empty(note), **front, **_without_empty(source.given)}
-        fields = _fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
-        place = site.address(source.name, front)
-        shown = "" if place is None else quoted(f"{tree.base}/{place}".lstrip("/"))
+        file_path = normalize(quote_path(f"{tree.base}/{source.name}"))
+        front, body = split_front_matter(read_text_in_folder(root, file))
+        page_metadata = site.page_metadata.get(remove_ending(source.name), {})
+        site_metadata = {"version": tree.version, "language": tree.language, **page_metadata}
+        meta = {**_drop_empty(site_metadata), **front, **_drop_empty(source.manifest_entry)}
+        fields = _collect_fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
+        relative = site.address(source.name, front)
+        page_address = "" if relative is None else quote_path(f"{tree.base}/{relative}".lstrip("/"))
     except ValueError as wrong:
-        yield Bad(origin, str(wrong), source.path or lies)
+        yield UnreadablePage(origin, str(wrong), source.path or file_path)
         return
-    if not source.is_listed and (unseen := exclusion_of(meta, origin)):
-        yield unseen
+    if not source.is_listed and (exclusion := find_exclusion(meta, origin)):
+        yield exclusion
         return
-    address = source.address if source.path else shown
-    path = source.path or (lies if place is None else normalize(address))
+    address = source.address if source.path else page_address
+    path = source.path or (file_path if relative is None else normalize(address))
     body = site.includes.expand(body, file) if site.includes else body
-    is_mdx = (source.given.get("format") or source.name.rpartition(".")[2].lower()) == "mdx"
-    told = [site.slugs and site.slugs.name, is_mdx, path, address, fields, _operation(meta), body]
-    page = Page(origin, path, body, address="" if f"/{address}" == quoted(path) else address, **fields)
-    make = partial(_build_page, page, is_mdx, _operation(meta), site.slugs)
-    yield Draft(origin, path, digest_of(json.dumps(told)), make)
-    former = [lies, *(request.path_of(place) for place in former_places(front))] if not source.path else []
-    yield from (Moved(old, path) for old in dict.fromkeys(former) if old != path)
+    is_mdx = (source.manifest_entry.get("format") or source.name.rpartition(".")[2].lower()) == "mdx"
+    digest_parts = [site.slugs and site.slugs.name, is_mdx, path, address, fields, _find_operation(meta), body]
+    page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)
+    build = partial(_build_page, page, is_mdx, _find_operation(meta), site.slugs)
+    yield Draft(origin, path, compute_digest(json.dumps(digest_parts)), build)
+    if not source.path:
+        former_paths = [file_path, *map(request.path_of, get_former_paths(front))]
+        yield from (PageRedirect(old, path) for old in dict.fromkeys(former_paths) if old != path)
 
 
-def _fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> dict[str, Any]:
-    """A page's title, tags and the like. A short title stands in for a missing one, or is one more name."""
-    fields: dict[str, Any] = {key: words for key in FIELDS if (words := text_of(meta, key)) is not None}
-    keywords = words_of(meta, "keywords")
+def _collect_fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ...]) -> dict[str, Any]:
+    """The title, tags and other fields of a page. A short title replaces a missing title, or becomes a keyword."""
+    fields: dict[str, Any] = {key: words for key in FIELDS if (words := get_text(meta, key)) is not None}
+    keywords = get_words(meta, "keywords")
     for short in (value for name in short_titles if isinstance(value := meta.get(name), str) and value.strip()):
         if "title" in fields or title_of(body):
             keywords = tuple(dict.fromkeys((*keywords, short.strip())))
         else:
             fields["title"] = short.strip()
-    tags = tuple(dict.fromkeys(words_of(meta, "tags") + words_of(meta, "tag")))[:MAX_WORDS]
-    return {**fields, "tags": tags, "keywords": keywords, "boost": boost_of(meta)}
+    tags = tuple(dict.fromkeys(get_words(meta, "tags") + get_words(meta, "tag")))[:MAX_WORDS]
+    return {**fields, "tags": tags, "keywords": keywords, "boost": get_boost(meta)}
 
 
 def _build_page(page: Page, is_mdx: bool, operation: str, slugs: Slugs | None) -> Page:
-    """The page in the Markdown that sections are cut from."""
+    """The page in plain Markdown with anchors, as `search.text.sections` expects it."""
     markdown = to_markdown(page.markdown) if is_mdx else page.markdown
-    return replace(page, markdown=_with_operation(add_anchors(markdown, slugs) if slugs else markdown, operation))
+    return replace(page, markdown=_add_operation(add_anchors(markdown, slugs) if slugs else markdown, operation))
 
 
-def _without_empty(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if value not in (None, "")}
+def _drop_empty(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metadata.items() if value not in (None, "")}
 
 
-def _operation(meta: dict[str, Any]) -> str:
-    """The method and path of the API operation that the page documents, such as `GET /users`; empty for none."""
-    named = meta.get("openapi") or meta.get("api")
-    operation = _OPERATION.search(named) if isinstance(named, str) else None
+def _find_operation(meta: dict[str, Any]) -> str:
+    """The method and path of the API operation that the page documents, such as `GET /users`; may be empty."""
+    is_requested = meta.get("openapi") or meta.get("api")
+    operation = _OPERATION.search(is_requested) if isinstance(is_requested, str) else None
     if not operation:
         return ""
     method = operation[1].lower() if operation[1].lower() == "webhook" else operation[1].upper()
     return f"{method} {operation[2]}"
 
 
-def _with_operation(body: str, operation: str) -> str:
-    """The page with its operation below its title, unless it has that already."""
+def _add_operation(body: str, operation: str) -> str:
+    """Add the operation below the page's title, unless the page contains it."""
     if not operation or operation in body:
         return body
     title, _, rest = body.lstrip("\n").partition("\n")

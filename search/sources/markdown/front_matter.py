@@ -7,15 +7,15 @@ from typing import Any
 
 import yaml
 
-from search.sources import LeftOut
+from search.sources import ExcludedPage
 
 MIN_BOOST, MAX_BOOST = 0.1, 10.0
 MAX_FRONT_MATTER = 64 * 1024  # bytes
 MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FIELDS = ("title", "description", "version", "language")
-# What keeps a page from being found: ours, Material's `search: {exclude: true}`, Docusaurus's and VitePress's drafts
-# and unlisted pages, Mintlify's hidden pages and those that it keeps from every index.
-_HIDING = (
+# Values that exclude a page from search: our own, and those of Material, Docusaurus, VitePress and Mintlify for drafts,
+# unlisted, hidden and unindexed pages.
+_EXCLUDING_VALUES = (
     ("searchable", "false"),
     ("search", "false"),
     ("draft", "true"),
@@ -23,14 +23,14 @@ _HIDING = (
     ("hidden", "true"),
     ("noindex", "true"),
 )
-_FORMER = ("redirect_from", "redirects", "aliases")  # Jekyll's, Mintlify's and Hugo's names for where a page was before
+_FORMER_PATH_FIELDS = ("redirect_from", "redirects", "aliases")  # of Jekyll, Mintlify and Hugo
 _NAMED_LINE = re.compile(r"[A-Za-z][\w-]*:(?:\s|$)")
 
 
-def front_matter(source: str) -> tuple[dict[str, Any], str]:
+def split_front_matter(source: str) -> tuple[dict[str, Any], str]:
     """Split a page into its YAML front matter and its Markdown. Raises ValueError when the YAML is wrong or too long.
 
-    Aliases can make a value far larger than the file, so nobody may walk through or print what is nested.
+    Aliases can make a nested value far larger than the file, so never walk through one or print it.
     """
     lines = source.replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != "---":
@@ -38,14 +38,14 @@ def front_matter(source: str) -> tuple[dict[str, Any], str]:
     try:
         end = next(i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "..."))
     except StopIteration:
-        return {}, source  # a rule, not front matter
+        return {}, source  # a horizontal rule, not front matter
     text = "\n".join(lines[1:end])
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONT_MATTER:
         raise ValueError("its front matter is larger than 64 KiB")
     try:
-        front = _yaml(text)
+        front = _load_yaml(text)
     except ValueError:
-        front = _readable_lines(lines[1:end])
+        front = _load_valid_lines(lines[1:end])
         if not front:
             raise
     if front is None:
@@ -55,8 +55,8 @@ def front_matter(source: str) -> tuple[dict[str, Any], str]:
     return front, "\n".join(lines[end + 1 :])
 
 
-def text_of(meta: dict[str, Any], name: str) -> str | None:
-    """A single value as text, None where there is none. Raises ValueError for what is nested."""
+def get_text(meta: dict[str, Any], name: str) -> str | None:
+    """A field as text; None if it is missing. Raises ValueError for a nested value."""
     value = meta.get(name)
     if value is None or value == "":
         return None
@@ -65,8 +65,8 @@ def text_of(meta: dict[str, Any], name: str) -> str | None:
     return str(value).strip()
 
 
-def words_of(meta: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A list of single values, or a text with commas: at most 100 words of at most 100 characters."""
+def get_words(meta: dict[str, Any], name: str) -> tuple[str, ...]:
+    """A field as words, from a list or a text with commas: at most 100 words of at most 100 characters."""
     value = meta.get(name)
     if value is None:
         return ()
@@ -80,8 +80,8 @@ def words_of(meta: dict[str, Any], name: str) -> tuple[str, ...]:
     return tuple(word for word in words if word)[:MAX_WORDS]
 
 
-def boost_of(meta: dict[str, Any]) -> float:
-    """The page's boost, or that below `search`. A word instead of a number belongs to another tool and is ignored."""
+def get_boost(meta: dict[str, Any]) -> float:
+    """The page's `boost`, or `boost` in `search`. A value that is no number belongs to another tool and is ignored."""
     search = meta.get("search")
     value = meta.get("boost") or (search.get("boost") if isinstance(search, dict) else None)
     try:
@@ -93,28 +93,28 @@ def boost_of(meta: dict[str, Any]) -> float:
     return min(max(boost, MIN_BOOST), MAX_BOOST)
 
 
-def exclusion_of(meta: dict[str, Any], origin: str) -> LeftOut | None:
-    """Why the page is excluded from search, if its front matter excludes it."""
+def find_exclusion(meta: dict[str, Any], origin: str) -> ExcludedPage | None:
+    """The excluded page with the reason, if its front matter excludes it from search."""
     search = meta.get("search")
-    if isinstance(search, dict) and _says(search.get("exclude"), "true"):
-        return LeftOut(origin, "its front matter says `search: {exclude: true}`")
-    for name, value in _HIDING:
-        if _says(meta.get(name), value):
-            return LeftOut(origin, f"its front matter says `{name}: {value}`")
+    if isinstance(search, dict) and _equals_ignoring_case(search.get("exclude"), "true"):
+        return ExcludedPage(origin, "its front matter says `search: {exclude: true}`")
+    for name, value in _EXCLUDING_VALUES:
+        if _equals_ignoring_case(meta.get(name), value):
+            return ExcludedPage(origin, f"its front matter says `{name}: {value}`")
     return None
 
 
-def former_places(meta: dict[str, Any]) -> Iterator[str]:
-    """Former paths of the page. Aliases that are names and not paths, as Obsidian has them, are ignored."""
-    for name in _FORMER:
+def get_former_paths(meta: dict[str, Any]) -> Iterator[str]:
+    """Yield former paths of the page. Aliases without a slash are names, as in Obsidian, and are ignored."""
+    for name in _FORMER_PATH_FIELDS:
         value = meta.get(name)
-        for place in (value if isinstance(value, list) else [value])[:MAX_WORDS]:
-            if isinstance(place, str) and "/" in place and "://" not in place and not place.startswith("//"):
-                yield place.strip()
+        for path in (value if isinstance(value, list) else [value])[:MAX_WORDS]:
+            if isinstance(path, str) and "/" in path and "://" not in path and not path.startswith("//"):
+                yield path.strip()
 
 
-def _yaml(text: str) -> Any:
-    """YAML with all values as text: version 1.10 is not 1.1."""
+def _load_yaml(text: str) -> Any:
+    """Load YAML with all values as text, so that version 1.10 does not become 1.1."""
     try:
         return yaml.load(text, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as wrong:
@@ -122,13 +122,13 @@ def _yaml(text: str) -> Any:
         raise ValueError(f"its front matter is not YAML{f' (line {mark.line + 2})' if mark else ''}") from None
 
 
-def _readable_lines(lines: list[str]) -> dict[str, Any]:
-    """The readable `name: value` lines of front matter that is not valid YAML: one bad line should not hide a page."""
+def _load_valid_lines(lines: list[str]) -> dict[str, Any]:
+    """Load the valid `name: value` lines of invalid YAML, so that one bad line does not exclude a page."""
     front: dict[str, Any] = {}
     for line in lines[:200]:
         if _NAMED_LINE.match(line):
             try:
-                front.update(_yaml(line))
+                front.update(_load_yaml(line))
             except ValueError:
                 continue
     return front
@@ -138,5 +138,5 @@ def _is_single(value: Any) -> bool:
     return isinstance(value, str | int | float)
 
 
-def _says(value: Any, wanted: str) -> bool:
-    return isinstance(value, str) and value.lower() == wanted
+def _equals_ignoring_case(value: Any, expected: str) -> bool:
+    return isinstance(value, str) and value.lower() == expected

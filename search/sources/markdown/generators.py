@@ -1,4 +1,4 @@
-"""The registry of generators that render folders of Markdown, and the choice of one."""
+"""The registry of generators that render folders of Markdown, and how one is chosen."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,21 +8,21 @@ from search.sources.markdown.sites import Site, Tree
 from search.sources.request import SourceRequest
 
 GENERATORS: dict[str, Callable[[Path, SourceRequest, bool], Site | None]] = {
-    "mkdocs": mkdocs.site,
-    "mintlify": mintlify.site,
-    "docusaurus": docusaurus.site,
-    "vitepress": vitepress.site,
+    "mkdocs": mkdocs.detect_site,
+    "mintlify": mintlify.detect_site,
+    "docusaurus": docusaurus.detect_site,
+    "vitepress": vitepress.detect_site,
 }
 
 
-def site_of(root: Path, request: SourceRequest) -> Site:
-    """The site that is rendered from a folder, which may be a repository or just its documentation.
+def detect_site(root: Path, request: SourceRequest) -> Site:
+    """The site that a generator renders from a folder, which may be a repository or only its documentation.
 
-    The request names the generator; else it is the first whose configuration lies in the folder. Raises ValueError
+    The request names the generator, or else it is the first one with a configuration in the folder. Raises ValueError
     when a configuration cannot be read.
     """
-    named = request.generator in GENERATORS
-    for name in (request.generator,) if named else () if request.generator else GENERATORS:
-        if site := GENERATORS[name](root, request, named):
+    is_requested = request.generator in GENERATORS
+    for name in (request.generator,) if is_requested else () if request.generator else GENERATORS:
+        if site := GENERATORS[name](root, request, is_requested):
             return site
     return Site("plain", (Tree(root),), lambda name, front: None)

@@ -1,25 +1,25 @@
-"""Files that pages include, in the syntax of each generator."""
+"""Expand files that pages include, in the syntax of each generator."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from search.sources.files import text_inside
-from search.sources.markdown.front_matter import front_matter
+from search.sources.files import read_text_in_folder
+from search.sources.markdown.front_matter import split_front_matter
 from search.text.markdown.reader import fence, fenced_lines
 
-MAX_BYTES = 1024 * 1024  # of one file that is taken in
-MAX_TOTAL = 4 * 1024 * 1024  # characters that a page may take in, with the margins that they get
-MAX_FILES = 200  # that a page may name, counted each time
+MAX_BYTES = 1024 * 1024  # of one included file
+MAX_TOTAL = 4 * 1024 * 1024  # characters that one page may include, with their indentation
+MAX_FILES = 200  # that one page may include, with repeats
 MAX_DEPTH = 5
-MAX_LINE = 1000  # characters of a line that names a file
+MAX_LINE = 1000  # characters of an include line
 
 _SNIPPET = re.compile(r"([ \t]*)-+8<-+[ \t]+[\"']([^\"'\n]+)[\"'][ \t]*$")
 _SNIPPET_BLOCK = re.compile(r"([ \t]*)-+8<-+[ \t]*$")
 _SECTION = re.compile(r"-8<-+[ \t]*\[[ \t]*(start|end)[ \t]*:[ \t]*([\w-]+)[ \t]*\]")
-_LINES = re.compile(r"(.+?):(\d*(?::\d*)?(?:,\d*(?::\d*)?)*)$")
-_NAMED = re.compile(r"(.+?):([A-Za-z][\w-]*)$")
+_WITH_LINES = re.compile(r"(.+?):(\d*(?::\d*)?(?:,\d*(?::\d*)?)*)$")
+_WITH_SECTION = re.compile(r"(.+?):([A-Za-z][\w-]*)$")
 _CODE_FILE = re.compile(r"([ \t]*)\{\*[ \t]+(\S+)((?:[ \t]+\w+\[[^\]\n]*\])*)[ \t]*\*\}[ \t]*$")
 _PLAIN_FILE = re.compile(r"([ \t]*)\{!>?([^!\n]+)!\}[ \t]*$")
 _RANGES = re.compile(r"\bln\[([\d:, ]*)\]")
@@ -29,8 +29,8 @@ _VITEPRESS_PART = re.compile(
 _VITEPRESS_CODE = re.compile(
     r"([ \t]*)<<<[ \t]*([^\s{}#\[]+)(?:#([\w-]+))?(?:[ \t]*\{[^{}\n]*\})?(?:[ \t]*\[[^\]\n]*\])?[ \t]*$"
 )
-_REGION = re.compile(r"\W*+(?:end)?region\b[ \t]*+[\w-]*+\W*$")  # an editor's mark around some lines
-_STATEMENT = re.compile(r"import\s.*[\"'][\s;]*$")
+_REGION = re.compile(r"\W*+(?:end)?region\b[ \t]*+[\w-]*+\W*$")  # an editor's region mark
+_IMPORT_STATEMENT = re.compile(r"import\s.*[\"'][\s;]*$")
 _IMPORT = re.compile(r"import\s+([A-Z]\w*)\s+from\s+[\"']([^\"'\n]+\.mdx?)[\"']\s*;?\s*$")
 _COMPONENT = re.compile(r"([ \t]*)<([A-Z]\w*)(\s[^<>]*)?(?:/>|>\s*</\2\s*>)[ \t]*$")
 _FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
@@ -38,76 +38,75 @@ _FILE_ATTRIBUTE = re.compile(r"\bfile\s*=\s*[\"']([^\"'\n]+)[\"']")
 
 @dataclass(frozen=True)
 class Includes:
-    """Includes files below `root`, looked up in each of `bases` in turn.
+    """Includes files that lie in `root`, and searches them in each of `bases` in turn.
 
-    `kind` is the generator whose syntax is expanded. Where that generator does so, the page's own folder is tried,
-    too.
+    `syntax` is the generator whose include syntax is expanded. Some syntaxes also search the page's own folder.
     """
 
-    kind: str
+    syntax: str
     root: Path
     bases: tuple[Path, ...]
 
     def expand(self, text: str, file: Path) -> str:
-        """The text of the page in `file` with its includes. The line of a file that cannot be read stays."""
+        """The text of the page in `file` with its includes. An include that cannot be read stays as it is."""
         return _Expansion(self).expand(text, file, ())
 
 
 @dataclass
 class _Expansion:
-    """The expansion of one page. Limits count over all depths, so that includes cannot multiply."""
+    """The expansion of one page. The limits are for all levels together, so that includes cannot multiply."""
 
     includes: Includes
-    room: int = MAX_TOTAL
-    files: int = MAX_FILES
+    chars_left: int = MAX_TOTAL
+    files_left: int = MAX_FILES
     texts: dict[Path, str] = field(default_factory=dict)
 
-    def expand(self, text: str, file: Path, above: tuple[Path, ...]) -> str:
-        """The text of `file` with its includes. `above` are the files that include it."""
-        line_of = _WAYS.get(self.includes.kind)
-        if not line_of or len(above) >= MAX_DEPTH or not _HINTS[self.includes.kind].search(text):
+    def expand(self, text: str, file: Path, including_files: tuple[Path, ...]) -> str:
+        """The text of `file` with its includes. `including_files` include it, directly or not."""
+        expand_lines = _EXPANDERS.get(self.includes.syntax)
+        if not expand_lines or len(including_files) >= MAX_DEPTH or not _HINTS[self.includes.syntax].search(text):
             return text
-        return "\n".join(line_of(self, text.split("\n"), file, (*above, file.resolve())))
+        return "\n".join(expand_lines(self, text.split("\n"), file, (*including_files, file.resolve())))
 
-    def load(self, name: str, file: Path, above: tuple[Path, ...]) -> tuple[Path, str] | None:
-        """The file of a name and its text; None for what is outside, missing, too large, no text, or in itself."""
-        if not self.files:
+    def load(self, name: str, file: Path, including_files: tuple[Path, ...]) -> tuple[Path, str] | None:
+        """Find a file by its name. None if it is missing, outside of `root`, too large, no text, or includes itself."""
+        if not self.files_left:
             return None
-        self.files -= 1
+        self.files_left -= 1
         for base in (file.parent, *self.includes.bases) if name.startswith(".") else self.includes.bases:
             try:
-                place = (base / name.lstrip("/")).resolve()
-                if place in above:
+                path = (base / name.lstrip("/")).resolve()
+                if path in including_files:
                     continue
-                if place not in self.texts:
-                    self.texts[place] = text_inside(self.includes.root, place, MAX_BYTES)
-            except (ValueError, RuntimeError):  # there is none, or it has a strange name
+                if path not in self.texts:
+                    self.texts[path] = read_text_in_folder(self.includes.root, path, MAX_BYTES)
+            except (ValueError, RuntimeError):  # the file is missing, or its name is invalid
                 continue
-            text = self.texts[place]
-            if len(text) > self.room:
+            text = self.texts[path]
+            if len(text) > self.chars_left:
                 return None
-            self.room -= len(text)
-            return place, text
+            self.chars_left -= len(text)
+            return path, text
         return None
 
-    def page(self, name: str, file: Path, above: tuple[Path, ...]) -> str | None:
-        """The Markdown of a file, which may take in others."""
-        found = self.load(name, file, above)
-        return self.expand(_body(found[1]).strip("\n"), found[0], above) if found else None
+    def expand_file(self, name: str, file: Path, including_files: tuple[Path, ...]) -> str | None:
+        """The Markdown of a file with its own includes, without front matter; None if it cannot be read."""
+        found = self.load(name, file, including_files)
+        return self.expand(_remove_front_matter(found[1]).strip("\n"), found[0], including_files) if found else None
 
     def indent(self, text: str, margin: str) -> list[str]:
-        """The lines of a text with a margin, as long as there is room for that."""
+        """The lines of a text with a margin; without it once the limit of characters is reached."""
         lines = text.split("\n")
-        self.room -= len(margin) * len(lines)
-        return [margin + line if line else "" for line in lines] if self.room >= 0 else lines
+        self.chars_left -= len(margin) * len(lines)
+        return [margin + line if line else "" for line in lines] if self.chars_left >= 0 else lines
 
-    def indent_code(self, text: str, place: Path, margin: str) -> list[str]:
-        """Code in a fence that is longer than those within it."""
-        return self.indent(fence(text, place.suffix[1:]), margin)
+    def indent_code(self, text: str, path: Path, margin: str) -> list[str]:
+        """The lines of a fence with the code."""
+        return self.indent(fence(text, path.suffix[1:]), margin)
 
 
-def _mkdocs(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
-    """Snippets, `{* code *}` as FastAPI's site has it, and `{! file !}`. Snippets are taken into code, too."""
+def _expand_mkdocs(expansion: _Expansion, lines: list[str], file: Path, including_files: tuple[Path, ...]) -> list[str]:
+    """Expand snippets, also in code, `{* code *}` as on FastAPI's site, and `{! file !}`."""
     out: list[str] = []
     block = False
     for line in lines:
@@ -115,155 +114,161 @@ def _mkdocs(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, .
             block = not block
         elif block:
             margin, name = line[: len(line) - len(line.lstrip())], line.strip()
-            text = None if not name or name.startswith(";") else _snippet(work, name, file, above)
-            out += work.indent(text, margin) if text is not None else []
+            text = None if not name or name.startswith(";") else _load_snippet(expansion, name, file, including_files)
+            out += expansion.indent(text, margin) if text is not None else []
         elif found := _match(_SNIPPET, line):
-            text = _snippet(work, found[2], file, above)
-            out += [line] if text is None else work.indent(text, found[1])
+            text = _load_snippet(expansion, found[2], file, including_files)
+            out += [line] if text is None else expansion.indent(text, found[1])
         elif found := _match(_CODE_FILE, line):
-            code = work.load(found[2], file, above)
+            code = expansion.load(found[2], file, including_files)
             ranges = _RANGES.search(found[3])
             out += (
                 [line]
                 if not code
-                else work.indent_code(_lines(code[1], ranges[1] if ranges else ""), code[0], found[1])
+                else expansion.indent_code(_extract_lines(code[1], ranges[1] if ranges else ""), code[0], found[1])
             )
         elif found := _match(_PLAIN_FILE, line):
-            text = work.page(found[2].strip(), file, above)
-            out += [line] if text is None else work.indent(text, found[1])
+            text = expansion.expand_file(found[2].strip(), file, including_files)
+            out += [line] if text is None else expansion.indent(text, found[1])
         else:
             out.append(line)
     return out
 
 
 def _match(pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
-    """The match of a pattern in a line that is not too long."""
+    """Match a pattern, unless the line is too long."""
     return pattern.match(line) if len(line) <= MAX_LINE else None
 
 
-def _snippet(work: _Expansion, name: str, file: Path, above: tuple[Path, ...]) -> str | None:
-    """A file, its lines `:2:5` or its section `:name`."""
-    if "://" in name or not work.files:
+def _load_snippet(expansion: _Expansion, name: str, file: Path, including_files: tuple[Path, ...]) -> str | None:
+    """The text of a file, of its lines (`:2:5`) or of its section (`:name`); None if it cannot be read."""
+    if "://" in name or not expansion.files_left:
         return None
     section = lines = ""
-    if found := _LINES.match(name):
+    if found := _WITH_LINES.match(name):
         name, lines = found[1], found[2] if "," in found[2] or ":" in found[2] else f"{found[2]}:"
-    elif found := _NAMED.match(name):
+    elif found := _WITH_SECTION.match(name):
         name, section = found[1], found[2]
-    taken = work.load(name, file, above)
-    if not taken:
+    loaded = expansion.load(name, file, including_files)
+    if not loaded:
         return None
-    place, text = taken
-    text = _section(text, section) if section else _lines(text, lines)
+    path, text = loaded
+    text = _extract_section(text, section) if section else _extract_lines(text, lines)
     text = "\n".join(line for line in text.split("\n") if not _SECTION.search(line))
-    return work.expand(text, place, above)
+    return expansion.expand(text, path, including_files)
 
 
-def _section(text: str, name: str) -> str:
-    kept: list[str] = []
-    inside = False
+def _extract_section(text: str, name: str) -> str:
+    selected: list[str] = []
+    is_inside = False
     for line in text.split("\n"):
         mark = _SECTION.search(line)
         if mark and mark[2] == name:
-            inside = mark[1] == "start"
-        elif inside and not mark:
-            kept.append(line)
-    return "\n".join(kept)
+            is_inside = mark[1] == "start"
+        elif is_inside and not mark:
+            selected.append(line)
+    return "\n".join(selected)
 
 
-def _vitepress(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
-    """`<!--@include: ./part.md-->`, and `<<< @/file.py` for code."""
+def _expand_vitepress(
+    expansion: _Expansion, lines: list[str], file: Path, including_files: tuple[Path, ...]
+) -> list[str]:
+    """Expand `<!--@include: ./part.md-->`, and `<<< @/file.py` for code."""
     out: list[str] = []
     code = fenced_lines("\n".join(lines))
     for number, line in enumerate(lines):
-        outside = number not in code
-        if outside and (found := _match(_VITEPRESS_PART, line)):
-            taken = work.load(_from_source(found[2]), file, above)
-            if taken:
-                text = _lines(_region(_body(taken[1]), found[3]), (found[4] or "").replace(",", ":"))
-                out += work.indent(work.expand(text, taken[0], above), found[1])
+        is_outside_code = number not in code
+        if is_outside_code and (found := _match(_VITEPRESS_PART, line)):
+            loaded = expansion.load(_resolve_vitepress_name(found[2]), file, including_files)
+            if loaded:
+                region = _extract_region(_remove_front_matter(loaded[1]), found[3])
+                text = _extract_lines(region, (found[4] or "").replace(",", ":"))
+                out += expansion.indent(expansion.expand(text, loaded[0], including_files), found[1])
             else:
                 out.append(line)
-        elif outside and (found := _match(_VITEPRESS_CODE, line)):
-            taken = work.load(_from_source(found[2]), file, above)
-            out += [line] if not taken else work.indent_code(_region(taken[1], found[3]), taken[0], found[1])
+        elif is_outside_code and (found := _match(_VITEPRESS_CODE, line)):
+            loaded = expansion.load(_resolve_vitepress_name(found[2]), file, including_files)
+            if loaded:
+                out += expansion.indent_code(_extract_region(loaded[1], found[3]), loaded[0], found[1])
+            else:
+                out.append(line)
         else:
             out.append(line)
     return out
 
 
-def _from_source(name: str) -> str:
+def _resolve_vitepress_name(name: str) -> str:
     return name[2:] if name.startswith("@/") else name if name.startswith(("/", ".")) else f"./{name}"
 
 
-def _region(text: str, name: str | None) -> str:
-    """The lines between `region name` and its `endregion`; without a name all lines but such marks."""
+def _extract_region(text: str, name: str | None) -> str:
+    """The lines between `region name` and its `endregion`; without a name all lines except such marks."""
     if not name:
         return "\n".join(line for line in text.split("\n") if not _REGION.match(line))
-    kept: list[str] = []
-    inside = False
+    selected: list[str] = []
+    is_inside = False
     for line in text.split("\n"):
         if re.search(rf"\bregion\s+{re.escape(name)}\b", line):
-            inside = True
-        elif inside and "endregion" in line:
+            is_inside = True
+        elif is_inside and "endregion" in line:
             break
-        elif inside:
-            kept.append(line)
-    return "\n".join(kept)
+        elif is_inside:
+            selected.append(line)
+    return "\n".join(selected)
 
 
-def _mdx(work: _Expansion, lines: list[str], file: Path, above: tuple[Path, ...]) -> list[str]:
-    """Components that are imported from Markdown, and `<Snippet file="x.mdx" />`."""
+def _expand_mdx(expansion: _Expansion, lines: list[str], file: Path, including_files: tuple[Path, ...]) -> list[str]:
+    """Expand components that are imported from Markdown files, and `<Snippet file="x.mdx" />`."""
     out: list[str] = []
-    imported: dict[str, str] = {}
+    imports: dict[str, str] = {}
     code = fenced_lines("\n".join(lines), is_mdx=True)
     for number, line in enumerate(lines):
-        outside = number not in code
+        is_outside_code = number not in code
         name = ""
         found = None
-        if outside and _match(_STATEMENT, line):
+        if is_outside_code and _match(_IMPORT_STATEMENT, line):
             if found := _IMPORT.match(line):
-                imported[found[1]] = found[2].removeprefix("@site")
-            if len(above) > 1:  # within another page's text it would be read as words
+                imports[found[1]] = found[2].removeprefix("@site")
+            if len(including_files) > 1:  # inside another page, the statement would be read as text
                 continue
-        elif outside and (found := _match(_COMPONENT, line)):
+        elif is_outside_code and (found := _match(_COMPONENT, line)):
             attribute = _FILE_ATTRIBUTE.search(found[3] or "")
             if found[2] == "Snippet" and attribute:
                 name = f"snippets/{attribute[1].lstrip('/')}"
             else:
-                name = imported.get(found[2], "")
-        text = work.page(name, file, above) if name else None
-        out += [line] if text is None or not found else work.indent(text, found[1])
+                name = imports.get(found[2], "")
+        text = expansion.expand_file(name, file, including_files) if name else None
+        out += [line] if text is None or not found else expansion.indent(text, found[1])
     return out
 
 
-def _body(text: str) -> str:
-    """A file's text without its front matter."""
+def _remove_front_matter(text: str) -> str:
+    """The text of a file without its front matter."""
     try:
-        return front_matter(text)[1]
+        return split_front_matter(text)[1]
     except ValueError:
         return text
 
 
-def _lines(text: str, ranges: str) -> str:
-    """Lines of a text by their numbers, as `2:5,9:` or `7`; all of them without ranges. No more than it has."""
+def _extract_lines(text: str, ranges: str) -> str:
+    """The lines with these numbers, such as `2:5,9:` or `7`; all lines without ranges. Never longer than the text."""
     lines = text.removesuffix("\n").split("\n")
-    kept: list[str] = []
-    room = len(text) + 1
+    selected: list[str] = []
+    chars_left = len(text) + 1
     for piece in ranges.replace(" ", "").split(",") if ranges else [":"]:
         first, colon, last = piece.partition(":")
         start = int(first[:9] or 1)
         end = int(last[:9] or len(lines)) if colon else start
         chosen = lines[max(start, 1) - 1 : end]
-        room -= sum(len(line) + 1 for line in chosen)
-        if room < 0:
+        chars_left -= sum(len(line) + 1 for line in chosen)
+        if chars_left < 0:
             break
-        kept += chosen
-    return "\n".join(kept)
+        selected += chosen
+    return "\n".join(selected)
 
 
-_Way = Callable[[_Expansion, list[str], Path, tuple[Path, ...]], list[str]]
-_WAYS: dict[str, _Way] = {"mkdocs": _mkdocs, "vitepress": _vitepress, "mdx": _mdx}
+_Expander = Callable[[_Expansion, list[str], Path, tuple[Path, ...]], list[str]]
+_EXPANDERS: dict[str, _Expander] = {"mkdocs": _expand_mkdocs, "vitepress": _expand_vitepress, "mdx": _expand_mdx}
 _HINTS = {
     "mkdocs": re.compile(r"-8<-|\{[*!]"),
     "vitepress": re.compile("@include:|<<<"),

@@ -7,7 +7,7 @@ from search.text.markdown.links import CodeSpans
 from search.text.markdown.quotable import ELEMENTS
 
 MAX_SPAN = 5_000  # characters of a code span
-STRING = re.compile(r"\{\s*(?:\"([^\"\\]*)\"|'([^'\\]*)'|`([^`\\$]*)`)\s*\}")
+STRING_EXPRESSION = re.compile(r"\{\s*(?:\"([^\"\\]*)\"|'([^'\\]*)'|`([^`\\$]*)`)\s*\}")
 _ATTRIBUTE = re.compile(r"\s*([A-Za-z_$][\w:.$-]*)\s*(?:=\s*(?:\"([^\"]*)\"|'([^']*)'|(?=\{)))?")
 _CODE_POINTS = re.compile(r"[{}()\[\]\"'`\n]|//|/\*")
 _NAME = re.compile(r"</?\s*([A-Za-z_$][\w.:$-]*)?(?=[\s/>{])")
@@ -18,29 +18,29 @@ _TAG_END = re.compile(r"\s*(/?)>")
 
 @dataclass
 class Tag:
-    """A tag of a component or of HTML, with the attributes that are text."""
+    """A tag of a component or of HTML, with its text attributes and lists of text."""
 
     name: str
     end: int
-    closes: bool = False
-    empty: bool = False
+    is_closing: bool = False
+    is_self_closing: bool = False
     attributes: dict[str, str] = field(default_factory=dict)
     lists: dict[str, list[str]] = field(default_factory=dict)
 
 
 class Scanner:
-    """Finds where things in a source end. Failed searches use up `budget`, so that hostile text stays cheap."""
+    """Finds the end of tags, brackets and code. Failed searches use up `budget`, so hostile text cannot cost much."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.budget = 2 * len(source) + 100_000
         self._spans = CodeSpans(source)
 
-    def tag(self, at: int) -> Tag | None:
-        """The tag that begins here, if it is a whole one."""
+    def parse_tag(self, at: int) -> Tag | None:
+        """The tag that begins here; None if it is incomplete or not a tag."""
         source = self.source
         if source.startswith("<>", at) or source.startswith("</>", at):
-            return Tag("", at + (2 if source[at + 1] == ">" else 3), closes=source[at + 1] == "/")
+            return Tag("", at + (2 if source[at + 1] == ">" else 3), is_closing=source[at + 1] == "/")
         name = _NAME.match(source, at)
         if (
             not name
@@ -55,11 +55,11 @@ class Scanner:
             )
         ):
             return None
-        tag = Tag(name[1], 0, closes=source[at + 1] == "/")
+        tag = Tag(name[1], 0, is_closing=source[at + 1] == "/")
         position = name.end()
         while True:
             if end := _TAG_END.match(source, position):
-                tag.empty, tag.end = bool(end[1]), end.end()
+                tag.is_self_closing, tag.end = bool(end[1]), end.end()
                 return tag
             spread = _SPREAD.match(source, position)
             attribute = None if spread else _ATTRIBUTE.match(source, position)
@@ -70,21 +70,21 @@ class Scanner:
             if attribute and (attribute[2] is not None or attribute[3] is not None):
                 tag.attributes[attribute[1]] = attribute[2] if attribute[2] is not None else attribute[3]
             elif source.startswith("{", position):
-                end_of_value = self.balanced(position, position)
-                if end_of_value < 0:
+                value_end = self.find_closing_bracket(position, position)
+                if value_end < 0:
                     return None
                 if attribute:
-                    _value(tag, attribute[1], source[position:end_of_value])
-                position = end_of_value
+                    _parse_value(tag, attribute[1], source[position:value_end])
+                position = value_end
             elif attribute:
                 tag.attributes.setdefault(attribute[1], "")
 
-    def line_end(self, at: int) -> int:
+    def find_line_end(self, at: int) -> int:
         end = self.source.find("\n", at)
         return len(self.source) if end < 0 else end
 
     def find(self, text: str, start: int) -> int:
-        """Like `str.find`, or -1 once the budget for failed searches is used up."""
+        """Like `str.find`, but -1 when the budget is used up."""
         if self.budget <= 0:
             return -1
         found = self.source.find(text, start)
@@ -92,8 +92,8 @@ class Scanner:
             self.budget -= len(self.source) - start
         return found
 
-    def balanced(self, start: int, at: int, line: bool = False) -> int:
-        """Where the bracket at `at` is closed, or with `line` where a statement ends; -1 when it never is."""
+    def find_closing_bracket(self, start: int, at: int, line: bool = False) -> int:
+        """The end of the bracket at `at`, or with `line` the end of a statement; -1 if there is no end."""
         if self.budget <= 0:
             return -1
         depth: list[str] = []
@@ -102,7 +102,7 @@ class Scanner:
         while found:
             mark, at = found[0], found.end()
             if mark == "\n":
-                if line and not depth and not _continues(source, start, found.start(), at):
+                if line and not depth and not _continues_statement(source, start, found.start(), at):
                     return found.start()
             elif mark in "{([":
                 depth.append(mark)
@@ -117,18 +117,18 @@ class Scanner:
                     break
                 if mark == "/*":
                     at = end + 2
-                elif source[found.start() - 1] != ":":  # an address has slashes too
+                elif source[found.start() - 1] != ":":  # slashes of a URL
                     at = end if end >= 0 else len(source)
             else:
-                at = self._string_end(mark, at)
+                at = self._find_string_end(mark, at)
             found = _CODE_POINTS.search(source, at)
         if line and not depth and not found:
             return len(source)
         self.budget -= len(source) - start
         return -1
 
-    def _string_end(self, quote: str, at: int) -> int:
-        """Behind a string, or just behind its quote where that is an apostrophe in text."""
+    def _find_string_end(self, quote: str, at: int) -> int:
+        """The end of a string. If the quote is an apostrophe in text, the position after it."""
         end = at
         while True:
             end = self.source.find(quote, end)
@@ -139,23 +139,23 @@ class Scanner:
                 return end + 1
             end += 1
 
-    def span_end(self, at: int) -> int:
-        """Behind a code span, or behind its backticks when nothing closes them in this paragraph."""
+    def find_span_end(self, at: int) -> int:
+        """The end of a code span. If nothing closes it in this paragraph, the end of its backticks."""
         blank = self.source.find("\n\n", at, at + MAX_SPAN)
         return self._spans.end(at, blank if blank >= 0 else at + MAX_SPAN)
 
 
-def _continues(source: str, start: int, end: int, after: int) -> bool:
-    """Whether a statement goes on after a line's end: with an operator before it or behind it."""
+def _continues_statement(source: str, start: int, end: int, after: int) -> bool:
+    """Whether a statement continues on the next line: an operator ends this line or begins the next."""
     return source[start:end].rstrip()[-1:] in set("=,(&|?:+.") or source[after : after + 200].lstrip(" \t")[:1] in set(
         ".?:&|"
     )
 
 
-def _value(tag: Tag, name: str, braces: str) -> None:
-    """Take an attribute in braces when it is a plain string, a list of them, a number or a flag."""
+def _parse_value(tag: Tag, name: str, braces: str) -> None:
+    """Add an attribute in braces to the tag, if it is a string, a list of strings, a number or a flag."""
     inner = braces[1:-1].strip()
-    if string := STRING.fullmatch(braces):
+    if string := STRING_EXPRESSION.fullmatch(braces):
         tag.attributes[name] = next(part for part in string.groups() if part is not None)
     elif inner.startswith("[") and len(inner) < 5000:
         tag.lists[name] = ["".join(filter(None, groups)) for groups in _STRINGS.findall(inner)]

@@ -1,4 +1,4 @@
-"""Mintlify: `docs.json` (once `mint.json`), whose navigation knows languages and versions."""
+"""Mintlify: `docs.json` (formerly `mint.json`), whose navigation has languages and versions."""
 
 import os
 import re
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docsite.core.paths import normalize
-from search.sources import Moved
+from search.sources import PageRedirect
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, read_json, stem
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, read_json, remove_ending
 from search.sources.markdown.slugs import MINTLIFY
 from search.sources.request import SourceRequest
 
-_FILES = ("docs.json", "mint.json")
-_BELOW = ("languages", "versions", "products", "dropdowns", "tabs", "anchors", "menu", "groups", "pages")
+_CONFIG_FILES = ("docs.json", "mint.json")
+_CHILD_FIELDS = ("languages", "versions", "products", "dropdowns", "tabs", "anchors", "menu", "groups", "pages")
 _WILDCARD = re.compile(r"[:*()$]")
 MAX_DEPTH = 30
 MAX_ENTRIES = 50_000
@@ -23,7 +23,7 @@ MAX_NAME = 1000
 
 
 class _Entry(NamedTuple):
-    """A part of the navigation with what the parts above it say."""
+    """A part of the navigation, with the settings that it inherits."""
 
     value: Any
     version: str
@@ -32,80 +32,80 @@ class _Entry(NamedTuple):
     depth: int
 
 
-def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
-    """The site whose configuration lies in the folder or in its `docs`."""
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its configuration is in the folder or in its `docs`."""
     for folder in (root, root / "docs"):
-        file = next((folder / name for name in _FILES if (folder / name).is_file()), None)
-        config = _read(root, file) if file else None
-        if config is not None and (named or "navigation" in config):  # another tool's docs.json has none
-            return _site(config, root, folder, request)
-    return _site({}, root, root, request) if named else None
+        file = next((folder / name for name in _CONFIG_FILES if (folder / name).is_file()), None)
+        config = _read_config_object(root, file) if file else None
+        if config is not None and (is_requested or "navigation" in config):  # other tools have a docs.json without it
+            return _build_site(config, root, folder, request)
+    return _build_site({}, root, root, request) if is_requested else None
 
 
-def _site(config: Meta, root: Path, folder: Path, request: SourceRequest) -> Site:
-    ignored = folder / ".mintignore"
-    unseen = ignore_rule("snippets/\n" + (read_config(root, ignored) if ignored.is_file() else ""))
+def _build_site(config: Meta, root: Path, folder: Path, request: SourceRequest) -> Site:
+    ignore_file = folder / ".mintignore"
+    is_ignored = compile_ignore_rules("snippets/\n" + (read_config(root, ignore_file) if ignore_file.is_file() else ""))
     return Site(
         "mintlify",
         (Tree(folder),),
         lambda name, front: None,
-        lambda name: not unseen(name),
+        lambda name: not is_ignored(name),
         MINTLIFY,
         Includes("mdx", root, (folder,)),
-        dict(_pages(config.get("navigation"), root, folder)),
-        tuple(_redirects(config.get("redirects"), request)),
+        dict(_walk_navigation(config.get("navigation"), root, folder)),
+        tuple(_read_redirects(config.get("redirects"), request)),
     )
 
 
-def _read(root: Path, file: Path) -> dict[str, Any]:
+def _read_config_object(root: Path, file: Path) -> dict[str, Any]:
     config = read_json(root, file)
     if not isinstance(config, dict):
         raise ValueError(f"{file.name} is not an object")
     return config
 
 
-def _pages(navigation: Any, root: Path, folder: Path) -> Iterator[tuple[str, Meta]]:
-    """The pages of the navigation: language and version as it spells them, and whether it hides them."""
-    waiting = [_Entry(navigation, "", "", False, 0)]
+def _walk_navigation(navigation: Any, root: Path, folder: Path) -> Iterator[tuple[str, Meta]]:
+    """Yield each page of the navigation with its language, its version, and whether it is hidden."""
+    stack = [_Entry(navigation, "", "", False, 0)]
     files: dict[str, dict[str, Any]] = {}
     for _ in range(MAX_ENTRIES):
-        if not waiting or len(waiting) > MAX_ENTRIES:
+        if not stack or len(stack) > MAX_ENTRIES:
             return
-        value, version, language, hidden, depth = waiting.pop()
+        value, version, language, hidden, depth = stack.pop()
         if isinstance(value, str) and not re.search(r"\s|://", value):  # `GET /users` is an operation
-            note = {"version": version, "language": language, "hidden": "true" if hidden else ""}
-            yield stem(value.strip("/")), {name: given for name, given in note.items() if given}
+            metadata = {"version": version, "language": language, "hidden": "true" if hidden else ""}
+            yield remove_ending(value.strip("/")), {name: text for name, text in metadata.items() if text}
         elif isinstance(value, list) and depth < MAX_DEPTH:
-            waiting += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(value)]
+            stack += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(value)]
         elif isinstance(value, dict) and depth < MAX_DEPTH:
             value = _resolve_reference(value, root, folder, files)
-            version, language = _name(value, "version") or version, _name(value, "language") or language
+            version, language = _get_name(value, "version") or version, _get_name(value, "language") or language
             hidden = (hidden or value.get("hidden") is True) and value.get("searchable") is not True
-            below = [value[name] for name in (*_BELOW, "root") if isinstance(value.get(name), list | str)]
-            waiting += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(below)]
+            children = [value[name] for name in (*_CHILD_FIELDS, "root") if isinstance(value.get(name), list | str)]
+            stack += [_Entry(item, version, language, hidden, depth + 1) for item in reversed(children)]
 
 
 def _resolve_reference(value: dict[str, Any], root: Path, folder: Path, files: dict[str, dict[str, Any]]) -> Meta:
-    """The object itself, or with that of the file which `$ref` names; `files` has those that were read."""
-    name = _name(value, "$ref")
+    """The object, merged with the file that its `$ref` names. `files` caches loaded files by path."""
+    name = _get_name(value, "$ref")
     if not name.endswith(".json"):
         return value
-    place = os.path.normpath(folder / name.lstrip("/"))
-    if place not in files:
-        is_there = os.path.isfile(place)  # noqa: PTH113  # a path's own method raises for a name that is too long
-        files[place] = _read(root, Path(place)) if is_there else {}
-    return ChainMap(value, files[place])  # no copy: many may refer to a large file
+    path = os.path.normpath(folder / name.lstrip("/"))
+    if path not in files:
+        exists = os.path.isfile(path)  # noqa: PTH113  # a path's own method raises for a name that is too long
+        files[path] = _read_config_object(root, Path(path)) if exists else {}
+    return ChainMap(value, files[path])  # no copy, because many objects may refer to a large file
 
 
-def _name(value: Meta, key: str) -> str:
-    return given[:MAX_NAME].strip() if isinstance(given := value.get(key), str) else ""
+def _get_name(value: Meta, key: str) -> str:
+    return name[:MAX_NAME].strip() if isinstance(name := value.get(key), str) else ""
 
 
-def _redirects(value: Any, request: SourceRequest) -> Iterator[Moved]:
-    """Redirects from one page to another; patterns and other sites are passed over."""
+def _read_redirects(value: Any, request: SourceRequest) -> Iterator[PageRedirect]:
+    """Yield redirects from page to page. Patterns are ignored."""
     for entry in value if isinstance(value, list) else ():
         if not isinstance(entry, dict):
             continue
-        source, target = _name(entry, "source"), _name(entry, "destination")
+        source, target = _get_name(entry, "source"), _get_name(entry, "destination")
         if source and target and not _WILDCARD.search(source + target):
-            yield Moved(request.path_of(normalize(source)), request.path_of(normalize(target)))
+            yield PageRedirect(request.path_of(normalize(source)), request.path_of(normalize(target)))

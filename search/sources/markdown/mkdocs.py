@@ -1,6 +1,6 @@
-"""MkDocs: `mkdocs.yml`, and how its extensions name headings and include files."""
+"""MkDocs: `mkdocs.yml`, including the settings of extensions for anchors and included files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -8,81 +8,81 @@ from typing import Any
 import yaml
 
 from docsite.core.paths import normalize
-from search.sources import Moved
+from search.sources import PageRedirect
 from search.sources.files import MARKDOWN
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, stem
-from search.sources.markdown.slugs import Form, Slugs, pymdownx, python_markdown
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
+from search.sources.markdown.slugs import Form, Slugs, build_pymdownx_slugs, build_python_markdown_slugs
 from search.sources.request import SourceRequest
 
-_FILES = ("mkdocs.yml", "mkdocs.yaml")
-MAX_ENTRIES = 20_000  # of a navigation: aliases in YAML can make it endless
+_CONFIG_FILES = ("mkdocs.yml", "mkdocs.yaml")
+MAX_ENTRIES = 20_000  # of a navigation; YAML aliases can make it endless
 MAX_OPTIONS = 300  # of extensions or plugins, and of one of them
 _PYTHON = "tag:yaml.org,2002:python/"
 
 
 class _Loader(yaml.BaseLoader):
-    """All values as text; an object of Python's is the name it has, and what it is called with."""
+    """Loads all values as text. A Python object becomes its name and its keyword arguments."""
 
 
 def _python_object(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:
-    given = loader.construct_mapping(node, deep=True) if isinstance(node, yaml.MappingNode) else {}
-    kwds = given.get("kwds")
-    return {"python": suffix.partition(":")[2], **(kwds if isinstance(kwds, dict) else {})}
+    arguments = loader.construct_mapping(node, deep=True) if isinstance(node, yaml.MappingNode) else {}
+    kwargs = arguments.get("kwds")
+    return {"python": suffix.partition(":")[2], **(kwargs if isinstance(kwargs, dict) else {})}
 
 
 _Loader.add_multi_constructor(_PYTHON, _python_object)
 
 
-def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
-    """The site whose configuration lies in the folder, in its `docs`, or just above it when it is its `docs_dir`."""
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its configuration is in the folder, in its `docs`, or in the parent of the folder `docs_dir`."""
     for folder in (root, root / "docs", root.parent):
-        file = next((folder / name for name in _FILES if (folder / name).is_file()), None)
+        file = next((folder / name for name in _CONFIG_FILES if (folder / name).is_file()), None)
         if not file:
             continue
-        config = _read(folder if folder == root.parent else root, file)
-        docs = (folder / _text(config.get("docs_dir"), "docs")).resolve()
+        config = _load_config(folder if folder == root.parent else root, file)
+        docs = (folder / _get_text(config.get("docs_dir"), "docs")).resolve()
         if folder == root.parent and docs != root.resolve():
             continue
         if not docs.is_relative_to(root.resolve()):
             raise ValueError(f"{file.name}: its docs_dir lies outside the folder that is read")
-        return _site(config, root, folder, docs, request)
-    return _site({}, root, root, root, request) if named else None
+        return _build_site(config, root, folder, docs)
+    return _build_site({}, root, root, root) if is_requested else None
 
 
-def _site(config: Meta, root: Path, folder: Path, docs: Path, request: SourceRequest) -> Site:
-    directories = _text(config.get("use_directory_urls"), "true").lower() != "false"
-    extensions = _options(config.get("markdown_extensions"))
+def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
+    use_directories = _get_text(config.get("use_directory_urls"), "true").lower() != "false"
+    extensions = _normalize_options(config.get("markdown_extensions"))
     snippets = extensions.get("pymdownx.snippets", {})
     bases = snippets.get("base_path", ["."])
     bases = [base for base in (bases if isinstance(bases, list) else [bases]) if isinstance(base, str)]
-    unseen = ignore_rule("\n".join([".*", "/templates/", _text(config.get("exclude_docs"), "")]))
-    drafts = ignore_rule(_text(config.get("draft_docs"), ""))
+    is_excluded = compile_ignore_rules("\n".join([".*", "/templates/", _get_text(config.get("exclude_docs"), "")]))
+    is_draft = compile_ignore_rules(_get_text(config.get("draft_docs"), ""))
 
     def address(name: str, front: Meta) -> str:
-        place, _, last = stem(name).rpartition("/")
+        folder_path, _, last = remove_ending(name).rpartition("/")
         if last.lower() in ("index", "readme"):
-            return f"{place}/" if directories and place else place and f"{place}/index.html"
-        bare = f"{place}/{last}".lstrip("/")
-        return f"{bare}/" if directories else f"{bare}.html"
+            return f"{folder_path}/" if use_directories and folder_path else folder_path and f"{folder_path}/index.html"
+        bare = f"{folder_path}/{last}".lstrip("/")
+        return f"{bare}/" if use_directories else f"{bare}.html"
 
     def is_page(name: str) -> bool:
-        is_double = name.rpartition("/")[2] == "README.md" and (docs / name).with_name("index.md").exists()
-        return not (is_double or unseen(name) or drafts(name))
+        has_index = name.rpartition("/")[2] == "README.md" and (docs / name).with_name("index.md").exists()
+        return not (has_index or is_excluded(name) or is_draft(name))
 
     return Site(
         "mkdocs",
         (Tree(docs),),
         address,
         is_page,
-        _slugs(extensions.get("toc") or extensions.get("markdown.extensions.toc") or {}),
+        _build_slugs(extensions.get("toc") or extensions.get("markdown.extensions.toc") or {}),
         Includes("mkdocs", root, (*(folder / base for base in bases), folder, docs)),
-        dict(_titles(config.get("nav"))),
-        tuple(_redirects(config, address, request)),
+        dict(_walk_navigation(config.get("nav"))),
+        tuple(_read_redirects(config, address)),
     )
 
 
-def _read(root: Path, file: Path) -> Meta:
+def _load_config(root: Path, file: Path) -> Meta:
     text = read_config(root, file)
     try:
         config = yaml.load(text, Loader=_Loader)
@@ -94,15 +94,15 @@ def _read(root: Path, file: Path) -> Meta:
     return config
 
 
-def _text(value: Any, default: str) -> str:
-    """A setting that is text. `!ENV [NAME, default]` stands for its default."""
+def _get_text(value: Any, default: str) -> str:
+    """A text setting, or the default. `!ENV [NAME, default]` gives its own default."""
     if isinstance(value, list) and len(value) > 1:
         value = value[-1]
     return value if isinstance(value, str) and value else default
 
 
-def _options(value: Any) -> dict[str, dict[str, Any]]:
-    """Extensions or plugins with their options, whether they are a list or a mapping."""
+def _normalize_options(value: Any) -> dict[str, dict[str, Any]]:
+    """The options of extensions or plugins by name. The setting may be a list or a mapping."""
     found: dict[str, dict[str, Any]] = {}
     for item in value[:MAX_OPTIONS] if isinstance(value, list) else [value]:
         if isinstance(item, str):
@@ -113,41 +113,41 @@ def _options(value: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _slugs(toc: Meta) -> Slugs:
-    """How headings are named, by the `slugify` of the table of contents."""
-    separator = _text(toc.get("separator"), "-")
+def _build_slugs(toc: Meta) -> Slugs:
+    """The slugs of headings, from the options of the `toc` extension."""
+    separator = _get_text(toc.get("separator"), "-")
     slugify = toc.get("slugify")
-    given: Meta = slugify if isinstance(slugify, Mapping) else {"python": slugify or ""}
-    function = _text(given.get("python"), "")
+    options: Meta = slugify if isinstance(slugify, Mapping) else {"python": slugify or ""}
+    function = _get_text(options.get("python"), "")
     if "pymdownx" not in function:
-        return python_markdown(separator, function.endswith("slugify_unicode"))
-    encoded = function.endswith(("_encoded", "gfm_encoded")) or given.get("percent_encode") == "true"
-    old = {"uslugify": "lower", "uslugify_encoded": "lower", "gfm": "lower-ascii", "gfm_encoded": "lower-ascii"}
-    case = old.get(function.rpartition(".")[2], _text(given.get("case"), "none"))
+        return build_python_markdown_slugs(separator, function.endswith("slugify_unicode"))
+    encoded = function.endswith(("_encoded", "gfm_encoded")) or options.get("percent_encode") == "true"
+    old_cases = {"uslugify": "lower", "uslugify_encoded": "lower", "gfm": "lower-ascii", "gfm_encoded": "lower-ascii"}
+    case = old_cases.get(function.rpartition(".")[2], _get_text(options.get("case"), "none"))
     forms: dict[str, Form] = {"NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD"}
-    return pymdownx(separator, case, encoded, forms.get(_text(given.get("normalize"), "NFC"), "NFC"))
+    return build_pymdownx_slugs(separator, case, encoded, forms.get(_get_text(options.get("normalize"), "NFC"), "NFC"))
 
 
-def _titles(nav: Any) -> Iterator[tuple[str, Meta]]:
-    """The titles of pages in the navigation."""
-    waiting: list[tuple[str, Any]] = [("", nav)]
+def _walk_navigation(nav: Any) -> Iterator[tuple[str, Meta]]:
+    """Yield the pages in the navigation with their titles."""
+    stack: list[tuple[str, Any]] = [("", nav)]
     for _ in range(MAX_ENTRIES):
-        if not waiting:
+        if not stack:
             return
-        title, entry = waiting.pop()
-        room = MAX_ENTRIES - len(waiting)
+        title, entry = stack.pop()
+        max_children = MAX_ENTRIES - len(stack)
         if isinstance(entry, str) and title and "://" not in entry:
-            yield stem(entry.lstrip("/")), {"navTitle": title}
+            yield remove_ending(entry.lstrip("/")), {"navTitle": title}
         elif isinstance(entry, list):
-            waiting += [("", inner) for inner in entry[:room]]
+            stack += [("", inner) for inner in entry[:max_children]]
         elif isinstance(entry, dict):
-            waiting += [(name, inner) for name, inner in islice(entry.items(), room) if isinstance(name, str)]
+            stack += [(name, inner) for name, inner in islice(entry.items(), max_children) if isinstance(name, str)]
 
 
-def _redirects(config: Meta, address: Any, request: SourceRequest) -> Iterator[Moved]:
-    maps = _options(config.get("plugins")).get("redirects", {}).get("redirect_maps")
+def _read_redirects(config: Meta, address: Callable[[str, Meta], str]) -> Iterator[PageRedirect]:
+    maps = _normalize_options(config.get("plugins")).get("redirects", {}).get("redirect_maps")
     for old, new in maps.items() if isinstance(maps, dict) else ():
         if isinstance(old, str) and isinstance(new, str) and "://" not in new:
             target = new.partition("#")[0]
-            yield Moved(*(normalize(address(name, {})) if name.endswith(MARKDOWN) else normalize(name)
+            yield PageRedirect(*(normalize(address(name, {})) if name.endswith(MARKDOWN) else normalize(name)
                           for name in (old, target)))  # fmt: skip

@@ -1,4 +1,4 @@
-"""The anchors that site generators give to headings, where they differ from GitHub's."""
+"""Compute the anchors that site generators give to headings."""
 
 import re
 import unicodedata
@@ -11,13 +11,13 @@ from search.text.markdown.quotable import clean
 from search.text.markdown.reader import headings
 from search.text.markdown.visible import anchor_and_heading, plain, slug
 
-_CLOSING = re.compile(r"[ \t]+#+$")
-_WITH_ID = re.compile(
+_CLOSING_MARKS = re.compile(r"[ \t]+#+$")
+_HEADING_WITH_ID = re.compile(
     r"(.*?)([ \t]+#+)?[ \t]*\{:?([^{}#]*)#([^\s{}#]+)[^{}]*\}[ \t]*$"
-)  # closing marks may come before
+)  # closing `#` marks may come before the id
 _ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*(?:\.|(?<=:)[ \t]*)[^{}#]*\}$")
-_MARKED = re.compile(r"[`*_<\[&:\\{!~$]")
-_WRITABLE = re.compile(r"[^\s{}#]+")  # what `{#anchor}` may hold
+_MARKUP = re.compile(r"[`*_<\[&:\\{!~$]")
+_VALID_ANCHOR = re.compile(r"[^\s{}#]+")  # allowed in `{#anchor}`
 _NUMBERED = re.compile(r"(.*)_([0-9]+)", re.DOTALL)
 _VITEPRESS_SPECIAL = re.compile(r"[\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
 _MINTLIFY_DROPPED = re.compile("[?,;:!'\"()\\[\\]{}\u200d\ufe0e\ufe0f\U0001f1e6-\U0001faff\u2600-\u27bf\u2b00-\u2bff]")
@@ -28,9 +28,9 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 @dataclass(frozen=True)
 class Slugs:
-    """How a generator makes anchors: `slug` of the visible text. A repeated one gets a number, from `first` on.
+    """How a generator makes anchors: `slug` of the visible text. Repeated slugs get numbers, from `first` on.
 
-    `separator` stands before the number. Python-Markdown (`_`) counts on from a number that the text ends in.
+    `separator` stands before the number. Python-Markdown (`_`) continues from a number at the end of the text.
     """
 
     name: str
@@ -38,8 +38,8 @@ class Slugs:
     separator: str = "-"
     first: int = 1
 
-    def unique(self, slug: str, used: set[str], counts: dict[str, int]) -> str:
-        """The slug, or the next with a number that is not used. `counts` has the last numbers given."""
+    def make_unique(self, slug: str, used: set[str], counts: dict[str, int]) -> str:
+        """The slug, with the next free number if it is used. `counts` has the last number of each slug."""
         if slug and slug not in used:
             return slug
         numbered = _NUMBERED.fullmatch(slug) if self.separator == "_" else None
@@ -52,35 +52,35 @@ class Slugs:
 
 
 def add_anchors(markdown: str, slugs: Slugs) -> str:
-    """The Markdown with `{#anchor}` behind each heading whose anchor differs from GitHub's.
+    """Add `{#anchor}` to each heading whose anchor differs from GitHub's.
 
-    Anchors in the text win. Code is left as it is; takes time in proportion to the length.
+    Anchors in the text win. Code stays unchanged. Takes time in proportion to the length.
     """
     lines = markdown.split("\n")
-    found = [(heading.line, _text(heading.source)) for heading in headings(markdown)]
+    found = [(heading.line, _visible_text(heading.source)) for heading in headings(markdown)]
     explicit = {number: anchor for number, text in found if (anchor := _explicit_anchor(text))}
     used = set(explicit.values())
     counts: dict[str, int] = {}
-    seen: dict[str, int] = {}  # of GitHub's names, as `search.text.sections` will count them
+    github_counts: dict[str, int] = {}  # repeats of GitHub's anchors, as `search.text.sections` counts them
     for number, text in found:
         if number in explicit:
-            written = _WITH_ID.match(lines[number])
-            if written and (written[2] or written[3].strip()):  # `search.text.markdown` would take it for classes
+            written = _HEADING_WITH_ID.match(lines[number])
+            if written and (written[2] or written[3].strip()):  # `search.text.markdown` would read it as classes
                 lines[number] = f"{written[1]} {{#{written[4]}}}"
             continue
-        anchor = slugs.unique(slugs.slug(text), used, counts)
+        anchor = slugs.make_unique(slugs.slug(text), used, counts)
         used.add(anchor)
         github = slug(text)
-        repeats = seen.get(github, 0)
-        if anchor == (f"{github}-{repeats}" if repeats else github) or not _WRITABLE.fullmatch(anchor):
-            seen[github] = repeats + 1
+        repeats = github_counts.get(github, 0)
+        if anchor == (f"{github}-{repeats}" if repeats else github) or not _VALID_ANCHOR.fullmatch(anchor):
+            github_counts[github] = repeats + 1
         else:
-            bare = _ATTRIBUTES.sub("", _CLOSING.sub("", lines[number].rstrip()))
+            bare = _ATTRIBUTES.sub("", _CLOSING_MARKS.sub("", lines[number].rstrip()))
             lines[number] = f"{bare} {{#{anchor}}}"
     return "\n".join(lines)
 
 
-def python_markdown(separator: str = "-", keep_unicode: bool = False) -> Slugs:
+def build_python_markdown_slugs(separator: str = "-", keep_unicode: bool = False) -> Slugs:
     """The slugs of Python-Markdown's `toc`."""
 
     def slugify(text: str) -> str:
@@ -92,48 +92,50 @@ def python_markdown(separator: str = "-", keep_unicode: bool = False) -> Slugs:
     return Slugs(f"toc {separator!r} {keep_unicode}", slugify, "_")
 
 
-def pymdownx(separator: str = "-", case: str = "none", percent_encode: bool = False, form: Form = "NFC") -> Slugs:
+def build_pymdownx_slugs(
+    separator: str = "-", case: str = "none", percent_encode: bool = False, form: Form = "NFC"
+) -> Slugs:
     """The slugs of PyMdown Extensions; `case` is `none`, `lower`, `lower-ascii` or `fold`."""
-    change: dict[str, Callable[[str], str]] = {
+    convert_case: dict[str, Callable[[str], str]] = {
         "lower": str.lower,
         "fold": str.casefold,
         "lower-ascii": lambda text: re.sub("[A-Z]", lambda letter: letter[0].lower(), text),
     }
 
     def slugify(text: str) -> str:
-        text = change.get(case, str)(unicodedata.normalize(form, text).strip())
+        text = convert_case.get(case, str)(unicodedata.normalize(form, text).strip())
         bare = re.sub(r"[^\w\- ]", "", text).replace(" ", separator)
         return quote(bare) if percent_encode else bare
 
     return Slugs(f"pymdownx {separator!r} {case} {percent_encode} {form}", slugify, "_")
 
 
-def _vitepress(text: str) -> str:
+def _make_vitepress_slug(text: str) -> str:
     bare = "".join(mark for mark in unicodedata.normalize("NFKD", text) if not "\u0300" <= mark <= "\u036f")
     bare = re.sub(r"[\x00-\x1f]", "", bare)
     bare = _VITEPRESS_SPECIAL.sub("-", bare).strip("-").lower()
     return f"_{bare}" if bare[:1] in set("0123456789") else bare
 
 
-def _mintlify(text: str) -> str:
-    """Mintlify's slug: characters that an address escapes stay, others become hyphens; then some marks are removed."""
+def _make_mintlify_slug(text: str) -> str:
+    """Mintlify's slug. Letters of all scripts stay, other characters become hyphens, some marks are removed."""
     escaped = quote(re.sub(r"\s+", "-", text.lower().strip()), safe="!~*'()")
-    kept = "%_" if re.search("%[0-9A-F]{2}", escaped) else "_"
-    bare = re.sub(rf"[^A-Za-z0-9{kept}]+", "-", escaped).strip("-")
+    kept_signs = "%_" if re.search("%[0-9A-F]{2}", escaped) else "_"
+    bare = re.sub(rf"[^A-Za-z0-9{kept_signs}]+", "-", escaped).strip("-")
     return _MINTLIFY_DROPPED.sub("", unquote(bare))
 
 
-VITEPRESS = Slugs("vitepress", _vitepress)
-MINTLIFY = Slugs("mintlify", _mintlify, first=2)
+VITEPRESS = Slugs("vitepress", _make_vitepress_slug)
+MINTLIFY = Slugs("mintlify", _make_mintlify_slug, first=2)
 
 
-def _text(raw: str) -> str:
-    """The visible text of a heading, behind it the anchor that it has."""
-    written = _WITH_ID.match(raw)
+def _visible_text(raw: str) -> str:
+    """The visible text of a heading, followed by its explicit anchor if it has one."""
+    written = _HEADING_WITH_ID.match(raw)
     if written:
-        return f"{_text(written[1])} {{#{written[4]}}}"
+        return f"{_visible_text(written[1])} {{#{written[4]}}}"
     raw = _ATTRIBUTES.sub("", raw)
-    return plain(clean(f"# {raw}")) if _MARKED.search(raw) else raw
+    return plain(clean(f"# {raw}")) if _MARKUP.search(raw) else raw
 
 
 def _explicit_anchor(text: str) -> str:

@@ -1,10 +1,10 @@
-"""VitePress: the plain settings of `.vitepress/config.*`, which is a program and is not run."""
+"""VitePress: the plain settings of `.vitepress/config.*`, which is not executed."""
 
 import re
 from pathlib import Path
 
 from search.sources.markdown.includes import Includes
-from search.sources.markdown.sites import Meta, Site, Tree, ignore_rule, read_config, stem
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
 from search.sources.markdown.slugs import VITEPRESS
 from search.sources.request import SourceRequest
 
@@ -14,34 +14,35 @@ _CLEAN = re.compile(r"\bcleanUrls\s*:\s*true\b")
 _EXCLUDED = re.compile(r"\bsrcExclude\s*:\s*\[([^\]]{0,2000})\]")
 
 
-def site(root: Path, request: SourceRequest, named: bool) -> Site | None:
-    """The site whose configuration lies in the folder or in its `docs`."""
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its configuration is in the folder or in its `docs`."""
     for folder in (root, root / "docs"):
         settings = folder / ".vitepress"
-        found = [settings / name for name in _CONFIGS if (settings / name).is_file()]
-        if found or (settings / "config").is_dir():
-            return _site(read_config(root, found[0]) if found else "", root, folder)
-    return _site("", root, root) if named else None
+        files = [settings / name for name in _CONFIGS if (settings / name).is_file()]
+        if files or (settings / "config").is_dir():
+            return _build_site(read_config(root, files[0]) if files else "", root, folder)
+    return _build_site("", root, root) if is_requested else None
 
 
-def _site(config: str, root: Path, folder: Path) -> Site:
-    named = _SOURCE.search(config)
-    source = (folder / named[1]).resolve() if named else folder
+def _build_site(config: str, root: Path, folder: Path) -> Site:
+    source_setting = _SOURCE.search(config)
+    source = (folder / source_setting[1]).resolve() if source_setting else folder
     if not source.is_relative_to(root.resolve()) or not source.is_dir():
         source = folder
     excluded = _EXCLUDED.search(config)
-    unseen = ignore_rule("\n".join(re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1])) if excluded else "")
+    patterns = re.findall(r"[\"'`]([^\"'`\n]+)[\"'`]", excluded[1]) if excluded else []
+    is_excluded = compile_ignore_rules("\n".join(patterns))
     ending = "" if _CLEAN.search(config) else ".html"
 
     def address(name: str, front: Meta) -> str:
-        place, _, last = stem(name).rpartition("/")
-        return place and f"{place}/" if last == "index" else f"{stem(name)}{ending}"
+        folder_path, _, last = remove_ending(name).rpartition("/")
+        return folder_path and f"{folder_path}/" if last == "index" else f"{remove_ending(name)}{ending}"
 
     return Site(
         "vitepress",
         (Tree(source),),
         address,
-        lambda name: not unseen(name),
+        lambda name: not is_excluded(name),
         VITEPRESS,
         Includes("vitepress", root, (source,)),
     )

@@ -7,8 +7,9 @@ from typing import Any, cast
 from docutils import nodes
 
 from search.sources.rst import roles
-from search.sources.rst.site import Site, Target, link
-from search.sources.rst.writer import Writer, escape
+from search.sources.rst.site import Site, Target, relative_link
+from search.sources.rst.writer import Writer
+from search.text.markdown.writer import escape_text
 
 MAX_PARAGRAPH = 20_000  # characters of a paragraph that has references; more is data
 _MARKUP = re.compile(
@@ -19,57 +20,58 @@ _MARKUP = re.compile(
     re.DOTALL,
 )
 _LINKED = re.compile(r"\]\(<?([^()\s<>]{1,1000})|<project:([^<>\s]{1,1000})>")
-_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _ADDRESS = re.compile(r"[#/:]|\.html?$")
 _PAGE = re.compile(r"\.(?:md|rst|txt)$")
 
 
 def resolve(text: str, site: Site, page: str) -> str:
-    """A paragraph with its references as links of Markdown."""
+    """A paragraph with its roles and links as plain Markdown."""
     if len(text) > MAX_PARAGRAPH:
         return text
     writer = Writer(cast(Any, nodes.document)(None, None))
 
-    def replace(found: re.Match[str]) -> str:
-        if found["role"]:
-            return writer.line(roles.render(found["role"].lower(), " ".join(found["content"].split()), site, page))
-        if target := found["target"] or found["address"]:
-            return _link(found["text"] or "", target.removeprefix("project:"), site, page)
-        return found[0]
+    def replace(match: re.Match[str]) -> str:
+        if match["role"]:
+            return writer.line(roles.render_role(match["role"].lower(), " ".join(match["content"].split()), site, page))
+        if target := match["target"] or match["address"]:
+            return _link(match["text"] or "", target.removeprefix("project:"), site, page)
+        return match[0]
 
     return _MARKUP.sub(replace, text)
 
 
-def referred(source: str, site: Site, page: str) -> Iterator[str]:
-    """The present targets of a page's links: its digest depends on them. `Site.referred` has those of roles."""
+def link_targets(source: str, site: Site, page: str) -> Iterator[str]:
+    """The present targets of a page's links. Its digest depends on them, and on `Site.link_targets` for roles."""
     for target, name in _LINKED.findall(source):
         target = name or target.removeprefix("project:")
-        yield str(_target(target, site, page) or _is_name(target, site, page))
+        yield str(_find_target(target, site, page) or _is_name(target, site, page))
 
 
 def _link(text: str, target: str, site: Site, page: str) -> str:
-    there = _target(target, site, page)
-    if there:
-        return f"[{text or escape(there.title) or target}]({link(page, there.page, there.anchor)})"
+    destination = _find_target(target, site, page)
+    if destination:
+        address = relative_link(page, destination.page, destination.anchor)
+        return f"[{text or escape_text(destination.title) or target}]({address})"
     if _is_name(target, site, page):
         return text or f"`{target}`"
     return f"[{text or target}]({target})"
 
 
 def _is_name(target: str, site: Site, page: str) -> bool:
-    """Whether a link's target is a name, of a function perhaps, and neither an address nor a file."""
-    return not _ADDRESS.search(target) and not site.included(target, page)
+    """Whether a link's target is a name (for example of a function), and neither an address nor a file."""
+    return not _ADDRESS.search(target) and not site.find_include(target, page)
 
 
-def _target(target: str, site: Site, page: str) -> Target | None:
-    """The heading or the label on this site that a link means, by file or by name."""
-    if _ELSEWHERE.match(target):
+def _find_target(target: str, site: Site, page: str) -> Target | None:
+    """The heading or the label on this site to which a link leads, by file or by name."""
+    if _EXTERNAL.match(target):
         return None
     file, _, anchor = target.partition("#")
     if not file:
-        return site.headings.get(page, {}).get(anchor) or site.label(anchor)
-    name = site.page(file, page)
-    if name in site.titles and (_PAGE.search(file) or not site.label(target)):
-        found = site.headings.get(name, {}).get(anchor) if anchor else None
-        return found or Target(name, anchor, site.titles[name])
-    return site.label(target)
+        return site.headings.get(page, {}).get(anchor) or site.find_label(anchor)
+    name = site.resolve_page(file, page)
+    if name in site.titles and (_PAGE.search(file) or not site.find_label(target)):
+        heading = site.headings.get(name, {}).get(anchor) if anchor else None
+        return heading or Target(name, anchor, site.titles[name])
+    return site.find_label(target)

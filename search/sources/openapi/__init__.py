@@ -1,7 +1,7 @@
-"""OpenAPI 3 documents: a page for each operation and each tag, and one for the API.
+"""Read an OpenAPI 3 document: one page for each operation, one for each tag, and one for the API.
 
-Paths are those of Mintlify, the tag and then the summary: `/users/list-users`. Redoc and Swagger UI show everything on
-a single page, so there the pages have addresses in it: `#tag/Users/operation/listUsers`, `#/Users/listUsers`.
+A page's path is the one that Mintlify gives it, the tag and then the summary: `/users/list-users`. Redoc and Swagger UI
+show everything on a single page. There an address is a fragment: `#tag/Users/operation/listUsers`, `#/Users/listUsers`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,138 +11,146 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from docsite.core.paths import normalize
-from search.sources import Draft, Item, LeftOut, Page, digest_of
+from search.sources import Draft, ExcludedPage, Item, Page, compute_digest
 from search.sources.generators import RENDERERS
-from search.sources.openapi import pages, places
+from search.sources.openapi import addresses, pages
 from search.sources.openapi.loading import MAX_BYTES
-from search.sources.openapi.spec import Operation, Spec, items, mapping, text
+from search.sources.openapi.spec import Operation, Spec, as_list, as_mapping, as_text
 from search.sources.request import SourceRequest
 from search.sources.web.fetch import Fetcher, Limits
 
-WHOLE = Limits(MAX_BYTES, 60.0)
-OVERVIEW = "/overview"  # what the page of the API is called
-MAX_PATH = 380  # characters, so that a number fits behind it
-Shown = tuple[Operation, str]  # with the path of its page
+DOCUMENT_LIMITS = Limits(MAX_BYTES, 60.0)
+OVERVIEW = "/overview"  # path of the API's page
+MAX_PATH = 380  # characters; leaves room for a number
+OperationPath = tuple[Operation, str]  # an operation and the path of its page
 _ENDINGS = (".json", ".yaml", ".yml")
 _HIDDEN = ("x-internal", "x-hidden", "x-excluded")
 
 
 def recognizes(request: SourceRequest) -> bool:
-    """Whether the location names a document in JSON or YAML, or the request a renderer of such documents."""
+    """Whether the location names a JSON or YAML file, or the request names a renderer of OpenAPI documents."""
     if request.is_remote:
         return urlsplit(request.location).path.lower().endswith(_ENDINGS) or request.generator in RENDERERS
     return request.file is not None and request.file.suffix.lower() in _ENDINGS
 
 
 def read(request: SourceRequest) -> Iterator[Item]:
-    """The pages of the document. Raises ValueError when it is none."""
+    """The pages of the document. Raises ValueError when it is no OpenAPI 3 document."""
     return read_file(request.file, request) if request.file else read_address(request)
 
 
 def read_file(file: Path, request: SourceRequest) -> Iterator[Item]:
-    """The pages of a document, and of the files beside it that it refers to. Raises ValueError when it is none."""
+    """The pages of a document on disk. It may refer to other files in its folder. Raises ValueError like `read`."""
     try:
         spec = Spec.from_file(file)
     except ValueError as wrong:
         raise ValueError(f"{file.name} {wrong}") from None
-    return _pages(spec, file.name, request.generator)
+    return _build_drafts(spec, file.name, request.generator)
 
 
 def read_address(request: SourceRequest) -> Iterator[Item]:
-    """The pages of a document on the web, which stands alone. Raises ValueError when it is none."""
+    """The pages of a document on the web. It may not refer to other files. Raises ValueError like `read`."""
     name = urlsplit(request.location).path.rpartition("/")[2]
     with Fetcher(request) as fetcher:
-        raw = fetcher.get(request.location, caps=WHOLE).body
+        raw = fetcher.get(request.location, limits=DOCUMENT_LIMITS).body
     try:
         spec = Spec.from_bytes(raw)
     except ValueError as wrong:
         raise ValueError(f"{name} {wrong}") from None
-    return _pages(spec, name, request.generator)
+    return _build_drafts(spec, name, request.generator)
 
 
-def _pages(spec: Spec, name: str, generator: str) -> Iterator[Item]:
-    """A draft for each page. All pages are built again when anything in the document changes."""
-    taken = {OVERVIEW: 0}
-    shown: list[Shown] = []
+def _build_drafts(spec: Spec, name: str, generator: str) -> Iterator[Item]:
+    """A draft for each page. Each digest covers the whole document, so any change builds all pages again."""
+    last_numbers = {OVERVIEW: 0}
+    operations: list[OperationPath] = []
 
-    def draft(origin: str, path: str, make: Callable[[], Page]) -> Draft:
-        return Draft(origin, path, digest_of(spec.digest, generator, origin, path), make)
+    def draft(origin: str, path: str, build: Callable[[], Page]) -> Draft:
+        return Draft(origin, path, compute_digest(spec.digest, generator, origin, path), build)
 
     for operation in spec.operations():
         origin = f"{name}: {operation.method} {operation.path}"
-        if hidden := next((sign for sign in _HIDDEN if operation.raw.get(sign) is True), ""):
-            yield LeftOut(origin, f"`{hidden}` is set")
+        if hidden := next((field for field in _HIDDEN if operation.raw.get(field) is True), ""):
+            yield ExcludedPage(origin, f"`{hidden}` is set")
             continue
-        path = _free(places.path_of(operation), taken)
-        shown.append((operation, path))
-        yield draft(origin, path, partial(_of_operation, spec, operation, origin, path, generator))
-    listed: list[tuple[str, str, str]] = []
-    for tag, (about, within) in _tags(spec, shown).items():
-        path = _free(places.tag_path(tag), taken)
-        listed.append((tag, text(about.get("description")), _link(path)))
-        yield draft(f"{name}: tag {tag}", path, partial(_of_tag, tag, about, within, path, generator))
-    yield draft(name, OVERVIEW, partial(_of_api, spec, listed, name))
+        path = _make_unique_path(addresses.make_operation_path(operation), last_numbers)
+        operations.append((operation, path))
+        yield draft(origin, path, partial(_build_operation_page, spec, operation, origin, path, generator))
+    tag_links: list[tuple[str, str, str]] = []
+    for tag, (tag_object, tag_operations) in _group_by_tag(spec, operations).items():
+        path = _make_unique_path(addresses.make_tag_path(tag), last_numbers)
+        tag_links.append((tag, as_text(tag_object.get("description")), _quote_link(path)))
+        yield draft(
+            f"{name}: tag {tag}", path, partial(_build_tag_page, tag, tag_object, tag_operations, path, generator)
+        )
+    yield draft(name, OVERVIEW, partial(_build_api_page, spec, tag_links, name))
 
 
-def _of_operation(spec: Spec, operation: Operation, origin: str, path: str, generator: str) -> Page:
+def _build_operation_page(spec: Spec, operation: Operation, origin: str, path: str, generator: str) -> Page:
     return Page(
         origin=origin,
         path=path,
-        markdown=pages.operation_page(spec, operation),
+        markdown=pages.render_operation_page(spec, operation),
         title=operation.name,
-        description=pages.summary_of(operation.raw),
+        description=pages.extract_summary(operation.raw),
         tags=tuple(operation.tags),
         keywords=tuple(filter(None, [operation.id, f"{operation.method} {operation.path}", operation.path])),
-        address=places.address_of(operation, generator),
+        address=addresses.make_operation_address(operation, generator),
     )
 
 
-def _of_tag(tag: str, about: dict[str, Any], within: list[Shown], path: str, generator: str) -> Page:
-    """The page of a tag. Where a site has none, its address is that of the tag's first operation."""
-    first = _link(within[0][1]) if within else "/"
+def _build_tag_page(
+    tag: str, tag_object: dict[str, Any], operations: list[OperationPath], path: str, generator: str
+) -> Page:
+    """The page of a tag. A site without tag pages gets the address of the tag's first operation."""
+    first = _quote_link(operations[0][1]) if operations else "/"
     return Page(
         origin=f"tag {tag}",
         path=path,
-        markdown=pages.tag_page(tag, about, ((operation, _link(at)) for operation, at in within)),
-        title=text(about.get("x-displayName")) or tag,
-        description=pages.summary_of(about),
+        markdown=pages.render_tag_page(tag, tag_object, ((operation, _quote_link(at)) for operation, at in operations)),
+        title=as_text(tag_object.get("x-displayName")) or tag,
+        description=pages.extract_summary(tag_object),
         tags=(tag,),
-        address=places.tag_address(tag, generator) or first,
+        address=addresses.make_tag_address(tag, generator) or first,
     )
 
 
-def _of_api(spec: Spec, listed: list[tuple[str, str, str]], origin: str) -> Page:
-    info = mapping(spec.root.get("info"))
+def _build_api_page(spec: Spec, tag_links: list[tuple[str, str, str]], origin: str) -> Page:
+    info = as_mapping(spec.root.get("info"))
     return Page(
         origin=origin,
         path=OVERVIEW,
-        markdown=pages.api_page(spec, listed),
-        title=text(info.get("title")) or "API",
-        description=text(info.get("summary")) or pages.summary_of(info),
+        markdown=pages.render_api_page(spec, tag_links),
+        title=as_text(info.get("title")) or "API",
+        description=as_text(info.get("summary")) or pages.extract_summary(info),
         address="/",
     )
 
 
-def _tags(spec: Spec, shown: Iterable[Shown]) -> dict[str, tuple[dict[str, Any], list[Shown]]]:
-    """What the document says of each tag, and its operations: first the tags that it lists, then others in use."""
-    told = {text(one.get("name")): one for one in map(mapping, items(spec.root.get("tags")))}
-    tags: dict[str, tuple[dict[str, Any], list[Shown]]] = {tag: (about, []) for tag, about in told.items() if tag}
-    for operation, path in shown:
+def _group_by_tag(
+    spec: Spec, operations: Iterable[OperationPath]
+) -> dict[str, tuple[dict[str, Any], list[OperationPath]]]:
+    """The tag object and the operations of each tag: first the tags that the document lists, then other used tags."""
+    listed_tags = {as_text(one.get("name")): one for one in map(as_mapping, as_list(spec.root.get("tags")))}
+    tags: dict[str, tuple[dict[str, Any], list[OperationPath]]] = {
+        tag: (tag_object, []) for tag, tag_object in listed_tags.items() if tag
+    }
+    for operation, path in operations:
         for tag in operation.tags:
             tags.setdefault(tag, ({}, []))[1].append((operation, path))
     return tags
 
 
-def _free(path: str, taken: dict[str, int]) -> str:
-    """The path, or the path with the first free number. `taken` has the last number of each path."""
-    wanted = free = normalize(quote(path or "unnamed"))[:MAX_PATH]
-    while free in taken:
-        taken[wanted] += 1
-        free = f"{wanted}-{taken[wanted]}"
-    taken[free] = 0
-    return free
+def _make_unique_path(path: str, last_numbers: dict[str, int]) -> str:
+    """The path, with a number if it is taken. `last_numbers` has each taken path with its last number."""
+    base = path = normalize(quote(path or "unnamed"))[:MAX_PATH]
+    while path in last_numbers:
+        last_numbers[base] += 1
+        path = f"{base}-{last_numbers[base]}"
+    last_numbers[path] = 0
+    return path
 
 
-def _link(path: str) -> str:
-    """A page's path as a link from pages beside it, and as an address below the place where the pages begin."""
+def _quote_link(path: str) -> str:
+    """Percent-encode a page's path as a link relative to the path prefix of the source."""
     return quote(path.lstrip("/"))

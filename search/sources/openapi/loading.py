@@ -8,7 +8,7 @@ import yaml
 
 MAX_BYTES = 20 * 1024 * 1024
 MAX_DEPTH = 200
-MAX_MERGED = 100_000  # keys that `<<` may copy: it is the one way for YAML to grow as it is read
+MAX_MERGED = 100_000  # keys that `<<` may copy; only `<<` makes YAML grow while it is loaded
 
 _INTEGER = re.compile(r"[-+]?\d{1,18}")
 _NUMBER = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d{1,3})?")
@@ -20,16 +20,16 @@ _CONSTANTS = {
 
 
 def load(raw: bytes) -> dict[str, Any]:
-    """The object in some JSON or YAML. Raises ValueError with the end of a sentence: "is not UTF-8".
+    """The object in a JSON or YAML file. Raises ValueError with the end of a sentence: "is not UTF-8".
 
-    An alias is the very value that it names, so a nested value may be far larger
-    than the file and may contain itself: walk through it with a budget.
+    An alias gives the same Python object as its anchor. So a nested value may be far larger than the file, and may
+    contain itself: limit every walk through it.
     """
     if len(raw) > MAX_BYTES:
         raise ValueError("is larger than 20 MiB")
     try:
         text = raw.decode("utf-8-sig")
-        value = _json(text) if text.lstrip().startswith("{") else _yaml(text)
+        value = _load_json(text) if text.lstrip().startswith("{") else _load_yaml(text)
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8") from None
     except RecursionError:
@@ -39,15 +39,15 @@ def load(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def _json(text: str) -> Any:
+def _load_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        return _yaml(text)  # which has braces, too
+        return _load_yaml(text)  # YAML also has mappings in braces
 
 
-class _Mapping:
-    """A mapping that is being read: the key that waits for its value, and what `<<` brings."""
+class _OpenMapping:
+    """A mapping that is not closed yet: the key that has no value yet, and the values of `<<`."""
 
     def __init__(self) -> None:
         self.value: dict[str, Any] = {}
@@ -55,75 +55,75 @@ class _Mapping:
         self.merged: list[Any] = []
 
 
-def _yaml(text: str) -> Any:
-    """The first document of some YAML, as YAML 1.2 has it: `no` is a word, and so is a date.
+def _load_yaml(text: str) -> Any:
+    """Load the first document by the rules of YAML 1.2: `no` and dates are text.
 
-    It is read event by event, since the loaders of PyYAML end the process on deep nesting.
+    It is built from events, because PyYAML's own loaders crash the process on deep nesting.
     """
     try:
-        return _Reader().read(text)
+        return _Builder().build(text)
     except yaml.YAMLError as wrong:
         mark = getattr(wrong, "problem_mark", None)
         raise ValueError(f"is neither JSON nor YAML{f' (line {mark.line + 1})' if mark else ''}") from None
 
 
-class _Reader:
-    """One pass over the events of a document."""
+class _Builder:
+    """Builds the value of a document from its YAML events."""
 
     def __init__(self) -> None:
-        self.open: list[_Mapping | list[Any]] = []
+        self.open: list[_OpenMapping | list[Any]] = []
         self.anchors: dict[str, Any] = {}
         self.merged = 0
         self.result: Any = None
 
-    def read(self, text: str) -> Any:
+    def build(self, text: str) -> Any:
         """The value of the first document."""
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             if isinstance(event, yaml.ScalarEvent):
-                self._put(event.value if self._wants_key() else _scalar(event), event.anchor)
+                self._add(event.value if self._expects_key() else _parse_scalar(event), event.anchor)
             elif isinstance(event, yaml.AliasEvent):
                 if event.anchor not in self.anchors:
                     raise ValueError(f"has an alias of nothing: {event.anchor}")
-                self._put(self.anchors[event.anchor], None)
+                self._add(self.anchors[event.anchor], None)
             elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-                opened: _Mapping | list[Any] = [] if isinstance(event, yaml.SequenceStartEvent) else _Mapping()
+                opened: _OpenMapping | list[Any] = [] if isinstance(event, yaml.SequenceStartEvent) else _OpenMapping()
                 if len(self.open) == MAX_DEPTH:
                     raise ValueError("is nested too deeply")
-                self._put(opened if isinstance(opened, list) else opened.value, event.anchor)
+                self._add(opened if isinstance(opened, list) else opened.value, event.anchor)
                 self.open.append(opened)
             elif isinstance(event, yaml.CollectionEndEvent):
                 closed = self.open.pop()
-                if isinstance(closed, _Mapping) and closed.merged:
+                if isinstance(closed, _OpenMapping) and closed.merged:
                     self._merge(closed)
             elif isinstance(event, yaml.DocumentEndEvent):
                 break
         return self.result
 
-    def _wants_key(self) -> bool:
-        return bool(self.open) and isinstance(self.open[-1], _Mapping) and self.open[-1].key is None
+    def _expects_key(self) -> bool:
+        return bool(self.open) and isinstance(self.open[-1], _OpenMapping) and self.open[-1].key is None
 
-    def _put(self, value: Any, anchor: str | None) -> None:
-        """A value where it belongs: in what is open, as a key or as a key's value."""
+    def _add(self, value: Any, anchor: str | None) -> None:
+        """Add a value to the innermost open collection: as a list item, a key, or the value of a key."""
         if anchor:
             self.anchors[anchor] = value
         if not self.open:
             self.result = value
             return
-        around = self.open[-1]
-        if isinstance(around, list):
-            around.append(value)
-        elif around.key is None:
+        parent = self.open[-1]
+        if isinstance(parent, list):
+            parent.append(value)
+        elif parent.key is None:
             if isinstance(value, dict | list):
                 raise ValueError("has a key that is not text")
-            around.key = str(value)
-        elif around.key == "<<":
-            around.merged.append(value)
-            around.key = None
+            parent.key = str(value)
+        elif parent.key == "<<":
+            parent.merged.append(value)
+            parent.key = None
         else:
-            around.value[around.key] = value
-            around.key = None
+            parent.value[parent.key] = value
+            parent.key = None
 
-    def _merge(self, mapping: _Mapping) -> None:
+    def _merge(self, mapping: _OpenMapping) -> None:
         sources = (one for value in mapping.merged for one in (value if isinstance(value, list) else [value]))
         for source in sources:
             if isinstance(source, dict):
@@ -134,8 +134,8 @@ class _Reader:
                     mapping.value.setdefault(key, value)
 
 
-def _scalar(event: yaml.ScalarEvent) -> Any:
-    """A scalar that is written without quotes may be a number or a constant."""
+def _parse_scalar(event: yaml.ScalarEvent) -> Any:
+    """The value of a scalar. Without quotes it may be a number or a constant."""
     text: str = event.value
     if not event.implicit[0]:
         return text

@@ -1,4 +1,4 @@
-"""An OpenAPI document: its parts, and what its references mean."""
+"""An OpenAPI document: its operations, and the resolution of its references."""
 
 import posixpath
 import re
@@ -8,22 +8,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from search.sources import UNSTORABLE, digest_of
-from search.sources.files import read_inside
+from search.sources import UNSTORABLE, compute_digest
+from search.sources.files import read_in_folder
 from search.sources.openapi.loading import MAX_BYTES, load
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 MAX_FILES = 200  # that a document may refer to
-MAX_PATH = 100  # fields: many paths may refer to the same large object
+MAX_PATH = 100  # fields of one path; many paths may refer to the same large object
 MAX_SUMMARY = 150
-_MAX_STEPS = 20  # from a reference to what it means
-_FILE = re.compile(rb"""\$ref["']?\s*:\s*["']?([^"'#\s,}]+\.(?:json|ya?ml))""")
+_MAX_STEPS = 20  # from reference to reference
+_FILE_REFERENCE = re.compile(rb"""\$ref["']?\s*:\s*["']?([^"'#\s,}]+\.(?:json|ya?ml))""")
 
 
 class Operation(NamedTuple):
-    """What can be called: `method` is in upper case, and `WEBHOOK` for what calls the reader; `path` is then its name.
+    """An operation or a webhook. `raw` is its object.
 
-    `pointer` is its JSON pointer. `common` holds the parameters and servers of the path that it is one of.
+    - `method` is in upper case; `WEBHOOK` for a webhook, whose `path` is its name.
+    - `pointer` is the JSON pointer to the operation.
+    - `common` is the path item, with parameters and servers that all operations of the path share.
     """
 
     method: str
@@ -34,93 +36,97 @@ class Operation(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What its page is called."""
+        """The title of its page."""
         return self.summary or self.id or f"{self.method} {self.path}"
 
     @property
     def summary(self) -> str:
-        """Its summary, unless that is a whole description."""
-        summary = " ".join(text(self.raw.get("summary")).split())
+        """The summary; empty when it is as long as a description."""
+        summary = " ".join(as_text(self.raw.get("summary")).split())
         return summary if len(summary) <= MAX_SUMMARY else ""
 
     @property
     def id(self) -> str:
-        """Its `operationId`, which need not be there."""
-        return text(self.raw.get("operationId"))
+        """The `operationId`; may be empty."""
+        return as_text(self.raw.get("operationId"))
 
     @property
     def tags(self) -> list[str]:
-        """The names of its tags; the first is where it is shown."""
-        return [tag for tag in map(text, items(self.raw.get("tags"))) if tag]
+        """The names of its tags. Renderers show it below the first one."""
+        return [tag for tag in map(as_text, as_list(self.raw.get("tags"))) if tag]
 
 
 class Spec:
-    """A document of OpenAPI 3, with the files that it refers to. `digest` is of them all."""
+    """An OpenAPI 3 document with the files that it refers to. `digest` covers all of them."""
 
     def __init__(self, files: dict[str, dict[str, Any]], digest: str, name: str) -> None:
-        """`files` by path from the folder that holds them; `name` is that of the document itself."""
+        """`files` maps paths, relative to the document's folder, to contents. `name` is the path of the document."""
         self.files, self.digest = files, digest
         self.root = files[name]
         self.name = name
 
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "") -> "Spec":
-        """A document that stands alone. Raises ValueError with the end of a sentence."""
-        return cls({name: _validate(load(raw))}, digest_of(raw), name)
+        """Load a document without other files. Raises ValueError with the end of a sentence."""
+        return cls({name: _validate(load(raw))}, compute_digest(raw), name)
 
     @classmethod
     def from_file(cls, file: Path) -> "Spec":
-        """A document and the files beside and below it that it refers to; others it refers to are left alone."""
+        """Load a document and the files in its folder that it refers to. Raises ValueError with the end of a sentence.
+
+        References to other files stay unresolved.
+        """
         folder = file.parent.resolve()
         files: dict[str, dict[str, Any]] = {}
         raws: list[bytes] = []
-        waiting = [file.name]
-        for name in waiting:
+        queue = [file.name]
+        for name in queue:
             try:
-                raw = read_inside(folder, folder / name, MAX_BYTES)
+                raw = read_in_folder(folder, folder / name, MAX_BYTES)
             except ValueError:
                 if not raws:
                     raise
                 continue
-            if len(waiting) > MAX_FILES or sum(map(len, raws)) + len(raw) > MAX_BYTES:
+            if len(queue) > MAX_FILES or sum(map(len, raws)) + len(raw) > MAX_BYTES:
                 continue
-            files[name] = _with_paths(_load(raw), name) if raws else _validate(load(raw))
+            files[name] = _rewrite_references(_load_or_empty(raw), name) if raws else _validate(load(raw))
             raws.append(raw)
-            named = (_beside(name, found.decode("utf-8", "replace")) for found in _FILE.findall(raw))
-            waiting += [found for found in dict.fromkeys(named) if found not in waiting]
-        return cls(files, digest_of(*raws), file.name)
+            references = (match.decode("utf-8", "replace") for match in _FILE_REFERENCE.findall(raw))
+            paths = dict.fromkeys(_resolve_relative_path(name, reference) for reference in references)
+            queue += [path for path in paths if path not in queue]
+        return cls(files, compute_digest(*raws), file.name)
 
     def resolve(self, node: Any) -> dict[str, Any]:
-        """An object, or the one that its reference means, with what stands beside the reference.
+        """The object, or the object that it refers to, merged with the fields next to the `$ref`.
 
-        Nothing, where a reference leads nowhere or to another host.
+        These fields win. A reference to nothing or to another host gives only these fields.
         """
-        beside: dict[str, Any] = {}
+        siblings: dict[str, Any] = {}
         for _ in range(_MAX_STEPS):
             if not isinstance(node, dict):
-                return beside
+                return siblings
             reference = node.get("$ref")
             if not isinstance(reference, str):
-                return {**node, **beside} if beside else node
-            beside = {**{key: value for key, value in node.items() if key != "$ref"}, **beside}
-            node = self._at(reference)
-        return beside
+                return {**node, **siblings} if siblings else node
+            siblings = {**{key: value for key, value in node.items() if key != "$ref"}, **siblings}
+            node = self._look_up(reference)
+        return siblings
 
     def operations(self) -> Iterator[Operation]:
-        """What can be called, then the webhooks, in the order of the document."""
+        """The operations, then the webhooks, in the order of the document."""
         for field in ("paths", "webhooks", "x-webhooks"):
-            for key, item in mapping(self.root.get(field)).items():
-                path = storable(key)
-                common = self.resolve(item)
+            for key, path_item in as_mapping(self.root.get(field)).items():
+                path = remove_unstorable(key)
+                common = self.resolve(path_item)
                 for method, raw in islice(common.items(), MAX_PATH):
                     if method in METHODS and isinstance(raw, dict):
                         pointer = f"/{field}/{path.replace('~', '~0').replace('/', '~1')}/{method}"
                         verb = method.upper() if field == "paths" else "WEBHOOK"
                         yield Operation(verb, path, pointer, raw, common)
 
-    def _at(self, reference: str) -> Any:
-        place, _, pointer = reference.partition("#")
-        node: Any = self.files.get(posixpath.normpath(place) if place else self.name)
+    def _look_up(self, reference: str) -> Any:
+        path, _, pointer = reference.partition("#")
+        node: Any = self.files.get(posixpath.normpath(path) if path else self.name)
         for step in pointer.split("/")[1:]:
             step = unquote(step).replace("~1", "/").replace("~0", "~")
             if isinstance(node, list):
@@ -130,31 +136,32 @@ class Spec:
         return node
 
 
-def text(value: Any) -> str:
-    """A value that should be text; nothing where it is none."""
-    return storable(str(value)).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+def as_text(value: Any) -> str:
+    """The value as text; empty if it is neither text nor a number."""
+    is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return remove_unstorable(str(value)).strip() if is_text else ""
 
 
-def storable(words: str) -> str:
-    """Text without what a database or UTF-8 cannot have: NUL, and halves of surrogate pairs."""
-    return UNSTORABLE.sub("", words)
+def remove_unstorable(text: str) -> str:
+    """The text without NUL and halves of surrogate pairs, which databases and UTF-8 do not allow."""
+    return UNSTORABLE.sub("", text)
 
 
-def items(value: Any) -> list[Any]:
-    """A value that should be a list."""
+def as_list(value: Any) -> list[Any]:
+    """The value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 
-def mapping(value: Any) -> dict[str, Any]:
-    """A value that should be an object."""
+def as_mapping(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def _validate(root: dict[str, Any]) -> dict[str, Any]:
-    """The root of a document of OpenAPI 3."""
+    """Return the root of an OpenAPI 3 document. Raises ValueError with the end of a sentence for any other."""
     if "swagger" in root:
-        raise ValueError(f"is Swagger {text(root['swagger'])[:10]}; convert it to OpenAPI 3 first")
-    version = text(root.get("openapi"))
+        raise ValueError(f"is Swagger {as_text(root['swagger'])[:10]}; convert it to OpenAPI 3 first")
+    version = as_text(root.get("openapi"))
     if not version:
         raise ValueError("is no OpenAPI document: it has no `openapi` field")
     if not version.startswith("3"):
@@ -162,30 +169,30 @@ def _validate(root: dict[str, Any]) -> dict[str, Any]:
     return root
 
 
-def _load(raw: bytes) -> dict[str, Any]:
-    """A file that is referred to; empty when it is none that can be read."""
+def _load_or_empty(raw: bytes) -> dict[str, Any]:
+    """Load a referenced file; empty when it cannot be read."""
     try:
         return load(raw)
     except ValueError:
         return {}
 
 
-def _beside(name: str, reference: str) -> str:
-    """The file that is meant by a reference in another one, from the folder of the document on."""
+def _resolve_relative_path(name: str, reference: str) -> str:
+    """The path of the file that file `name` refers to, relative to the document's folder."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(reference)))
 
 
-def _with_paths(root: dict[str, Any], name: str) -> dict[str, Any]:
-    """A file whose references are written from the folder of the document on."""
+def _rewrite_references(root: dict[str, Any], name: str) -> dict[str, Any]:
+    """Make all references in the file `name` relative to the document's folder. Changes and returns `root`."""
     seen: set[int] = set()
-    waiting: list[Any] = [root]
-    while waiting:
-        node = waiting.pop()
+    queue: list[Any] = [root]
+    while queue:
+        node = queue.pop()
         if not isinstance(node, dict | list) or id(node) in seen:
             continue
         seen.add(id(node))
         if isinstance(node, dict) and isinstance(reference := node.get("$ref"), str) and "://" not in reference:
-            place, hash_, pointer = reference.partition("#")
-            node["$ref"] = f"{_beside(name, place) if place else name}{hash_}{pointer}"
-        waiting += node.values() if isinstance(node, dict) else node
+            path, hash_, pointer = reference.partition("#")
+            node["$ref"] = f"{_resolve_relative_path(name, path) if path else name}{hash_}{pointer}"
+        queue += node.values() if isinstance(node, dict) else node
     return root

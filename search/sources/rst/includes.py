@@ -11,45 +11,47 @@ from docutils.parsers.rst import Directive, directives
 from docutils.parsers.rst.directives import tables
 from docutils.statemachine import StringList, string2lines
 
+from search.sources.files import read_text_in_folder
+from search.sources.rst.base import BaseDirective, bold_title, code_block, register, scope_of
 from search.sources.rst.directives import prepare
-from search.sources.rst.markup import Markup, bold, code_block, scope_of
-from search.sources.rst.scope import MAX_INCLUDES, TooMuch
-from search.sources.rst.site import MAX_BYTES, MAX_PARSED, MAX_WRITTEN, Site, place_of, plain
+from search.sources.rst.scope import MAX_INCLUDES, PageTooComplex
+from search.sources.rst.site import MAX_BYTES, MAX_MARKDOWN, MAX_PARSED, Site, resolve_path, strip_markup
 
-MAX_CODE = 200_000  # characters of a file that is shown
-_INCLUDED = re.compile(r"include *(?:::|\})\s*(\S[^\n]*)|:file:[ \t]+(\S[^\n]*)", re.IGNORECASE)
+MAX_CODE = 200_000  # characters of a file that is shown as code
+_INCLUDE = re.compile(r"include *(?:::|\})\s*(\S[^\n]*)|:file:[ \t]+(\S[^\n]*)", re.IGNORECASE)
 _LANGUAGES = {"py": "python", "sh": "bash", "yml": "yaml", "txt": "", "cfg": "ini", "rb": "ruby", "rs": "rust"}
 _NUMBER = re.compile(r"-?\d{1,9}")
+_RANGE = re.compile(r"\s*(?=-?\s*\d)(\d{0,9})\s*(?:(-)\s*(\d{0,9})\s*)?")
 
 
-class Include(Markup):
-    """Another file as if it stood here, or as code."""
+@register("include")
+def include(directive: BaseDirective) -> list[nodes.Node]:
+    """Read another file as if its text were here, or show it as code."""
+    text = "\n".join(select_lines(_read_file(directive, directive.argument).split("\n"), directive.options))
+    if "literal" in directive.options or "code" in directive.options:
+        return [_limited_code(directive, text, directive.options.get("code", ""))]
+    directive.scope.included_characters += len(text)
+    if directive.scope.included_characters > MAX_PARSED:
+        raise PageTooComplex(f"includes more than {MAX_PARSED} characters")
+    lines = string2lines(prepare(text), convert_whitespace=True)
+    directive.state_machine.insert_input(lines, resolve_path(directive.argument, _current_file(directive)))
+    return []
 
-    def run(self) -> list[nodes.Node]:
-        text = "\n".join(select_lines(read(self, self.argument).split("\n"), self.options))
-        if "literal" in self.options or "code" in self.options:
-            return [shorten(self, text, self.options.get("code", ""))]
-        self.scope.included += len(text)
-        if self.scope.included > MAX_PARSED:
-            raise TooMuch(f"includes more than {MAX_PARSED} characters")
-        lines = string2lines(prepare(text), convert_whitespace=True)
-        self.state_machine.insert_input(lines, place_of(self.argument, source_of(self)))
-        return []
 
-
-class LiteralInclude(Markup):
-    """Another file, or a part of it, as code."""
-
-    def run(self) -> list[nodes.Node]:
-        text = read(self, self.argument)
-        lines = text.split("\n")
-        if name := self.options.get("pyobject"):
-            self.scope.spend(len(text) // 100)
-            lines = lines[_python_object(text[:MAX_PARSED], name)]
-        language = self.options.get("language") or self.argument.rpartition(".")[2]
-        code = shorten(self, "\n".join(select_lines(lines, self.options)), _LANGUAGES.get(language, language))
-        caption = self.options.get("caption")
-        return [code] if caption is None else [bold(nodes.Text(plain(caption) or self.argument)), code]
+@register("literalinclude")
+def include_code(directive: BaseDirective) -> list[nodes.Node]:
+    """Show another file, or a part of it, as code."""
+    text = _read_file(directive, directive.argument)
+    lines = text.split("\n")
+    if name := directive.options.get("pyobject"):
+        directive.scope.spend(len(text) // 100)
+        lines = lines[_python_object(text[:MAX_PARSED], name)]
+    language = directive.options.get("language") or directive.argument.rpartition(".")[2]
+    text = "\n".join(select_lines(lines, directive.options))
+    code = _limited_code(directive, text, _LANGUAGES.get(language, language))
+    caption = directive.options.get("caption")  # an empty one stands for the name of the file
+    title = "" if caption is None else strip_markup(caption) or directive.argument
+    return [*bold_title(nodes.Text(title)), code]
 
 
 class CSVTable(tables.CSVTable):
@@ -57,7 +59,7 @@ class CSVTable(tables.CSVTable):
 
     def run(self) -> Sequence[nodes.table | nodes.system_message]:
         if file := self.options.pop("file", ""):
-            self.content = StringList(prepare(read(self, file)).split("\n"), source=file)
+            self.content = StringList(prepare(_read_file(self, file)).split("\n"), source=file)
         return super().run()
 
     def extend_short_rows_with_empty_cells(self, columns: int, parts: Any) -> None:
@@ -66,50 +68,51 @@ class CSVTable(tables.CSVTable):
         super().extend_short_rows_with_empty_cells(columns, parts)
 
 
-def read(directive: Directive, file: str) -> str:
-    """The text of a file that a directive names; empty when it may not be read. Raises TooMuch."""
+directives.register_directive("csv-table", CSVTable)
+
+
+def _read_file(directive: Directive, file: str) -> str:
+    """The text of a file that a directive names; empty when it may not be read. Raises PageTooComplex."""
     scope = scope_of(directive)
-    scope.includes += 1
-    if scope.includes > MAX_INCLUDES:
+    scope.include_count += 1
+    if scope.include_count > MAX_INCLUDES:
         return ""
-    text = text_of(scope.site, file, source_of(directive) or scope.page)
+    text = read_text(scope.site, file, _current_file(directive) or scope.page)
     scope.spend(len(text) // 1000)
     return text
 
 
-def shorten(directive: Directive, code: str, language: str) -> nodes.literal_block:
-    """As much code as may be shown: all code from files is half of a page at most."""
+def _limited_code(directive: Directive, code: str, language: str) -> nodes.literal_block:
+    """Code, cut to the limit of a file and to that of a page: half of it may be code from files."""
     scope = scope_of(directive)
-    code = code[: min(MAX_CODE, MAX_WRITTEN // 2 - scope.code)]
-    scope.code += len(code)
+    code = code[: min(MAX_CODE, MAX_MARKDOWN // 2 - scope.code_characters)]
+    scope.code_characters += len(code)
     return code_block(code, language)
 
 
-def source_of(directive: Directive) -> str:
-    """The file that a directive stands in: includes are relative to it."""
+def _current_file(directive: Directive) -> str:
+    """The file that a directive is in. Includes are relative to it."""
     return directive.state_machine.get_source_and_line(directive.lineno)[0] or ""
 
 
-def includes_in(source: str) -> list[str]:
-    """The files that a page may include, as it names them; perhaps a few too many."""
-    return [(one or other).strip() for one, other in _INCLUDED.findall(source)]
+def find_includes(source: str) -> list[str]:
+    """The files that a page may include, as the page names them. It may not include all of them."""
+    return [(file or table).strip() for file, table in _INCLUDE.findall(source)]
 
 
-def text_of(site: Site, reference: str, around: str) -> str:
-    """The text of a file that another one names; empty when there is none inside the site's bounds."""
-    file = site.included(reference, around)
-    if not file:
-        return ""
+def read_text(site: Site, reference: str, from_page: str) -> str:
+    """The text of a file that another one names; empty when the site may not include it."""
+    file = site.find_include(reference, from_page)
     try:
-        return file.read_text(encoding="utf-8-sig")[:MAX_BYTES].replace("\x00", "").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError):
+        return read_text_in_folder(file.parent, file, MAX_BYTES).replace("\x00", "") if file else ""
+    except ValueError:
         return ""
 
 
 def select_lines(lines: list[str], options: dict[str, str]) -> list[str]:
-    """The lines that the options choose."""
+    """The lines that the options of an include choose."""
     if ranges := options.get("lines"):
-        lines = _ranges(lines, ranges)
+        lines = _select_ranges(lines, ranges)
     start, end = (options.get(name, "") for name in ("start-line", "end-line"))
     lines = lines[int(start) if _NUMBER.fullmatch(start) else 0 : int(end) if _NUMBER.fullmatch(end) else None]
     for name in ("start-at", "start-after", "end-at", "end-before"):
@@ -121,38 +124,35 @@ def select_lines(lines: list[str], options: dict[str, str]) -> list[str]:
     return lines
 
 
-def _ranges(lines: list[str], ranges: str) -> list[str]:
+def _select_ranges(lines: list[str], ranges: str) -> list[str]:
     """The lines of `3,5-10,20-`."""
-    found: list[str] = []
+    selected: list[str] = []
     for part in ranges.split(","):
-        if len(found) > len(lines):  # a longer result names lines over and over
+        if len(selected) > len(lines):  # a longer result repeats lines
             break
-        first, dash, last = (word.strip() for word in part.partition("-"))
-        if all(re.fullmatch(r"\d{0,9}", word) for word in (first, last)) and (first or last):
-            found += lines[int(first or 1) - 1 : int(last) if last else None if dash else int(first)]
-    return found
+        if match := _RANGE.fullmatch(part):
+            first, dash, last = match.groups()
+            selected += lines[int(first or 1) - 1 : int(last) if last else None if dash else int(first)]
+    return selected
 
 
 def _python_object(source: str, name: str) -> slice:
     """The lines of a function or a class by a name like `A.b`; all lines if there is no such name."""
-    found: ast.stmt | None = None
-    body = _python_body(source)
+    statement: ast.stmt | None = None
+    body = _parse_python(source)
     for part in name.split("."):
-        found = next((node for node in body if getattr(node, "name", "") == part), None)
-        body = getattr(found, "body", [])
-    first = min([found.lineno, *(one.lineno for one in getattr(found, "decorator_list", []))]) if found else 1
-    return slice(first - 1, found.end_lineno if found else None)
+        statement = next((node for node in body if getattr(node, "name", "") == part), None)
+        body = getattr(statement, "body", [])
+    if not statement:
+        return slice(None)
+    decorators = getattr(statement, "decorator_list", [])
+    return slice(min(node.lineno for node in (statement, *decorators)) - 1, statement.end_lineno)
 
 
 @lru_cache(maxsize=1)
-def _python_body(source: str) -> list[ast.stmt]:
+def _parse_python(source: str) -> list[ast.stmt]:
     """The statements of a file, which is parsed and never run."""
     try:
         return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-
-
-directives.register_directive("include", Include)
-directives.register_directive("literalinclude", LiteralInclude)
-directives.register_directive("csv-table", CSVTable)

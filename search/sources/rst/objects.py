@@ -1,4 +1,4 @@
-"""Object descriptions: things of code and settings as sections, with the anchors of Sphinx."""
+"""Object descriptions: functions, classes, settings and the like as sections, with the anchors of Sphinx."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from docutils import nodes
 
-from search.sources.rst.markup import Content, Markup
+from search.sources.rst.base import BaseDirective, ContentDirective, register
 from search.sources.rst.scope import Scope
 
 MAX_SIGNATURE = 5000  # characters
@@ -29,17 +29,17 @@ _PREFIXES = {"staticmethod": "static ", "classmethod": "classmethod ", "class": 
 
 
 class Signature(NamedTuple):
-    """A signature: the full name, the text to show, the anchor (may be empty), and the class of the names below."""
+    """The full name, the text to show, the anchor (may be empty), and the class that names in the content belong to."""
 
     name: str
     text: str
     anchor: str
-    owner: str = ""
+    class_name: str = ""
 
 
 def kind_of(directive: str, scope: Scope) -> tuple[str, str]:
-    """Domain and kind of the things that a directive describes; empty when it describes none."""
-    if directive in scope.site.objects:
+    """Domain and kind of the objects that a directive describes; empty when it describes none."""
+    if directive in scope.site.object_types:
         return "project", directive
     domain, _, kind = directive.rpartition(":")
     if kind.endswith("-option"):  # a project's own, such as Django's `django-admin-option`
@@ -49,90 +49,92 @@ def kind_of(directive: str, scope: Scope) -> tuple[str, str]:
 
 
 def parse_signature(domain: str, kind: str, text: str, scope: Scope) -> Signature:
-    """A signature. Without a known form it has no anchor. Raises TooMuch."""
-    text = " ".join(text[:MAX_SIGNATURE].replace("\\", "").split())
+    """A signature. It has no anchor if its form is unknown. Raises PageTooComplex."""
+    text = nodes.whitespace_normalize_name(text[:MAX_SIGNATURE].replace("\\", ""))
     scope.spend(len(text) ** 2 // 2000)  # the search for closing brackets is quadratic
     first = re.split(r"[\s(]", text)[0]
-    if domain in ("py", "js") and (found := _PYTHON.match(text)):
-        return _python(kind, (found[1] or "").rstrip("."), found[2], text[found.end(2) :], scope)
-    if domain == "c" and (found := _C_NAME.search(text.partition("(")[0].strip())):
-        return Signature(found[1], text, anchor_of(f"c.{found[1]}"))
+    if domain in ("py", "js") and (python := _PYTHON.match(text)):
+        return _python(kind, (python[1] or "").rstrip("."), python[2], text[python.end(2) :], scope)
+    if domain == "c" and (c := _C_NAME.search(text.partition("(")[0].strip())):
+        return Signature(c[1], text, make_anchor(f"c.{c[1]}"))
     if domain == "http":
         text = f"{kind.upper()} {text}"
         return Signature(text, text, re.sub(r"[{}]", "", re.sub(r"[<>:/ ]", "-", f"{kind} {first}")))
-    if kind in ("option", "cmdoption") and (found := _OPTION.match(text)):
-        name = found[0].removesuffix("[").rstrip(",")
+    if kind in ("option", "cmdoption") and (option := _OPTION.match(text)):
+        name = option[0].removesuffix("[").rstrip(",")
         parts = ["cmdoption", scope.program, "" if name.startswith(("-", "/")) else "arg", name]
-        return Signature(text, text, anchor_of("-".join(filter(None, parts))))
+        return Signature(text, text, make_anchor("-".join(filter(None, parts))))
     if kind == "django-admin":  # of Django's own documentation: options below are the command's
         scope.program, text = first, f"django-admin {text}"
     named = {
-        "project": first,  # a project's own types mostly take the first word for the name
+        "project": first,  # most types that a project defines use the first word as the name
         "rst": text.strip(".: ").partition("::")[0],
         "std": "" if kind.endswith("option") else text,
     }.get(domain, "")
-    return Signature(text, text, anchor_of(f"{kind}-{named}") if named else "")
+    return Signature(text, text, make_anchor(f"{kind}-{named}") if named else "")
 
 
-def anchor_of(text: str) -> str:
-    """An id of a thing as Sphinx makes it: letters, their case, digits, dots and underscores stay."""
+def make_anchor(text: str) -> str:
+    """The id of an object as Sphinx makes it: letters with their case, digits, dots and underscores stay."""
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-    return _ID_ENDS.sub("", _ID_BREAK.sub("-", " ".join(ascii_only.split())))
+    return _ID_ENDS.sub("", _ID_BREAK.sub("-", nodes.whitespace_normalize_name(ascii_only)))
 
 
 def _python(kind: str, prefix: str, name: str, arguments: str, scope: Scope) -> Signature:
-    around = scope.classes[-1] if scope.classes else ""
-    is_inside = prefix == around or prefix.startswith(f"{around}.")
-    full = ".".join(filter(None, ["" if is_inside else around, prefix, name]))
-    whole = f"{scope.module}.{full}" if scope.module else full
-    shown = ("@" if kind.startswith("decorator") else "") + (full if around else whole)
-    owner = full if kind in ("class", "exception") else full.rpartition(".")[0] if prefix else ""
-    return Signature(shown, f"{_PREFIXES.get(kind, '')}{shown}{arguments}", anchor_of(whole), owner)
+    outer = scope.classes[-1] if scope.classes else ""
+    is_complete = prefix == outer or prefix.startswith(f"{outer}.")
+    full = ".".join(filter(None, ["" if is_complete else outer, prefix, name]))
+    qualified = f"{scope.module}.{full}" if scope.module else full
+    display_name = ("@" if kind.startswith("decorator") else "") + (full if outer else qualified)
+    class_name = full if kind in ("class", "exception") else full.rpartition(".")[0] if prefix else ""
+    return Signature(
+        display_name, f"{_PREFIXES.get(kind, '')}{display_name}{arguments}", make_anchor(qualified), class_name
+    )
 
 
-class Description(Markup):
-    """A thing with its signatures, as a section with an anchor. Names in its content may belong to it."""
-
-    def describe(self, domain: str, kind: str) -> list[nodes.Node]:
-        scope = self.scope
-        module, scope.module = scope.module, self.options.get("module", scope.module)
-        lines = re.sub(r"\\\n\s*", "", "\n".join(self.arguments)).split("\n")
-        signatures = [parse_signature(domain, kind, line, scope) for line in lines]
-        first = signatures[0]
-        section = self.section(nodes.literal("", first.name), [one.anchor for one in signatures])
-        shown = [one.text for one in signatures if one.text != first.name]
-        section += [nodes.paragraph("", "", nodes.literal("", text)) for text in shown]
-        scope.classes += [first.owner] if first.owner else []
-        self.parse(node=section)
-        del scope.classes[len(scope.classes) - bool(first.owner) :]
-        scope.module = module
-        return [section]
+def describe(directive: BaseDirective, domain: str, kind: str) -> list[nodes.Node]:
+    """An object with its signatures, as a section with an anchor. Names in its content may belong to it."""
+    scope = directive.scope
+    module, scope.module = scope.module, directive.options.get("module", scope.module)
+    lines = re.sub(r"\\\n\s*", "", "\n".join(directive.arguments)).split("\n")
+    signatures = [parse_signature(domain, kind, line, scope) for line in lines]
+    first = signatures[0]
+    section = directive.make_section(nodes.literal("", first.name), [one.anchor for one in signatures])
+    texts = [one.text for one in signatures if one.text != first.name]
+    section += [nodes.paragraph("", "", nodes.literal("", text)) for text in texts]
+    scope.classes += [first.class_name] if first.class_name else []
+    directive.parse(node=section)
+    del scope.classes[len(scope.classes) - bool(first.class_name) :]
+    scope.module = module
+    return [section]
 
 
-class Module(Markup):
-    """`module` and `currentmodule`: names that follow belong to it."""
+@register("module py:module js:module currentmodule py:currentmodule")
+def change_module(directive: BaseDirective) -> list[nodes.Node]:
+    """Names behind the directive belong to the module."""
+    name = directive.scope.module = "" if directive.argument == "None" else directive.argument
+    if directive.name.endswith("currentmodule"):
+        return []
+    return [*directive.make_target(make_anchor(f"module-{name}")), *directive.parse()]
 
-    def run(self) -> list[nodes.Node]:
-        name = self.scope.module = "" if self.argument == "None" else self.argument
-        return [] if self.name.endswith("currentmodule") else [*self.target(anchor_of(f"module-{name}")), *self.parse()]
 
-
-class Glossary(Content):
-    """Terms at the margin, each with its indented meaning: sections with anchors."""
-
-    def run(self) -> list[nodes.Node]:
-        found: list[nodes.Node] = []
-        terms: list[str] = []
-        for at, line in enumerate(self.content):
-            if line[:1].strip() and not line.startswith(".. "):
-                terms.append("".join(node.astext() for node in self.inline(re.split(r"\s+:\s+", line)[0])))
-            elif terms and line.strip():
-                end = next((to for to in range(at, len(self.content)) if self.content[to][:1].strip()), None)
-                meaning = self.content[at:end]
-                meaning.trim_left(min(len(one) - len(one.lstrip()) for one in meaning if one.strip()))
-                section = self.section(nodes.Text(terms[0]), [anchor_of(f"term-{terms[0]}")])
-                section += [nodes.paragraph("", ", ".join(terms[1:]))] if terms[1:] else []
-                self.parse(meaning, section)
-                found.append(section)
-                terms = []
-        return found
+@register("glossary", ContentDirective)
+def render_glossary(directive: BaseDirective) -> list[nodes.Node]:
+    """Terms that are not indented, each with its indented meaning: sections with anchors."""
+    sections: list[nodes.Node] = []
+    terms: list[str] = []
+    lines = directive.content
+    for start, line in enumerate(lines):
+        if line[:1].strip() and not line.startswith(".. "):
+            term = directive.parse_line(re.split(r"\s+:\s+", line)[0])
+            terms.append("".join(node.astext() for node in term))
+        elif terms and line.strip():
+            end = next((at for at in range(start, len(lines)) if lines[at][:1].strip()), None)
+            meaning = lines[start:end]
+            meaning.trim_left(min(len(one) - len(one.lstrip()) for one in meaning if one.strip()))
+            section = directive.make_section(nodes.Text(terms[0]), [make_anchor(f"term-{terms[0]}")])
+            section += [nodes.paragraph("", ", ".join(terms[1:]))] if terms[1:] else []
+            directive.parse(meaning, section)
+            sections.append(section)
+            terms = []
+    return sections

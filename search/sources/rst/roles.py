@@ -8,9 +8,9 @@ from docutils import nodes
 from docutils.parsers.rst.states import Inliner
 
 from search.sources.rst.scope import Scope
-from search.sources.rst.site import Site, link
+from search.sources.rst.site import Site, relative_link
 
-_PROSE = frozenset([
+_PLAIN_TEXT = frozenset([
     "abbr", "abbreviation", "ac", "acronym", "eq", "guilabel", "index", "inline", "menuselection", "small", "sub",
     "subscript", "sup", "superscript", "term", "title",
 ])  # fmt: skip
@@ -18,7 +18,9 @@ _STYLES: dict[str, type[nodes.TextElement]] = {
     **dict.fromkeys(["emphasis", "dfn", "title-reference", "t", "cite"], nodes.emphasis),
     "strong": nodes.strong,
 }
-_WHOLE = frozenset(["abbr", "abbreviation", "code", "command", "file", "guilabel", "kbd", "literal", "math", "samp"])
+_WITHOUT_TARGET = frozenset(
+    ["abbr", "abbreviation", "code", "command", "file", "guilabel", "kbd", "literal", "math", "samp"]
+)
 _STANDARDS = {
     "cve": "https://www.cve.org/CVERecord?id=CVE-{}",
     "cwe": "https://cwe.mitre.org/data/definitions/{}.html",
@@ -27,18 +29,18 @@ _STANDARDS = {
 }
 
 
-def role(
+def role_function(
     name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, options: Any = None, content: Any = None
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """Every role, as docutils calls it. The document is a `rst.Document`."""
+    """The function that docutils calls for every role. The document is a `rst.Document`."""
     scope: Scope = inliner.document.scope  # type: ignore[attr-defined]
     name = name.lower()
-    for _ in range(10):  # roles of the page may build upon each other
+    for _ in range(10):  # roles of the page may be based on each other
         name = scope.roles.get(name, name)
-    return render(name or scope.site.default_role or "cite", text, scope.site, scope.page), []
+    return render_role(name or scope.site.default_role or "cite", text, scope.site, scope.page), []
 
 
-def render(role: str, text: str, site: Site, page: str) -> list[nodes.Node]:
+def render_role(role: str, text: str, site: Site, page: str) -> list[nodes.Node]:
     """The nodes of a role and its text. The domain in front of a role's name makes no difference here."""
     text = text.replace("\x00", "")
     name = role.lower().rsplit(":", 1)[-1].removesuffix("-reference")
@@ -46,19 +48,19 @@ def render(role: str, text: str, site: Site, page: str) -> list[nodes.Node]:
         return []
     if name in _STYLES:
         return [_STYLES[name]("", text)]
-    title, target = (text, "") if name in _WHOLE else split_target(text)
+    title, target = (text, "") if name in _WITHOUT_TARGET else split_target(text)
     if role in site.extlinks:
-        return [_external(*site.extlinks[role], title, target)]
+        return [_extlink(*site.extlinks[role], title, target)]
     if name in _STANDARDS and re.fullmatch(r"[\d-]+(?:#.*)?", target or title):
-        number, _, anchor = (target or title).partition("#")
-        place = _STANDARDS[name].format(number)
-        return [_link(title if target else f"{name.upper()} {number}", f"{place}#{anchor}" if anchor else place)]
+        number, hash_sign, anchor = (target or title).partition("#")
+        address = _STANDARDS[name].format(number) + hash_sign + anchor
+        return [_link(title if target else f"{name.upper()} {number}", address)]
     title = title.lstrip("!")
     if name in ("ref", "numref", "doc"):
-        return [_reference(name, title if target else "", target or title.strip(), site, page)]
-    if name in _PROSE or name in _STANDARDS:
+        return [_cross_reference(name, title if target else "", target or title.strip(), site, page)]
+    if name in _PLAIN_TEXT or name in _STANDARDS:
         return [nodes.Text(title.replace("-->", "→").replace("&", "" if name == "guilabel" else "&"))]
-    if not target and name not in _WHOLE:
+    if not target and name not in _WITHOUT_TARGET:
         if title.startswith("~"):
             title = title[1:].rstrip(".").rsplit(".", 1)[-1]
         is_call = name in ("func", "function", "meth", "method") and title and not title.endswith(")")
@@ -67,31 +69,31 @@ def render(role: str, text: str, site: Site, page: str) -> list[nodes.Node]:
 
 
 def split_target(text: str) -> tuple[str, str]:
-    """Title and target of `Title <target>`. A bare target comes first, with an empty second part."""
+    """Title and target of `Title <target>`. For a bare target: the text and an empty string."""
     title, _, target = text.rpartition("<")
     if title.strip() and target.endswith(">") and ">" not in target[:-1]:
         return title.rstrip(), target[:-1].strip()
     return text, ""
 
 
-def _reference(name: str, title: str, target: str, site: Site, page: str) -> nodes.Node:
+def _cross_reference(name: str, title: str, target: str, site: Site, page: str) -> nodes.Node:
     if name == "doc":
-        there = site.page(target, page)
-        if there not in site.titles:
+        target_page = site.resolve_page(target, page)
+        if target_page not in site.titles:
             return nodes.Text(title or target.rsplit("/", 1)[-1])
-        return _link(title or site.titles[there] or target, link(page, there))
-    found = site.label(target)
-    if not found:
+        return _link(title or site.titles[target_page] or target, relative_link(page, target_page))
+    label = site.find_label(target)
+    if not label:
         return nodes.Text(title or target)
-    shown = title if title and name == "ref" else found.title or title
-    return _link(shown or target, link(page, found.page, found.anchor))
+    text = title if title and name == "ref" else label.title or title
+    return _link(text or target, relative_link(page, label.page, label.anchor))
 
 
-def _external(address: str, caption: str, title: str, target: str) -> nodes.Node:
+def _extlink(address: str, caption: str, title: str, target: str) -> nodes.Node:
     value = target or title
-    shown = title if target else caption.replace("%s", value, 1).replace("%%", "%")
-    place = address.replace("%s", quote(value, safe="/:#?=&%@+,;~.-_!*'()", errors="replace"), 1).replace("%%", "%")
-    return _link(shown or place, place)
+    text = title if target else caption.replace("%s", value, 1).replace("%%", "%")
+    address = address.replace("%s", quote(value, safe="/:#?=&%@+,;~.-_!*'()", errors="replace"), 1).replace("%%", "%")
+    return _link(text or address, address)
 
 
 def _link(title: str, address: str) -> nodes.Node:

@@ -1,4 +1,4 @@
-"""The state of one page while it is read from top to bottom."""
+"""The state of one page while it is parsed from top to bottom."""
 
 from dataclasses import dataclass, field
 
@@ -8,18 +8,18 @@ MAX_INCLUDES = 100  # files that a page includes, directly or through other file
 MAX_WORK = 100_000  # lines that docutils visits in one page; a visit takes 10 to 100 microseconds
 
 
-class TooMuch(Exception):
-    """Reading the page would take far longer than its length is worth."""
+class PageTooComplex(Exception):
+    """Parsing the page would take far longer than its length justifies."""
 
 
 @dataclass
 class Scope:
-    """Where the reader is: the page and its site, and the names around.
+    """The page and its site, the names that are valid here, and the limits that are left.
 
-    `highlight` is the language of code that names none. `classes` are the open class descriptions.
-    `roles` holds the base of each role that the page defines.
-    `work` is the number of line visits that are left. `includes` counts files, `included` the characters of their
-    text, `code` the characters of their code.
+    - `work`: line visits that are left
+    - `highlight`: the language of code that names none
+    - `classes`: the classes whose descriptions are open, innermost last
+    - `roles`: the base role of each role that the page defines
     """
 
     site: Site
@@ -31,12 +31,12 @@ class Scope:
     domain: str = "py"
     classes: list[str] = field(default_factory=list)
     roles: dict[str, str] = field(default_factory=dict)
-    includes: int = 0
-    included: int = 0
-    code: int = 0
+    include_count: int = 0
+    included_characters: int = 0
+    code_characters: int = 0
 
     def spend(self, visits: int) -> None:
-        """Account for work. Raises TooMuch."""
+        """Subtract work. Raises PageTooComplex."""
         self.work -= visits
         if self.work < 0:
-            raise TooMuch(f"more than {MAX_WORK} line visits")
+            raise PageTooComplex(f"more than {MAX_WORK} line visits")

@@ -1,4 +1,4 @@
-"""The pages of a Sphinx project, where its site has them."""
+"""Read the pages of a Sphinx project, at the addresses of its site."""
 
 import posixpath
 import re
@@ -9,26 +9,25 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
-from search.sources import Bad, Draft, Item, LeftOut, Moved, Page, digest_of, myst, rst
-from search.sources.files import MARKDOWN, names_below, quoted, text_inside
+from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, myst, rst
+from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
 from search.sources.myst import links
 from search.sources.myst.outline import Outline
 from search.sources.request import SourceRequest
-from search.sources.rst.includes import includes_in, text_of
+from search.sources.rst.includes import find_includes, read_text
 from search.sources.rst.scope import MAX_INCLUDES
-from search.sources.rst.site import MAX_BYTES, MAX_TITLE, Site, Target, labels_of, place_of, title_of
-from search.sources.sphinx import conf as configuration
-from search.sources.sphinx.conf import Conf
+from search.sources.rst.site import MAX_BYTES, MAX_TITLE, Site, Target, find_labels, find_title, resolve_path
+from search.sources.sphinx.conf import Conf, find_folder, load_conf
 
-_OTHERS = ("mkdocs.yml", "mkdocs.yaml", "docs.json", "mint.json", "docusaurus.config.js", "docusaurus.config.ts")
-_NO_PAGES = frozenset(["_build", "_templates", "_themes", "_static", "node_modules", "__pycache__"])
+_OTHER_CONFIGS = ("mkdocs.yml", "mkdocs.yaml", "docs.json", "mint.json", "docusaurus.config.js", "docusaurus.config.ts")
+_SKIPPED_FOLDERS = frozenset(["_build", "_templates", "_themes", "_static", "node_modules", "__pycache__"])
 _BUILDER = re.compile(r"^[ \t]*builder:[ \t]*[\"']?(?:sphinx_html)?dirhtml", re.MULTILINE)
-_OFF = ("false", "0", "no")
+_FALSE = ("false", "0", "no")
 _WILDCARDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def recognizes(request: SourceRequest) -> bool:
-    """Whether the location is a folder for Sphinx, as the request says or its files show."""
+    """Whether the location is a Sphinx project, according to the request or to its files."""
     if not request.folder or request.manifest:
         return False
     return request.generator == "sphinx" or (not request.generator and is_sphinx(request.folder))
@@ -40,55 +39,56 @@ def read(request: SourceRequest) -> Iterator[Item]:
 
 
 def is_sphinx(root: Path) -> bool:
-    """Whether a folder is a Sphinx project, or has mostly reStructuredText and no other generator."""
-    if configuration.find_folder(root):
+    """Whether a folder has a conf.py of Sphinx, or mostly reStructuredText and no other generator."""
+    if find_folder(root):
         return True
-    if any((root / name).is_file() for name in _OTHERS):
+    if any((root / name).is_file() for name in _OTHER_CONFIGS):
         return False
-    endings = [Path(name).suffix for name in names_below(root, _NO_PAGES)]
+    endings = [Path(name).suffix for name in list_files(root, _SKIPPED_FOLDERS)]
     return endings.count(".rst") > sum(endings.count(ending) for ending in (*MARKDOWN, ".html"))
 
 
 def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Item]:
-    """Every page, and the redirects of conf.py, which is never run."""
-    folder = configuration.find_folder(root) or root
-    conf = configuration.read(folder, root)
+    """All pages, and the redirects of conf.py. No code of the project is run."""
+    folder = find_folder(root) or root
+    conf = load_conf(folder, root)
     texts: dict[str, str] = {}
     for file in _files(folder, conf):
         try:
-            quoted(file)  # every file may become a link
-            texts[file] = text_inside(folder, folder / file, MAX_BYTES)
-        except ValueError as wrong:
-            yield Bad(file, str(wrong), normalize(posixpath.splitext(file)[0]))
-    site = _site(root, folder, conf, texts)
+            quote_path(file)  # each page may become a link
+            texts[file] = read_text_in_folder(folder, folder / file, MAX_BYTES)
+        except ValueError as error:
+            yield UnreadablePage(file, str(error), normalize(posixpath.splitext(file)[0]))
+    site = _make_site(root, folder, conf, texts)
     dirhtml = _is_dirhtml(root)
     for file, text in texts.items():
         name = posixpath.splitext(file)[0]
-        whole = ["\n\n".join((site.prolog, text, site.epilog)), *_included(text, name, site)]
-        referred = [there for one in whole for there in site.referred(one, name)]
+        sources = ["\n\n".join((site.prolog, text, site.epilog)), *_included_texts(text, name, site)]
+        targets = [target for one in sources for target in site.link_targets(one, name)]
         if file.endswith(MARKDOWN):
-            referred += [there for one in whole for there in links.referred(one, site, name)]
-        digest = digest_of(f"{conf.digest} {dirhtml}", name, *whole, *referred)
+            targets += [target for one in sources for target in links.link_targets(one, site, name)]
+        digest = compute_digest(f"{conf.digest} {dirhtml}", name, *sources, *targets)
         address = _address(name, conf, dirhtml)
-        yield Draft(file, normalize(name), digest, partial(_page, file, text, site, conf.text("language"), address))
-    yield from _moved(conf)
+        make = partial(_make_page, file, text, site, conf.get_text("language"), address)
+        yield Draft(file, normalize(name), digest, make)
+    yield from _redirects(conf)
 
 
-def _page(file: str, source: str, site: Site, language: str, address: str) -> Page | Bad | LeftOut:
+def _make_page(file: str, source: str, site: Site, language: str, address: str) -> Page | UnreadablePage | ExcludedPage:
     name = posixpath.splitext(file)[0]
     path = normalize(name)
     try:
-        text = myst.read(source, site, name) if file.endswith(MARKDOWN) else rst.read(source, site, name)
-    except ValueError as wrong:  # of front matter
-        return Bad(file, str(wrong), path)
-    meta = text.meta
-    if meta.get("nosearch", "false").lower() not in _OFF:
-        return LeftOut(file, "says :nosearch:")
+        converted = myst.convert(source, site, name) if file.endswith(MARKDOWN) else rst.convert(source, site, name)
+    except ValueError as error:  # of front matter
+        return UnreadablePage(file, str(error), path)
+    meta = converted.meta
+    if meta.get("nosearch", "false").lower() not in _FALSE:
+        return ExcludedPage(file, "says :nosearch:")
     words = [word.strip()[:100] for word in meta.get("keywords", "").split(",")]
     return Page(
         origin=file,
         path=path,
-        markdown=text.markdown,
+        markdown=converted.markdown,
         title=site.titles.get(name, ""),
         description=meta.get("description", ""),
         language=language,
@@ -97,66 +97,66 @@ def _page(file: str, source: str, site: Site, language: str, address: str) -> Pa
     )
 
 
-def _site(root: Path, folder: Path, conf: Conf, texts: dict[str, str]) -> Site:
+def _make_site(root: Path, folder: Path, conf: Conf, texts: dict[str, str]) -> Site:
     titles: dict[str, str] = {}
     labels: dict[str, Target] = {}
     headings: dict[str, dict[str, Target]] = {}
-    smart = "smartquotes" in conf.texts("myst_enable_extensions")
+    smart_quotes = "smartquotes" in conf.get_list("myst_enable_extensions")
     depth = conf.values.get("myst_heading_anchors")
     for file, text in texts.items():
         name = posixpath.splitext(file)[0]
-        found = dict(labels_of(text, name))  # in MyST those of `eval-rst`
-        titles[name] = title_of(text)
+        page_labels = dict(find_labels(text, name))  # in MyST those of `eval-rst`
+        titles[name] = find_title(text)
         if file.endswith(MARKDOWN):
-            outline = Outline(text, name, smart)
+            outline = Outline(text, name, smart_quotes)
             titles[name] = outline.title
             headings[name] = outline.slugs(depth if isinstance(depth, int) else 0)
-            found |= outline.labels
-        for label, target in found.items():
+            page_labels |= outline.labels
+        for label, target in page_labels.items():
             labels.setdefault(label, target)
     for name, title in (("genindex", "Index"), ("modindex", "Module Index"), ("search", "Search Page")):
         labels.setdefault(name, Target(name, "", title))
     extlinks = {
         role: (value[0][:MAX_TITLE], (value[1] or "")[:MAX_TITLE])
-        for role, value in conf.pairs("extlinks").items()
+        for role, value in conf.get_dict("extlinks").items()
         if isinstance(value, list) and len(value) == 2 and all(isinstance(one or "", str) for one in value) and value[0]
     }
-    highlight = conf.text("highlight_language")
+    highlight = conf.get_text("highlight_language")
     return Site(
         root=folder,
-        bounds=root,
+        include_root=root,
         titles=titles,
         labels=labels,
         headings=headings,
         extlinks=extlinks,
-        objects=conf.objects,
-        targets=conf.targets,
+        object_types=conf.object_types,
+        crossref_types=conf.crossref_types,
         highlight="" if highlight in ("default", "none") else highlight,
-        default_role=conf.text("default_role"),
-        prolog="\n".join([*_versions(conf), conf.text("rst_prolog")]).strip(),
-        epilog=conf.text("rst_epilog"),
-        smart=smart,
+        default_role=conf.get_text("default_role"),
+        prolog="\n".join([*_version_substitutions(conf), conf.get_text("rst_prolog")]).strip(),
+        epilog=conf.get_text("rst_epilog"),
+        smart_quotes=smart_quotes,
     )
 
 
-def _versions(conf: Conf) -> Iterator[str]:
-    """The definitions of `|version|` and `|release|`, as Sphinx has them."""
-    release = conf.text("release")[:MAX_TITLE]
-    for name, text in (("release", release), ("version", conf.text("version")[:MAX_TITLE] or release)):
+def _version_substitutions(conf: Conf) -> Iterator[str]:
+    """The definitions of `|version|` and `|release|`, which Sphinx adds."""
+    release = conf.get_text("release")[:MAX_TITLE]
+    for name, text in (("release", release), ("version", conf.get_text("version")[:MAX_TITLE] or release)):
         if text:
             escaped = re.sub(r"([^0-9A-Za-z. ])", r"\\\1", " ".join(text.split()))
             yield f".. |{name}| replace:: {escaped}"
 
 
 def _files(folder: Path, conf: Conf) -> Iterator[str]:
-    """The files that are pages, by path from the folder with conf.py."""
-    endings = tuple(conf.texts("source_suffix")) or (".rst",)
-    if any(name.startswith("myst") for name in conf.texts("extensions")):
+    """The files that are pages, by their paths from the folder with conf.py."""
+    endings = tuple(conf.get_list("source_suffix")) or (".rst",)
+    if any(name.startswith("myst") for name in conf.get_list("extensions")):
         endings = (*endings, ".md")
-    excluded = [_pattern(pattern) for pattern in conf.texts("exclude_patterns")]
-    for file in names_below(folder, _NO_PAGES):
-        places = [file[: slash.start()] for slash in re.finditer("/|$", file)]
-        if file.endswith(endings) and not any(one.fullmatch(place) for one in excluded for place in places):
+    excluded = [_pattern(pattern) for pattern in conf.get_list("exclude_patterns")]
+    for file in list_files(folder, _SKIPPED_FOLDERS):
+        parents = [file[: slash.start()] for slash in re.finditer("/|$", file)]
+        if file.endswith(endings) and not any(one.fullmatch(parent) for one in excluded for parent in parents):
             yield file
 
 
@@ -166,43 +166,44 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(_WILDCARDS.get(piece) or re.escape(piece) for piece in pieces))
 
 
-def _included(text: str, name: str, site: Site) -> Iterator[str]:
-    """The texts that a page includes, and those that these include."""
-    waiting = [(text, name)]
-    seen: set[Path] = set()
-    while waiting and len(seen) < MAX_INCLUDES:
-        source, around = waiting.pop()
-        for reference, beside in product(includes_in(source), dict.fromkeys((around, name))):  # MyST: beside the page
-            file = site.included(reference, beside)
-            if file and file not in seen:
-                seen.add(file)
-                more = text_of(site, reference, beside)
-                yield more
-                waiting.append((more, place_of(reference, beside)))
+def _included_texts(text: str, name: str, site: Site) -> Iterator[str]:
+    """The texts of the files that a page includes, directly or through other files."""
+    queue = [(text, name)]
+    files: set[Path] = set()
+    while queue and len(files) < MAX_INCLUDES:
+        source, includer = queue.pop()
+        # In MyST a path is relative to the page.
+        for reference, base in product(find_includes(source), dict.fromkeys((includer, name))):
+            file = site.find_include(reference, base)
+            if file and file not in files:
+                files.add(file)
+                included = read_text(site, reference, base)
+                yield included
+                queue.append((included, resolve_path(reference, base)))
 
 
 def _is_dirhtml(root: Path) -> bool:
-    """Whether each page is a folder on the site, according to the settings of Read the Docs."""
+    """Whether each page has the address of a folder, according to the settings of Read the Docs."""
     for name in (".readthedocs.yaml", ".readthedocs.yml", "readthedocs.yml"):
         try:
-            return bool(_BUILDER.search(text_inside(root, root / name)))
+            return bool(_BUILDER.search(read_text_in_folder(root, root / name)))
         except ValueError:
             continue
     return False
 
 
 def _address(name: str, conf: Conf, dirhtml: bool) -> str:
-    """Where the site shows a page. Sphinx itself links to `guide/index.html`, so readers see that."""
+    """The address of a page on the site. It keeps `guide/index.html`, because Sphinx links to that."""
     if name == "index":
         return ""
     if dirhtml:
         return f"{name.removesuffix('/index')}/"
-    return name + (conf.text("html_link_suffix") or conf.text("html_file_suffix") or ".html")
+    return name + (conf.get_text("html_link_suffix") or conf.get_text("html_file_suffix") or ".html")
 
 
-def _moved(conf: Conf) -> Iterator[Moved]:
+def _redirects(conf: Conf) -> Iterator[PageRedirect]:
     """The redirects of sphinx-reredirects that stay on the site."""
-    for page, target in conf.pairs("redirects").items():
+    for page, target in conf.get_dict("redirects").items():
         if isinstance(target, str) and not urlsplit(target).scheme and not re.search(r"[*?\[]", page):
-            place = posixpath.join(posixpath.dirname(f"/{page}"), target)
-            yield Moved(normalize(page), normalize(posixpath.normpath(place)))
+            path = posixpath.join(posixpath.dirname(f"/{page}"), target)
+            yield PageRedirect(normalize(page), normalize(posixpath.normpath(path)))

@@ -1,1 +1,1 @@
-"""Sources that are read over HTTP: sites by their sitemaps or links, and llms.txt. The servers are not trusted."""
+"""Read sites over HTTP: by their sitemap, by links, or by llms.txt. The servers are not trusted."""

@@ -1,4 +1,4 @@
-"""The addresses that a crawl may visit, each in one spelling."""
+"""Decide which addresses a crawl may visit, and normalize them."""
 
 import mimetypes
 import posixpath
@@ -7,52 +7,57 @@ from urllib.parse import urlsplit
 import httpx
 
 from search.sources.files import MARKDOWN
-from search.sources.web.fetch import site_of
+from search.sources.web.fetch import parse_site
 
 MAX_ADDRESS = 1000
 _PAGES = (".html", ".htm", ".xhtml", ".php", ".asp", ".aspx", ".jsp")
 
 
 class Scope:
-    """The folder of a site that is read.
+    """The folder of a site that a crawl reads.
 
-    It is that of the location: one with an ending, such as `/docs/index.html`, means the folder around it, one
-    without, such as `/docs`, is a folder itself. It is that of the docs URL where this lies further down on the same
-    site, or where the location is a sitemap. `site` is where the location led to.
+    - The location decides: `/docs/index.html` means the folder `/docs/`, and so does `/docs`.
+    - The docs URL decides if it lies deeper on the same site, or if the location is a sitemap.
+
+    `site` is the location's address after redirects.
     """
 
     def __init__(self, site: str, location: str, docs_url: str, *, is_sitemap: bool) -> None:
         self._site = httpx.URL(site)
-        self.folder = "/" if is_sitemap else _folder(httpx.URL(location).path)
-        if httpx.URL(docs_url).host and site_of(docs_url) == site_of(site):
-            docs = _folder(httpx.URL(docs_url).path)
-            self.folder = docs if _below(docs, self.folder) else self.folder
+        self.folder = "/" if is_sitemap else _find_folder(httpx.URL(location).path)
+        if httpx.URL(docs_url).host and parse_site(docs_url) == parse_site(site):
+            docs = _find_folder(httpx.URL(docs_url).path)
+            self.folder = docs if _is_below(docs, self.folder) else self.folder
 
-    def own(self, address: str, base: str = "") -> str:
-        """The crawl's spelling of an address: absolute, without query and fragment; empty outside the folder."""
-        found = httpx.URL(absolute(address, base))
-        if not found.host or site_of(str(found)) != site_of(str(self._site)) or not _below(found.path, self.folder):
+    def normalize(self, address: str, base: str = "") -> str:
+        """The absolute address without query and fragment; empty if it lies outside the folder."""
+        found = httpx.URL(make_absolute(address, base))
+        if (
+            not found.host
+            or parse_site(str(found)) != parse_site(str(self._site))
+            or not _is_below(found.path, self.folder)
+        ):
             return ""
-        # A sitemap may say http where the site speaks https, or leave out its www.
+        # A sitemap may list http addresses of an https site, or leave out `www.`.
         plain = found.copy_with(scheme=self._site.scheme, host=self._site.host, query=None, fragment=None)
         return str(plain)
 
 
-def absolute(address: str, base: str = "") -> str:
-    """An address on the web, absolute and as the standard spells it, without its fragment; empty for any other."""
+def make_absolute(address: str, base: str = "") -> str:
+    """The absolute http or https address in its standard spelling, without fragment; empty for any other address."""
     if len(address) > MAX_ADDRESS:
         return ""
     try:
         found = httpx.URL(base).join(address) if base else httpx.URL(address)
-        site_of(str(found))  # which minds the port, too
+        parse_site(str(found))  # raises ValueError for an invalid port
     except (httpx.InvalidURL, ValueError):
         return ""
-    plain = found.scheme in ("http", "https") and found.host and not found.userinfo
-    return str(found.copy_with(fragment=None)) if plain else ""
+    is_allowed = found.scheme in ("http", "https") and found.host and not found.userinfo
+    return str(found.copy_with(fragment=None)) if is_allowed else ""
 
 
 def may_be_page(address: str) -> bool:
-    """Whether an address may be an HTML page. An image, an archive or Markdown by its name is not."""
+    """Whether an address may be an HTML page. Its ending tells images, archives and Markdown apart."""
     path = urlsplit(address).path.lower()
     if path.endswith(_PAGES):
         return True
@@ -60,13 +65,13 @@ def may_be_page(address: str) -> bool:
     return kind not in ("image", "audio", "video", "font", "application") and not path.endswith(MARKDOWN)
 
 
-def _folder(path: str) -> str:
-    """The folder that a path means, with a slash at its end."""
+def _find_folder(path: str) -> str:
+    """The folder of a page, or the path itself if it has no page's ending; with a slash at its end."""
     last = posixpath.basename(path)
     if last.lower().endswith(_PAGES):
         path = posixpath.dirname(path)
     return path.rstrip("/") + "/"
 
 
-def _below(path: str, folder: str) -> bool:
+def _is_below(path: str, folder: str) -> bool:
     return f"{path.rstrip('/')}/".startswith(folder)

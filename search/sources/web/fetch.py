@@ -1,4 +1,4 @@
-"""Fetch from untrusted hosts over HTTP: every address is checked, and everything received is bounded."""
+"""Fetch from untrusted hosts over HTTP: every address is checked, and every response is limited."""
 
 import re
 import time
@@ -16,48 +16,48 @@ from search.sources.request import SourceRequest
 from search.sources.web import network
 from search.sources.web.private import PrivateHosts
 
-AGENT = "docs-service"  # what robots.txt may call it
+AGENT = "docs-service"  # our name in robots.txt
 USER_AGENT = f"{AGENT}/0.1 (reads documentation for its owner's search)"
 MAX_REDIRECTS = 5
 MAX_VALIDATOR = 200
 MAX_ADDRESS = 2000
 _REDIRECTS = (301, 302, 303, 307, 308)
-_SHOWN = 200  # characters of an address in a message
+_MAX_PRINTED = 200  # characters of an address in a message
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 
 class Limits(NamedTuple):
-    """Limits of a fetch: bytes, compressed or not, and total seconds with redirects."""
+    """Limits of a fetch: bytes of the body, compressed and decompressed; seconds, including redirects."""
 
     bytes: int
     seconds: float
 
 
 PAGE = Limits(5 * 1024 * 1024, 20.0)
-LARGE = Limits(100 * 1024 * 1024, 120.0)  # a whole site or interface in one file
+LARGE = Limits(100 * 1024 * 1024, 120.0)  # a whole site in one file
 
 
 class FetchError(ValueError):
-    """An address could not be fetched. As text it is a sentence; `reason` is its part after the address.
+    """An address could not be fetched. The message is a sentence; `reason` is its part after the address.
 
-    `status` is the server's status, 0 without an answer. `elsewhere` is True for a redirect to another site.
+    `status` is the HTTP status, 0 without a response. `leaves_site` is True for a redirect to another site.
     """
 
-    def __init__(self, url: str, reason: str, status: int = 0, *, elsewhere: bool = False) -> None:
+    def __init__(self, url: str, reason: str, status: int = 0, *, leaves_site: bool = False) -> None:
         super().__init__(f"{printable(url)} {reason}")
         self.reason = reason
         self.status = status
-        self.elsewhere = elsewhere
+        self.leaves_site = leaves_site
 
     @property
     def is_gone(self) -> bool:
-        """Whether the page does not exist, rather than failed this time."""
+        """Whether the server says that the page does not exist."""
         return self.status in (404, 410)
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A response. `url` is the address after redirects, `headers` have lower-case names, `body` is decompressed."""
+class Response:
+    """A response. `url` is the URL after redirects, `headers` have lower-case names, `body` is decompressed."""
 
     url: str
     status: int
@@ -66,7 +66,7 @@ class Answer:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether the validator still holds, so that there is no body."""
+        """Whether the page has not changed since the validator was sent (status 304). Then there is no body."""
         return self.status == 304
 
     @property
@@ -76,28 +76,28 @@ class Answer:
 
     @property
     def charset(self) -> str:
-        """The encoding that the server names; may be empty."""
+        """The encoding in the Content-Type; may be empty."""
         found = re.search(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", self.headers.get("content-type", ""), re.IGNORECASE)
         return found[1] if found else ""
 
     @property
     def validator(self) -> str:
-        """The value for a conditional request: the ETag, else the date; empty without either."""
-        given = self.headers.get("etag") or self.headers.get("last-modified", "")
-        return given if len(given) <= MAX_VALIDATOR and given.isascii() and given.isprintable() else ""
+        """The value for the next conditional request: the ETag, else the date of change; may be empty."""
+        value = self.headers.get("etag") or self.headers.get("last-modified", "")
+        return value if len(value) <= MAX_VALIDATOR and value.isascii() and value.isprintable() else ""
 
 
 class Fetcher:
-    """Sends GET requests without cookies, credentials or proxies of the environment. Safe for several threads.
+    """Sends GET requests without cookies, credentials or the environment's proxies. Safe for several threads.
 
-    It connects only over http and https, and only to public hosts and those that the owner allows, also after
-    redirects. Redirects stay on the site (`same_site`). The time limit does not cover the look-up of a name, which
-    ends when the system's resolver gives up.
+    It connects only over http and https, and only to public hosts and to private hosts that the owner allows. This
+    also holds after redirects, which must stay on the site (`is_same_site`). The time limit does not cover the
+    resolution of a name; that ends when the system's resolver gives up.
     """
 
     def __init__(self, request: SourceRequest, resolver: network.Resolver = network.resolve) -> None:
-        guarded = network.GuardedBackend(PrivateHosts(request.private_hosts), resolver)
-        self._pool = httpcore.ConnectionPool(network_backend=guarded)
+        backend = network.GuardedBackend(PrivateHosts(request.private_hosts), resolver)
+        self._pool = httpcore.ConnectionPool(network_backend=backend)
 
     def __enter__(self) -> "Fetcher":
         return self
@@ -107,30 +107,38 @@ class Fetcher:
     ) -> None:
         self._pool.close()
 
-    def get(self, url: str, validator: str = "", caps: Limits = PAGE, only: Collection[str] = ()) -> Answer:
-        """The answer with status 200, or 304 when the validator (`Answer.validator`) still holds.
+    def get(self, url: str, validator: str = "", limits: Limits = PAGE, media_types: Collection[str] = ()) -> Response:
+        """The response with status 200, or 304 when `validator` (`Response.validator`) is still current.
 
-        With `only`, bodies of other media types are not read. Raises FetchError.
+        With `media_types`, the body of any other type is not read. Raises FetchError.
         """
-        at = _readable(url, url)
-        with network.within(caps.seconds) as until:
+        current_url = _validate_url(url, url)
+        with network.deadline(limits.seconds) as deadline:
             for _ in range(MAX_REDIRECTS + 1):
-                answer = self._ask(url, at, validator, caps, only, until)
-                if answer.status not in _REDIRECTS:
+                response = self._send(url, current_url, validator, limits, media_types, deadline)
+                if response.status not in _REDIRECTS:
                     break
-                at = _readable(url, answer.headers.get("location", ""), at)
-                if not same_site(url, str(at)):
-                    raise FetchError(url, f"leads to another site, {printable(str(at))}", answer.status, elsewhere=True)
+                current_url = _validate_url(url, response.headers.get("location", ""), current_url)
+                if not is_same_site(url, str(current_url)):
+                    raise FetchError(
+                        url, f"leads to another site, {printable(str(current_url))}", response.status, leaves_site=True
+                    )
             else:
-                raise FetchError(url, f"is redirected more than {MAX_REDIRECTS} times", answer.status)
-        if answer.status == 200 or (answer.is_unchanged and validator):
-            return answer
-        raise FetchError(url, f"answers {answer.status}", answer.status)
+                raise FetchError(url, f"is redirected more than {MAX_REDIRECTS} times", response.status)
+        if response.status == 200 or (response.is_unchanged and validator):
+            return response
+        raise FetchError(url, f"answers {response.status}", response.status)
 
-    def _ask(
-        self, url: str, at: httpx.URL, validator: str, caps: Limits, only: Collection[str], until: float
-    ) -> Answer:
-        """One request, without following where it leads."""
+    def _send(
+        self,
+        url: str,
+        target_url: httpx.URL,
+        validator: str,
+        limits: Limits,
+        media_types: Collection[str],
+        deadline: float,
+    ) -> Response:
+        """Send one request. Redirects are not followed."""
         headers = [
             (b"User-Agent", USER_AGENT.encode()),
             (b"Accept", b"text/html, application/xhtml+xml, */*;q=0.5"),
@@ -139,114 +147,118 @@ class Fetcher:
         if validator:
             condition = b"If-None-Match" if validator.endswith('"') else b"If-Modified-Since"
             headers.append((condition, validator.encode("ascii", "ignore")))
-        target = httpcore.URL(scheme=at.raw_scheme, host=at.raw_host, port=at.port, target=at.raw_path)
-        waiting = {"timeout": {"pool": caps.seconds}}
+        raw_url = httpcore.URL(
+            scheme=target_url.raw_scheme, host=target_url.raw_host, port=target_url.port, target=target_url.raw_path
+        )
+        extensions = {"timeout": {"pool": limits.seconds}}
         try:
-            with self._pool.stream("GET", target, headers=headers, extensions=waiting) as response:
-                given = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-                answer = Answer(str(at.copy_with(fragment=None)), response.status, given, b"")
-                if response.status != 200 or (only and answer.content_type not in only):
-                    return answer
-                pieces = _until(response.iter_stream(), until)
-                body = b"".join(decompress(pieces, given.get("content-encoding", ""), caps.bytes))
-                return Answer(answer.url, answer.status, given, body)
-        except network.NotPublic as refused:
+            with self._pool.stream("GET", raw_url, headers=headers, extensions=extensions) as stream:
+                response_headers = {
+                    name.decode("latin-1").lower(): value.decode("latin-1") for name, value in stream.headers
+                }
+                response = Response(str(target_url.copy_with(fragment=None)), stream.status, response_headers, b"")
+                if stream.status != 200 or (media_types and response.content_type not in media_types):
+                    return response
+                pieces = _enforce_deadline(stream.iter_stream(), deadline)
+                body = b"".join(decompress(pieces, response_headers.get("content-encoding", ""), limits.bytes))
+                return Response(response.url, response.status, response_headers, body)
+        except network.PrivateAddressError as refused:
             raise FetchError(
                 url,
                 f"is at {refused.address}, which is no public address. Where documentation is to be read from there, "
-                f"name {at.netloc.decode()} in CRAWL_PRIVATE_HOSTS.",
+                f"name {target_url.netloc.decode()} in CRAWL_PRIVATE_HOSTS.",
             ) from None
-        except network.UnknownHost:
+        except network.UnknownHostError:
             raise FetchError(url, "cannot be reached: there is no host of that name") from None
         except httpcore.TimeoutException:
-            raise FetchError(url, f"did not answer whole within {caps.seconds:g} seconds") from None
+            raise FetchError(url, f"did not answer whole within {limits.seconds:g} seconds") from None
         except (httpcore.NetworkError, httpcore.ProtocolError) as failure:
-            said = _UNPRINTABLE.sub("?", str(failure))[:_SHOWN]
-            raise FetchError(url, f"cannot be reached: {said or 'the connection broke'}") from None
+            message = _UNPRINTABLE.sub("?", str(failure))[:_MAX_PRINTED]
+            raise FetchError(url, f"cannot be reached: {message or 'the connection broke'}") from None
         except ValueError as wrong:
             raise FetchError(url, str(wrong)) from None
 
 
-def same_site(one: str, other: str) -> bool:
-    """Whether the other address belongs to the site of the one: the same host and port, with or without `www.`.
+def is_same_site(one: str, other: str) -> bool:
+    """Whether two URLs belong to one site: the same host and port, with or without `www.`.
 
-    From http it may go on to https, and never back.
+    The second may be https when the first is http, but not the other way round.
 
-    >>> same_site("http://docs.example/a", "https://www.docs.example/b")
+    >>> is_same_site("http://docs.example/a", "https://www.docs.example/b")
     True
     """
     downgraded = urlsplit(one).scheme.lower() == "https" and urlsplit(other).scheme.lower() == "http"
-    return site_of(one) == site_of(other) and not downgraded
+    return parse_site(one) == parse_site(other) and not downgraded
 
 
-def site_of(url: str) -> tuple[str, int | None]:
-    """The host without `www.`, and the port where it is not the scheme's own. Raises ValueError for what is none."""
+def parse_site(url: str) -> tuple[str, int | None]:
+    """The host without `www.`, and the port unless it is the default. Raises ValueError for an invalid URL."""
     parts = urlsplit(url)
-    usual = {"http": 80, "https": 443}.get(parts.scheme.lower())
-    return (parts.hostname or "").rstrip(".").removeprefix("www."), None if parts.port == usual else parts.port
+    default_port = {"http": 80, "https": 443}.get(parts.scheme.lower())
+    return (parts.hostname or "").rstrip(".").removeprefix("www."), None if parts.port == default_port else parts.port
 
 
 def printable(url: str) -> str:
-    """An address for messages: one line, not too long, without password and query, which may hold secrets.
+    """A URL for messages: one short line, without password and query, which may contain secrets.
 
     >>> printable("https://me:secret@docs.example/?token=secret")
     'https://docs.example/?…'
     """
     url = re.sub(r"(?<=//)[^/?#]*@", "", url)
     url, _, query = url.partition("?")
-    return _UNPRINTABLE.sub("?", url[:_SHOWN]) + ("?…" if query else "…" if len(url) > _SHOWN else "")
+    return _UNPRINTABLE.sub("?", url[:_MAX_PRINTED]) + ("?…" if query else "…" if len(url) > _MAX_PRINTED else "")
 
 
-def decompress(pieces: Iterable[bytes], encoding: str, most: int) -> Iterator[bytes]:
-    """Decompress a body piece by piece; nothing beyond the limit is ever decompressed.
+def decompress(pieces: Iterable[bytes], encoding: str, max_bytes: int) -> Iterator[bytes]:
+    """Yield the decompressed body piece by piece, never more than `max_bytes`.
 
-    Raises ValueError with a reason when the body, compressed or not, is larger than `most`, or broken.
+    Raises ValueError with a reason when the body is broken, or larger than `max_bytes` (compressed or not).
     """
     encoding = encoding.strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise ValueError("is packed in a way that was not asked for")
-    unzip = zlib.decompressobj(wbits=47) if encoding not in ("", "identity") else None  # with the head of zlib or gzip
-    packed = size = 0
+    decompressor = zlib.decompressobj(wbits=47) if encoding not in ("", "identity") else None  # zlib or gzip header
+    compressed_size = size = 0
     for piece in pieces:
-        packed += len(piece)
+        compressed_size += len(piece)
         while piece:
-            if unzip:
+            if decompressor:
                 try:
-                    some = unzip.decompress(piece, most + 1 - size)
+                    data = decompressor.decompress(piece, max_bytes + 1 - size)
                 except zlib.error:
                     raise ValueError("is packed in a way that cannot be unpacked") from None
-                piece = unzip.unconsumed_tail
+                piece = decompressor.unconsumed_tail
             else:
-                some, piece = piece, b""
-            size += len(some)
-            if max(size, packed) > most:
-                raise ValueError(f"is larger than {most // 1024 // 1024} MiB")
-            yield some
-    if unzip and packed and not unzip.eof:
+                data, piece = piece, b""
+            size += len(data)
+            if max(size, compressed_size) > max_bytes:
+                raise ValueError(f"is larger than {max_bytes // 1024 // 1024} MiB")
+            yield data
+    if decompressor and compressed_size and not decompressor.eof:
         raise ValueError("breaks off")
 
 
-def _until(pieces: Iterator[bytes], until: float) -> Iterator[bytes]:
-    """The pieces until the time is over: sockets do not time data that has already arrived."""
+def _enforce_deadline(pieces: Iterator[bytes], deadline: float) -> Iterator[bytes]:
+    """The pieces until the deadline. The socket's own timeout does not apply to data that has already arrived."""
     for piece in pieces:
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise httpcore.ReadTimeout("the time is over")
         yield piece
 
 
-def _readable(asked: str, url: str, base: httpx.URL | None = None) -> httpx.URL:
-    """The address, if it may be requested. Raises FetchError about the first address."""
+def _validate_url(requested: str, url: str, base: httpx.URL | None = None) -> httpx.URL:
+    """The absolute URL, if it may be requested. Raises FetchError, which names the URL that was requested first."""
     try:
-        found = base.join(url) if base else httpx.URL(url)
-        site_of(str(found))  # which minds the port, too
+        parsed = base.join(url) if base else httpx.URL(url)
+        parse_site(str(parsed))  # raises ValueError for an invalid port
     except (httpx.InvalidURL, ValueError):
-        raise FetchError(asked, "is no address" if not base else "leads to what is no address") from None
-    if found.scheme not in ("http", "https") or not found.host:
+        raise FetchError(requested, "is no address" if not base else "leads to what is no address") from None
+    if parsed.scheme not in ("http", "https") or not parsed.host:
         verb = "leads to" if base else "is"
-        raise FetchError(asked, f"{verb} no address that begins with https:// or http://", elsewhere=bool(base))
-    if len(str(found)) > MAX_ADDRESS:
-        raise FetchError(asked, f"{'leads to' if base else 'is'} an address of more than {MAX_ADDRESS} characters")
-    if found.userinfo:
+        raise FetchError(requested, f"{verb} no address that begins with https:// or http://", leaves_site=bool(base))
+    if len(str(parsed)) > MAX_ADDRESS:
+        raise FetchError(requested, f"{'leads to' if base else 'is'} an address of more than {MAX_ADDRESS} characters")
+    if parsed.userinfo:
         verb = "leads to an address with" if base else "has"
-        raise FetchError(asked, f"{verb} a user name or a password, which are never sent", elsewhere=bool(base))
-    return found
+        raise FetchError(requested, f"{verb} a user name or a password, which are never sent", leaves_site=bool(base))
+    return parsed

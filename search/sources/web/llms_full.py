@@ -1,9 +1,9 @@
-"""Split a whole site in one file, `llms-full.txt`, into its pages. There is no standard; sites do one of these:
+"""Split `llms-full.txt`, a whole site in one file, into its pages. There is no standard; sites do one of these:
 
-- elements: `<page>`, `<doc title="…" url="…">`, `<document>`, each around a page
+- an element around each page: `<page>`, `<doc title="…" url="…">`, `<document>`
 - front matter with `url:`, `source:` or the like above each page
-- a title and its source, as Mintlify writes it: `# Title`, then `Source: https://…`
-- nothing: then each heading of the first level outside code begins a page
+- a title and a source line, as in Mintlify: `# Title`, then `Source: https://…`
+- nothing; then each heading of level 1 outside code begins a page
 
 The file may be very large, so it is searched as bytes and not parsed by `search.text.markdown`.
 """
@@ -21,7 +21,7 @@ _WRAPPER = re.compile(rb"^[ \t]*</?(?:content|document_content)>[ \t]*$", re.MUL
 _FRONT = re.compile(
     rb"^---[ \t]*\n(?:[A-Za-z_][\w-]*[ \t]*:[^\n]*\n(?:[ \t][^\n]*\n|- [^\n]*\n|\n)*){1,60}---[ \t]*$", re.MULTILINE
 )
-_PLACE = re.compile(
+_ADDRESS_LINE = re.compile(
     rb"^(?:url|source|source_url|canonical|canonical_url|permalink|href|link)[ \t]*:"
     rb"\s*(?:html:\s*)?[\"']?((?:https?://|/)[^\s\"']*)",
     re.MULTILINE,
@@ -32,21 +32,21 @@ _SOURCE = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FENCE_OR_TITLE = re.compile(rb"^ {0,3}(`{3,}|~{3,})([^\n]*)$|^#[ \t]+(\S[^\n]*)$", re.MULTILINE)
-_NAMES = (b"url", b"href", b"source", b"src", b"path")  # of an address, the likeliest first
+_NAMES = (b"url", b"href", b"source", b"src", b"path")  # attributes with the address, the most likely one first
 
 
-class Piece(NamedTuple):
-    """A page of the file. `address` may be relative, or empty; `markdown` may begin with front matter."""
+class PageSource(NamedTuple):
+    """A page of the file. `address` may be relative or empty; `markdown` may begin with front matter."""
 
     title: str
     address: str
     markdown: bytes
 
 
-def pieces(source: bytes) -> Iterator[Piece]:
-    """The pages of a file, one by one. Takes time in proportion to its length."""
+def split_pages(source: bytes) -> Iterator[PageSource]:
+    """Yield the pages of a file. Takes time in proportion to its length."""
     source = source.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    for convention in (_by_elements, _by_front_matter, _by_sources, _by_titles):
+    for convention in (_split_by_elements, _split_by_front_matter, _split_by_source_lines, _split_by_titles):
         found = convention(source)
         if first := next(found, None):
             yield first
@@ -54,42 +54,42 @@ def pieces(source: bytes) -> Iterator[Piece]:
             return
 
 
-def _by_elements(source: bytes) -> Iterator[Piece]:
-    for element, end in _with_ends(_ELEMENT.finditer(source), source):
-        said = {name.lower(): one or other for name, one, other in _ATTRIBUTE.findall(element[2])}
+def _split_by_elements(source: bytes) -> Iterator[PageSource]:
+    for element, end in _find_ends(_ELEMENT.finditer(source), source):
+        attributes = {name.lower(): one or other for name, one, other in _ATTRIBUTE.findall(element[2])}
         closing = source.find(b"</" + element[1] + b">", element.end(), end)
         body = source[element.end() : end if closing < 0 else closing].strip()
         head = body[:4000]
-        said |= {name.lower(): value.strip() for name, value in _CHILD.findall(head)}
+        attributes |= {name.lower(): value.strip() for name, value in _CHILD.findall(head)}
         body = _WRAPPER.sub(b"", _CHILD.sub(b"", head) + body[4000:]).strip()
-        address = next((said[name] for name in _NAMES if said.get(name)), b"")
-        if not address and (front := _FRONT.match(body)) and (place := _PLACE.search(front[0])):
-            address = place[1]
+        address = next((attributes[name] for name in _NAMES if attributes.get(name)), b"")
+        if not address and (front := _FRONT.match(body)) and (address_line := _ADDRESS_LINE.search(front[0])):
+            address = address_line[1]
         if not address and (source_line := _SOURCE.match(body)):
             address = source_line[2]
-            body = _without_source(source_line, body[source_line.end() :])
-        yield Piece(unescape(_text(said.get(b"title", b""))), unescape(_text(address)), body)
+            body = _remove_source_line(source_line, body[source_line.end() :])
+        yield PageSource(unescape(_decode(attributes.get(b"title", b""))), unescape(_decode(address)), body)
 
 
-def _by_front_matter(source: bytes) -> Iterator[Piece]:
-    fronts = (front for front in _FRONT.finditer(source) if _PLACE.search(front[0]))
-    for front, end in _with_ends(fronts, source):
-        place = _PLACE.search(front[0])
-        yield Piece("", _text(place[1]) if place else "", source[front.start() : end])
+def _split_by_front_matter(source: bytes) -> Iterator[PageSource]:
+    fronts = (front for front in _FRONT.finditer(source) if _ADDRESS_LINE.search(front[0]))
+    for front, end in _find_ends(fronts, source):
+        address_line = _ADDRESS_LINE.search(front[0])
+        yield PageSource("", _decode(address_line[1]) if address_line else "", source[front.start() : end])
 
 
-def _by_sources(source: bytes) -> Iterator[Piece]:
-    for heading, end in _with_ends(_SOURCE.finditer(source), source):
-        yield Piece("", _text(heading[2]), _without_source(heading, source[heading.end() : end]))
+def _split_by_source_lines(source: bytes) -> Iterator[PageSource]:
+    for heading, end in _find_ends(_SOURCE.finditer(source), source):
+        yield PageSource("", _decode(heading[2]), _remove_source_line(heading, source[heading.end() : end]))
 
 
-def _by_titles(source: bytes) -> Iterator[Piece]:
-    for title, end in _with_ends(_titles(source), source):
-        yield Piece(_text(title[3]), "", source[title.start() : end])
+def _split_by_titles(source: bytes) -> Iterator[PageSource]:
+    for title, end in _find_ends(_find_titles(source), source):
+        yield PageSource(_decode(title[3]), "", source[title.start() : end])
 
 
-def _titles(source: bytes) -> Iterator[re.Match[bytes]]:
-    """The headings of the first level outside code."""
+def _find_titles(source: bytes) -> Iterator[re.Match[bytes]]:
+    """The headings of level 1 outside code."""
     fence = b""
     for line in _FENCE_OR_TITLE.finditer(source):
         if fence:
@@ -101,16 +101,16 @@ def _titles(source: bytes) -> Iterator[re.Match[bytes]]:
             yield line
 
 
-def _with_ends(begun: Iterator[re.Match[bytes]], source: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
-    """The match that begins each page, and where the page ends."""
-    for one, after in pairwise(chain(begun, [None])):
+def _find_ends(starts: Iterator[re.Match[bytes]], source: bytes) -> Iterator[tuple[re.Match[bytes], int]]:
+    """The match at the start of each page, and the page's end."""
+    for one, after in pairwise(chain(starts, [None])):
         if one:
             yield one, after.start() if after else len(source)
 
 
-def _without_source(heading: re.Match[bytes], body: bytes) -> bytes:
+def _remove_source_line(heading: re.Match[bytes], body: bytes) -> bytes:
     return b"# " + heading[1] + b"\n" + body
 
 
-def _text(raw: bytes) -> str:
+def _decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").replace("\x00", "").strip()

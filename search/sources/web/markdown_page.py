@@ -1,47 +1,58 @@
-"""A page that a site serves as Markdown, beside its HTML."""
+"""Build pages from the Markdown that a site serves next to its HTML."""
 
 import re
 from dataclasses import replace
 
-from search.sources import UNSTORABLE, Bad, LeftOut, Page
-from search.sources.markdown.front_matter import FIELDS, boost_of, exclusion_of, front_matter, text_of, words_of
+from search.sources import UNSTORABLE, ExcludedPage, Page, UnreadablePage
+from search.sources.markdown.front_matter import (
+    FIELDS,
+    find_exclusion,
+    get_boost,
+    get_text,
+    get_words,
+    split_front_matter,
+)
 from search.sources.markdown.mdx import to_markdown
 
 _COMPONENT = re.compile(r"^[ \t]*</?[A-Z][A-Za-z.]*(?:[\s/>]|$)", re.MULTILINE)
 _ENDING = re.compile(r"\.(?:md|mdx|markdown)$", re.IGNORECASE)
 
 
-def place_of(address: str) -> str:
-    """The address of the page whose Markdown is at an address: the same without `.md`.
+def get_page_address(address: str) -> str:
+    """The address of the page whose Markdown is at an address: without `.md`, query and fragment.
 
-    >>> place_of("https://docs.example/guide/index.md")
+    >>> get_page_address("https://docs.example/guide/index.md")
     'https://docs.example/guide/'
     """
-    plain = re.split(r"[?#]", address, maxsplit=1)[0]
-    place = _ENDING.sub("", plain)
-    return place.removesuffix("index") if place != plain and place.endswith("/index") else place
+    address_path = re.split(r"[?#]", address, maxsplit=1)[0]
+    page_address = _ENDING.sub("", address_path)
+    return (
+        page_address.removesuffix("index")
+        if page_address != address_path and page_address.endswith("/index")
+        else page_address
+    )
 
 
-def markdown_page(page: Page, source: bytes) -> Page | Bad | LeftOut:
-    """The page with its text and the metadata of its front matter. Components of MDX are removed."""
+def build_page(page: Page, source: bytes) -> Page | UnreadablePage | ExcludedPage:
+    """The page with its text and the metadata of its front matter. MDX components are converted."""
     text = UNSTORABLE.sub("", source.decode("utf-8-sig", "replace"))
     try:
-        front, body = front_matter(text.lstrip())
-        if left := exclusion_of(front, page.origin):
-            return left
-        title, description, version, language = (text_of(front, name) for name in FIELDS)
+        front, body = split_front_matter(text.lstrip())
+        if excluded := find_exclusion(front, page.origin):
+            return excluded
+        title, description, version, language = (get_text(front, name) for name in FIELDS)
         page = replace(
             page,
             title=title or page.title,
             description=description or "",
             version=version or "",
             language=language or "",
-            tags=words_of(front, "tags"),
-            keywords=words_of(front, "keywords"),
-            boost=boost_of(front),
+            tags=get_words(front, "tags"),
+            keywords=get_words(front, "keywords"),
+            boost=get_boost(front),
         )
     except ValueError as wrong:
-        return Bad(page.origin, str(wrong), page.path)
+        return UnreadablePage(page.origin, str(wrong), page.path)
     if not body.strip():
-        return Bad(page.origin, "has no text", page.path)
+        return UnreadablePage(page.origin, "has no text", page.path)
     return replace(page, markdown=to_markdown(body) if _COMPONENT.search(body) else body)

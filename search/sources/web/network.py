@@ -1,4 +1,4 @@
-"""Connect to public hosts only: a name is resolved once, and the connection goes to the address that was checked."""
+"""Connect to public hosts only. A name is resolved once; the connection goes to the address that was checked."""
 
 import ipaddress
 import socket
@@ -17,61 +17,64 @@ CONNECT_SECONDS = 10.0
 Resolver = Callable[[str, int], Iterable[str]]  # the addresses of a host and port
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")  # RFC 4291; no other block of IPv6 is given out
-_TUNNELS = (ipaddress.IPv6Network("2001::/32"), ipaddress.IPv6Network("2002::/16"))  # Teredo and 6to4 hide another
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")  # RFC 4291; no other IPv6 block is assigned
+_TUNNELS = (
+    ipaddress.IPv6Network("2001::/32"),
+    ipaddress.IPv6Network("2002::/16"),
+)  # Teredo and 6to4 contain another address
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: the last 32 bits are an IPv4 address
 _RELAYS = ipaddress.IPv4Network("192.88.99.0/24")  # RFC 7526
 
-_until: ContextVar[float] = ContextVar("_until")  # when the request of this thread has to be over, monotonic
+_request_deadline: ContextVar[float] = ContextVar("_until")  # monotonic time when the request of this thread must end
 
 
-class NotPublic(Exception):
-    """A host is at an address that is not public. `address` is as it was resolved."""
+class PrivateAddressError(Exception):
+    """A host is at an address that is not public. `address` is the resolved address."""
 
     def __init__(self, host: str, address: str) -> None:
         super().__init__(f"{host} is at {address}")
         self.address = address
 
 
-class UnknownHost(Exception):
+class UnknownHostError(Exception):
     """A host name has no address."""
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[float]:
-    """Set the time by which all traffic inside must end; gives that time (monotonic)."""
-    token = _until.set(time.monotonic() + seconds)
+def deadline(seconds: float) -> Iterator[float]:
+    """Limit all traffic in the `with` block to so many seconds. Yields the end as monotonic time."""
+    token = _request_deadline.set(time.monotonic() + seconds)
     try:
-        yield _until.get()
+        yield _request_deadline.get()
     finally:
-        _until.reset(token)
+        _request_deadline.reset(token)
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host as the system knows them. Odd spellings, such as 2130706433, come out as addresses."""
+    """The addresses of a host from the system's resolver. It also understands spellings such as 2130706433."""
     return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 def is_public(address: _Address) -> bool:
-    """Whether an address is reachable from anywhere, and so in no private network."""
+    """Whether an address is on the public internet, not in a private network."""
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not (address.is_multicast or address.is_reserved or address in _RELAYS)
-    if inner := _inner(address):
-        return is_public(inner)
+    if embedded := _embedded_ipv4(address):
+        return is_public(embedded)
     return address in _GLOBAL_UNICAST and address.is_global and not any(address in tunnel for tunnel in _TUNNELS)
 
 
-def _inner(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that a system or its gateway makes of an IPv6 one."""
+def _embedded_ipv4(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address to which the system or a gateway translates an IPv6 address; None for other addresses."""
     if address in _NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.ipv4_mapped
 
 
 class GuardedBackend(httpcore.NetworkBackend):
-    """An httpcore network backend that connects to allowed hosts only and keeps to the time of `within`.
+    """An httpcore network backend that connects only to allowed hosts and obeys `deadline`.
 
-    `private` are hosts that are allowed although they are not public.
+    `private` hosts are allowed although they are not public.
     """
 
     def __init__(self, private: PrivateHosts, resolver: Resolver) -> None:
@@ -87,39 +90,39 @@ class GuardedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        """Connect to the first of a host's addresses that answers. Raises NotPublic when any of them is not public."""
+        """Connect to the first address that answers. Raises PrivateAddressError if one of them is not allowed."""
         failure: Exception = httpcore.ConnectError("no address answers")
-        for address in self._check(host, port):
+        for address in self._resolve_allowed(host, port):
             try:
-                seconds = min(_left(httpcore.ConnectTimeout), CONNECT_SECONDS)
+                seconds = min(_seconds_left(httpcore.ConnectTimeout), CONNECT_SECONDS)
                 return _TimedStream(self._sockets.connect_tcp(address, port, seconds, local_address, socket_options))
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as wrong:
                 failure = wrong
         raise failure
 
-    def _check(self, host: str, port: int) -> list[str]:
-        """The addresses of a host, all of which are allowed. Raises NotPublic otherwise."""
+    def _resolve_allowed(self, host: str, port: int) -> list[str]:
+        """The addresses of a host. Raises PrivateAddressError unless all of them are allowed."""
         try:
-            found = list(dict.fromkeys(self._resolver(host, port)))
-        except (OSError, UnicodeError):  # what is no name at all fails as that
-            raise UnknownHost from None
-        for address in found:
+            addresses = list(dict.fromkeys(self._resolver(host, port)))
+        except (OSError, UnicodeError):  # a name that cannot be encoded
+            raise UnknownHostError from None
+        for address in addresses:
             if not (is_public(ipaddress.ip_address(address)) or self._private.allows(host, port)):
-                raise NotPublic(host, address)
-        return found
+                raise PrivateAddressError(host, address)
+        return addresses
 
 
 class _TimedStream(httpcore.NetworkStream):
-    """A stream whose steps all end with the request's time, so that a slow server gains none."""
+    """A stream whose reads and writes end at the request's deadline, however slowly the server sends."""
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(httpcore.ReadTimeout))
+        return self._stream.read(max_bytes, _seconds_left(httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _left(httpcore.WriteTimeout))
+        self._stream.write(buffer, _seconds_left(httpcore.WriteTimeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -127,15 +130,17 @@ class _TimedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _TimedStream(self._stream.start_tls(ssl_context, server_hostname, _left(httpcore.ConnectTimeout)))
+        return _TimedStream(
+            self._stream.start_tls(ssl_context, server_hostname, _seconds_left(httpcore.ConnectTimeout))
+        )
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
 
-def _left(error: type[httpcore.TimeoutException]) -> float:
-    """Seconds that the request still has. Raises the error when they are over."""
-    seconds = _until.get() - time.monotonic()
+def _seconds_left(error: type[httpcore.TimeoutException]) -> float:
+    """The seconds until the request's deadline. Raises the error when it has passed."""
+    seconds = _request_deadline.get() - time.monotonic()
     if seconds <= 0:
         raise error("the time is over")
     return seconds

@@ -8,7 +8,7 @@ from protego import Protego
 from search.sources.web.fetch import AGENT, Fetcher, FetchError, Limits
 
 MAX_DELAY = 5.0  # seconds between two requests, whatever the site asks for
-_CAPS = Limits(500 * 1024, 20.0)  # the least that the RFC lets a reader stop at
+_LIMITS = Limits(500 * 1024, 20.0)  # the RFC requires to read at least 500 KiB
 
 
 class Robots:
@@ -24,16 +24,16 @@ class Robots:
         return self._rules.can_fetch(address, AGENT)
 
 
-def read(fetcher: Fetcher, location: str) -> Robots:
-    """The rules of the site that a location is on; a site without a robots.txt allows everything.
+def fetch(fetcher: Fetcher, location: str) -> Robots:
+    """Fetch the rules of the site of a location. A site without a robots.txt allows everything.
 
-    Raises ValueError when the server fails: by the RFC nothing may be read then.
+    Raises ValueError when the server fails, because the RFC then forbids to read the site.
     """
     address = str(httpx.URL(location).copy_with(raw_path=b"/robots.txt", fragment=None))
     try:
-        return Robots(fetcher.get(address, caps=_CAPS).body.decode("utf-8-sig", "replace"))
-    except FetchError as failure:
-        refused = 400 <= failure.status < 500 and failure.status != 429
-        if refused or failure.elsewhere:
+        return Robots(fetcher.get(address, limits=_LIMITS).body.decode("utf-8-sig", "replace"))
+    except FetchError as error:
+        is_client_error = 400 <= error.status < 500 and error.status != 429
+        if is_client_error or error.leaves_site:
             return Robots()
-        raise ValueError(f"{failure}. As long as the rules for crawlers cannot be read, nothing else is.") from None
+        raise ValueError(f"{error}. As long as the rules for crawlers cannot be read, nothing else is.") from None

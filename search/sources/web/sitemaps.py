@@ -1,4 +1,4 @@
-"""The addresses that sitemaps list (sitemaps.org, version 0.9)."""
+"""Fetch the addresses that sitemaps list (sitemaps.org, version 0.9)."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from search.sources import Bad
-from search.sources.web.fetch import PAGE, Answer, FetchError, decompress, printable, site_of
+from search.sources import UnreadablePage
+from search.sources.web.fetch import PAGE, FetchError, Response, decompress, parse_site, printable
 
 MAX_SITEMAPS = 200
 MAX_ADDRESSES = 50_000
@@ -20,72 +20,71 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass
 class Listing:
-    """The addresses in some sitemaps. `is_whole` is False when one of them could not be read this time."""
+    """The addresses in some sitemaps. `is_complete` is False if more may exist than could be read this time."""
 
     addresses: list[str] = field(default_factory=list)
-    bad: list[Bad] = field(default_factory=list)
-    is_whole: bool = True
+    unreadable: list[UnreadablePage] = field(default_factory=list)
+    is_complete: bool = True
 
 
-def is_sitemap(answer: Answer) -> bool:
+def is_sitemap(response: Response) -> bool:
     """Whether a response is a sitemap or an index of sitemaps."""
     try:
-        return _name(_root(answer.body)) in ("urlset", "sitemapindex")
+        return _local_name(_parse_xml(response.body)) in ("urlset", "sitemapindex")
     except ValueError:
         return False
 
 
-def read(get: Callable[[str], Answer], roots: Iterable[str], *, guessed: bool = False) -> Listing:
-    """All addresses in the sitemaps at `roots` and in the sitemaps that these list, on their own sites only.
+def fetch_all(get: Callable[[str], Response], roots: Iterable[str], *, guessed: bool = False) -> Listing:
+    """Fetch the sitemaps at `roots`, and the sitemaps that they list. An address must be on the sitemap's own site.
 
-    A sitemap that was only `guessed` may not be there.
+    With `guessed`, nobody named these sitemaps; it is no error if they do not exist.
     """
     listing = Listing()
-    waiting = deque((address, 1) for address in dict.fromkeys(roots))
-    seen = {address for address, _ in waiting}
-    while waiting:
-        address, depth = waiting.popleft()
+    queue = deque((address, 1) for address in dict.fromkeys(roots))
+    seen = {address for address, _ in queue}
+    while queue:
+        address, depth = queue.popleft()
         try:
-            answer = get(address)
-            root = _root(answer.body)
+            response = get(address)
+            root = _parse_xml(response.body)
         except FetchError as failure:
-            if not (guessed and (failure.status // 100 == 4 or failure.elsewhere)):
-                listing.bad.append(Bad(printable(address), failure.reason))
-                listing.is_whole = listing.is_whole and failure.is_gone
+            if not (guessed and (failure.status // 100 == 4 or failure.leaves_site)):
+                listing.unreadable.append(UnreadablePage(printable(address), failure.reason))
+                listing.is_complete = listing.is_complete and failure.is_gone
             continue
         except ValueError as wrong:
             if not guessed:
-                listing.bad.append(Bad(printable(address), str(wrong)))
+                listing.unreadable.append(UnreadablePage(printable(address), str(wrong)))
             continue
-        own, strangers = _split(root, answer.url)
-        if strangers:
-            reason = (
-                f"lists {len(strangers)} addresses of other sites, such as {printable(strangers[0])}; they are left out"
-            )
-            listing.bad.append(Bad(printable(address), reason))
-        if _name(root) == "urlset":
-            listing.addresses += own
+        site_addresses, other_addresses = _split_by_site(root, response.url)
+        if other_addresses:
+            example = printable(other_addresses[0])
+            reason = f"lists {len(other_addresses)} addresses of other sites, such as {example}; they are left out"
+            listing.unreadable.append(UnreadablePage(printable(address), reason))
+        if _local_name(root) == "urlset":
+            listing.addresses += site_addresses
             if len(listing.addresses) > MAX_ADDRESSES:
-                listing.bad.append(
-                    Bad(printable(address), f"lists more than {MAX_ADDRESSES} pages with those before it")
+                listing.unreadable.append(
+                    UnreadablePage(printable(address), f"lists more than {MAX_ADDRESSES} pages with those before it")
                 )
-                listing.is_whole = False
+                listing.is_complete = False
                 break
             continue
-        fresh = [found for found in dict.fromkeys(own) if found not in seen]
-        if depth == MAX_NESTED or len(seen) + len(fresh) > MAX_SITEMAPS:
-            listing.bad.append(
-                Bad(printable(address), f"lists more than {MAX_SITEMAPS} sitemaps, or too deeply nested")
+        new = [found for found in dict.fromkeys(site_addresses) if found not in seen]
+        if depth == MAX_NESTED or len(seen) + len(new) > MAX_SITEMAPS:
+            listing.unreadable.append(
+                UnreadablePage(printable(address), f"lists more than {MAX_SITEMAPS} sitemaps, or too deeply nested")
             )
-            listing.is_whole = False
-            fresh = [] if depth == MAX_NESTED else fresh[: MAX_SITEMAPS - len(seen)]
-        seen.update(fresh)
-        waiting.extend((found, depth + 1) for found in fresh)
+            listing.is_complete = False
+            new = [] if depth == MAX_NESTED else new[: MAX_SITEMAPS - len(seen)]
+        seen.update(new)
+        queue.extend((found, depth + 1) for found in new)
     return listing
 
 
-def _root(body: bytes) -> Element:
-    """The XML of a sitemap, unpacked where its file is. Raises ValueError with a reason."""
+def _parse_xml(body: bytes) -> Element:
+    """Parse a sitemap, which may be compressed. Raises ValueError with a reason."""
     if body.startswith(_GZIP):
         body = b"".join(decompress([body], "gzip", PAGE.bytes))
     try:
@@ -97,19 +96,19 @@ def _root(body: bytes) -> Element:
     return root
 
 
-def _split(root: Element, base: str) -> tuple[list[str], list[str]]:
-    """The addresses in a sitemap: those on its own site, and the others."""
-    own: list[str] = []
-    strangers: list[str] = []
+def _split_by_site(root: Element, base: str) -> tuple[list[str], list[str]]:
+    """The addresses in a sitemap: first those on the site of `base`, then the others."""
+    site_addresses: list[str] = []
+    other_addresses: list[str] = []
     for entry in root:
-        if address := next((child.text or "" for child in entry if _name(child) == "loc"), "").strip():
+        if address := next((child.text or "" for child in entry if _local_name(child) == "loc"), "").strip():
             try:
-                is_own = urlsplit(address).scheme in ("http", "https") and site_of(address) == site_of(base)
+                is_same_site = urlsplit(address).scheme in ("http", "https") and parse_site(address) == parse_site(base)
             except ValueError:
-                is_own = False
-            (own if is_own else strangers).append(address)
-    return own, strangers
+                is_same_site = False
+            (site_addresses if is_same_site else other_addresses).append(address)
+    return site_addresses, other_addresses
 
 
-def _name(element: Element) -> str:
+def _local_name(element: Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""

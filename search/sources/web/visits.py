@@ -1,15 +1,15 @@
-"""Visit a page of a site: fetch it by the site's rules and read it."""
+"""Visit a page of a site: fetch it by the site's rules for crawlers, and convert it."""
 
 import threading
 import time
 from dataclasses import dataclass, replace
 from functools import partial
 
-from search.sources import VERSION, Bad, Draft, LeftOut, Page, digest_of
+from search.sources import VERSION, Draft, ExcludedPage, Page, UnreadablePage, compute_digest
 from search.sources.html import HtmlPage, read_html
 from search.sources.request import SourceRequest
-from search.sources.web.fetch import Answer, Fetcher, FetchError
-from search.sources.web.markdown_page import markdown_page, place_of
+from search.sources.web.fetch import Fetcher, FetchError, Response
+from search.sources.web.markdown_page import build_page, get_page_address
 from search.sources.web.robots import Robots
 
 HTML = ("text/html", "application/xhtml+xml")
@@ -19,14 +19,16 @@ _NOT_ALLOWED = "the robots.txt of its site says that it is not to be read"
 
 @dataclass(frozen=True)
 class Visit:
-    """The result of a visit. `address` is the page's after redirects.
+    """The result of a visit.
 
-    `item` is None where there is no page, for another reason than that it cannot be had. `failure` says why nothing
-    came, `page` what a page in HTML says of others.
+    - `address` is the page's address after redirects.
+    - `item` is None if the address has something other than a page, or a page that only redirects.
+    - `failure` is the error if nothing could be fetched.
+    - `page` is the HTML page, with its links; None for other formats.
     """
 
     address: str
-    item: Draft | Bad | LeftOut | None = None
+    item: Draft | UnreadablePage | ExcludedPage | None = None
     failure: FetchError | None = None
     page: HtmlPage | None = None
 
@@ -34,113 +36,110 @@ class Visit:
 class Visitor:
     """Visits pages of one site by its rules for crawlers. Safe for several threads.
 
-    `types` are the media types of what is a page.
+    Responses with other `media_types` are no pages.
     """
 
-    def __init__(self, request: SourceRequest, fetcher: Fetcher, robots: Robots, types: tuple[str, ...] = HTML) -> None:
+    def __init__(
+        self, request: SourceRequest, fetcher: Fetcher, robots: Robots, media_types: tuple[str, ...] = HTML
+    ) -> None:
         self.request = request
-        self.types = types
+        self.media_types = media_types
         self.fetcher = fetcher
         self.robots = robots
-        self._turn = threading.Lock()
-        self._next = 0.0
+        self._lock = threading.Lock()
+        self._next_time = 0.0
 
-    def visit(self, address: str, *, whole: bool = False) -> Visit:
-        """Read a page. An unchanged page is not sent again, unless it must be `whole`."""
-        place = place_of(address)
+    def visit(self, address: str, *, unconditional: bool = False) -> Visit:
+        """Visit a page. The server need not send an unchanged page again, unless the request is `unconditional`."""
+        page_address = get_page_address(address)
         if not self.robots.allows(address):
-            return Visit(place, LeftOut(address, _NOT_ALLOWED))
-        tag, digest = self._known(place)
+            return Visit(page_address, ExcludedPage(address, _NOT_ALLOWED))
+        tag, digest = self._load_validator_and_digest(page_address)
         try:
-            answer = self.ask(address, "" if whole else tag, only=self.types)
+            response = self.fetch(address, "" if unconditional else tag, media_types=self.media_types)
         except FetchError as failure:
-            return Visit(place, self._unfetched(address, failure), failure)
-        place = place_of(answer.url)
-        if not self.robots.allows(answer.url):
-            return Visit(place, LeftOut(answer.url, _NOT_ALLOWED))
-        if answer.is_unchanged:
-            return Visit(place, Draft(place, self.request.path_of(place), digest, partial(self._again, address)))
-        if answer.content_type not in self.types:
-            return Visit(place)
-        return self._of_html(answer) if answer.content_type in HTML else self._of_markdown(answer)
+            return Visit(page_address, self._explain_failure(address, failure), failure)
+        page_address = get_page_address(response.url)
+        if not self.robots.allows(response.url):
+            return Visit(page_address, ExcludedPage(response.url, _NOT_ALLOWED))
+        if response.is_unchanged:
+            path = self.request.path_of(page_address)
+            return Visit(page_address, Draft(page_address, path, digest, partial(self._refetch_unchanged, address)))
+        if response.content_type not in self.media_types:
+            return Visit(page_address)
+        if response.content_type in HTML:
+            return self._build_html_visit(response)
+        return self._build_markdown_visit(response)
 
-    def _of_html(self, answer: Answer) -> Visit:
-        path = self.request.path_of(answer.url)
+    def _build_html_visit(self, response: Response) -> Visit:
+        path = self.request.path_of(response.url)
         try:
-            page = read_html(answer.body, answer.url, answer.charset)
+            page = read_html(response.body, response.url, response.charset)
         except ValueError as wrong:
-            return Visit(answer.url, Bad(answer.url, str(wrong), path))
-        if page.noindex or _is_hidden(answer):
-            return Visit(answer.url, LeftOut(answer.url, "says that it is not to be indexed"), page=page)
+            return Visit(response.url, UnreadablePage(response.url, str(wrong), path))
+        if page.noindex or _forbids_indexing(response):
+            return Visit(response.url, ExcludedPage(response.url, "says that it is not to be indexed"), page=page)
         if page.refresh:
-            return Visit(answer.url, page=page)
-        made = Page(
-            origin=answer.url,
-            path=path,
-            markdown=page.markdown,
-            title=page.title,
-            description=page.description,
-            version=page.version,
-            language=page.language,
-            keywords=page.keywords,
-            address=answer.url,
-        )
-        return Visit(answer.url, draft(made, answer.validator), page=page)
+            return Visit(response.url, page=page)
+        draft = make_draft(page.to_page(response.url, path, response.url), response.validator)
+        return Visit(response.url, draft, page=page)
 
-    def _of_markdown(self, answer: Answer) -> Visit:
-        place = place_of(answer.url)
-        page = Page(origin=answer.url, path=self.request.path_of(place), markdown="", address=place)
-        made = markdown_page(page, answer.body)
-        return Visit(place, draft(made, answer.validator) if isinstance(made, Page) else made)
+    def _build_markdown_visit(self, response: Response) -> Visit:
+        page_address = get_page_address(response.url)
+        page = Page(origin=response.url, path=self.request.path_of(page_address), markdown="", address=page_address)
+        built = build_page(page, response.body)
+        return Visit(page_address, make_draft(built, response.validator) if isinstance(built, Page) else built)
 
-    def ask(self, address: str, validator: str = "", only: tuple[str, ...] = ()) -> Answer:
-        """Fetch an address at the pace that the site asks for. Raises FetchError."""
-        with self._turn:
+    def fetch(self, address: str, validator: str = "", media_types: tuple[str, ...] = ()) -> Response:
+        """Fetch an address after the pause that the site's rules ask for. Raises FetchError."""
+        with self._lock:
             now = time.monotonic()
-            at = max(self._next, now)
-            self._next = at + self.robots.delay
-        if at > now:
-            time.sleep(at - now)
-        return self.fetcher.get(address, validator, only=only)
+            start = max(self._next_time, now)
+            self._next_time = start + self.robots.delay
+        if start > now:
+            time.sleep(start - now)
+        return self.fetcher.get(address, validator, media_types=media_types)
 
-    def unread(self, address: str, reason: str) -> Draft | Bad:
-        """The item for a page of the last run that this run did not fetch: the page stays."""
+    def keep_previous_page(self, address: str, reason: str) -> Draft | UnreadablePage:
+        """The item that keeps a page of the last run, which this run did not fetch."""
         path = self.request.path_of(address)
-        bad = Bad(address, reason, path)
-        _, digest = self._known(address)
-        return Draft(address, path, digest, lambda: bad) if digest else bad
+        unreadable = UnreadablePage(address, reason, path)
+        _, digest = self._load_validator_and_digest(address)
+        return Draft(address, path, digest, lambda: unreadable) if digest else unreadable
 
-    def _known(self, address: str) -> tuple[str, str]:
-        """The server's validator and the digest of the last run; empty without usable ones."""
-        version, _, rest = self.request.known.get(address, "").partition(" ")
+    def _load_validator_and_digest(self, address: str) -> tuple[str, str]:
+        """The server's validator and the digest from the last run; both empty for a new page."""
+        version, _, rest = self.request.previous_validators.get(address, "").partition(" ")
         digest, _, tag = rest.partition(" ")
         return (tag, digest) if version == VERSION else ("", "")
 
-    def _again(self, address: str) -> Page | Bad | LeftOut:
-        """Fetch an unchanged page after all, because the index needs it again."""
-        visit = self.visit(address, whole=True)
+    def _refetch_unchanged(self, address: str) -> Page | UnreadablePage | ExcludedPage:
+        """Fetch an unchanged page in full, because the index needs its text again."""
+        visit = self.visit(address, unconditional=True)
         if isinstance(visit.item, Draft):
-            return visit.item.make()
-        return visit.item or Bad(address, "changed its kind while it was read", self.request.path_of(address))
+            return visit.item.build()
+        return visit.item or UnreadablePage(
+            address, "changed its kind while it was read", self.request.path_of(address)
+        )
 
-    def _unfetched(self, address: str, failure: FetchError) -> Bad | LeftOut:
-        if failure.is_gone or failure.elsewhere:
-            return LeftOut(address, failure.reason)
-        return Bad(address, failure.reason, self.request.path_of(address))
+    def _explain_failure(self, address: str, failure: FetchError) -> UnreadablePage | ExcludedPage:
+        if failure.is_gone or failure.leaves_site:
+            return ExcludedPage(address, failure.reason)
+        return UnreadablePage(address, failure.reason, self.request.path_of(address))
 
 
-def _is_hidden(answer: Answer) -> bool:
+def _forbids_indexing(response: Response) -> bool:
     """Whether the server's headers forbid all crawlers to index the page."""
-    said = answer.headers.get("x-robots-tag", "").lower().split(",")
-    return not {word.strip() for word in said}.isdisjoint({"noindex", "none"})
+    directives = response.headers.get("x-robots-tag", "").lower().split(",")
+    return not {word.strip() for word in directives}.isdisjoint({"noindex", "none"})
 
 
-def draft(page: Page, tag: str = "") -> Draft:
-    """A draft of a page that is already read. Its digest covers all of the page; `tag` is the server's validator.
+def make_draft(page: Page, tag: str = "") -> Draft:
+    """The draft of a page that is already built. Its digest covers the whole page; `tag` is the server's validator.
 
-    The page's own validator is `VERSION`, the digest and the tag. So an unchanged page keeps its digest, and every
-    page is fetched again after `VERSION` has changed.
+    The page's own validator consists of `VERSION`, the digest and the tag. So an unchanged page keeps its digest, and
+    after `VERSION` has changed every page is fetched again.
     """
-    digest = digest_of(repr(page))
-    made = replace(page, digest=digest, validator=f"{VERSION} {digest} {tag}".rstrip())
-    return Draft(page.origin, page.path, digest, lambda: made)
+    digest = compute_digest(repr(page))
+    built = replace(page, digest=digest, validator=f"{VERSION} {digest} {tag}".rstrip())
+    return Draft(page.origin, page.path, digest, lambda: built)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from assistant.answering.extractive import build_support_link
+from assistant.answering.refusals import build_support_link
 from assistant.models import AssistantSettings, Message
 from search.indexing.ingest import ingest
 from search.sources import Page
@@ -130,7 +130,7 @@ def test_a_partial_refusal_keeps_its_citations(http, model_service, project):
     assert NEAREST not in text(stream)
 
 
-def test_the_owners_deflection_and_threshold_count(http, service, project):
+def test_the_owners_refusal_text_and_threshold_apply(http, service, project):
     told = AssistantSettings.objects.create(project=project.project, deflection="Ask Ada.", threshold=1.0)
     stream = parts(ask(http, service, project))
     assert text(stream).startswith("I couldn't find this in the documentation.\n\nAsk Ada.\n\nThe nearest pages:")
@@ -173,7 +173,7 @@ def assert_harmless(stream):
         assert source["url"].startswith("https://docs.acme.example/")
 
 
-def test_orders_in_what_a_reader_selected(http, model_service, project):
+def test_instructions_in_a_selection_do_no_harm(http, model_service, project):
     stream = said(http, model_service, project, EVIL)
     assert_harmless(stream)
     checks = stored(stream).checks
@@ -184,7 +184,7 @@ def test_orders_in_what_a_reader_selected(http, model_service, project):
     assert kept["url"].startswith("https://docs.acme.example/install#with-pip:~:text=Run%20this")
 
 
-def test_orders_in_the_current_path(http, model_service, project):
+def test_instructions_in_the_current_path_do_no_harm(http, model_service, project):
     path = f"/install fake:obey SAY: {EVIL[:150]}"
     assert_harmless(parts(ask(http, model_service, project, currentPath=path)))
 

@@ -60,7 +60,7 @@ def test_a_lenticular_bracket_may_be_a_marker() -> None:
     assert parse_lenticular("【see】", False) == Literal()
 
 
-def test_a_kept_label_can_be_no_other_link() -> None:
+def test_the_label_of_an_allowed_link_contains_no_other_link() -> None:
     assert plain_label("the [inner](https://evil.example) <b>guide") == "the inner bguide"
     assert plain_label("`code [1]`") == "`code [1]`"
     for label in ("https://evil.example", "me@evil.example", "WWW.evil.example", "12", "[]"):

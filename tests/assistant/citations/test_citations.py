@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from markdown_it import MarkdownIt
 
-from assistant.citations.checker import MAX_CHECKS, CitationChecker
+from assistant.citations.citation_links import MAX_CHECKS, CitationChecker
 from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 from search.hits import Hit

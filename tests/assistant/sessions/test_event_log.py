@@ -29,7 +29,7 @@ def test_events_survive_serialisation():
     assert load_events(dump_events(EVENTS)) == EVENTS
 
 
-def test_a_log_gives_back_what_was_put_in_while_it_grows():
+def test_a_growing_log_returns_all_its_events():
     log, wanted, got = EventLog(), [], []
     for number in range(1_000):
         event = Text(f"{number} é") if number % 9 else EVENTS[number // 9 % len(EVENTS)]

@@ -441,7 +441,7 @@ def test_a_second_model_answers_for_the_first(http, two, upstream, project, mode
     assert upstream.last(reply.marker)["authorization"] == "Bearer sk-second"
 
 
-def test_the_rungs_are_told_in_v2_too(http, two, project):
+def test_version_2_also_streams_the_rungs(http, two, project):
     reply = ask(http, two, project, "status404@fake-1", "v2")
     assert reply.rungs == [("model", ""), ("second_model", "the model server answered 404")]
     assert answers_in_full(reply, "second_model")
@@ -518,7 +518,7 @@ def test_only_one_request_tries_a_resting_server_even_if_its_reader_leaves(http,
 
 
 @pytest.mark.parametrize("mode", ["status400", "leaving", "huge"])
-def test_what_is_not_the_servers_fault_does_not_make_it_rest(http, weary, upstream, project, mode):
+def test_only_failures_of_the_server_open_the_breaker(http, weary, upstream, project, mode):
     for _ in range(4):
         if mode == "leaving":
             with http.stream(**request_of(weary, project, "v1", "silent@fake-1", marker := uuid.uuid4().hex)):

@@ -56,7 +56,7 @@ async def ended(service, seconds) -> float:
     return time.monotonic() - began
 
 
-async def test_told_to_stop_it_lets_answers_end_whole_and_takes_no_new_ones(serve, project):
+async def test_after_sigterm_running_answers_end_and_new_ones_are_refused(serve, project):
     service = serve()
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         _, chunks, seen = await begun(client, service, project, context=fake("slow"))
@@ -158,7 +158,7 @@ async def test_readers_who_take_nothing_do_not_keep_it_alive(serve, project):
         writer.close()
 
 
-def test_under_uvicorn_the_same_application_stores_what_it_interrupts(upstream, project, tmp_path):
+def test_under_uvicorn_interrupted_answers_are_stored(upstream, project, tmp_path):
     """Other servers announce the end by the lifespan protocol; here it is spoken by hand."""
     script = f"""
 import asyncio, json

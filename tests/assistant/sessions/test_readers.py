@@ -190,7 +190,7 @@ def test_hundreds_of_readers_who_leave_leave_nothing_behind(http, model, upstrea
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join([way[0], way[1], way[3]]))
-def test_a_reader_who_leaves_keeps_what_there_was(model, upstream, project, way):
+def test_the_text_so_far_is_stored_when_the_reader_leaves(model, upstream, project, way):
     marker = uuid.uuid4().hex
     asyncio.run(come_and_leave(model, project, way, marker))
     if way[2]:

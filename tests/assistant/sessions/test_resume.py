@@ -118,7 +118,7 @@ async def test_a_resumed_answer_can_be_stopped(model_service, upstream, project)
         ({"key": "FOREIGN"}, 404),
     ],
 )
-async def test_only_the_reader_who_asked_may_go_on(model_service, project, make_project, change, status):
+async def test_only_the_reader_who_asked_may_resume(model_service, project, make_project, change, status):
     if change.get("key") == "FOREIGN":
         change = {"key": (await asyncio.to_thread(make_project)).assistant_key}
     async with connect(model_service, project) as socket:
@@ -251,7 +251,9 @@ async def test_an_answer_that_is_not_resumable_ends_with_its_reader(client, mode
 
 
 @pytest.mark.parametrize("case", ["chat", "project", "origin", "no origin"])
-async def test_v2_resumes_only_what_is_surely_the_same_browsers(client, model_service, project, make_project, case):
+async def test_v2_resumes_only_chats_that_certainly_belong_to_the_same_browser(
+    client, model_service, project, make_project, case
+):
     page = {"Origin": "https://docs.acme.example"}
     asking = page if case == "no origin" else None
     await asked_and_left(client, model_service, project, headers=asking)
@@ -394,7 +396,7 @@ async def test_an_ended_answer_always_tells_its_end(model_service, project, afte
 
 
 @pytest.mark.parametrize("running", [True, False])
-async def test_what_was_forgotten_cannot_be_resumed(client, model_service, upstream, project, running):
+async def test_a_deleted_conversation_cannot_be_resumed(client, model_service, upstream, project, running):
     marker = f"forgotten-{project.domain}"
     async with connect(model_service, project) as socket:
         await socket.send(ask(project, context=fake("endless" if running else "happy", marker)))
@@ -422,7 +424,7 @@ async def test_of_two_who_replace_one_answer_the_second_replaces_the_firsts(clie
     assert [(m.role, m.state) async for m in messages] == [("user", "done"), ("assistant", "done")]
 
 
-async def test_a_first_question_whose_answer_never_arrived_is_asked_again_in_its_place(client, model_service, project):
+async def test_asking_again_replaces_a_first_question_whose_answer_never_arrived(client, model_service, project):
     await asked_and_left(client, model_service, project, chunks=1, id="chat-1")
     again = question(id="chat-1", trigger="regenerate-message")
     for fp in ("reader-1", "reader-2"):

@@ -65,7 +65,7 @@ def stop(http, model_service, project):
 
 
 @pytest.mark.parametrize("resumable", [False, True])
-def test_stop_ends_the_answer_and_the_upstream_and_keeps_what_there_is(reading, stop, upstream, resumable):
+def test_stop_ends_answer_and_upstream_request_and_stores_the_text(reading, stop, upstream, resumable):
     marker = f"stop-over-http-{resumable}"
     reader = reading(marker, resumable=resumable)
     answer = reader.answer

@@ -23,7 +23,7 @@ def test_an_event_of_the_wrong_shape_is_a_failure_of_the_model_server(event):
 
 def read(*events: dict) -> list:
     completion = Completion()
-    items = [item for event in events for item in completion.read(event)]
+    items = [item for event in events for item in completion.parse(event)]
     completion.end()
     return items
 
@@ -71,6 +71,6 @@ def test_server_sent_events_however_they_are_written_and_cut(body, size):
         b"data: " + b"x" * (MAX_EVENT_SIZE + 1),
     ],
 )
-def test_what_is_no_event_is_a_failure(body):
+def test_an_invalid_event_is_a_failure(body):
     with pytest.raises(UpstreamError):
         parse(body)

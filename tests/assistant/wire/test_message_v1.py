@@ -102,7 +102,7 @@ def test_without_a_model_the_documentation_is_quoted_and_cited(http, service, pr
     assert last["indexedAt"]
 
 
-def test_an_answer_is_stored_with_what_it_rests_on(http, service, project):
+def test_an_answer_is_stored_with_its_sources_and_hits(http, service, project):
     response = ask(http, service, project, currentPath="/install/?x=1")
     stream = parts(response)
     asked, answered = Thread.objects.get(thread_id=response.headers["x-thread-id"]).messages.all()
@@ -187,7 +187,7 @@ def test_a_model_answers_token_by_token_with_checked_citations(http, model_servi
     assert (stored.prompt_tokens, stored.completion_tokens) == (812, 21)
 
 
-def test_what_the_model_is_sent(http, model_service, upstream, project):
+def test_the_request_to_the_model(http, model_service, upstream, project):
     marker = "How do I install acme with pip, marker 4711?"
     first = ask(http, model_service, project, "Which Python does acme need to install?")
     ask(
@@ -329,7 +329,7 @@ def test_a_bad_question_names_its_field(http, service, project, change, field):
     assert_error(response, 400, field)
 
 
-def test_what_clients_really_send_is_let_in(http, service, project):
+def test_bodies_of_real_clients_are_accepted(http, service, project):
     turns = [
         {"id": "1", "createdAt": "2026-11-20T18:18:54.268Z", "role": "user", "content": "Hi", "parts": []},
         {"id": "2", "role": "data", "content": "", "toolInvocations": [{"state": "result"}], "annotations": [None]},

@@ -151,7 +151,7 @@ def test_asking_again_replaces_the_last_answer(http, model_service, upstream, pr
     )
 
 
-def test_an_earlier_answer_asked_again_takes_what_followed_with_it(http, model_service, project):
+def test_asking_for_an_earlier_answer_again_deletes_the_messages_after_it(http, model_service, project):
     first = ask(http, model_service, project)
     thread_id = first.headers["x-thread-id"]
     ask(http, model_service, project, SOURCE, threadId=thread_id)

@@ -48,7 +48,7 @@ def test_every_protocol_encodes_every_event(name, end):
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_an_encoder_refuses_what_would_break_the_clients_parser(name):
+def test_an_encoder_refuses_values_that_would_break_the_clients_parser(name):
     excerpt = Excerpt("/a", "https://x.example/a", "A", "B", "words", float("nan"))
     with pytest.raises(ValueError, match="JSON"):
         PROTOCOLS[name].encoder().encode(SearchResult("call_1", [excerpt]))
@@ -60,7 +60,7 @@ def test_two_readers_of_one_answer_get_the_same():
         assert [one.encode(event) for event in BEGINNING] == [other.encode(event) for event in BEGINNING]
 
 
-def test_the_sockets_parts_are_those_of_version_2_one_for_one():
+def test_the_socket_sends_the_parts_of_version_2():
     """A client that counts what it has seen may go on over either."""
     for end in ENDS:
         socket, v2 = (wire.PROTOCOLS[name].encoder() for name in ("socket", "v2"))

@@ -23,7 +23,7 @@ from search.sources.markdown.folder import read_manifest  # noqa: E402
 from search.training import data  # noqa: E402
 from tests.bench.search import held_out, scale  # noqa: E402
 from tests.bench.search.worker import PAGES, serve, timed  # noqa: E402
-from tests.drafts import made  # noqa: E402
+from tests.drafts import build_drafts  # noqa: E402
 
 projects: dict[str, Project] = {}
 models: dict[str, held_out.Model] = {}
@@ -39,7 +39,7 @@ def build_large(set: str, folders: list[str], copies: int) -> dict[str, Any]:
     pages = [
         page
         for folder in folders
-        for page in made(read_manifest(Path(folder), Path(folder) / "manifest.jsonl"))
+        for page in build_drafts(read_manifest(Path(folder), Path(folder) / "manifest.jsonl"))
         if isinstance(page, Page)
     ]
     outcome = _ingest(set, list(scale.varied(pages, copies)))

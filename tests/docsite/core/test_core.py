@@ -185,7 +185,7 @@ def test_each_process_counts_for_itself_while_the_store_is_down(settings, monkey
         ("DATABASE_URL", "mysql://x", "postgres://"),
         ("REDIS_URL", "127.0.0.1", "redis://"),
         ("DEBUG", "perhaps", "boolean"),
-        ("DATA_DIR", "/proc/nowhere", "cannot be made"),
+        ("DATA_DIR", "/proc/nowhere", "cannot be created"),
     ],
 )
 def test_a_wrong_setting_stops_the_start_and_is_named(monkeypatch, name, value, says):

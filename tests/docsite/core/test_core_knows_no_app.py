@@ -52,6 +52,18 @@ def test_other_words_are_not_taken_for_apps(text):
     assert not names_an_app(text)
 
 
+def test_no_template_of_the_core_names_an_app():
+    templates = [ROOT / "templates/admin/index.html", *(ROOT / "templates/admin/projects").glob("*.html")]
+    assert len(templates) > 1
+    found = [
+        f"{path.relative_to(ROOT)}: {tag}"
+        for path in templates
+        for tag in re.findall(r"{%.*?%}", path.read_text())
+        if names_an_app(tag) or "widget" in tag
+    ]
+    assert found == []
+
+
 def test_no_string_of_the_core_names_an_app():
     modules = [path for path in (ROOT / "docsite/core").rglob("*.py") if "migrations" not in path.parts]
     assert len(modules) > 20

@@ -38,14 +38,15 @@ def store():
 
 
 def queue(store, **options) -> GroupCommit[int, int]:
-    return GroupCommit("numbers", store, **{"delay": 0.005, "enough": 5, "largest": 10, "capacity": 20, **options})
+    weights = {"min_group_weight": 5, "max_group_weight": 10, "capacity": 20}
+    return GroupCommit("numbers", store, **{"delay": 0.005, **weights, **options})
 
 
 def results(futures: "list[Future[int]]") -> list[int]:
     return [future.result(PATIENCE) for future in futures]
 
 
-def test_what_gathers_during_a_commit_shares_the_next_one(store):
+def test_items_that_arrive_during_a_commit_share_the_next_one(store):
     numbers = queue(store)
     store.may_commit.clear()
     first = numbers.submit(1)
@@ -58,14 +59,14 @@ def test_what_gathers_during_a_commit_shares_the_next_one(store):
 
 
 def test_a_group_is_no_larger_than_a_transaction_may_be(store):
-    numbers = queue(store, delay=60, enough=20)
+    numbers = queue(store, delay=60, min_group_weight=20)
     futures = [numbers.submit(number) for number in range(20)]
     assert results(futures) == [number * 2 for number in range(20)]
     assert all(len(group) <= 10 for group in store.groups)
 
 
 def test_one_bad_item_fails_alone(store):
-    numbers = queue(store, delay=60, enough=100)
+    numbers = queue(store, delay=60, min_group_weight=100)
     good, bad, last = (numbers.submit(number) for number in (1, -1, 3))
     assert numbers.flush()
     assert results([good, last]) == [2, 6]
@@ -74,7 +75,7 @@ def test_one_bad_item_fails_alone(store):
 
 
 def test_a_full_queue_refuses_and_takes_again_later(store):
-    numbers = queue(store, delay=60, enough=100, capacity=5, weigh=lambda number: number)
+    numbers = queue(store, delay=60, min_group_weight=100, capacity=5, weigh=lambda number: number)
     kept = [numbers.submit(number) for number in (2, 3)]
     with pytest.raises(QueueFull):
         numbers.submit(1).result(0)
@@ -86,7 +87,7 @@ def test_a_full_queue_refuses_and_takes_again_later(store):
 
 
 def test_callers_get_the_error_of_a_database_that_is_away(store):
-    numbers = queue(store, delay=60, enough=100)
+    numbers = queue(store, delay=60, min_group_weight=100)
     store.failure = OperationalError("database is locked")
     futures = [numbers.submit(number) for number in (1, 2)]
     assert numbers.flush()
@@ -95,8 +96,8 @@ def test_callers_get_the_error_of_a_database_that_is_away(store):
             future.result(0)
 
 
-def test_items_that_are_kept_wait_in_order_for_a_database_that_is_away(store):
-    numbers = queue(store, delay=60, enough=100, keep_waiting=True, largest=2)
+def test_items_wait_in_order_while_the_database_cannot_be_reached(store):
+    numbers = queue(store, delay=60, min_group_weight=100, keep_waiting=True, max_group_weight=2)
     store.failure = OperationalError("database is locked")
     futures = [numbers.submit(number) for number in (1, 2, 3)]
     assert numbers.flush() is False
@@ -107,7 +108,7 @@ def test_items_that_are_kept_wait_in_order_for_a_database_that_is_away(store):
     assert store.groups == [[1, 2], [3]]
 
 
-def test_items_that_are_kept_are_tried_again(store, monkeypatch):
+def test_waiting_items_are_tried_again(store, monkeypatch):
     monkeypatch.setattr(group_commit, "RETRY_SECONDS", 0.01)
     numbers = queue(store, keep_waiting=True)
     store.failure = OperationalError("database is locked")
@@ -118,7 +119,7 @@ def test_items_that_are_kept_are_tried_again(store, monkeypatch):
 
 
 def test_an_item_is_stored_although_its_caller_left(store):
-    numbers = queue(store, delay=60, enough=100)
+    numbers = queue(store, delay=60, min_group_weight=100)
     left, other = numbers.submit(1), numbers.submit(2)
     assert left.cancel()
     numbers.flush()

@@ -10,7 +10,7 @@ from protego import Protego
 
 from docsite.site import navigation
 from search.sources import registry
-from search.sources.markdown.front_matter import front_matter
+from search.sources.markdown.front_matter import split_front_matter
 from search.sources.request import SourceRequest
 
 HOST = "http://testserver"
@@ -104,6 +104,6 @@ def test_a_file_that_an_agent_reads_counts_as_a_view(client: Client, path: str) 
 
 def test_every_page_has_a_description() -> None:
     for page in PAGES:
-        front, _ = front_matter((navigation.CONTENT / page.markdown_path.strip("/")).read_text())
+        front, _ = split_front_matter((navigation.CONTENT / page.markdown_path.strip("/")).read_text())
         assert set(front) <= {"title", "headline", "description", "keywords", "language"}, page.path
         assert len(page.description) <= 300, page.path

@@ -13,7 +13,7 @@ from django.core.management import BaseCommand, get_commands, load_command_class
 
 from assistant import consumers, events
 from assistant.events import Event
-from assistant.wire import v1, v2
+from assistant.wire import data_stream, ui_message_stream
 from assistant.wire.protocol import StreamProtocol
 from docsite.server.api import api
 from docsite.site import navigation
@@ -94,7 +94,7 @@ ENDS: list[Event] = [events.Finish(), events.Failure("sentence"), events.Abort()
 
 
 def test_every_part_of_version_1_is_named() -> None:
-    lines = "".join([line for end in ENDS for line in encode(v1.PROTOCOL, an_answer(end))]).splitlines()
+    lines = "".join([line for end in ENDS for line in encode(data_stream.PROTOCOL, an_answer(end))]).splitlines()
     assert first_cells(section("streaming", "## Version 1")) == {line[0] for line in lines}
     data = {item["type"] for line in lines if line[0] in "28" for item in json.loads(line[2:])}
     assert all(
@@ -103,12 +103,12 @@ def test_every_part_of_version_1_is_named() -> None:
 
 
 def test_every_event_of_version_2_is_named() -> None:
-    parts = [json.loads(part) for end in ENDS for part in encode(v2.PROTOCOL, an_answer(end))]
+    parts = [json.loads(part) for end in ENDS for part in encode(ui_message_stream.PROTOCOL, an_answer(end))]
     described = section("streaming", "## Version 2")
     assert first_cells(described) == {part["type"] for part in parts}
     keys = {key for part in parts for key in part} - {"type"}
     assert [key for key in keys if key not in described] == []
-    assert v2.PROTOCOL.end.decode().strip() in described
+    assert ui_message_stream.PROTOCOL.end.decode().strip() in described
 
 
 def test_every_rung_is_named() -> None:

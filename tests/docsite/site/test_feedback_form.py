@@ -47,7 +47,7 @@ def test_a_thumb_is_stored_changed_and_limited(http, site, send):
     ):
         refused = send(headers, **fields)
         assert refused.status_code == 403
-        assert "This form is taken from the pages of this site only." in refused.text
+        assert "This form is accepted from the pages of this site only." in refused.text
     long = send(path="/quickstart", helpful="yes", comment="x" * 4001)
     assert (long.status_code, "The comment is too long or missing." in long.text) == (400, True)
     assert send(path="/quickstart", comment="x" * 140_000).status_code == 413

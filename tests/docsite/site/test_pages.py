@@ -15,7 +15,7 @@ from docsite.site.markdown import render
 from docsite.site.navigation import Page
 from search import sources
 from search.indexing.ingest import ingest
-from search.sources.markdown.front_matter import front_matter
+from search.sources.markdown.front_matter import split_front_matter
 from search.text import sections
 from tests.conftest import ROOT
 
@@ -148,7 +148,8 @@ def test_a_translation_has_the_same_code_as_the_original(page: Page) -> None:
         heading.level for heading in first.rendered.headings
     ]
     assert (
-        front_matter((navigation.CONTENT / page.markdown_path.strip("/")).read_text())[0]["language"] == page.language
+        split_front_matter((navigation.CONTENT / page.markdown_path.strip("/")).read_text())[0]["language"]
+        == page.language
     )
 
 

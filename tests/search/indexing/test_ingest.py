@@ -13,7 +13,7 @@ from docsite.core.paths import normalize
 from search.indexing.ingest import ingest
 from search.models import Document, Source
 from search.retrieval import index
-from search.sources import Bad, LeftOut, Page
+from search.sources import ExcludedPage, Page, UnreadablePage
 from search.sources.markdown.folder import read_folder, read_manifest
 from search.stored import queue, runs
 
@@ -109,7 +109,7 @@ def test_one_odd_text_costs_its_own_page_only(make_project, field, odd):
 
 @pytest.mark.parametrize("odd", ODD)
 def test_notes_about_odd_files_can_be_stored(make_project, odd):
-    notes = [Bad(f"a{odd}", f"is {odd}"), LeftOut(f"b{odd}", f"is {odd}")]
+    notes = [UnreadablePage(f"a{odd}", f"is {odd}"), ExcludedPage(f"b{odd}", f"is {odd}")]
     project = make_project().project
     source = Source.objects.create(project=project, name="docs", location="/x")
     assert queue.claim(source)
@@ -126,7 +126,7 @@ def test_pages_with_paths_that_are_too_long_are_named(make_project):
     items = [Page(f"{number}.md", normalize(end), "# X\n") for number, end in enumerate(ends)]
     summary = ingest(project, items)
     reason = "has a path of more than 398 characters"
-    assert summary.skipped == [Bad(f"{number}.md", reason) for number in range(3)]
+    assert summary.skipped == [UnreadablePage(f"{number}.md", reason) for number in range(3)]
     assert summary.added == 1
 
 
@@ -160,13 +160,13 @@ def bomb(levels: int, field: str) -> str:
 )
 def test_what_is_nested_is_no_text(tmp_path, front, reason):
     (tmp_path / "a.md").write_text(f"---\n{front}\n---\nx\n")
-    assert list(read_folder(tmp_path)) == [Bad("a.md", reason, "/a")]
+    assert list(read_folder(tmp_path)) == [UnreadablePage("a.md", reason, "/a")]
 
 
 def test_what_is_nested_elsewhere_does_no_harm(tmp_path):
     (tmp_path / "a.md").write_text(f"---\n{bomb(8, 'boost: *a8')}\napi: *a8\nsearch: *a8\ntitle: T\n---\nx\n")
     (draft,) = read_folder(tmp_path)
-    page = draft.make()
+    page = draft.build()
     assert isinstance(page, Page)
     assert (page.title, page.boost) == ("T", 1.0)
 
@@ -175,7 +175,7 @@ def test_tags_and_keywords_have_an_end(tmp_path):
     tags = ", ".join(f"t{n}" for n in range(300))
     (tmp_path / "a.md").write_text(f"---\ntags: {tags}\ntag: [more]\nkeywords: [{'k' * 300}]\n---\nx\n")
     (draft,) = read_folder(tmp_path)
-    page = draft.make()
+    page = draft.build()
     assert isinstance(page, Page)
     assert page.tags == tuple(f"t{n}" for n in range(100))
     assert page.keywords == ("k" * 100,)
@@ -191,7 +191,7 @@ def test_a_manifest_gives_text_too(tmp_path):
         *("its `title` is not text", "its `version` is not text"),
         *["its `tags` are not a list of words"] * 2,
     ]
-    page = draft.make()
+    page = draft.build()
     assert isinstance(page, Page)
     assert (page.version, page.tags) == ("2", ("3",))
 

@@ -1,7 +1,7 @@
 """Web sites for tests, ordinary and hostile: a threaded server on loopback that speaks HTTP by hand.
 
-What it answers is in `routes`, by path: bytes that go out as they are, or a function of the request that gives pieces
-of bytes, one after the other. What is not there answers 404.
+Its responses are in `routes`, by path: bytes that are sent as they are, or a function of the request that yields pieces
+of bytes. Any other path gets 404.
 """
 
 import socketserver
@@ -15,7 +15,7 @@ Route = bytes | Callable[["Request"], Iterable[bytes]]
 
 @dataclass
 class Request:
-    """What was asked. Names of headers are in lower case."""
+    """A request that the site received. Header names are in lower case."""
 
     path: str
     headers: dict[str, str]
@@ -24,11 +24,11 @@ class Request:
 
 @dataclass
 class Site:
-    """A running site, with what it was asked, oldest first."""
+    """A running site, with the requests that it received, oldest first."""
 
     url: str
     routes: dict[str, Route] = field(default_factory=dict)
-    asked: list[Request] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
 
     @property
     def host(self) -> str:
@@ -37,18 +37,18 @@ class Site:
 
     @property
     def paths(self) -> list[str]:
-        """The paths that were asked for."""
-        return [request.path for request in self.asked]
+        """The paths of the requests."""
+        return [request.path for request in self.requests]
 
-    def holds(self, routes: dict[str, Route]) -> "Site":
-        """Begin anew with other pages."""
+    def reset(self, routes: dict[str, Route]) -> "Site":
+        """Start again with other pages."""
         self.routes = routes
-        self.asked.clear()
+        self.requests.clear()
         return self
 
 
 def answer(body: bytes | str, kind: str = "text/html", status: str = "200 OK", **headers: str) -> bytes:
-    """A plain answer; `_` in the names of headers is a hyphen."""
+    """An HTTP response; `_` in the names of headers becomes a hyphen."""
     body = body.encode() if isinstance(body, str) else body
     lines = {"Content-Type": kind, "Content-Length": str(len(body)), "Connection": "close"}
     lines |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -57,7 +57,7 @@ def answer(body: bytes | str, kind: str = "text/html", status: str = "200 OK", *
 
 
 def redirect(target: str, status: str = "302 Found") -> bytes:
-    """An answer that leads elsewhere."""
+    """A response that redirects."""
     return answer("", status=status, Location=target)
 
 
@@ -72,41 +72,41 @@ def page(title: str, *links: str, head: str = "", text: str = "") -> str:
 
 
 def tagged(body: str, tag: str = '"1"', kind: str = "text/html") -> Route:
-    """A page with an ETag, which is not sent again to those that have it."""
+    """A page with an ETag. It is not sent again to a client that has it."""
 
-    def give(request: Request) -> Iterable[bytes]:
+    def respond(request: Request) -> Iterable[bytes]:
         if request.headers.get("if-none-match") == tag:
             return [f"HTTP/1.1 304 Not Modified\r\nETag: {tag}\r\nConnection: close\r\n\r\n".encode()]
         return [answer(body, kind, ETag=tag)]
 
-    return give
+    return respond
 
 
 def sitemap(*addresses: str, index: bool = False) -> bytes:
     """A sitemap, or a list of sitemaps."""
     outer, inner = ("sitemapindex", "sitemap") if index else ("urlset", "url")
-    listed = "".join(f"<{inner}><loc>{address}</loc></{inner}>" for address in addresses)
-    return answer(f'<{outer} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{listed}</{outer}>', "text/xml")
+    entries = "".join(f"<{inner}><loc>{address}</loc></{inner}>" for address in addresses)
+    return answer(f'<{outer} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</{outer}>', "text/xml")
 
 
 def serve() -> tuple[Site, Callable[[], None]]:
-    """Start a site; gives what stops it, too."""
+    """Start a site. Returns it with the function that stops it."""
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             head = b""
             while b"\r\n\r\n" not in head:
-                some = self.request.recv(65536)
-                head += some
-                if not some or head[:1] == b"\x16":  # the first byte of TLS
+                data = self.request.recv(65536)
+                head += data
+                if not data or head[:1] == b"\x16":  # the first byte of TLS
                     break
             lines = head.decode("latin-1").split("\r\n")
             path = lines[0].partition(" ")[2].partition(" ")[0]
             headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
             request = Request(path, headers, head)
-            site.asked.append(request)
+            site.requests.append(request)
             route = site.routes.get(path, answer("Not here.", "text/plain", "404 Not Found"))
-            with suppress(OSError):  # the reader had enough
+            with suppress(OSError):  # the client closed the connection
                 for piece in [route] if isinstance(route, bytes) else route(request):
                     self.request.sendall(piece)
 

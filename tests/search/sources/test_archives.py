@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from search.sources import archives
-from search.sources.archives import is_archive, unpacked
+from search.sources.archives import is_archive, unpack
 
 FILES = {"repo-main/index.md": b"# One", "repo-main/guide/a.md": b"# Two", "repo-main/empty.md": b""}
 KINDS = {".zip": "", ".tar": "w", ".tar.gz": "w:gz", ".tgz": "w:gz", ".tar.bz2": "w:bz2", ".tar.xz": "w:xz"}
@@ -45,7 +45,7 @@ def entry(name, kind, target="/etc/passwd"):
 def test_an_archive_is_a_folder_while_it_is_read(tmp_path, ending):
     file = packed(tmp_path, FILES, ending)
     assert is_archive(file)
-    with unpacked(file) as root:
+    with unpack(file) as root:
         assert names(root) == ["empty.md", "guide", "guide/a.md", "index.md"]
         assert (root / "guide/a.md").read_bytes() == b"# Two"
     assert not root.exists()
@@ -57,7 +57,7 @@ def test_other_files_are_no_archives(tmp_path, name):
 
 
 def test_the_folder_is_gone_when_its_reader_fails(tmp_path):
-    with pytest.raises(KeyError), unpacked(packed(tmp_path, FILES)) as root:
+    with pytest.raises(KeyError), unpack(packed(tmp_path, FILES)) as root:
         raise KeyError
     assert not root.exists()
 
@@ -72,7 +72,7 @@ def test_the_folder_is_gone_when_its_reader_fails(tmp_path):
     ],
 )
 def test_one_folder_that_holds_all_is_stepped_into(tmp_path, files, expected):
-    with unpacked(packed(tmp_path, files)) as root:
+    with unpack(packed(tmp_path, files)) as root:
         assert names(root) == expected
 
 
@@ -83,7 +83,7 @@ def test_a_name_that_leads_out_is_refused(tmp_path, name, ending):
     folder.mkdir()
     with (
         pytest.raises(ValueError, match=r"docs\.\S+ has a name that leads out of it"),
-        unpacked(packed(folder, {"fine.md": b"x", name: b"x"}, ending)),
+        unpack(packed(folder, {"fine.md": b"x", name: b"x"}, ending)),
     ):
         pytest.fail("it was unpacked")
     assert names(tmp_path) == ["archives", f"archives/docs{ending}"]
@@ -92,48 +92,48 @@ def test_a_name_that_leads_out_is_refused(tmp_path, name, ending):
 def test_links_and_devices_are_passed_over(tmp_path):
     kinds = {"link": tarfile.SYMTYPE, "hard": tarfile.LNKTYPE, "pipe": tarfile.FIFOTYPE, "device": tarfile.CHRTYPE}
     files = {entry(name, kind): b"" for name, kind in kinds.items()} | {"link/a.md": b"x", "b.md": b"y"}
-    with unpacked(packed(tmp_path, files, ".tar")) as root:
+    with unpack(packed(tmp_path, files, ".tar")) as root:
         assert names(root) == ["b.md", "link", "link/a.md"]
         assert not (root / "link").is_symlink()
     link = zipfile.ZipInfo("link.md")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with unpacked(packed(tmp_path, {link: b"/etc/passwd", "a.md": b"x"})) as root:
+    with unpack(packed(tmp_path, {link: b"/etc/passwd", "a.md": b"x"})) as root:
         assert names(root) == ["a.md"]
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar.xz"])
 def test_what_is_too_large_for_a_page_stays_packed(tmp_path, monkeypatch, ending):
     monkeypatch.setattr(archives, "MAX_FILE_BYTES", 100)
-    with unpacked(packed(tmp_path, {"a.md": b"x" * 100, "b.md": b"x" * 101}, ending)) as root:
+    with unpack(packed(tmp_path, {"a.md": b"x" * 100, "b.md": b"x" * 101}, ending)) as root:
         assert names(root) == ["a.md"]
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
 def test_too_many_files_are_refused(tmp_path, monkeypatch, ending):
     monkeypatch.setattr(archives, "MAX_FILES", 3)
-    with unpacked(packed(tmp_path, {f"{n}.md": b"" for n in range(3)}, ending)):
+    with unpack(packed(tmp_path, {f"{n}.md": b"" for n in range(3)}, ending)):
         pass
     with (
         pytest.raises(ValueError, match="holds more than 3 files"),
-        unpacked(packed(tmp_path, {f"{n}.md": b"" for n in range(4)}, ending)),
+        unpack(packed(tmp_path, {f"{n}.md": b"" for n in range(4)}, ending)),
     ):
         pass
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar.gz", ".tar.bz2", ".tar.xz"])
 def test_a_bomb_is_refused_by_its_ratio(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(archives, "_ALWAYS", 1024**2)
+    monkeypatch.setattr(archives, "_ALWAYS_ALLOWED", 1024**2)
     zeros = bytes(4 * 1024**2)
-    with pytest.raises(ValueError, match="unpacks to more than"), unpacked(packed(tmp_path, {"a.md": zeros}, ending)):
+    with pytest.raises(ValueError, match="unpacks to more than"), unpack(packed(tmp_path, {"a.md": zeros}, ending)):
         pass
 
 
 def test_a_bomb_in_what_is_passed_over_is_refused_too(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "MAX_FILE_BYTES", 100)
-    monkeypatch.setattr(archives, "_ALWAYS", 1024**2)
+    monkeypatch.setattr(archives, "_ALWAYS_ALLOWED", 1024**2)
     with (
         pytest.raises(ValueError, match="unpacks to more than 1 MiB"),
-        unpacked(packed(tmp_path, {"a.bin": bytes(4 * 1024**2)}, ".tar.gz")),
+        unpack(packed(tmp_path, {"a.bin": bytes(4 * 1024**2)}, ".tar.gz")),
     ):
         pass
 
@@ -142,7 +142,7 @@ def test_a_file_that_lies_about_its_size_is_refused(tmp_path, monkeypatch):
     file = packed(tmp_path, {"a.md": b"x" * 5000})
     directory = file.read_bytes()
     file.write_bytes(directory.replace((5000).to_bytes(4, "little"), (50).to_bytes(4, "little")))
-    with pytest.raises(ValueError, match="is damaged"), unpacked(file):
+    with pytest.raises(ValueError, match="is damaged"), unpack(file):
         pass
 
 
@@ -151,7 +151,7 @@ def test_an_encrypted_archive_is_refused(tmp_path):
     content = bytearray(file.read_bytes())
     content[content.index(b"PK\x01\x02") + 8] |= 1  # the flag in the central directory
     file.write_bytes(content)
-    with pytest.raises(ValueError, match=r"^docs\.zip is encrypted$"), unpacked(file):
+    with pytest.raises(ValueError, match=r"^docs\.zip is encrypted$"), unpack(file):
         pass
 
 
@@ -162,11 +162,11 @@ def test_an_encrypted_archive_is_refused(tmp_path):
 def test_a_damaged_archive_is_refused(tmp_path, ending, damage):
     file = packed(tmp_path, {"a.md": bytes(range(256)) * 100}, ending)
     file.write_bytes(damage(file.read_bytes()))
-    with pytest.raises(ValueError, match="cannot be unpacked: it is damaged"), unpacked(file):
+    with pytest.raises(ValueError, match="cannot be unpacked: it is damaged"), unpack(file):
         pass
 
 
 @pytest.mark.parametrize("files", [{"a": b"x", "a/b.md": b"x"}, {"a/b.md": b"x", "a": b"x"}, {"x" * 300: b"x"}])
 def test_names_that_no_folder_can_hold_are_refused(tmp_path, files):
-    with pytest.raises(ValueError, match="cannot be unpacked"), unpacked(packed(tmp_path, files)):
+    with pytest.raises(ValueError, match="cannot be unpacked"), unpack(packed(tmp_path, files)):
         pass

@@ -7,7 +7,7 @@ import pytest
 
 from search.indexing.ingest import ingest
 from search.models import Document, Redirect
-from search.sources import Bad, Draft, LeftOut, Moved, Page, registry
+from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage, registry
 from search.sources.request import SourceRequest
 from search.sources.web import crawl
 from tests.search.sources import sites
@@ -34,7 +34,7 @@ def server():
 @pytest.fixture
 def site(server):
     """Four pages that link to each other, with ETags."""
-    return server.holds(
+    return server.reset(
         {
             "/docs/": tagged(page("Home", "guide", "api.html", "../blog/", "https://elsewhere.example/")),
             "/docs/guide": tagged(page("Guide", "/docs/deep/page?from=guide#part", "/docs/guide/#top")),
@@ -62,12 +62,12 @@ def request(site, location: str = "/docs/", **fields) -> SourceRequest:
 def read(site, location: str = "/docs/", **fields):
     """What a crawl gives: pages by path, and the rest."""
     items = list(crawl.read(request(site, location, **fields)))
-    made = [item.make() for item in items if isinstance(item, Draft)]
+    made = [item.build() for item in items if isinstance(item, Draft)]
     assert all(isinstance(item, Page) for item in made)
     return {item.path: item for item in made}, [item for item in items if not isinstance(item, Draft)]
 
 
-def known(pages) -> dict[str, str]:
+def validators(pages) -> dict[str, str]:
     return {item.address: item.validator for item in pages.values()}
 
 
@@ -120,18 +120,18 @@ def test_sitemaps_may_be_nested_and_packed(mapped):
 @pytest.mark.parametrize("location", ["/docs/", "/map.xml"])
 def test_a_second_crawl_makes_nothing_anew(mapped, location):
     pages, _ = read(mapped, location)
-    mapped.asked.clear()
-    again = list(crawl.read(request(mapped, location, known=known(pages))))
+    mapped.requests.clear()
+    again = list(crawl.read(request(mapped, location, previous_validators=validators(pages))))
     assert {item.path: item.digest for item in again} == {path: item.digest for path, item in pages.items()}
-    assert all('"1"' in request.headers.get("if-none-match", "") for request in mapped.asked[3:])
-    assert again[0].make() == pages[again[0].path], "a page that was not sent can be had whole"
+    assert all('"1"' in request.headers.get("if-none-match", "") for request in mapped.requests[3:])
+    assert again[0].build() == pages[again[0].path], "a page that was not sent can be had whole"
 
 
 def test_a_second_crawl_by_links_finds_what_is_new_behind_pages_that_have_not_changed(site):
     site.routes["/docs/deep/page"] = answer("", status="503 Busy")
     pages, _ = read(site)
     site.routes["/docs/deep/page"] = answer(page("Deep"))
-    again, _ = read(site, known=known(pages))
+    again, _ = read(site, previous_validators=validators(pages))
     assert set(again) == EVERY
     assert again["/guide"].digest == pages["/guide"].digest
 
@@ -140,7 +140,7 @@ def test_a_page_is_sent_again_when_pages_are_understood_otherwise(mapped, monkey
     pages, _ = read(mapped)
     for place in ("search.sources.VERSION", "search.sources.web.visits.VERSION"):
         monkeypatch.setattr(place, "next")
-    again = list(crawl.read(request(mapped, known=known(pages))))
+    again = list(crawl.read(request(mapped, previous_validators=validators(pages))))
     assert not {item.digest for item in again} & {item.digest for item in pages.values()}
 
 
@@ -152,20 +152,20 @@ def test_what_is_gone_goes_and_what_fails_stays(mapped, make_project):
     mapped.routes["/docs/deep/page"] = answer(page("Deeper"))
     stored = Document.objects.filter(project=project)
     held = {item.address: item.validator for item in stored}
-    summary = ingest(project, registry.read(request(mapped, known=held)))
+    summary = ingest(project, registry.read(request(mapped, previous_validators=held)))
     assert set(stored.values_list("path", flat=True)) == {"/", "/api", "/deep/page"}
     assert (summary.unchanged, summary.changed, summary.removed) == (1, 1, 1)
-    assert summary.skipped == [Bad(f"{mapped.url}/docs/api.html", "answers 500", "/api")]
-    assert summary.left_out == [LeftOut(f"{mapped.url}/docs/guide", "answers 404")]
+    assert summary.skipped == [UnreadablePage(f"{mapped.url}/docs/api.html", "answers 500", "/api")]
+    assert summary.left_out == [ExcludedPage(f"{mapped.url}/docs/guide", "answers 404")]
 
 
 def test_a_stored_source_with_a_place_of_its_own_makes_nothing_anew_either(mapped, make_project):
     project = make_project(f"{mapped.url}/docs/").project
-    told = {"under": "/v2", "version": "2.0"}
+    told = {"path_prefix": "/v2", "version": "2.0"}
     ingest(project, registry.read(request(mapped, **told)))
     stored = Document.objects.filter(project=project)
     held = {item.address: item.validator for item in stored}
-    summary = ingest(project, registry.read(request(mapped, known=held, **told)))
+    summary = ingest(project, registry.read(request(mapped, previous_validators=held, **told)))
     assert (summary.unchanged, summary.added, summary.changed) == (4, 0, 0)
     assert {(item.path, item.version) for item in stored} >= {("/v2/guide", "2.0")}
 
@@ -173,19 +173,19 @@ def test_a_stored_source_with_a_place_of_its_own_makes_nothing_anew_either(mappe
 def test_pages_behind_one_that_fails_stay(site):
     pages, _ = read(site)
     site.routes["/docs/guide"] = answer("", status="500 Oh no")  # the only one that links to /deep/page
-    again, rest = read(site, known=known(pages))
+    again, rest = read(site, previous_validators=validators(pages))
     assert set(again) == EVERY - {"/guide"}
-    assert rest == [Bad(f"{site.url}/docs/guide", "answers 500", "/guide")]
+    assert rest == [UnreadablePage(f"{site.url}/docs/guide", "answers 500", "/guide")]
 
 
 def test_pages_of_a_sitemap_that_fails_stay(mapped):
     pages, _ = read(mapped)
-    some = sitemap(*(f"{mapped.url}/docs{path}" for path in ("/", "/guide", "/api.html")))
-    mapped.routes |= {"/map.xml": sitemap(f"{mapped.url}/a.xml", f"{mapped.url}/b.xml", index=True), "/a.xml": some}
+    data = sitemap(*(f"{mapped.url}/docs{path}" for path in ("/", "/guide", "/api.html")))
+    mapped.routes |= {"/map.xml": sitemap(f"{mapped.url}/a.xml", f"{mapped.url}/b.xml", index=True), "/a.xml": data}
     mapped.routes["/b.xml"] = answer("", status="502 Bad Gateway")
-    again, rest = read(mapped, known=known(pages))
+    again, rest = read(mapped, previous_validators=validators(pages))
     assert set(again) == EVERY
-    assert rest == [Bad(f"{mapped.url}/b.xml", "answers 502")]
+    assert rest == [UnreadablePage(f"{mapped.url}/b.xml", "answers 502")]
 
 
 def test_redirects_are_told(mapped, make_project):
@@ -196,8 +196,10 @@ def test_redirects_are_told(mapped, make_project):
     pages, rest = read(mapped)
     assert set(pages) == {"/", "/manual"}
     assert pages["/manual"].address == f"{mapped.url}/docs/manual/"
-    outside = LeftOut(f"{mapped.url}/docs/deep/page", f"leads to {mapped.url}/blog/, which is outside of what is read")
-    assert rest == [Moved("/guide", "/manual"), Moved("/api", "/manual"), outside]
+    outside = ExcludedPage(
+        f"{mapped.url}/docs/deep/page", f"leads to {mapped.url}/blog/, which is outside of what is read"
+    )
+    assert rest == [PageRedirect("/guide", "/manual"), PageRedirect("/api", "/manual"), outside]
 
 
 def test_pages_say_whether_they_are_to_be_found(mapped):
@@ -245,7 +247,7 @@ def test_progress_is_told_but_not_for_each_page(site):
     lines = []
     read(site, progress=lines.append)
     assert lines[0] == "1 of 1 pages: /"
-    assert len(lines) < len(site.asked), "about one a second"
+    assert len(lines) < len(site.requests), "about one a second"
 
 
 # ---- Sites with rules, and sites that mean no good
@@ -292,12 +294,12 @@ def test_a_location_that_cannot_be_read_is_told(site):
 def test_entities_in_a_sitemap_are_refused(mapped, bomb):
     mapped.routes["/map.xml"] = answer(bomb, "text/xml")
     _, rest = read(mapped)
-    assert rest == [Bad(f"{mapped.url}/map.xml", "has a document type or entities, which no sitemap needs")]
+    assert rest == [UnreadablePage(f"{mapped.url}/map.xml", "has a document type or entities, which no sitemap needs")]
 
 
 def test_a_packed_sitemap_that_is_a_bomb_is_refused(mapped):
     mapped.routes["/map.xml"] = answer(gzip.compress(b"<urlset>" + bytes(30 * 1024 * 1024)), "application/gzip")
-    assert read(mapped)[1] == [Bad(f"{mapped.url}/map.xml", "is larger than 5 MiB")]
+    assert read(mapped)[1] == [UnreadablePage(f"{mapped.url}/map.xml", "is larger than 5 MiB")]
 
 
 def test_a_sitemap_that_names_other_hosts_sends_us_nowhere(mapped):
@@ -326,7 +328,7 @@ def test_a_page_that_leads_to_other_hosts_is_left_out(mapped):
     pages, rest = read(mapped)
     assert set(pages) == EVERY - {"/guide"}
     assert rest == [
-        LeftOut(f"{mapped.url}/docs/guide", "leads to another site, http://169.254.169.254/latest/meta-data/")
+        ExcludedPage(f"{mapped.url}/docs/guide", "leads to another site, http://169.254.169.254/latest/meta-data/")
     ]
 
 
@@ -344,12 +346,12 @@ class Endless(dict):
 
 
 def test_a_calendar_ends(server, monkeypatch):
-    server.holds(Endless())
+    server.reset(Endless())
     monkeypatch.setattr(crawl, "MAX_LINKS", 12)
     pages, rest = read(server)
     assert len(pages) == 13
     assert rest == [
-        Bad(f"{server.url}/docs/", "has pages that are more than 12 links away; they are left as they were")
+        UnreadablePage(f"{server.url}/docs/", "has pages that are more than 12 links away; they are left as they were")
     ]
 
 
@@ -363,24 +365,24 @@ def test_a_calendar_ends(server, monkeypatch):
 def test_what_a_cap_cuts_off_stays_as_it_was(mapped, monkeypatch, cap, value, reason):
     pages, _ = read(mapped)
     monkeypatch.setattr(crawl, cap, value)
-    items = list(crawl.read(request(mapped, known=known(pages))))
+    items = list(crawl.read(request(mapped, previous_validators=validators(pages))))
     assert {item.path: item.digest for item in items if isinstance(item, Draft)} == {
         path: item.digest for path, item in pages.items()
     }
-    assert Bad(f"{mapped.url}/docs/", reason) in items
+    assert UnreadablePage(f"{mapped.url}/docs/", reason) in items
 
 
 def test_a_site_that_is_down_is_left_alone_after_a_while(mapped, monkeypatch):
     monkeypatch.setattr(crawl, "MAX_FAILURES", 2)
     pages, _ = read(mapped)
-    mapped.holds({path: route for path, route in mapped.routes.items() if "/docs/" not in path})
+    mapped.reset({path: route for path, route in mapped.routes.items() if "/docs/" not in path})
     mapped.routes["/map.xml"] = sitemap(*(f"{mapped.url}/docs/{n}" for n in range(30)))
     mapped.routes |= {f"/docs/{n}": answer("", status="502 Bad Gateway") for n in range(30)}
     mapped.routes["/docs/"] = answer(page("Home"))
-    items = list(crawl.read(request(mapped, known=known(pages))))
+    items = list(crawl.read(request(mapped, previous_validators=validators(pages))))
     assert len(strict_paths(mapped)) < 15
     assert {item.path for item in items if isinstance(item, Draft)} == EVERY
-    assert Bad(f"{mapped.url}/docs/", "failed 2 times in a row; the rest is left as it was") in items
+    assert UnreadablePage(f"{mapped.url}/docs/", "failed 2 times in a row; the rest is left as it was") in items
 
 
 def test_other_types_and_pages_without_end_are_no_pages(mapped):
@@ -398,13 +400,13 @@ def test_other_types_and_pages_without_end_are_no_pages(mapped):
 def test_a_cookie_is_never_sent_back(mapped):
     mapped.routes["/docs/"] = answer(page("Home"), Set_Cookie="id=1; Path=/")
     read(mapped)
-    assert not any("cookie" in request.headers for request in mapped.asked)
+    assert not any("cookie" in request.headers for request in mapped.requests)
 
 
 def test_redirects_come_into_the_index(mapped, make_project):
     mapped.routes["/docs/guide"] = redirect("/docs/deep/page")
     project = make_project(f"{mapped.url}/docs/").project
-    ingest(project, registry.read(replace(request(mapped), under="/v2")))
+    ingest(project, registry.read(replace(request(mapped), path_prefix="/v2")))
     assert list(Redirect.objects.filter(project=project).values_list("path", "target")) == [
         ("/v2/guide", "/v2/deep/page")
     ]

@@ -12,7 +12,7 @@ import pytest
 
 from search.sources.request import SourceRequest
 from search.sources.web import network
-from search.sources.web.fetch import Fetcher, FetchError, Limits, decompress, printable, same_site
+from search.sources.web.fetch import Fetcher, FetchError, Limits, decompress, is_same_site, printable
 from search.sources.web.network import is_public
 from search.sources.web.private import PrivateHosts
 from tests.search.sources import sites
@@ -34,16 +34,16 @@ def server():
 
 @pytest.fixture
 def site(server):
-    return server.holds({"/": answer("Hello")})
+    return server.reset({"/": answer("Hello")})
 
 
 def fetcher(*private: str, **seams) -> Fetcher:
     return Fetcher(SourceRequest("", "", private_hosts=private or tuple(running)), **seams)
 
 
-def refusal(url: str, *private: str, caps: Limits = SMALL) -> str:
+def refusal(url: str, *private: str, limits: Limits = SMALL) -> str:
     with pytest.raises(FetchError) as refused, fetcher(*private) as http:
-        http.get(url, caps=caps)
+        http.get(url, limits=limits)
     return str(refused.value)
 
 
@@ -86,7 +86,7 @@ def test_hosts_that_the_owner_names_are_read(site, private, host):
     url = site.url.replace("127.0.0.1", host)
     with fetcher(f"{private}:{url.rpartition(':')[2]}", resolver=lambda host, port: ["127.0.0.1"]) as http:
         assert http.get(url).body == b"Hello"
-    assert site.asked[0].headers["host"] == url.removeprefix("http://")
+    assert site.requests[0].headers["host"] == url.removeprefix("http://")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_name_that_leads_into_a_named_network_is_refused(site):
         pytest.raises(FetchError, match=r"127\.0\.0\.1, which is no public address"),
     ):
         http.get(url)
-    assert site.asked == []
+    assert site.requests == []
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_tls_is_spoken_to_the_name_and_not_to_the_address(site, public):
         pytest.raises(FetchError, match="cannot be reached"),
     ):
         http.get(url)
-    assert b"docs.example" in site.asked[0].head
+    assert b"docs.example" in site.requests[0].head
 
 
 def test_an_unknown_name_is_told(site):
@@ -224,7 +224,7 @@ def test_five_redirects_are_followed_and_the_last_address_is_told(site):
     ],
 )
 def test_what_a_site_is(one, other, same):
-    assert same_site(one, other) is same
+    assert is_same_site(one, other) is same
 
 
 def test_nothing_is_given_away(site, monkeypatch):
@@ -233,20 +233,20 @@ def test_nothing_is_given_away(site, monkeypatch):
     with fetcher() as http:
         http.get(site.url)
         http.get(site.url)
-    for request in site.asked:
+    for request in site.requests:
         assert set(request.headers) - {""} == {"host", "user-agent", "accept", "accept-encoding"}
         assert request.headers["user-agent"].startswith("docs-service/0.1")
         assert request.headers["accept-encoding"] == "gzip"
 
 
 def endless(head: str, piece: bytes, pause: float = 0.0):
-    def give(request):
+    def respond(request):
         yield head.encode()
         for _ in itertools.count():
             yield piece
             time.sleep(pause)
 
-    return give
+    return respond
 
 
 HEAD = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -291,7 +291,7 @@ def test_nothing_of_a_bomb_is_unpacked_beyond_the_cap(encoding):
 def test_a_server_that_drips_gains_no_time(site, head):
     site.routes["/"] = endless(head, b"HTTP/1.1 100 Continue\r\n\r\n" if "100" in head else b"x", 0.02)
     start = time.monotonic()
-    assert "within 0.2 seconds" in refusal(site.url, caps=Limits(MIB, 0.2))
+    assert "within 0.2 seconds" in refusal(site.url, limits=Limits(MIB, 0.2))
     assert time.monotonic() - start < 4
 
 
@@ -301,13 +301,13 @@ def test_redirects_share_one_time(site):
         yield redirect("/")
 
     site.routes["/"] = slow
-    assert "within 0.2 seconds" in refusal(site.url, caps=Limits(MIB, 0.2))
+    assert "within 0.2 seconds" in refusal(site.url, limits=Limits(MIB, 0.2))
 
 
 def test_bodies_of_other_types_are_not_read(site):
     site.routes["/"] = endless("HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n", b"x" * 65536)
     with fetcher() as http:
-        found = http.get(site.url, only=("text/html",))
+        found = http.get(site.url, media_types=("text/html",))
     assert (found.content_type, found.body) == ("video/mp4", b"")
 
 

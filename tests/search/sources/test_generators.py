@@ -8,12 +8,18 @@ import time
 
 import pytest
 
-from search.sources import Bad, LeftOut, Moved, Page, generators, registry
+from search.sources import ExcludedPage, Page, PageRedirect, UnreadablePage, generators, registry
 from search.sources.markdown.folder import read_folder
-from search.sources.markdown.slugs import MINTLIFY, VITEPRESS, add_anchors, pymdownx, python_markdown
+from search.sources.markdown.slugs import (
+    MINTLIFY,
+    VITEPRESS,
+    add_anchors,
+    build_pymdownx_slugs,
+    build_python_markdown_slugs,
+)
 from search.sources.request import SourceRequest
 from search.text.sections import split
-from tests.drafts import made
+from tests.drafts import build_drafts
 
 
 @pytest.fixture
@@ -31,7 +37,7 @@ def write(tmp_path):
 
 
 def read(root, docs_url="https://acme.example/", **request):
-    return list(made(read_folder(root, SourceRequest(str(root), docs_url, **request))))
+    return list(build_drafts(read_folder(root, SourceRequest(str(root), docs_url, **request))))
 
 
 def places(root, **request):
@@ -64,19 +70,19 @@ SLUGS = {
 
 @pytest.mark.parametrize(("heading", "toc", "lower", "vitepress", "mintlify"), SLUGS.values(), ids=SLUGS)
 def test_headings_are_called_as_the_site_calls_them(heading, toc, lower, vitepress, mintlify):
-    kinds = (python_markdown(), pymdownx(case="lower"), VITEPRESS, MINTLIFY)
+    kinds = (build_python_markdown_slugs(), build_pymdownx_slugs(case="lower"), VITEPRESS, MINTLIFY)
     assert [anchors(kind, heading)[0] for kind in kinds] == [toc, lower, vitepress, mintlify]
 
 
 def test_repeated_headings_are_numbered_as_the_site_does():
     headings = ("Same", "Same", "Same", "Same_1", "Same-2")
-    assert anchors(python_markdown(), *headings) == ["same", "same_1", "same_2", "same_3", "same-2"]
+    assert anchors(build_python_markdown_slugs(), *headings) == ["same", "same_1", "same_2", "same_3", "same-2"]
     assert anchors(VITEPRESS, *headings) == ["same", "same-1", "same-2", "same-1-1", "same-2-1"]
     assert anchors(MINTLIFY, *headings) == ["same", "same-2", "same-3", "same_1", "same-2-2"]
 
 
 def test_an_anchor_that_a_page_gives_is_taken_from_the_start():
-    assert anchors(python_markdown(), "Here", "Words {#here}") == ["here_1", "here"]
+    assert anchors(build_python_markdown_slugs(), "Here", "Words {#here}") == ["here_1", "here"]
 
 
 def test_only_headings_that_github_names_otherwise_are_changed():
@@ -89,14 +95,14 @@ def test_only_headings_that_github_names_otherwise_are_changed():
         .replace("a note & out", "a note & out {#in-a-note-out}")
         .replace("line & above", "line & above {#below-a-line-above}")
     )
-    assert add_anchors(page, python_markdown()) == expected
+    assert add_anchors(page, build_python_markdown_slugs()) == expected
 
 
 @pytest.mark.parametrize("piece", ["# a\n", "## a & b\n", "# a_1\n", "a\n===\n", "# `a\n", "!!! a\n    ", " ", "#"])
 def test_a_hostile_page_costs_time_in_proportion(piece):
     def seconds(size):
         began = time.process_time()
-        add_anchors(f"# a {piece * (size // len(piece))} b}}", python_markdown())
+        add_anchors(f"# a {piece * (size // len(piece))} b}}", build_python_markdown_slugs())
         return time.process_time() - began
 
     assert any(seconds(40_000) < 25 * max(seconds(5_000), 0.02) for _ in range(3))
@@ -145,9 +151,9 @@ def test_mkdocs_is_read_with_what_python_it_names(write):
     assert found["/"].title == "Start"
     assert (found["/setup"].title, found["/setup"].keywords) == ("", ("Setup",))
     assert found["/setup"].markdown.endswith("## Über uns")  # as GitHub has it
-    assert [item for item in items if isinstance(item, Moved)] == [
-        Moved("/old/place", "/setup"),
-        Moved("/sub/README", "/sub"),
+    assert [item for item in items if isinstance(item, PageRedirect)] == [
+        PageRedirect("/old/place", "/setup"),
+        PageRedirect("/sub/README", "/sub"),
     ]
 
 
@@ -182,8 +188,8 @@ def test_docs_json_says_what_pages_are(write):
     }
     page = next(item for item in items if isinstance(item, Page) and item.path == "/alone")
     assert (page.keywords, page.markdown.split()) == (("Short",), ["##", "A.b", "{#a-b}", "##", "A.b", "{#a-b-2}"])
-    assert [item.origin for item in items if isinstance(item, LeftOut)] == ["pt/secret.mdx"]
-    assert [item for item in items if isinstance(item, Moved)] == [Moved("/old", "/guide/start")]
+    assert [item.origin for item in items if isinstance(item, ExcludedPage)] == ["pt/secret.mdx"]
+    assert [item for item in items if isinstance(item, PageRedirect)] == [PageRedirect("/old", "/guide/start")]
 
 
 DOCUSAURUS = {
@@ -210,7 +216,7 @@ def test_docusaurus_has_names_without_numbers(write):
     assert places(root / "docs") == expected
     below = places(root, docs_url="https://acme.example/docs")
     assert set(below) == {path.removeprefix("/docs") for path in expected}
-    assert Moved("/docs/01-intro", "/docs/intro") in read(root)  # as other files link it
+    assert PageRedirect("/docs/01-intro", "/docs/intro") in read(root)  # as other files link it
     page = next(item for item in read(root) if isinstance(item, Page) and item.path == "/docs/guides/start")
     assert split(page.markdown)[0].anchor == "here"
 
@@ -266,7 +272,7 @@ def test_a_broken_configuration_is_told_and_hides_nothing(write, tmp_path, name,
         with pytest.raises(ValueError, match="^" + said.replace("(", r"\(").replace(")", r"\)")):
             read(root)
     else:
-        assert [item for item in read(root) if not isinstance(item, Bad)]
+        assert [item for item in read(root) if not isinstance(item, UnreadablePage)]
 
 
 BOMB = "a0: &a0 [x.md]\n" + "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))

@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from search.sources import Bad, Draft, LeftOut, Moved, Page
-from search.sources.html.folder import is_html, read_folder
+from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage
+from search.sources.html.folder import is_built_html, read_folder
 from search.sources.request import SourceRequest
-from tests.drafts import made
+from tests.drafts import build_drafts
 
 REFRESH = '<meta http-equiv="refresh" content="0; url={}"><a href="{}">moved</a>'
 
@@ -27,12 +27,12 @@ def site(tmp_path):
     return write
 
 
-def items(site, docs_url="https://example.com/docs", under=""):
-    return list(read_folder(site.root, SourceRequest(str(site.root), docs_url, under=under)))
+def items(site, docs_url="https://example.com/docs", path_prefix=""):
+    return list(read_folder(site.root, SourceRequest(str(site.root), docs_url, path_prefix=path_prefix)))
 
 
 def page(site, **request):
-    (found,) = made(items(site, **request))
+    (found,) = build_drafts(items(site, **request))
     return found
 
 
@@ -55,7 +55,7 @@ def test_a_file_is_a_page_at_the_address_where_a_server_shows_it(site, name, pat
 def test_links_lead_to_where_the_site_is(site):
     site("guide/index.html", "<h1>Name</h1><p><a href='../install.html#x'>a</a> <a href='b/'>b</a>")
     assert "[a](https://example.com/docs/install.html#x) [b](https://example.com/docs/guide/b/)" in page(site).markdown
-    assert "[a](https://example.com/docs/v2/install.html#x)" in page(site, under="v2").markdown
+    assert "[a](https://example.com/docs/v2/install.html#x)" in page(site, path_prefix="v2").markdown
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_a_redirect_is_no_page(site):
     site("moved/index.html", REFRESH.format("https://example.com/docs/v2/x/", "x"))
     site("away.html", REFRESH.format("https://other.example/", "x"))
     assert items(site) == [
-        LeftOut("away.html", "redirects to another site"),
-        Moved("/moved", "/v2/x"),
-        Moved("/old", "/guide/new"),
+        ExcludedPage("away.html", "redirects to another site"),
+        PageRedirect("/moved", "/v2/x"),
+        PageRedirect("/old", "/guide/new"),
     ]
-    assert items(site, under="v2")[1:] == [Moved("/moved", "/x"), Moved("/old", "/guide/new")]
+    assert items(site, path_prefix="v2")[1:] == [PageRedirect("/moved", "/x"), PageRedirect("/old", "/guide/new")]
 
 
 def test_a_page_that_asks_for_it_is_left_out(site):
     site("a.html", "<meta name=robots content=noindex><p>Text.")
-    assert page(site) == LeftOut("a.html", "says noindex")
+    assert page(site) == ExcludedPage("a.html", "says noindex")
 
 
 def test_what_cannot_be_read_is_told(site, tmp_path):
@@ -100,11 +100,11 @@ def test_what_cannot_be_read_is_told(site, tmp_path):
     site("private/a.html", "<p>Secret.", folder=tmp_path)
     (site.root / "folder").symlink_to(tmp_path / "private")
     site(os.fsdecode(b"caf\xe9.html"), "<p>Text.")
-    assert list(made(items(site))) == [
-        Bad("caf\udce9.html", "has a name that is not UTF-8"),
-        Bad("empty.html", "has no text", "/empty"),
-        Bad("large.html", "is larger than 5 MiB", "/large"),
-        Bad("link.html", "lies outside the source folder", "/link"),
+    assert list(build_drafts(items(site))) == [
+        UnreadablePage("caf\udce9.html", "has a name that is not UTF-8"),
+        UnreadablePage("empty.html", "has no text", "/empty"),
+        UnreadablePage("large.html", "is larger than 5 MiB", "/large"),
+        UnreadablePage("link.html", "lies outside the source folder", "/link"),
     ]
 
 
@@ -117,7 +117,7 @@ def test_the_digest_is_of_all_that_makes_the_page(site):
     site("a.html", "<p>One.")
     first = digest()
     assert digest() == first
-    assert len({first, digest(docs_url="https://example.com/other"), digest(under="v2")}) == 3
+    assert len({first, digest(docs_url="https://example.com/other"), digest(path_prefix="v2")}) == 3
     site("a.html", "<p>Two.")
     assert digest() != first
 
@@ -136,7 +136,7 @@ def test_the_digest_is_of_all_that_makes_the_page(site):
 def test_a_built_site_is_html_and_no_sources(site, names, expected):
     for name in names:
         site(name, "x")
-    assert is_html(site.root) == expected
+    assert is_built_html(site.root) == expected
 
 
 def test_what_no_reader_sees_is_not_walked_through(site, monkeypatch):
@@ -146,5 +146,5 @@ def test_what_no_reader_sees_is_not_walked_through(site, monkeypatch):
     walked = []
     scan = os.scandir
     monkeypatch.setattr(os, "scandir", lambda place: walked.append(place) or scan(place))
-    assert is_html(site.root)
+    assert is_built_html(site.root)
     assert len(walked) == 2

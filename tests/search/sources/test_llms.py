@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from search.sources import Bad, Draft, LeftOut, Moved, Page
+from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage
 from search.sources.request import SourceRequest
 from search.sources.web import llms, llms_full
-from search.sources.web.markdown_page import place_of
+from search.sources.web.markdown_page import get_page_address
 from tests.search.sources import sites
 from tests.search.sources.sites import (
     answer,
@@ -116,7 +116,7 @@ def pages_of(source: bytes, tmp_path, name: str = "llms-full.txt") -> list[Page]
     file.write_bytes(source)
     items = list(llms.read_file(file, SourceRequest(str(file), DOCS)))
     assert all(isinstance(item, Draft) for item in items), items
-    return [item.make() for item in items]
+    return [item.build() for item in items]
 
 
 def test_titles_begin_pages_where_nothing_else_does(tmp_path):
@@ -178,7 +178,7 @@ def test_a_draft_changes_with_its_page_only(tmp_path):
 )
 def test_hostile_files_take_time_in_proportion(source):
     start = time.process_time()
-    sum(1 for _ in llms_full.pieces(source))
+    sum(1 for _ in llms_full.split_pages(source))
     assert time.process_time() - start < 8
 
 
@@ -187,14 +187,18 @@ def test_a_file_of_countless_pages_is_cut_off(tmp_path, monkeypatch):
     file = tmp_path / "llms-full.txt"
     file.write_bytes(TITLES)
     items = list(llms.read_file(file, SourceRequest(str(file), DOCS)))
-    assert [type(item) for item in items] == [Draft, Draft, Bad]
+    assert [type(item) for item in items] == [Draft, Draft, UnreadablePage]
     assert items[2].reason == "has more than 2 pages; the rest is left out"
 
 
 def test_a_page_or_a_file_that_is_too_large_is_told(tmp_path, monkeypatch):
     file = tmp_path / "llms-full.txt"
     file.write_bytes(TITLES + b"x" * llms.PAGE.bytes)
-    assert [type(item) for item in llms.read_file(file, SourceRequest(str(file), DOCS))] == [Draft, Draft, Bad]
+    assert [type(item) for item in llms.read_file(file, SourceRequest(str(file), DOCS))] == [
+        Draft,
+        Draft,
+        UnreadablePage,
+    ]
     file = tmp_path / "llms.txt"
     file.write_bytes(b"x" * (llms.PAGE.bytes + 1))
     with pytest.raises(ValueError, match=r"llms\.txt is larger than 5 MiB"):
@@ -212,7 +216,7 @@ def test_a_page_or_a_file_that_is_too_large_is_told(tmp_path, monkeypatch):
     ],
 )
 def test_where_the_page_of_a_markdown_file_is(address, place):
-    assert place_of(address) == place
+    assert get_page_address(address) == place
 
 
 # ---- llms.txt, over HTTP
@@ -227,7 +231,7 @@ def server():
 
 @pytest.fixture
 def site(server):
-    listed = (
+    entries = (
         "# Acme\n\n> Parcels in order.\n\n## Guides\n\n"
         "- [Guide](/docs/guide.md): how to begin\n"
         f"- [Labels]({server.url}/docs/labels)\n"
@@ -236,9 +240,9 @@ def site(server):
         "- [Old](old.md)\n\n"
         "## Optional\n\n- [Code](https://elsewhere.example/acme)\n- [API](./docs/api.md)\n- [Mail](mailto:a@b.c)\n"
     )
-    return server.holds(
+    return server.reset(
         {
-            "/llms.txt": answer(listed, "text/plain"),
+            "/llms.txt": answer(entries, "text/plain"),
             "/docs/guide.md": tagged("---\ntitle: The guide\n---\n# Guide\n\nBegin here.\n", '"g"', "text/markdown"),
             "/docs/labels": answer(page("Labels")),
             "/docs/api.md": answer("# API\n\n<Card>All of it.</Card>\n", "text/markdown", X_Robots_Tag="noindex"),
@@ -251,7 +255,7 @@ def site(server):
 def read(site, location: str = "/llms.txt", **fields):
     fields = {"docs_url": f"{site.url}/docs", "private_hosts": (site.host,), **fields}
     items = list(llms.read_address(SourceRequest(f"{site.url}{location}", **fields)))
-    made = [item.make() for item in items if isinstance(item, Draft)]
+    made = [item.build() for item in items if isinstance(item, Draft)]
     return {item.path: item for item in made}, [item for item in items if not isinstance(item, Draft)]
 
 
@@ -265,17 +269,20 @@ def test_the_pages_that_a_list_links_to_are_read(site):
     assert pages["/guide"].title == "The guide"
     assert pages["/api"].markdown == "# API\n\nAll of it.\n"
     assert pages["/labels"].title == "Labels"
-    assert rest == [LeftOut("https://elsewhere.example/acme", "is on another site"), Moved("/old", "/guide")]
+    assert rest == [
+        ExcludedPage("https://elsewhere.example/acme", "is on another site"),
+        PageRedirect("/old", "/guide"),
+    ]
     assert site.paths.count("/docs/labels.md") == 0, "which is a page that was there already"
 
 
 def test_a_second_reading_makes_nothing_anew(site):
     pages, _ = read(site)
-    known = {item.address: item.validator for item in pages.values()}
-    site.asked.clear()
-    again, _ = read(site, known=known)
+    validators = {item.address: item.validator for item in pages.values()}
+    site.requests.clear()
+    again, _ = read(site, previous_validators=validators)
     assert {path: item.digest for path, item in again.items()} == {path: item.digest for path, item in pages.items()}
-    assert [r.headers["if-none-match"] for r in site.asked if "if-none-match" in r.headers] == ['"g"']
+    assert [r.headers["if-none-match"] for r in site.requests if "if-none-match" in r.headers] == ['"g"']
 
 
 def test_a_copy_on_disk_is_read_with_the_site_that_it_lists(site, tmp_path):
@@ -287,7 +294,7 @@ def test_a_copy_on_disk_is_read_with_the_site_that_it_lists(site, tmp_path):
         f"{site.url}/docs/labels",
         f"{site.url}/docs/gone.md",
     ]
-    assert items[2] == LeftOut(f"{site.url}/docs/gone.md", "answers 404")
+    assert items[2] == ExcludedPage(f"{site.url}/docs/gone.md", "answers 404")
 
 
 def test_a_whole_site_is_read_from_its_address(site):
@@ -316,8 +323,8 @@ def test_a_page_in_html_is_no_list(site, location):
 
 def test_what_there_is_no_time_for_stays_as_it_was(site, monkeypatch):
     pages, _ = read(site)
-    known = {item.address: item.validator for item in pages.values()}
+    validators = {item.address: item.validator for item in pages.values()}
     monkeypatch.setattr(llms, "MAX_SECONDS", -1.0)
-    fields = {"docs_url": f"{site.url}/docs", "private_hosts": (site.host,), "known": known}
+    fields = {"docs_url": f"{site.url}/docs", "private_hosts": (site.host,), "previous_validators": validators}
     items = list(llms.read_address(SourceRequest(f"{site.url}/llms.txt", **fields)))
     assert {item.digest for item in items if isinstance(item, Draft)} == {item.digest for item in pages.values()}

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from search.sources import Bad, Draft, LeftOut, Moved, Page
+from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage
 from search.sources.markdown.folder import read_folder, read_manifest
 from search.sources.markdown.includes import MAX_DEPTH
 from search.sources.request import SourceRequest
 from search.text.sections import split
-from tests.drafts import made
+from tests.drafts import build_drafts
 
 MKDOCS = "site_name: Acme\n"
 
@@ -31,7 +31,7 @@ def write(tmp_path):
 
 
 def read(root, **request):
-    return list(made(read_folder(root, SourceRequest(str(root), "https://acme.example/", **request))))
+    return list(build_drafts(read_folder(root, SourceRequest(str(root), "https://acme.example/", **request))))
 
 
 def pages(root, **request):
@@ -52,7 +52,7 @@ def pages(root, **request):
 def test_a_page_may_ask_not_to_be_found(write, front):
     root = write({"a.md": f"---\n{front}\n---\nText.", "b.md": "---\ndraft: false\nsearchable: true\n---\nText."})
     left, page = read(root)
-    assert isinstance(left, LeftOut)
+    assert isinstance(left, ExcludedPage)
     assert left.origin == "a.md"
     assert front.split(":")[0] in left.reason
     assert page.path == "/b"
@@ -60,16 +60,16 @@ def test_a_page_may_ask_not_to_be_found(write, front):
 
 def test_what_a_manifest_lists_is_found_whatever_it_says(write):
     root = write({"a.md": "---\nhidden: true\n---\nText.", "pages.jsonl": json.dumps({"path": "a", "file": "a.md"})})
-    (page,) = made(read_manifest(root, root / "pages.jsonl"))
+    (page,) = build_drafts(read_manifest(root, root / "pages.jsonl"))
     assert isinstance(page, Page)
 
 
 def test_a_manifest_with_a_generator_has_its_addresses_and_anchors(write):
     entry = {"path": "guide/install", "file": "x.md"}
     root = write({"x.md": "## What's new?\n", "pages.jsonl": json.dumps(entry)})
-    (plain,) = made(read_manifest(root, root / "pages.jsonl"))
+    (plain,) = build_drafts(read_manifest(root, root / "pages.jsonl"))
     request = SourceRequest(str(root), "https://acme.example", generator="vitepress")
-    (named,) = made(read_manifest(root, root / "pages.jsonl", request))
+    (named,) = build_drafts(read_manifest(root, root / "pages.jsonl", request))
     assert (plain.path, plain.address, plain.markdown) == ("/guide/install", "", "## What's new?\n")
     assert (named.path, named.address) == ("/guide/install", "guide/install.html")
     assert named.markdown == "## What's new? {#what-s-new}\n"
@@ -78,7 +78,10 @@ def test_a_manifest_with_a_generator_has_its_addresses_and_anchors(write):
 def test_former_places_lead_to_the_page(write):
     front = "redirect_from:\n  - /old/\n  - https://other.example/x\naliases: [A nickname, /older.html]"
     root = write({"new.md": f"---\n{front}\n---\nText."})
-    assert [item for item in read(root) if isinstance(item, Moved)] == [Moved("/old", "/new"), Moved("/older", "/new")]
+    assert [item for item in read(root) if isinstance(item, PageRedirect)] == [
+        PageRedirect("/old", "/new"),
+        PageRedirect("/older", "/new"),
+    ]
 
 
 def test_what_is_no_text_is_told(write, tmp_path):
@@ -90,7 +93,7 @@ def test_what_is_no_text_is_told(write, tmp_path):
     (root / "large.md").write_bytes(b"x" * (5 * 1024 * 1024 + 1))
     (root / os.fsdecode(b"caf\xe9.md")).write_text("Text.")
     os.mkfifo(root / "pipe.md")
-    bad = {item.origin: item for item in read(root) if isinstance(item, Bad)}
+    bad = {item.origin: item for item in read(root) if isinstance(item, UnreadablePage)}
     assert {origin: item.reason for origin, item in bad.items()} == {
         "latin.md": "is not UTF-8",
         "caf\udce9.md": "has a name that is not UTF-8",
@@ -204,7 +207,7 @@ def test_what_is_taken_in_does_not_multiply(write, page):
     })  # fmt: skip
     began = time.process_time()
     (draft,) = read_folder(root)
-    assert len(draft.make().markdown) < 5_000_000
+    assert len(draft.build().markdown) < 5_000_000
     assert time.process_time() - began < 5
 
 

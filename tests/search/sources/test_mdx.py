@@ -7,11 +7,11 @@ from textwrap import dedent
 
 import pytest
 
-from search.sources import Bad, Page
+from search.sources import Page, UnreadablePage
 from search.sources.markdown.folder import read_folder, read_manifest
 from search.sources.markdown.mdx import to_markdown
 from search.text.sections import split
-from tests.drafts import made
+from tests.drafts import build_drafts
 
 FENCE = (
     "```js a.js title=\"x {1,3}\" lines\nimport x from 'y'\nconst T = <A b={1}>{/* kept */}</A>\n\n\tif (a < b) {}\n```"
@@ -247,9 +247,9 @@ def test_no_mixture_of_marks_raises():
         assert split(to_markdown(page))
 
 
-def read(folder, front: str, body: str = "Text.", name: str = "a.md") -> Page | Bad:
+def read(folder, front: str, body: str = "Text.", name: str = "a.md") -> Page | UnreadablePage:
     (folder / name).write_text(f"---\n{front}\n---\n{body}")
-    (page,) = made(read_folder(folder))
+    (page,) = build_drafts(read_folder(folder))
     return page
 
 
@@ -275,7 +275,7 @@ def test_a_boost_is_a_number_within_bounds(tmp_path, front, boost):
 
 @pytest.mark.parametrize("number", ["0", "-1", "nan", "inf", "1e999"])
 def test_a_boost_that_cannot_be_meant_is_refused(tmp_path, number):
-    assert read(tmp_path, f"boost: {number}") == Bad("a.md", "its boost is not a positive number", "/a")
+    assert read(tmp_path, f"boost: {number}") == UnreadablePage("a.md", "its boost is not a positive number", "/a")
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_keywords_and_tags_are_lists_or_text(tmp_path, front, keywords, tags):
 
 
 def test_keywords_of_another_shape_are_refused(tmp_path):
-    assert read(tmp_path, "keywords: {a: b}") == Bad("a.md", "its keywords are not a list", "/a")
+    assert read(tmp_path, "keywords: {a: b}") == UnreadablePage("a.md", "its keywords are not a list", "/a")
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_a_folder_holds_both_formats(tmp_path):
     (tmp_path / "a.md").write_text("Keep {x}.")
     (tmp_path / "b.MDX").write_text("---\ntitle: B\n---\nDrop {x}.")
     (tmp_path / "c.txt").write_text("No page.")
-    pages = made(read_folder(tmp_path))
+    pages = build_drafts(read_folder(tmp_path))
     assert [(page.path, page.markdown) for page in pages] == [("/a", "Keep {x}."), ("/b", "Drop .")]
 
 
@@ -351,7 +351,7 @@ def test_a_manifest_says_the_format_or_the_ending_does(tmp_path):
     ]
     manifest = tmp_path / "pages.jsonl"
     manifest.write_text("\n".join(map(json.dumps, lines)))
-    pages = list(made(read_manifest(tmp_path, manifest)))
+    pages = list(build_drafts(read_manifest(tmp_path, manifest)))
     assert [getattr(page, "markdown", getattr(page, "reason", "")) for page in pages] == [
         *("A .", "A .", "A {x}.", "A .", "A {x}.", "format rst is not known", "A {x}.", "format ['md'] is not known"),
     ]

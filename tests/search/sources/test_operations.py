@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from docsite.core.tenants.models import Project
-from search.sources import Draft, Item, LeftOut, Page
+from search.sources import Draft, ExcludedPage, Item, Page
 from search.sources.openapi import read_address, read_file
 from search.sources.openapi.loading import load
 from search.sources.request import SourceRequest
@@ -77,7 +77,7 @@ def read(source: str | dict, folder: Path, generator: str = "", name: str = "api
 
 
 def pages_of(source: str | dict, folder: Path, generator: str = "") -> dict[str, Page]:
-    made = [item.make() for item in read(source, folder, generator) if isinstance(item, Draft)]
+    made = [item.build() for item in read(source, folder, generator) if isinstance(item, Draft)]
     assert all(isinstance(page, Page) for page in made)
     return {page.path: page for page in made}
 
@@ -173,8 +173,8 @@ def test_a_tag_and_the_api_have_pages_of_their_own(pages):
 
 
 def test_internal_operations_are_left_out(tmp_path):
-    left = [item for item in read(DOCUMENT, tmp_path) if isinstance(item, LeftOut)]
-    assert left == [LeftOut("api.yaml: DELETE /items/{id}", "`x-internal` is set")]
+    left = [item for item in read(DOCUMENT, tmp_path) if isinstance(item, ExcludedPage)]
+    assert left == [ExcludedPage("api.yaml: DELETE /items/{id}", "`x-internal` is set")]
 
 
 @pytest.mark.parametrize(
@@ -308,8 +308,8 @@ def test_an_address_is_read_over_http(monkeypatch):
         __enter__ = lambda self: self  # noqa: E731
         __exit__ = lambda self, *_: None  # noqa: E731
 
-        def get(self, url, caps):
-            assert (url, caps.bytes) == ("https://api.example/openapi.json", 20 * 1024 * 1024)
+        def get(self, url, limits):
+            assert (url, limits.bytes) == ("https://api.example/openapi.json", 20 * 1024 * 1024)
             return type("Answer", (), {"body": json.dumps(operation({})).encode()})
 
     monkeypatch.setattr("search.sources.openapi.Fetcher", Fetcher)

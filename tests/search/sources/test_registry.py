@@ -10,7 +10,7 @@ from search.sources.request import SourceRequest
 
 
 def reader(location, **fields) -> str:
-    return registry.reader_of(SourceRequest(str(location), "https://docs.example", **fields)).__name__
+    return registry.find_reader(SourceRequest(str(location), "https://docs.example", **fields)).__name__
 
 
 @pytest.mark.parametrize("name", registry.READERS)

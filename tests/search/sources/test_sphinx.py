@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from search.sources import Bad, Draft, LeftOut, Moved
+from search.sources import Draft, ExcludedPage, PageRedirect, UnreadablePage
 from search.sources.rst import includes
 from search.sources.sphinx.folder import is_sphinx, read_folder
 
@@ -28,19 +28,19 @@ def drafts(root):
     return {item.path: item for item in read_folder(root) if isinstance(item, Draft)}
 
 
-def test_references_lead_to_other_files_by_their_titles(folder):
+def test_references_become_links_with_the_titles_of_other_files(folder):
     root = folder(
         {
             "docs/a/one.rst": "One\n===\n\n:ref:`deep` :doc:`/two`\n",
             "docs/two.rst": "Two\n===\n\n.. _Deep:\n\nDown there\n----------\n",
         }
     )
-    page = drafts(root)["/a/one"].make()
+    page = drafts(root)["/a/one"].build()
     assert page.markdown == "# One\n\n[Down there](../two#deep) [Two](../two)\n"
     assert page.address == "a/one.html"
 
 
-def test_a_draft_changes_with_what_its_references_say(folder):
+def test_the_digest_of_a_draft_depends_on_the_titles_of_its_references(folder):
     files = {"docs/one.rst": "One\n===\n\n:doc:`two`\n", "docs/two.rst": "Two\n===\n", "docs/three.rst": "Three\n"}
     before = drafts(folder(files))
     after = drafts(folder({"docs/two.rst": "Second\n======\n"}))
@@ -59,42 +59,43 @@ def test_a_draft_changes_with_what_its_references_say(folder):
         "|there|\n",
     ],
 )
-def test_a_draft_changes_when_its_page_would(folder, page):
+def test_the_digest_of_a_draft_changes_when_its_page_changes(folder, page):
     conf = "project = 'x'\nrst_epilog = '.. |there| replace:: :doc:`part/a`'\n"
     files = {"docs/conf.py": conf, "docs/index.rst": page, "docs/part/a.rst": "One\n===\n"}
     before = drafts(folder(files))["/"]
-    was = before.make().markdown
+    markdown = before.build().markdown
     after = drafts(folder({**files, "docs/part/a.rst": "Two\n===\n"}))["/"]
-    assert (was != after.make().markdown, before.digest != after.digest) == (True, True)
+    assert (markdown != after.build().markdown, before.digest != after.digest) == (True, True)
 
 
-def test_a_table_of_contents_has_new_pages(folder):
+def test_the_digest_of_a_table_of_contents_changes_with_a_new_page(folder):
     before = drafts(folder({"docs/index.rst": ".. toctree::\n   :glob:\n\n   *\n", "docs/a.rst": "A\n==\n"}))["/"]
     assert before.digest != drafts(folder({"docs/b.rst": "B\n==\n"}))["/"].digest
 
 
-def test_conf_py_whose_values_double_is_read(folder):
+def test_conf_py_with_values_that_double_in_size_is_loaded(folder):
     doubled = "\n".join(f"a{number + 1} = [a{number}, a{number}]" for number in range(60))
     summed = "b = 'x'\n" + "b = b + b\n" * 60
     conf = f"project = 'x'\na0 = []\n{doubled}\n{summed}\n{' ' * 9}\nlanguage = 'de'\n"
-    assert drafts(folder({"docs/conf.py": conf, "docs/index.rst": "Hi\n"}))["/"].make().language == "de"
+    assert drafts(folder({"docs/conf.py": conf, "docs/index.rst": "Hi\n"}))["/"].build().language == "de"
 
 
-def test_code_of_a_file_is_parsed_once_and_a_page_stays_small(folder):
-    includes._python_body.cache_clear()
+def test_included_code_is_parsed_once_and_limited(folder):
+    includes._parse_python.cache_clear()
     code = "class A:\n    def b(self):\n        pass\n\n\n" + "x = 1\n" * 20_000
     page = ".. literalinclude:: a.py\n   :pyobject: A.b\n\n" * 40 + ".. literalinclude:: a.py\n\n" * 50
     root = folder({"docs/a.py": code, "docs/index.rst": page})
-    made = drafts(root)["/"].make()
-    assert includes._python_body.cache_info().misses == 1
-    assert made.markdown.startswith("```python\n    def b(self):\n        pass\n```\n")
-    assert len(made.markdown) <= 2 * 1024 * 1024
+    converted = drafts(root)["/"].build()
+    assert includes._parse_python.cache_info().misses == 1
+    assert converted.markdown.startswith("```python\n    def b(self):\n        pass\n```\n")
+    assert len(converted.markdown) <= 2 * 1024 * 1024
 
 
 def test_a_file_whose_name_is_not_utf_8_is_bad(folder):
     root = folder({"docs/index.rst": ".. toctree::\n   :glob:\n\n   *\n"})
     (root / os.fsdecode(b"docs/caf\xe9.rst")).write_text("Title\n=====\n")
-    assert [item.reason for item in read_folder(root) if isinstance(item, Bad)] == ["has a name that is not UTF-8"]
+    unreadable = [item for item in read_folder(root) if isinstance(item, UnreadablePage)]
+    assert [item.reason for item in unreadable] == ["has a name that is not UTF-8"]
 
 
 @pytest.mark.parametrize("name", ["docs/conf.py", ".readthedocs.yaml"])
@@ -104,10 +105,10 @@ def test_no_settings_outside_the_root_are_read(folder, tmp_path_factory, name):
     root = folder({"docs/a.rst": "A\n==\n", "docs/b.rst": "B\n==\n"})
     (root / name).unlink(missing_ok=True)
     (root / name).symlink_to(secret)
-    assert [item.make().address.rpartition("/")[2] for item in drafts(root).values()] == ["a.html", "b.html"]
+    assert [item.build().address.rpartition("/")[2] for item in drafts(root).values()] == ["a.html", "b.html"]
 
 
-def test_conf_py_is_read_and_never_run(folder, tmp_path):
+def test_conf_py_is_loaded_and_never_run(folder, tmp_path):
     ran = tmp_path / "ran"
     conf = f"open({str(ran)!r}, 'w')\nexclude_patterns = ['old*', 'x/**']\nredirects = {{'gone': 'now.html'}}\n"
     root = folder(
@@ -115,7 +116,7 @@ def test_conf_py_is_read_and_never_run(folder, tmp_path):
     )
     items = list(read_folder(root))
     assert [item.path for item in items if isinstance(item, Draft)] == ["/now"]
-    assert items[-1] == Moved("/gone", "/now")
+    assert items[-1] == PageRedirect("/gone", "/now")
     assert not ran.exists()
 
 
@@ -131,18 +132,18 @@ def test_nothing_outside_the_root_is_included(folder, tmp_path_factory):
         f"literalinclude:: ../../{secret}",
     )
     (root / "docs/index.rst").write_text("".join(f".. {directive}\n\n" for directive in named))
-    assert drafts(root)["/"].make().markdown == "Inside.\n"
+    assert drafts(root)["/"].build().markdown == "Inside.\n"
 
 
-def test_what_says_nosearch_is_left_out(folder):
+def test_a_page_with_nosearch_is_excluded(folder):
     root = folder({"docs/index.rst": ":nosearch:\n\nHome\n====\n"})
-    assert isinstance(drafts(root)["/"].make(), LeftOut)
+    assert isinstance(drafts(root)["/"].build(), ExcludedPage)
 
 
 @pytest.mark.parametrize(("name", "address"), [("index", ""), ("a/b", "a/b/"), ("a/index", "a/")])
-def test_folders_are_addresses_where_read_the_docs_is_told_so(folder, name, address):
+def test_pages_have_folder_addresses_with_the_dirhtml_builder(folder, name, address):
     root = folder({".readthedocs.yaml": "sphinx:\n  builder: dirhtml\n", f"docs/{name}.rst": "Page\n====\n"})
-    assert next(iter(drafts(root).values())).make().address == address
+    assert next(iter(drafts(root).values())).build().address == address
 
 
 MYST = "extensions = ['myst_parser']\nmyst_heading_anchors = 2\nexclude_patterns = ['part']\n"
@@ -174,25 +175,25 @@ OTHER = "# The *other*\n\n(lab)=\n## What's new?\n"
 )
 def test_myst_is_markdown_with_the_anchors_and_links_of_the_site(folder, source, markdown):
     files = {"docs/conf.py": MYST, "docs/other.md": OTHER, "docs/part/one.md": "cut\n\nFrom {file}.\n"}
-    page = drafts(folder({**files, "docs/page.md": f"# Page\n\n{source}\n", "secret.md": "secret"}))["/page"].make()
+    page = drafts(folder({**files, "docs/page.md": f"# Page\n\n{source}\n", "secret.md": "secret"}))["/page"].build()
     assert re.sub(r"\n{3,}", "\n\n", page.markdown).strip() == f"# Page\n\n{markdown}".strip()
 
 
 def test_included_text_has_the_limits_of_a_page(folder):
     page = ".. include:: long.txt\n\n.. include:: long.txt\n"
     root = folder({"docs/long.txt": f"{'word ' * 1000}\n\n" * 60, "docs/index.rst": page})
-    assert drafts(root)["/"].make().markdown == page.strip()
+    assert drafts(root)["/"].build().markdown == page.strip()
 
 
-def test_an_option_of_a_project_has_the_anchor_of_its_command(folder):
+def test_an_option_directive_of_a_project_has_the_anchor_of_its_command(folder):
     conf = "extensions = []\n\ndef setup(app):\n    app.add_object_type('django-admin', 'djadmin')\n"
     page = "A\n=\n\n.. django-admin:: check [label]\n\n.. django-admin-option:: --deploy\n"
-    made = drafts(folder({"docs/conf.py": conf, "docs/a.rst": page}))["/a"].make()
-    assert "{#django-admin-check}" in made.markdown
-    assert "{#cmdoption-check-deploy}" in made.markdown
+    converted = drafts(folder({"docs/conf.py": conf, "docs/a.rst": page}))["/a"].build()
+    assert "{#django-admin-check}" in converted.markdown
+    assert "{#cmdoption-check-deploy}" in converted.markdown
 
 
-def test_a_draft_of_myst_changes_with_what_it_links_to_and_includes(folder):
+def test_the_digest_of_a_myst_draft_depends_on_its_links_and_includes(folder):
     page = "# One\n\n[](other.md#whats-new)\n\n```{include} part/one.md\n```\n"
     root = folder({"docs/conf.py": MYST, "docs/other.md": OTHER, "docs/page.md": page, "docs/part/one.md": "a"})
     first = drafts(root)["/page"].digest
@@ -201,7 +202,7 @@ def test_a_draft_of_myst_changes_with_what_it_links_to_and_includes(folder):
     assert len({first, second, third}) == 3
 
 
-def test_a_folder_of_markdown_is_no_sphinx(tmp_path):
+def test_a_folder_of_markdown_is_not_a_sphinx_project(tmp_path):
     (tmp_path / "README.rst").write_text("x")
     (tmp_path / "page.md").write_text("x")
     assert not is_sphinx(tmp_path)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from search.indexing.ingest import ingest
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Source
-from search.sources import Bad, LeftOut, Page
+from search.sources import ExcludedPage, Page, UnreadablePage
 from search.stored import heartbeat, queue, runs
 from tests.conftest import PATIENCE, wait_for
 from tests.search.stored.stored import (
@@ -188,8 +188,8 @@ def test_progress_is_stored_while_it_goes_on(tenant, monkeypatch):
             pass
         seen.append(source.progress)
         yield Page("a", "/a", "# A\n")
-        yield Bad("b", "is bad")
-        yield LeftOut("c", "is not searchable")
+        yield UnreadablePage("b", "is bad")
+        yield ExcludedPage("c", "is not searchable")
 
     monkeypatch.setattr(runs, "read", pages)
     runs.run(source)
@@ -203,9 +203,9 @@ def test_a_reading_has_the_validators_of_earlier_pages(tenant):
     source = stored(tenant, "https://docs.acme.example/", under="/x")
     page = Page("a", "/a", "# A\n", digest="d" * 64, address="https://docs.acme.example/a/", validator='"1"')
     ingest(tenant.project, [page, Page("b", "/b", "# B\n")], source=source)
-    known = runs.build_request(tenant.project, source, source.location).known
-    assert known == {"https://docs.acme.example/a/": '"1"'}
-    assert not runs.build_request(tenant.project, None, source.location).known
+    validators = runs.build_request(tenant.project, source, source.location).previous_validators
+    assert validators == {"https://docs.acme.example/a/": '"1"'}
+    assert not runs.build_request(tenant.project, None, source.location).previous_validators
 
 
 # The end of a run
@@ -224,7 +224,7 @@ def endless(first):
     def pages(reading):
         first()
         for number in range(10**9):
-            yield LeftOut(f"{number}", "is not searchable")
+            yield ExcludedPage(f"{number}", "is not searchable")
 
     return pages
 

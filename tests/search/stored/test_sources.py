@@ -11,7 +11,7 @@ from django.urls import reverse
 from search.indexing.ingest import ingest
 from search.models import Document, Redirect, Source
 from search.retrieval import index, index_state, links
-from search.sources import Moved, Page
+from search.sources import Page, PageRedirect
 from search.stored import queue, runs
 from tests.conftest import logged_in
 from tests.search.stored.stored import (
@@ -163,7 +163,7 @@ def test_options_stay_until_others_are_given(tenant, guide):
 def test_a_source_goes_with_its_pages_and_redirects(tenant, guide, api):
     run(tenant.domain, guide, "--name", "guide")
     source = stored(tenant, name="moved")
-    ingest(tenant.project, [Page("new", "/new", "# New\n\nTusks.\n"), Moved("/old", "/new")], source=source)
+    ingest(tenant.project, [Page("new", "/new", "# New\n\nTusks.\n"), PageRedirect("/old", "/new")], source=source)
     runs.remove(source)
     assert paths(tenant) == {"/zebra", "/both"}
     assert index.find(tenant.project, "tusks") == []
@@ -173,8 +173,13 @@ def test_a_source_goes_with_its_pages_and_redirects(tenant, guide, api):
 
 def test_redirects_that_cannot_be_stored_are_not_counted(tenant):
     first, second = stored(tenant, name="first"), stored(tenant, name="second")
-    ingest(tenant.project, [Page("a", "/a", "# A\n"), Moved("/old", "/a")], source=first)
-    moved = [Moved("/old", "/b"), Moved("/older", "/b"), Moved("/nul\0", "/b"), Moved("/" + "x" * 500, "/b")]
+    ingest(tenant.project, [Page("a", "/a", "# A\n"), PageRedirect("/old", "/a")], source=first)
+    moved = [
+        PageRedirect("/old", "/b"),
+        PageRedirect("/older", "/b"),
+        PageRedirect("/nul\0", "/b"),
+        PageRedirect("/" + "x" * 500, "/b"),
+    ]
     for _ in range(2):
         summary = ingest(tenant.project, [Page("b", "/b", "# B\n"), *moved], source=second)
         rows = set(tenant.project.redirects.values_list("pk", "path", "target", "source__name"))
@@ -194,7 +199,7 @@ def test_what_has_moved_is_found_where_it_was(tenant, http, service):
     items = [
         Page("new", "/new", "# New\n\nTusks.\n"),
         Page("a", "/a", "# A\n\nSee [it](/old).\n"),
-        Moved("/old", "/new"),
+        PageRedirect("/old", "/new"),
     ]
     summary = ingest(tenant.project, items, source=stored(tenant))
     assert summary.redirects == 1

@@ -1,4 +1,4 @@
-"""The base of every command of the service: errors are one sentence, not a traceback."""
+"""The base class of the commands of the service: errors are one sentence, not a traceback."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from django.db.utils import OperationalError, ProgrammingError
 
 from docsite.core.tenants.models import Project
 
-MAX_LISTED = 10  # projects in the error for an unexisting domain
+MAX_LISTED = 10  # projects in the error for an unknown domain
 
 
 class ServiceCommand(BaseCommand):
@@ -22,7 +22,7 @@ class ServiceCommand(BaseCommand):
             return super().execute(*args, **options)
         except KeyboardInterrupt:
             raise CommandError("Stopped. It can be started again.", returncode=130) from None
-        except BrokenPipeError:  # the reader of the output has closed it
+        except BrokenPipeError:  # the program that reads the output has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(1) from None
         except ProgrammingError:

@@ -3,6 +3,7 @@
 from django import template
 from django.http import HttpRequest
 
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import organizations_of
 from docsite.core.tenants.models import Project
 
@@ -10,6 +11,7 @@ register = template.Library()
 
 
 @register.simple_tag
-def projects_of(request: HttpRequest) -> list[Project]:
-    """Up to twenty projects that the user may see, by domain."""
-    return list(Project.objects.filter(organization__in=organizations_of(request))[:20])
+def projects_with_links(request: HttpRequest) -> list[tuple[Project, list[tuple[str, str]]]]:
+    """Up to twenty projects that the user may see, by domain, each with the labels and addresses of its pages."""
+    projects = Project.objects.filter(organization__in=organizations_of(request))[:20]
+    return [(project, admin_extensions.links_of(project)) for project in projects]

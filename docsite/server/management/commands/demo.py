@@ -31,65 +31,65 @@ STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]
 
 
 class Command(ServiceCommand):
-    """Sets the demo up, or finds it as it was, and serves it."""
+    """Sets up the demo project, or finds that of an earlier run, and serves it."""
 
-    help = "Set up the demo project and serve it. Run again, it keeps its data and keys."
+    help = "Set up the demo project and serve it. Further runs keep its data and keys."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Where to listen."""
+        """Add the address to listen on."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=port, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Set up, say what there is, serve."""
-        from docsite.server.daphne import claim, serve
+        """Set up the project, serve it, and print its addresses and keys."""
+        from docsite.server.daphne import check_address, serve
 
         host, port = options["host"], options["port"]
-        shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-        base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+        display_host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+        base_url = f"http://{f'[{display_host}]' if ':' in display_host else display_host}:{port}"
         try:
-            claim(host, port)
-        except OSError as taken:
-            raise CommandError(f"{host}:{port}: {taken.strerror}. Try: make demo PORT=8001") from None
-        if shown not in settings.ALLOWED_HOSTS:
-            settings.ALLOWED_HOSTS.append(f"[{shown}]" if ":" in shown else shown)
+            check_address(host, port)
+        except OSError as failure:
+            raise CommandError(f"{host}:{port}: {failure.strerror}. Try: make demo PORT=8001") from None
+        if display_host not in settings.ALLOWED_HOSTS:
+            settings.ALLOWED_HOSTS.append(f"[{display_host}]" if ":" in display_host else display_host)
         self._step("Database")
         call_command("migrate", verbosity=0)
         self._step("Demo project and keys")
         file: Path = settings.DATA_DIR / "demo.json"
-        known = _read(file)
-        demo = self._project(base_url, known)
-        _write(file, {"sample_of": known.get("sample_of", ""), **demo})
+        previous = _load_facts(file)
+        demo = self._prepare_project(base_url, previous)
+        _save_facts(file, {"sample_of": previous.get("sample_of", ""), **demo})
         project = Project.objects.get(domain=demo["domain"])
         self._step("Documentation")
         pages = read(SourceRequest(str(CONTENT), base_url, language=DEFAULT_LANGUAGE))  # translations name theirs
         summary = ingest(project, pages, lambda line: self.stdout.write(f"  {line}"))
-        self.stdout.write(f"  {project.documents.count()} pages, {summary.added + summary.changed} read anew")
-        if known.get("sample_of") != project.project_id and not project.views.exists():
+        self.stdout.write(f"  {project.documents.count()} pages, {summary.added + summary.changed} added or changed")
+        if previous.get("sample_of") != project.project_id and not project.views.exists():
             self._step("Sample visitors, marked as sample")
-            made = make_sample_views(project, [document.path for document in project.documents.all()])
-            self.stdout.write(f"  {made:,} views of three months")
-            self.stdout.write(f"  To take them away: manage.py removesample {project.domain}")
-        _write(file, {"sample_of": project.project_id, **demo})  # once taken away, they stay away
+            views = make_sample_views(project, [document.path for document in project.documents.all()])
+            self.stdout.write(f"  {views:,} views of three months")
+            self.stdout.write(f"  To remove them: manage.py removesample {project.domain}")
+        _save_facts(file, {"sample_of": project.project_id, **demo})  # removed sample views do not come back
         settings.ENV.site_assistant_key = demo["assistant_key"]
-        serve(host, port, lambda: self._tell(demo))
+        serve(host, port, lambda: self._print_summary(demo))
         self.stdout.write("Stopped.")
 
     def _step(self, name: str) -> None:
         self.stdout.write(f"{name} …")
         self.stdout.flush()
 
-    def _project(self, base_url: str, old: dict[str, str]) -> dict[str, str]:
-        """The demo's facts; keys and password of an earlier run are kept while they still open something."""
+    def _prepare_project(self, base_url: str, previous: dict[str, str]) -> dict[str, str]:
+        """Create or update the project, and return its facts. Valid keys and passwords of an earlier run stay."""
         domain = settings.ENV.site_domain
         project = Project.objects.filter(domain=domain).select_related("organization").first()
-        assistant_key, admin_key = old.get("assistant_key", ""), old.get("admin_key", "")
+        assistant_key, admin_key = previous.get("assistant_key", ""), previous.get("admin_key", "")
         if project is None:
             project, assistant_key, admin_key = create_project(domain, "Demo", base_url, [], "This documentation")
             AssistantSettings.objects.create(project=project, starter_questions=STARTERS)
-        if not _opens(assistant_key, project):
+        if not _is_valid_key(assistant_key, project):
             _, assistant_key = ApiKey.issue(ApiKey.Kind.ASSISTANT, project.organization, project, name="Demo")
-        if not _opens(admin_key, project):
+        if not _is_valid_key(admin_key, project):
             _, admin_key = ApiKey.issue(ApiKey.Kind.ADMIN, project.organization, name="Demo")
         if project.docs_url != base_url:
             project.docs_url = base_url
@@ -101,24 +101,24 @@ class Command(ServiceCommand):
             "assistant_key": assistant_key,
             "admin_key": admin_key,
             "admin_username": USERNAME,
-            "admin_password": self._admin(project.organization, old.get("admin_password")),
+            "admin_password": self._prepare_admin(project.organization, previous.get("admin_password")),
         }
 
     @staticmethod
-    def _admin(organization: Organization, known: str | None) -> str:
-        """The admin's password; empty when the owner has set one of their own since."""
-        user, made = get_user_model().objects.get_or_create(
+    def _prepare_admin(organization: Organization, previous_password: str | None) -> str:
+        """Create the admin user if it is missing. Returns the password; empty if the owner has changed it."""
+        user, is_new = get_user_model().objects.get_or_create(
             username=USERNAME, defaults={"is_staff": True, "is_superuser": True}
         )
         organization.memberships.get_or_create(user=user)
-        if not made and known is not None:
-            return known if known and user.check_password(known) else ""
+        if not is_new and previous_password is not None:
+            return previous_password if previous_password and user.check_password(previous_password) else ""
         password = secrets.token_urlsafe(9)
         user.set_password(password)
         user.save(update_fields=["password"])
         return password
 
-    def _tell(self, demo: dict[str, str]) -> None:
+    def _print_summary(self, demo: dict[str, str]) -> None:
         base, password = demo["base_url"], demo["admin_password"] or "the password you set"
         lines = [
             "",
@@ -139,8 +139,8 @@ class Command(ServiceCommand):
         self.stdout.flush()
 
 
-def _opens(token: str, project: Project) -> bool:
-    """Whether a token is a live key of the project."""
+def _is_valid_key(token: str, project: Project) -> bool:
+    """Whether a token is a valid key of the project, without expiry."""
     key = ApiKey.objects.filter(digest=digest(token), revoked_at=None).first() if is_token(token) else None
     return (
         key is not None
@@ -150,16 +150,16 @@ def _opens(token: str, project: Project) -> bool:
     )
 
 
-def _write(file: Path, facts: dict[str, str]) -> None:
-    """Write the demo's facts down, for nobody else to read."""
+def _save_facts(file: Path, facts: dict[str, str]) -> None:
+    """Save the facts of the demo in a file that only this user can read."""
     draft = file.with_suffix(".draft")
     draft.touch(mode=0o600)
     draft.write_text(json.dumps(facts, indent=2) + "\n")
     draft.replace(file)
 
 
-def _read(file: Path) -> dict[str, str]:
-    """What an earlier run wrote down; nothing when there is no such file, or none that can be read."""
+def _load_facts(file: Path) -> dict[str, str]:
+    """Load the facts of an earlier run. Empty if the file is missing or unreadable."""
     try:
         facts = json.loads(file.read_text())
     except (OSError, ValueError):

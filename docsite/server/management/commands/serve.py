@@ -15,24 +15,24 @@ class Command(ServiceCommand):
     help = "Serve the site, the API and the sockets with Daphne."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Where to listen."""
+        """Add the address to listen on."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=port, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve."""
-        from docsite.server.daphne import claim, serve
+        from docsite.server.daphne import check_address, serve
 
         host, port = options["host"], options["port"]
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             raise CommandError("The database is behind the code. Run first: python manage.py migrate")
         try:
-            claim(host, port)
-        except OSError as taken:
-            raise CommandError(f"{host}:{port}: {taken.strerror}. Choose another --port.") from None
-        serve(host, port, lambda: self._tell(f"Ready: http://{host}:{port}/"))
+            check_address(host, port)
+        except OSError as failure:
+            raise CommandError(f"{host}:{port}: {failure.strerror}. Choose another --port.") from None
+        serve(host, port, lambda: self._print(f"Ready: http://{host}:{port}/"))
 
-    def _tell(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()  # whoever started us may be waiting for it in a pipe

@@ -15,7 +15,7 @@ class Command(ServiceCommand):
     help = "Create an API key: assistant keys open one project, admin keys its whole organization."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The project, the kind, the expiry."""
+        """Add the project, the kind and the expiry."""
         parser.add_argument("domain", help="domain of the project")
         parser.add_argument("--kind", required=True, choices=ApiKey.Kind.values)
         parser.add_argument("--name", default="", metavar="TEXT")

@@ -43,9 +43,11 @@ class Command(ServiceCommand):
     help = "Create a documentation project with an assistant key and an admin key. The keys are shown once."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The domain, the organization, the addresses."""
+        """Add the domain, the organization, and the addresses."""
         parser.add_argument("domain", help="name in API paths: lower-case letters, digits, inner hyphens")
-        parser.add_argument("--organization", required=True, metavar="NAME", help="used again if it exists")
+        parser.add_argument(
+            "--organization", required=True, metavar="NAME", help="name of the organization; created if it is missing"
+        )
         parser.add_argument("--docs-url", required=True, metavar="URL", help="where the documentation is published")
         parser.add_argument("--origin", action="append", default=[], metavar="URL", help="another allowed origin")
         parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -1,4 +1,4 @@
-"""`manage.py revokekey ID`: revoke a key for ever."""
+"""`manage.py revokekey ID`: revoke a key forever."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class Command(ServiceCommand):
     help = "Revoke an API key by its id. Running processes follow within five seconds."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The id of the key."""
+        """Add the id of the key."""
         parser.add_argument("id", type=int, help="id as createkey and the admin show it")
 
     def handle(self, *args: Any, **options: Any) -> None:

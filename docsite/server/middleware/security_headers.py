@@ -15,7 +15,7 @@ _POLICY = (
 
 
 @async_only_middleware
-class PageHeaders:
+class SecurityHeaders:
     """Adds the Content-Security-Policy to pages, and `secure` to cookies over HTTPS."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:

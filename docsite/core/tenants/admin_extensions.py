@@ -1,4 +1,4 @@
-"""What the apps add to a project's pages in the admin: links, settings of their own, facts.
+"""What the apps add to a project's pages in the admin: links, settings of their own, facts, parts of the keys page.
 
 An app registers them in its `admin` module.
 """
@@ -14,7 +14,7 @@ from docsite.core.tenants.models import Project
 
 @dataclass(frozen=True)
 class Link:
-    """A link from the list of projects to an app's page about one of them."""
+    """A link to an app's page about a project."""
 
     label: str
     url: Callable[[Project], str]
@@ -53,10 +53,11 @@ class Fact:
 _links: list[Link] = []
 _settings: list[SettingsFields] = []
 _facts: list[Fact] = []
+_key_uses: list[str] = []
 
 
 def add_link(label: str, url: Callable[[Project], str], *, position: int) -> None:
-    """Show a link in the list of projects. Positions start at 1; the API keys come before them."""
+    """Show a link wherever the admin lists the pages of a project, in the order of the positions."""
     _links.append(Link(label, url, position))
 
 
@@ -70,9 +71,17 @@ def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
     _facts.append(Fact(show, relation))
 
 
-def links() -> list[Link]:
-    """All links, in order."""
-    return sorted(_links, key=lambda link: link.position)
+def add_key_use(template: str) -> None:
+    """Show how to use a key, below the keys of a project.
+
+    The template gets `project`, `base_url` (of this service) and `sample_key`: the new key, or a placeholder.
+    """
+    _key_uses.append(template)
+
+
+def links_of(project: Project) -> list[tuple[str, str]]:
+    """The label and the address of each link of a project, in order."""
+    return [(link.label, link.url(project)) for link in sorted(_links, key=lambda link: link.position)]
 
 
 def settings() -> list[SettingsFields]:
@@ -83,3 +92,8 @@ def settings() -> list[SettingsFields]:
 def facts() -> list[Fact]:
     """The facts of all apps."""
     return list(_facts)
+
+
+def key_uses() -> list[str]:
+    """The templates of all apps for the keys page."""
+    return list(_key_uses)

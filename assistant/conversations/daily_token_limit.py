@@ -1,7 +1,8 @@
-"""Counts the tokens of the model servers that a project uses on a day (UTC)."""
+"""The daily limit of tokens: counts what a project uses of the model servers on a day (UTC)."""
 
 from datetime import UTC, date, datetime
 
+from django.conf import settings
 from django.db.models import F
 
 from assistant.models import TokenUse
@@ -14,9 +15,10 @@ def charge(project: Project, tokens: int) -> None:
     TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + tokens)
 
 
-def count_tokens_of_today(project: Project) -> int:
-    """Return the tokens that the project used today."""
-    return TokenUse.objects.filter(project=project, day=_today()).values_list("tokens", flat=True).first() or 0
+def is_limit_reached(project: Project) -> bool:
+    """Whether the project has used its tokens of today (`DAILY_TOKENS_PER_PROJECT`)."""
+    used = TokenUse.objects.filter(project=project, day=_today()).values_list("tokens", flat=True).first() or 0
+    return used >= settings.ENV.daily_tokens_per_project
 
 
 def _today() -> date:

@@ -15,7 +15,7 @@ class Encoder:
     """Encodes each event as whole lines.
 
     Search and text are two steps under one message id. In one step, a client
-    with `maxSteps` would take the tool call for its own and ask again.
+    with `maxSteps` would answer the tool call itself, by another request.
     """
 
     def __init__(self) -> None:
