@@ -11,7 +11,7 @@ class AnalyticsConfig(AppConfig):
     name = "analytics"
 
     def ready(self) -> None:
-        """Register what browsers may call, and that a project is read together with its settings."""
+        """Register the endpoints for browsers, and load the settings of a project together with it."""
         from docsite.core.access import authentication
 
         cors.allow_project_origins("view", "feedback")

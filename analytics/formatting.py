@@ -1,4 +1,4 @@
-"""Format foreign texts and percentages for reports."""
+"""Format texts of clients and percentages for reports."""
 
 import unicodedata
 
@@ -6,7 +6,7 @@ _UNSEEN = ("Cc", "Cf", "Zl", "Zp")  # Unicode categories: controls, marks of dir
 
 
 def visible(text: str) -> str:
-    """Replace invisible characters by their code points, so that a text cannot hide or reverse anything."""
+    """Replace invisible characters by their code points. They could hide or reverse other text."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(f"[U+{ord(sign):04X}]" if unicodedata.category(sign) in _UNSEEN else sign for sign in text)

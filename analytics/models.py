@@ -1,4 +1,4 @@
-"""Raw views, the cells they are counted in, the pinned rows of an export read page by page; and readers' feedback."""
+"""Raw views, the cells that count them, pinned rows of exports, and feedback."""
 
 import secrets
 from datetime import UTC, datetime, timedelta
@@ -14,12 +14,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def new_visitor_secret() -> str:
-    """A random key for the visitor hashes of a project, hexadecimal. Deleting the old one unlinks the past."""
+    """A random hexadecimal key for the visitor hashes of a project. Without the old key, old hashes stay unlinked."""
     return secrets.token_hex(32)
 
 
 class AnalyticsSettings(models.Model):
-    """How a project counts its visitors, and the key of their hashes. A project without a row has the defaults."""
+    """How a project counts its visitors, and the key of their hashes. Without a row, the defaults apply."""
 
     class AiScope(models.TextChoices):
         """Which AI-operated clients count as `ai`."""
@@ -28,7 +28,7 @@ class AnalyticsSettings(models.Model):
         READERS = "readers", "Assistants, agents and Markdown fetches only"
 
     class Rotation(models.TextChoices):
-        """How long a visitor is the same one."""
+        """How long a visitor is recognized."""
 
         NEVER = "never", "Never: a visitor counts once over any range"
         QUARTER = "90d", "Every 90 days"
@@ -49,8 +49,8 @@ class AnalyticsSettings(models.Model):
     first_party_ids = models.BooleanField(
         "first-party visitor ids",
         default=False,
-        help_text="Take the random id that the view script keeps in a reader's browser instead of address and user "
-        "agent. It sets storage, for which you may need consent.",
+        help_text="Identify a reader by a random id that the view script stores in the browser, instead of by address "
+        "and user agent. Storing it may need the reader's consent.",
     )
     visitor_secret = models.CharField(max_length=64, default=new_visitor_secret, editable=False)
 
@@ -106,7 +106,7 @@ class PageView(models.Model):
     """
 
     class Class(models.TextChoices):
-        """What kind of client it was."""
+        """The kind of client."""
 
         HUMAN = "human", "Person"
         AI_USER = "ai_user", "AI assistant for a person"
@@ -118,7 +118,7 @@ class PageView(models.Model):
         HTTP_CLIENT = "http_client", "HTTP client"
 
     class Surface(models.TextChoices):
-        """In which form a page was read."""
+        """The format in which a page was read."""
 
         HTML = "html", "HTML"
         MARKDOWN = "md", "Markdown"
@@ -132,7 +132,7 @@ class PageView(models.Model):
         NO = "no", "claimed only"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="views", db_index=False)
-    key = models.BigIntegerField(help_text="Keyed hash of the id that the client made: a repeated view counts once.")
+    key = models.BigIntegerField(help_text="Keyed hash of the view's id. A view that is sent again counts once.")
     at = models.BigIntegerField(help_text="Microseconds since 1970, UTC.")
     page = models.PositiveIntegerField(help_text="The page's number.")
     client_class = models.CharField("class", max_length=14, choices=Class.choices)
@@ -141,12 +141,12 @@ class PageView(models.Model):
     agent = models.CharField(max_length=80, blank=True)
     operator = models.CharField(max_length=80, blank=True)
     verified = models.CharField(max_length=3, choices=Verified.choices, blank=True)
-    rule = models.CharField(max_length=80, help_text="What decided the class.")
+    rule = models.CharField(max_length=80, help_text="The rule that decided the class.")
     rules_version = models.PositiveSmallIntegerField()
     referrer = models.CharField(max_length=200, blank=True, help_text="Origin only.")
     user_agent = models.CharField(max_length=512, blank=True)
-    sample = models.BooleanField(default=False, help_text="Made up for the demo.")
-    received = models.PositiveIntegerField(default=0, help_text="Hour since 1970 in which it came in.")
+    sample = models.BooleanField(default=False, help_text="Invented for the demo.")
+    received = models.PositiveIntegerField(default=0, help_text="Hour of its arrival, since 1970.")
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["project", "key"], name="a_view_counts_once")]
@@ -165,10 +165,12 @@ class Seal(models.Model):
     """How far the views of one shard of visitors are counted, and the lease of the process that counts."""
 
     shard = models.PositiveSmallIntegerField(primary_key=True)
-    sealed_to = models.BigIntegerField(default=0, help_text="Views up to this id are in the cells.")
+    sealed_to = models.BigIntegerField(default=0, help_text="Views up to this id are counted in the cells.")
     closed = models.BigIntegerField(default=0, help_text="Buckets that end by this hour are merged into longer ones.")
     swept_at = models.DateTimeField(null=True, help_text="When old views were last removed.")
-    token = models.BigIntegerField(default=0, help_text="Rises with each lease: who holds an older one writes nothing.")
+    token = models.BigIntegerField(
+        default=0, help_text="Rises with each lease. The holder of an older lease cannot write."
+    )
     leased_until = models.FloatField(default=0, help_text="Unix time.")
 
     def __str__(self) -> str:
@@ -194,12 +196,12 @@ class Cells(models.Model):
 
 
 class Trail(models.Model):
-    """When one visitor was seen on which page, packed. See `analytics.counting.visit_history`."""
+    """The visits of one visitor: pages and hours, packed. See `analytics.counting.visit_history`."""
 
     pk = models.CompositePrimaryKey("project", "visitor")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
     visitor = models.BigIntegerField()
-    trimmed = models.PositiveIntegerField(help_text="Hour before which only the latest sightings are kept.")
+    trimmed = models.PositiveIntegerField(help_text="Hour before which only the latest visits are kept.")
     sightings = models.BinaryField()
 
     def __str__(self) -> str:
@@ -207,7 +209,7 @@ class Trail(models.Model):
 
 
 class AgentViews(models.Model):
-    """How much one client that is no person read in an hour or a day. Summed up by the sealer, and kept like cells."""
+    """The views of one client that is not a person, in an hour or a day. The sealer sums them up."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
     span = models.PositiveSmallIntegerField(help_text="Hours: 1 or 24.")
@@ -234,11 +236,11 @@ class AgentViews(models.Model):
 
 
 class AgentAddresses(models.Model):
-    """The addresses from which an agent comes, as its operator publishes them."""
+    """The addresses of an agent, as its operator publishes them."""
 
     agent = models.CharField(max_length=80, unique=True, help_text="The agent's name, as the rules spell it.")
     networks = models.JSONField(help_text="CIDR ranges.")
-    source = models.CharField(max_length=400, help_text="File or address that they were read from.")
+    source = models.CharField(max_length=400, help_text="File or address from which they were read.")
     read_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -250,7 +252,7 @@ class AgentAddresses(models.Model):
 
 
 class VisitorSecret(models.Model):
-    """The key of a project's visitor hashes for one period. When it is gone, nobody can make its hashes again."""
+    """The key of a project's visitor hashes for one period. Without it, nobody can compute these hashes again."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
     period = models.CharField(max_length=12)
@@ -267,14 +269,16 @@ class VisitorSecret(models.Model):
 
 
 class LogImport(models.Model):
-    """How far a log was imported, so that it can be resumed, and is not imported twice after its views are gone."""
+    """How far a log was imported. The next import resumes there, so it repeats no views, even deleted ones."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
     first_line = models.CharField(
-        max_length=64, help_text="Keyed hash of time, path and status of its first line: what tells logs apart."
+        max_length=64, help_text="Keyed hash of time, path and status of its first line. It identifies the log."
     )
     offset = models.BigIntegerField(default=0, help_text="Bytes of the unpacked log that are imported.")
-    last_line = models.CharField(max_length=64, blank=True, help_text="The same of the line that ends there.")
+    last_line = models.CharField(
+        max_length=64, blank=True, help_text="The same hash of the line that ends at the offset."
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -285,11 +289,11 @@ class LogImport(models.Model):
 
 
 class Snapshot(models.Model):
-    """The rows of an export as they stood when its first page was read, kept for ten minutes."""
+    """The rows of an export when its first page was read. Stored for ten minutes, for the other pages."""
 
     key = models.ForeignKey(ApiKey, on_delete=models.CASCADE)
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
-    dates = models.CharField(max_length=200, help_text="Report and dates as the caller gave them.")
+    dates = models.CharField(max_length=200, help_text="Report and dates of the request.")
     taken_at = models.DateTimeField()
     counts = models.BinaryField(help_text="Packed: see `analytics.reports.visitor_counts.Counts`.")
 
@@ -303,10 +307,10 @@ class Snapshot(models.Model):
 
 
 class Feedback(models.Model):
-    """What a reader thinks of a page, of code on it, or of an answer. What is said of an answer goes with it."""
+    """A reader's feedback on a page, on code of the page, or on an answer. It is deleted with the answer."""
 
     class Source(models.TextChoices):
-        """How it was asked for."""
+        """The form in which the reader gave it."""
 
         CONTEXTUAL = "contextual", "Contextual"
         CODE_SNIPPET = "code_snippet", "Code"
@@ -314,7 +318,7 @@ class Feedback(models.Model):
         AGENT = "agent", "Agent"
 
     class Status(models.TextChoices):
-        """What became of it."""
+        """Its state of work, which the owner sets."""
 
         PENDING = "pending", "Pending"
         IN_PROGRESS = "in_progress", "In progress"
@@ -330,14 +334,19 @@ class Feedback(models.Model):
         null=True,
         blank=True,
         verbose_name="answer",
-        help_text="The answer it is about, if it is about one.",
+        help_text="The answer that it is about, if any.",
     )
     client_id = models.CharField(  # noqa: DJ001  # null, since many have none and the others are unique
-        "id of the client", max_length=64, null=True, blank=True, editable=False, help_text="By which it is changed."
+        "id of the client",
+        max_length=64,
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Feedback with the same id replaces this.",
     )
     source = models.CharField(max_length=12, choices=Source.choices)
     status = models.CharField(max_length=11, choices=Status.choices, default=Status.PENDING)
-    path = models.CharField(max_length=400, help_text="The page the reader was on.")
+    path = models.CharField(max_length=400, help_text="The page that the reader was on.")
     helpful = models.BooleanField(null=True, blank=True)
     reason = models.CharField(max_length=200, blank=True)
     comment = models.TextField(blank=True)
@@ -345,7 +354,7 @@ class Feedback(models.Model):
     code = models.TextField(blank=True)
     filename = models.CharField(max_length=300, blank=True)
     lang = models.CharField("language", max_length=50, blank=True)
-    created_at = models.DateTimeField(help_text="When the reader said it, or changed it last.")
+    created_at = models.DateTimeField(help_text="When the reader gave it, or changed it last.")
 
     class Meta:
         verbose_name_plural = "feedback"

@@ -20,7 +20,7 @@ from search.hits import Filters
 from search.limits import search_charges
 from search.models import Document
 from search.query_log import recording
-from search.retrieval import index
+from search.retrieval import page_search
 from search.retrieval.links import page_of
 from search.schemas import ClickIn, PageIn, PageOut, SearchIn, SearchResult, build_result
 
@@ -37,7 +37,7 @@ page_router = Router()
 async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     """Pages that match the query, best first."""
     project = request.auth.project
-    hits = await in_db(index.find)(
+    hits = await in_db(page_search.find)(
         project,
         payload.query,
         filters=payload.filter.to_filters() if payload.filter else Filters(),

@@ -14,7 +14,7 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Register what browsers may call, and when an index is deleted or built again."""
+        """Register the endpoints for browsers, and when an index is deleted or built again."""
         cors.allow_project_origins("search", "page")
         pre_delete.connect(_drop_index, sender="projects.Project")
         post_migrate.connect(_reindex_where_needed, sender=self)

@@ -1,4 +1,4 @@
-"""What a search takes and returns, without any database."""
+"""The filter and the results of a search. No database."""
 
 from dataclasses import dataclass
 
@@ -34,8 +34,8 @@ class Hit:
     """One section that answers a query.
 
     `score` is in 0..1 and comparable between queries. `body` is the section's
-    Markdown, `excerpt` plain text around the words that matched, and `highlights`
-    says where they stand in it ([start, end) in code points). `url` is absolute
+    Markdown, `excerpt` is plain text around the words that matched, and `highlights`
+    are the positions of these words in it ([start, end) in code points). `url` is absolute
     and ends in the section's anchor; `link` is the same, relative to the docs URL.
     `address` is the page's own address, if it has one. `others` are further sections
     of the page that match.

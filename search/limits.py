@@ -1,4 +1,4 @@
-"""How often an organization's projects may be searched and their pages be read."""
+"""Rate limits: how often an organization's projects may be searched and their pages read."""
 
 from docsite.core.access.authentication import Caller
 from docsite.core.http.ratelimit import Charge, Limit

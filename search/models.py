@@ -1,4 +1,4 @@
-"""Stored sources, ingested pages and their sections, the index of a project, and what readers searched for."""
+"""Stored sources, ingested pages with their sections, the index of a project, and recorded searches."""
 
 import json
 from typing import ClassVar
@@ -8,8 +8,8 @@ from django.db import connection, models
 from django.db.models.expressions import RawSQL
 
 from docsite.core.tenants.models import Project
-from search.preview import staged_index
 from search.sources.request import normalize_prefix
+from search.staged_index import staged_index
 
 
 def is_visible(document: str = "") -> models.Q:
@@ -27,7 +27,7 @@ def is_visible(document: str = "") -> models.Q:
 
 
 class VisibleDocuments(models.Manager["Document"]):
-    """The pages that readers see; within a preview, those of the staged index."""
+    """The pages that readers see; within a preview, the pages of the staged index."""
 
     def get_queryset(self) -> "models.QuerySet[Document]":
         """Leave out pages that an ingest has staged or retired."""
@@ -44,10 +44,10 @@ class SectionManager(models.Manager["Section"]):
 
 
 class Source(models.Model):
-    """Where some of a project's pages come from, stored so that they can be read again, by hand or on schedule."""
+    """Where some of a project's pages come from, stored to be read again, by hand or on schedule."""
 
     class Schedule(models.TextChoices):
-        """How often it is read."""
+        """How often a source is read."""
 
         NEVER = "", "Only by hand"
         HOURLY = "hour", "Every hour"
@@ -55,7 +55,7 @@ class Source(models.Model):
         WEEKLY = "week", "Every week"
 
     class State(models.TextChoices):
-        """What happens to it now, or how its last run ended."""
+        """The state of a source: its present run, or how its last run ended."""
 
         NEW = "new", "Never read"
         QUEUED = "queued", "Waiting"
@@ -64,31 +64,37 @@ class Source(models.Model):
         FAILED = "failed", "Failed"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sources")
-    name = models.SlugField(max_length=50, help_text="Names it beside the project's other sources.")
+    name = models.SlugField(
+        max_length=50, help_text="The name that commands use for this source. Unique in the project."
+    )
     location = models.CharField(
         max_length=1000,
-        help_text="Address of a site, a sitemap, an llms.txt or llms-full.txt or an OpenAPI document; or a folder, an "
-        "archive or a file, by its path on the host that reads it.",
+        help_text="Address of a site, a sitemap, an llms.txt or llms-full.txt, or an OpenAPI document. Or the path of "
+        "a folder, an archive or a file on the server that reads it.",
     )
     generator = models.CharField(
-        max_length=20, blank=True, help_text="What renders the site. Empty: told by the files."
+        max_length=20, blank=True, help_text="The generator of the site. Empty: detected from the files."
     )
-    under = models.CharField(max_length=200, blank=True, help_text="Where its pages begin, such as /api. Empty: at /.")
-    version = models.CharField(max_length=100, blank=True, help_text="Of pages that name none.")
-    language = models.CharField(max_length=35, blank=True, help_text="Of pages that name none.")
+    under = models.CharField(
+        max_length=200, blank=True, help_text="The path below which its pages are, such as /api. Empty: /."
+    )
+    version = models.CharField(max_length=100, blank=True, help_text="For pages that name no version.")
+    language = models.CharField(max_length=35, blank=True, help_text="For pages that name no language.")
     schedule = models.CharField(max_length=4, choices=Schedule.choices, blank=True, default=Schedule.NEVER)
     state = models.CharField(max_length=7, choices=State.choices, default=State.NEW, editable=False)
     progress = models.CharField(max_length=200, blank=True, editable=False)
     error = models.TextField("last error", blank=True, editable=False)
-    outcome = models.JSONField(default=dict, editable=False, help_text="Counts of the last time, and what was skipped.")
-    wanted_at = models.DateTimeField(null=True, editable=False, help_text="When it is to be read next.")
+    outcome = models.JSONField(default=dict, editable=False, help_text="Counts of the last run, and the skipped pages.")
+    wanted_at = models.DateTimeField(null=True, editable=False, help_text="When it is due to be read next.")
     started_at = models.DateTimeField(null=True, editable=False)
     runner = models.CharField(
-        max_length=16, blank=True, editable=False, help_text="Who reads it; an older one gives way."
+        max_length=16, blank=True, editable=False, help_text="Id of the run that reads it. A run with another id stops."
     )
-    seen_at = models.DateTimeField(null=True, editable=False, help_text="When the process that reads it spoke last.")
+    seen_at = models.DateTimeField(
+        null=True, editable=False, help_text="Last sign of life of the process that reads it."
+    )
     finished_at = models.DateTimeField(null=True, editable=False)
-    read_at = models.DateTimeField(null=True, editable=False, help_text="When it was last read to its end.")
+    read_at = models.DateTimeField(null=True, editable=False, help_text="When it was last read completely.")
 
     class Meta:
         ordering: ClassVar = ["project", "name"]
@@ -130,7 +136,7 @@ class Document(models.Model):
         on_delete=models.SET_NULL,
         null=True,
         related_name="documents",
-        help_text="Empty: it was read by command, from a source without a name.",
+        help_text="Empty: a command read it, from a source without a name.",
     )
     path = models.CharField(max_length=400)
     title = models.CharField(max_length=500)
@@ -138,19 +144,26 @@ class Document(models.Model):
     version = models.CharField(max_length=100, blank=True)
     language = models.CharField(max_length=35, blank=True)
     tags = models.JSONField(default=list)
-    aliases = models.JSONField(default=list, help_text="Other names to find it by: its first heading, keywords.")
+    aliases = models.JSONField(
+        default=list, help_text="Other names by which readers find it: its first heading, keywords."
+    )
     boost = models.FloatField(default=1.0, help_text="Multiplies the odds of its score.")
     content = models.TextField(help_text="The page's Markdown, without its front matter.")
     address = models.CharField(
         max_length=2000,
         blank=True,
-        help_text="Where the site shows it, absolute or from the docs URL on. Empty: the docs URL and the path.",
+        help_text="Address on the site, absolute or relative to the docs URL. Empty: the docs URL and the path.",
     )
-    validator = models.CharField(max_length=300, blank=True, editable=False, help_text="ETag or date of its server.")
+    validator = models.CharField(
+        max_length=300, blank=True, editable=False, help_text="ETag or Last-Modified of its server."
+    )
     digest = models.CharField(max_length=64, editable=False)
     ingested_at = models.DateTimeField(auto_now=True)
     build = models.CharField(
-        max_length=16, blank=True, editable=False, help_text="The ingest that is making or has retired it."
+        max_length=16,
+        blank=True,
+        editable=False,
+        help_text="The ingest that has staged or retired the page. Empty: visible.",
     )
 
     objects = VisibleDocuments()
@@ -173,7 +186,7 @@ class Section(models.Model):
     position = models.PositiveIntegerField()
     heading = models.CharField(max_length=500, blank=True)
     anchor = models.CharField(max_length=300, blank=True)
-    trail = models.JSONField(default=list, help_text="Headings above this one, its own last.")
+    trail = models.JSONField(default=list, help_text="The headings above it, and its own heading last.")
     body = models.TextField(help_text="Markdown, ready to be quoted.")
     text = models.TextField(help_text="The same as plain text.")
 
@@ -190,8 +203,10 @@ class Index(models.Model):
     """The data of a project's index as a whole. It changes with the project's `Generation`."""
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="index")
-    builder = models.CharField(max_length=16, blank=True, help_text="The ingest at work; an older one gives way.")
-    analyser = models.CharField(max_length=20, blank=True, help_text="The rules its pages were indexed by.")
+    builder = models.CharField(
+        max_length=16, blank=True, help_text="Id of the latest ingest. An ingest with another id stops."
+    )
+    analyser = models.CharField(max_length=20, blank=True, help_text="Version of the rules that indexed its pages.")
     vocabulary = models.BinaryField(default=b"", help_text="As `search.text.vocabulary` encodes it.")
 
     class Meta:
@@ -223,13 +238,19 @@ class SearchQuery(models.Model):
     """One search of a reader, with the result that was opened. The caller is stored for about an hour only."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="searches")
-    at = models.DateTimeField(help_text="When its last letter was searched for.")
+    at = models.DateTimeField(help_text="When the text was searched for. While the reader types, the last time.")
     text = models.CharField(max_length=400)
-    result_count = models.PositiveSmallIntegerField("results", null=True, help_text="Empty: only its click is known.")
+    result_count = models.PositiveSmallIntegerField(
+        "results", null=True, help_text="Empty: only the click was recorded."
+    )
     clicked_path = models.CharField(max_length=400, blank=True)
-    position = models.PositiveSmallIntegerField(null=True, help_text="Of the clicked result; the first one is 1.")
+    position = models.PositiveSmallIntegerField(
+        null=True, help_text="Position of the clicked result. The first one is 1."
+    )
     clicked_at = models.DateTimeField(null=True)
-    caller = models.BigIntegerField(null=True, editable=False, help_text="Keyed hash, 64 bits, while it is needed.")
+    caller = models.BigIntegerField(
+        null=True, editable=False, help_text="Keyed hash, 64 bits. Erased after about an hour."
+    )
 
     class Meta:
         verbose_name = "search"

@@ -7,7 +7,7 @@ from django.dispatch import Signal
 
 @dataclass(frozen=True)
 class IndexWarning:
-    """A sentence about a staged index. `stops` says whether it makes a strict ingest fail."""
+    """A sentence about a staged index. If `stops`, a strict ingest fails."""
 
     sentence: str
     stops: bool = True

@@ -1,4 +1,4 @@
-"""Analytics in the admin: single page views, the way to the reports over them, and feedback."""
+"""Analytics in the admin: single page views, links to the reports, and feedback."""
 
 from analytics.admin import feedback, page_views
 

@@ -1,4 +1,4 @@
-"""Feedback in the admin: to read, and to note what became of it."""
+"""Feedback in the admin: read it, and change its status."""
 
 from typing import Any, ClassVar
 
@@ -15,12 +15,12 @@ from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin
 MAX_EXCERPT_LENGTH = 160
 
 
-def _mark(status: Feedback.Status) -> Any:
-    """An action that gives this status to what is chosen in the list."""
+def _build_action(status: Feedback.Status) -> Any:
+    """An admin action that gives this status to the selected feedback."""
 
     @admin.action(description=f"Mark as {status.label.lower()}")
-    def mark(shown: "FeedbackAdmin", request: HttpRequest, chosen: "QuerySet[Feedback]") -> None:
-        number = chosen.update(status=status)
+    def mark(modeladmin: "FeedbackAdmin", request: HttpRequest, queryset: "QuerySet[Feedback]") -> None:
+        number = queryset.update(status=status)
         messages.success(request, f"{number} marked as {status.label.lower()}.")
 
     mark.__name__ = f"mark_{status}"
@@ -29,34 +29,34 @@ def _mark(status: Feedback.Status) -> Any:
 
 @admin.register(Feedback)
 class FeedbackAdmin(ScopedAdmin):
-    """What readers said, latest first. Only its status can be changed."""
+    """Feedback, latest first. Only its status can be changed."""
 
     organization = "project__organization"
     changeable = deletable = True
-    list_display = ("told_at", "said", "thumb", "status", "page", "source", "project")
-    list_display_links = ("told_at", "said")
+    list_display = ("created", "excerpt", "thumb", "status", "page", "source", "project")
+    list_display_links = ("created", "excerpt")
     list_filter = (ProjectFilter, "status", "source", "helpful")
     list_select_related = ("project",)
     search_fields = ("comment", "path", "contact")
     date_hierarchy = "created_at"
-    actions = tuple(_mark(status) for status in Feedback.Status)
-    _said = ("told_at", "source", "project", "page", "thumb", "reason", "comment", "contact")
+    actions = tuple(_build_action(status) for status in Feedback.Status)
+    _main = ("created", "source", "project", "page", "thumb", "reason", "comment", "contact")
     _code = ("filename", "lang", "code_block")
-    fields = ("status", *_said, *_code, "answer")
-    readonly_fields = (*_said, *_code, "answer")
+    fields = ("status", *_main, *_code, "answer")
+    readonly_fields = (*_main, *_code, "answer")
 
     class Media:
-        """The look of the list and of code."""
+        """Styles of the list and of code."""
 
         css: ClassVar = {"all": ("admin/reports.css",)}
 
     def get_fields(self, request: HttpRequest, obj: Feedback | None = None) -> tuple[str, ...]:
-        """The fields of code only where it is about code, and the answer only where it is about one."""
+        """The fields; those of code and answer only if the feedback is about code or an answer."""
         left_out = (*(() if obj and obj.code else self._code), *(() if obj and obj.message_id else ("answer",)))
         return tuple(name for name in self.fields if name not in left_out)
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        """The columns; no project where all is of one."""
+        """The columns; without the project if the list shows only one."""
         return self.list_display[:-1] if request.GET.get("project") else self.list_display
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -64,8 +64,8 @@ class FeedbackAdmin(ScopedAdmin):
         return super().changelist_view(request, {"title": "Feedback", **(extra_context or {})})
 
     @admin.display(description="At (UTC)", ordering="created_at")
-    def told_at(self, row: Feedback) -> str:
-        """When it was said, or changed last."""
+    def created(self, row: Feedback) -> str:
+        """When it was given, or changed last."""
         return f"{row.created_at:%Y-%m-%d %H:%M}"
 
     @admin.display(description="Helpful", ordering="helpful")
@@ -73,9 +73,9 @@ class FeedbackAdmin(ScopedAdmin):
         """Thumb up or down."""
         return {True: "Yes", False: "No", None: "–"}[row.helpful]
 
-    @admin.display(description="Said")
-    def said(self, row: Feedback) -> str:
-        """The beginning of what the reader said."""
+    @admin.display(description="Feedback")
+    def excerpt(self, row: Feedback) -> str:
+        """The beginning of the comment, reason or code."""
         text = visible(" ".join((row.comment or row.reason or row.code).split()))
         return f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text or "–"
 
@@ -86,12 +86,12 @@ class FeedbackAdmin(ScopedAdmin):
 
     @admin.display(description="Code")
     def code_block(self, row: Feedback) -> str:
-        """The code, as it is."""
+        """The code, unchanged."""
         return format_html('<pre class="sample">{}</pre>', row.code)
 
     @admin.display(description="Answer")
     def answer(self, row: Feedback) -> str:
-        """The conversation that the answer is of."""
+        """A link to the conversation with the answer."""
         assert row.message
         link = reverse("admin:assistant_thread_change", args=[row.message.thread_id])
         return format_html('<a href="{}">Read the conversation</a>', link)

@@ -23,16 +23,16 @@ from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations
 from docsite.core.tenants.models import Project
 
 
-class GivenFilter(admin.SimpleListFilter):
-    """A filter of too many values to offer: the report of visitors links to them."""
+class LinkedFilter(admin.SimpleListFilter):
+    """A filter with too many values for a list of choices. The visitors report links to them."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The chosen one, so that the list says that it is filtered."""
+        """The chosen value, so that the list shows that it is filtered."""
         chosen = request.GET.get(str(self.parameter_name))
         return [] if chosen is None else [(chosen, visible(chosen[:80]) or "(empty)")]
 
 
-class AgentFilter(GivenFilter):
+class AgentFilter(LinkedFilter):
     """One agent by its name."""
 
     title = parameter_name = "agent"
@@ -43,7 +43,7 @@ class AgentFilter(GivenFilter):
         return queryset if name is None else queryset.filter(agent=name.replace("\0", ""))
 
 
-class TimeFilter(GivenFilter):
+class TimeFilter(LinkedFilter):
     """Views on one side of an instant, in the forms of the API's dates."""
 
     lookup: ClassVar[str]
@@ -93,14 +93,14 @@ class PageViewAdmin(ScopedAdmin):
         css: ClassVar = {"all": ("admin/reports.css",)}
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[PageView]":
-        """The views of one's own projects. No join as in other lists, which would have to drop duplicates."""
+        """The views of the user's projects. Without the join of other lists, which would need DISTINCT."""
         if request.user.is_superuser:
             return PageView.objects.all()
         mine = Project.objects.filter(organization__in=organizations_of(request))
         return PageView.objects.filter(project__in=list(mine.values_list("pk", flat=True)))
 
     def get_ordering(self, request: HttpRequest) -> tuple[str, ...]:
-        """The latest first, where an index has them so: in one project. Elsewhere those that came in last."""
+        """Latest first within one project, where an index serves it; otherwise by arrival."""
         if request.GET.get("project"):
             return ("-at",)
         mine = Project.objects.filter(organization__in=organizations_of(request))
@@ -111,14 +111,14 @@ class PageViewAdmin(ScopedAdmin):
         return self.list_display[:-1] if request.GET.get("project") else self.list_display
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, latest first, with a word on how far back it goes."""
+        """The list, latest first, with a note for how long views are kept."""
         days = settings.ENV.raw_view_days
         words = {"title": "Page views", "subtitle": f"Single views are kept for {days} days"}
         return super().changelist_view(request, {**words, "report": _report(request), **(extra_context or {})})
 
     @admin.display(ordering="at", description="At (UTC)")
     def seen_at(self, view: PageView) -> str:
-        """When it was."""
+        """The time of the view."""
         return f"{view.seen_at:%Y-%m-%d %H:%M:%S}"
 
     @admin.display
@@ -128,12 +128,12 @@ class PageViewAdmin(ScopedAdmin):
 
     @admin.display(ordering="agent", description="Agent")
     def agent_name(self, view: PageView) -> str:
-        """The agent's name, with nothing in it that cannot be seen."""
+        """The agent's name, without invisible characters."""
         return visible(view.agent)
 
     @admin.display(description="Counts as")
     def counts_as(self, view: PageView) -> str:
-        """Which of the numbers it is in, as the project's owner has it."""
+        """The count that includes it, by the settings of the project."""
         if agents.is_markdown_fetch(view.client_class, view.surface) or view.client_class in visitor_counts.ai_classes(
             view.project
         ):
@@ -160,7 +160,7 @@ class PageViewAdmin(ScopedAdmin):
 
 
 def _report(request: HttpRequest) -> dict[str, str]:
-    """Where the report of the project is that a list is filtered by, over the same range; empty without one."""
+    """Name and link of the report for the project and range of the list's filter; empty without a project."""
     mine = Project.objects.filter(organization__in=organizations_of(request))
     project = mine.filter(domain=request.GET.get("project", "").replace("\0", "")).first()
     if project is None:

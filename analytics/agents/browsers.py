@@ -19,7 +19,7 @@ _HOLDS = re.compile(
     r"Cronet/|"
     r"\((?:[^()]{0,60};)? ?(?:iPhone|iPad|iOS|watchOS|tvOS|Android|Windows NT|Macintosh|Mac OS X)\b"
 )
-# What browsers of old put behind `compatible;`, where bots put their names; without digits, `x` is X11.
+# Names that old browsers put after `compatible;`, where bots put their own. Digits are left out: `x` is X11.
 _OLD = word_set(
     """
     abrowse amiga android antgalio aol avantgo beonex blazer browsex chrome dillo elaine escape galeon gecko googletv
@@ -32,16 +32,16 @@ _FIRST_WORD = re.compile(r"[a-z]+")
 
 
 def looks_like_browser(text: str) -> bool:
-    """Whether a string begins or is built like those of browsers and of apps that show pages."""
+    """Whether a user agent looks like that of a browser, or of an app that shows pages."""
     return bool(_BEGINS.match(text) or _HOLDS.search(text))
 
 
 def is_full_browser(text: str) -> bool:
-    """Whether a string names an engine as browsers, and apps that show pages in one, do."""
+    """Whether a user agent names a browser engine, as browsers and apps with a web view do."""
     return text.startswith("Mozilla/") and ("AppleWebKit/" in text or "Gecko/" in text)
 
 
 def is_old_browser(name: str) -> bool:
-    """Whether a name behind `compatible;` is that of an old browser or its system."""
+    """Whether a name after `compatible;` is that of an old browser or its operating system."""
     first = _FIRST_WORD.match(name.lower())
     return first is not None and first[0] in _OLD

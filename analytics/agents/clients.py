@@ -3,7 +3,7 @@
 from analytics.agents.browsers import is_old_browser
 from analytics.agents.user_agent import Name, ParsedUserAgent, split_words, word_set
 
-# Libraries and tools for requests, as the first name of a string.
+# HTTP libraries and tools, by the first name of their user agents.
 _LIBRARIES = word_set(
     """
     aiohttp akkahttp alamofire apachebench apachehttpasyncclient apachehttpclient aria2 asynchttpclient axel axios
@@ -19,10 +19,10 @@ _LIBRARIES = word_set(
     winhttp winhttprequest wininet wrk xh zendhttpclient
     """
 )
-_POWERSHELL = ("powershell", "windowspowershell")  # behind a browser's `Mozilla/5.0 (Windows NT; …)`
+_POWERSHELL = ("powershell", "windowspowershell")  # after a browser's `Mozilla/5.0 (Windows NT; …)`
 _LIBRARY_ENDINGS = ("httpclient", "requests", "libcurl", "urllib", "okhttp", "nodefetch", "httplib")
 
-# Words in a bot's name, and ends of names that are written as one.
+# Words in the names of bots, and endings of names without separators.
 _BOT_WORDS = word_set(
     """
     aggregator analyser analyzer archive archiver archiving audit auditor autocite bot bots check checker checklink
@@ -41,7 +41,7 @@ _LINKED_BY_BROWSERS = ("bsalsa.com", "opera.com", "obigo.com")
 
 
 def find_library(parsed: ParsedUserAgent) -> str:
-    """The HTTP library that a string begins with, if it is one's."""
+    """The HTTP library that a user agent begins with; empty if there is none."""
     for word in parsed.names[:3]:
         if (word.at.first and word.key in _LIBRARIES) or word.key.endswith(_LIBRARY_ENDINGS):
             return word.name
@@ -49,7 +49,7 @@ def find_library(parsed: ParsedUserAgent) -> str:
 
 
 def find_bot_mark(text: str, parsed: ParsedUserAgent) -> str:
-    """The sign of a bot, or empty: a word in a name, a link, or a name after `compatible;`."""
+    """The mark of a bot: a word in a name, a link, or a name after `compatible;`. Empty if there is none."""
     for word in parsed.names:
         if _is_bot_name(word):
             return word.name
@@ -63,10 +63,10 @@ def find_bot_mark(text: str, parsed: ParsedUserAgent) -> str:
 
 
 def _is_bot_name(word: Name) -> bool:
-    """Whether a name is a bot's. What is said of a device is not looked at: there are phones called Cubot."""
+    """Whether a name is that of a bot. Names of devices do not count: some phones are called Cubot."""
     if word.name.startswith("Google-") or word.name.endswith("-Google"):
         return True
-    if word.at.device or word.key == "useragent":  # some send the header's name, too
+    if word.at.device or word.key == "useragent":  # some clients send the name of the header, too
         return False
     if word.at.engine and word.key not in _ENGINE:
         return True
@@ -75,7 +75,7 @@ def _is_bot_name(word: Name) -> bool:
 
 
 def is_search_engine(parsed: ParsedUserAgent) -> bool:
-    """Whether a bot's name says that it is a search engine's."""
+    """Whether the name of a bot shows that it belongs to a search engine."""
     names = [word.key for word in parsed.names if not word.at.device]
     return any(("search" in name or "seek" in name) and not name.startswith(_NOT_SEARCH_ENGINES) for name in names)
 

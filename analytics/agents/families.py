@@ -7,7 +7,7 @@ from analytics.agents.clients import find_library
 from analytics.agents.user_agent import Name, ParsedUserAgent, client_name, split_words, word_set
 from analytics.agents.verdict import Verdict
 
-# Companies, models and frameworks, wherever in a name: nothing else is spelt so, but for `_NOT_BRANDS`.
+# Companies, models and frameworks, anywhere in a name. Only `_NOT_BRANDS` contain the same letters.
 _BRANDS = word_set(
     """
     gpt openai claude anthropic perplexity mistral deepseek copilot groq qwen llama cohere doubao hunyuan zhipu chatglm
@@ -21,7 +21,7 @@ _BRANDS = word_set(
 )
 _NOT_BRANDS = re.compile(r"coheren|autogenerat")
 _DATASET = re.compile(r"(?:open|web|text|image|code|ml)?-?datasets?-?(?:bot|crawler|spider|scraper|collector|builder)?")
-# Words that are too short or too common for that must be a whole word of the name.
+# Shorter or more common words, which count only as a whole word of the name.
 _AI_WORDS = word_set(
     "autorag chatbot embeddings ernie gemini gemma glm graphrag grok kimi llm llms mcp rag tongyi yiyan"
 )
@@ -33,12 +33,12 @@ _OTHER_ASSISTANTS = word_set(
     "update upgrade wp"
 )
 _SUFFIXES = word_set("agent ai bot browser client crawler fetcher reader search user web")
-_WEAK_AI_WORD = "ai"  # says enough only where nothing says that the client comes for an ordinary reason
+_WEAK_AI_WORD = "ai"  # counts only if nothing shows an ordinary purpose of the client
 _ORDINARY_PURPOSE = re.compile(
     r"unfurl|preview|scanning|scanner|monitor|uptime|favicon|validator|health-?check|link-?check|checklink|broken-?link|"
     r"backup|sitemap|webhook|site-?score|seo\b(?<![a-z]seo)|feeds?\b|rss\b|status\b"
 )
-# Software that people run on sites of their own, under `.ai`, too.
+# Software that people host themselves, also under `.ai` domains.
 _SELF_HOSTED = word_set(
     """
     bookstack discourse drupal flarum forgejo ghost gitea gitlab grafana homeassistant icinga jenkins joomla magento
@@ -64,7 +64,7 @@ _CRAWLS = re.compile(r"bot|spider|crawl|train|scrap|extended|data|corpus|downloa
 
 
 def match_family(text: str, parsed: ParsedUserAgent, plain: bool) -> Verdict | None:
-    """The verdict on an AI client without an entry, or None. `plain`: the string is that of a browser."""
+    """The verdict on an AI client without an entry, or None. `plain`: the user agent is that of a browser."""
     lowered = text.lower()
     ordinary = not plain and bool(_ORDINARY_PURPOSE.search(lowered))
     brands = [brand for brand in _BRANDS if brand in lowered]
@@ -86,18 +86,18 @@ def match_family(text: str, parsed: ParsedUserAgent, plain: bool) -> Verdict | N
 
 
 def _is_self_hosted(parsed: ParsedUserAgent) -> bool:
-    """Whether a string names software that sends the address of the site it runs on."""
+    """Whether a user agent names software that sends the address of the site that runs it."""
     return not _SELF_HOSTED.isdisjoint((*parsed.phrases, *(word.key.removesuffix("bot") for word in parsed.names)))
 
 
 def _reason_for(word: Name, brands: list[str], plain: bool, ordinary: bool, mobile: bool) -> str:
-    """Why a name is an AI client's, or nothing. The brands are those in the whole of the string."""
+    """Why a name is that of an AI client; empty if it is not. `brands` are those in the whole user agent."""
     lowered, words = word.name.lower(), split_words(word.name)
     brand = bool(brands) and any(map(_NOT_BRANDS.sub("", lowered).__contains__, brands))
     if (lowered.endswith("-user") or (brand and word.name.endswith("User"))) and _NOT_USERS.isdisjoint(words):
         return "fetches for a user"
     if plain and (mobile or not word.versioned):
-        return ""  # a browser within an assistant's app has a person before it
+        return ""  # a person uses the browser in an assistant's app
     strong = brand or not _AI_WORDS.isdisjoint(words) or ("dataset" in lowered and bool(_DATASET.fullmatch(lowered)))
     if ordinary and (strong or not _ASSISTANT_WORDS.isdisjoint(words)) and _ORDINARY_PURPOSE.search(lowered):
         return ""  # `GeminiDB-HealthCheck`
@@ -115,7 +115,7 @@ def _reason_for(word: Name, brands: list[str], plain: bool, ordinary: bool, mobi
 
 
 def _is_assistant(words: tuple[str, ...]) -> bool:
-    """Whether a name is an assistant's, and not one for a trade: `StoreAssistant-PriceBot`."""
+    """Whether a name is that of an AI assistant, not of a tool for one trade such as `StoreAssistant-PriceBot`."""
     if _ASSISTANT_WORDS.isdisjoint(words) or not _OTHER_ASSISTANTS.isdisjoint(words):
         return False
     while words and words[-1] in _SUFFIXES:

@@ -15,7 +15,7 @@ def requested_format(raw_path: str, accept: str) -> str:
 
 
 def is_markdown_fetch(client_class: str, surface: str) -> bool:
-    """Whether a view counts as AI because of Markdown: only machines read it. Known crawlers do not count."""
+    """Whether a view counts as AI because it requests Markdown, as only machines do. Known crawlers do not count."""
     return surface != "html" and client_class not in KNOWN_CRAWLERS
 
 

@@ -1,4 +1,4 @@
-"""Apply the rules in their order: names, AI families, HTTP libraries, signs of a bot, browsers."""
+"""Apply the rules in their order: names, AI families, HTTP libraries, marks of a bot, browsers."""
 
 import functools
 
@@ -9,7 +9,8 @@ from analytics.agents.families import match_family
 from analytics.agents.user_agent import Name, ParsedUserAgent, client_name, normalize, parse
 from analytics.agents.verdict import MAX_LENGTH, Verdict
 
-# Where a string has names of several classes, the first here decides: `Claude-User (claude-code/2.1)` is an agent.
+# If a user agent has names of several classes, the first class here decides: `Claude-User (claude-code/2.1)` is
+# an agent.
 TABLES = (
     ("ai_agent", ai_names.AGENT),
     ("ai_user", ai_names.USER),
@@ -45,7 +46,7 @@ def classify(user_agent: str) -> Verdict:
 def _classify(user_agent: str) -> Verdict:
     text = " ".join(user_agent.split())
     if not text.isprintable():
-        text = "".join(filter(str.isprintable, text))  # what turns the direction of text, or has no width
+        text = "".join(filter(str.isprintable, text))  # drops marks of direction and of no width
     if not text:
         return Verdict("http_client", "no user agent")
     parsed = parse(text)
@@ -82,13 +83,13 @@ def _match_names(parsed: ParsedUserAgent, shows_pages: bool) -> Verdict | None:
 
 
 def _match_plain_name(word: Name, parsed: ParsedUserAgent) -> Verdict | None:
-    """The verdict on a name that is an ordinary word, too."""
+    """The verdict on a name that is also an ordinary word."""
     product = word.versioned and not word.at.device and not parsed.mobile
     return _BY_PLAIN_NAME.get(word.key) if product or word.at.declared or word.at.first else None
 
 
 def _match_longer_name(word: Name) -> Verdict | None:
-    """The verdict on a listed name with something behind it, `GPTBot-Images`, or before it, `Acme-Diffbot`."""
+    """The verdict on a listed name with a suffix, `GPTBot-Images`, or a prefix, `Acme-Diffbot`."""
     if "-" not in word.name:
         return None
     pieces = [normalize(piece) for piece in word.name.split("-")[:4]]

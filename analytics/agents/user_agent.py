@@ -1,6 +1,6 @@
 """Parse a user agent into names, their positions, and the hosts of its links.
 
-Parsing takes one pass, and reads a limited number of comments and names, so that no string is slow.
+Parsing takes one pass and reads a limited number of comments and names, so no user agent is slow.
 """
 
 import functools
@@ -20,7 +20,7 @@ _HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,12}\b(?!-)")
 _BARE_HOST = re.compile(
     r"(?:[\w-]+\.)+(?:com|org|net|io|ai|dev|co|eu|fm|de|uk|ru|cz|fr|tech|app|me|info|xyz|cloud|so)(?:/\D.*)?"
 )
-# Only literals at the beginnings, which makes a search fast.
+# Each alternative begins with a literal, which makes the search fast.
 _DEVICE = re.compile(
     r"android|iphone|ipad|ipod|cpu os|tizen|kaios|symb|series ?[46]0|windows phone|iemobile|smart-?tv|web0s|webos|"
     r"netcast|hbbtv|playstation|nintendo|xbox|blackberry|bb10|playbook|bada|midp|j2me|viera|bravia|maemo|meego|"
@@ -34,7 +34,7 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# In the strings of so many browsers that they are no names, unless `compatible;` stands before.
+# Tokens of many browsers. They are names only after `compatible;`.
 _BROWSER_TOKENS = word_set(
     "Mozilla AppleWebKit Chrome Safari Gecko KHTML like Linux Windows NT Macintosh Intel Mac OS X X11 U Win64 x64 "
     "WOW64 Mobile Version Android iPhone iPad CPU x86_64 i686 Firefox en-us en-US Build Edg OPR"
@@ -45,8 +45,8 @@ _GENERIC_NAMES = ("agent", "bot", "client", "crawler", "app")  # `Agent/AmazonBu
 class Position(NamedTuple):
     """The position of a name in a user agent.
 
-    `declared`: behind `compatible;`. `device`: within what is said of a device. `engine`: behind `KHTML, like Gecko` in
-    one comment. `first`: at the beginning of the string.
+    `declared`: after `compatible;`. `device`: in the description of a device. `engine`: after `KHTML, like Gecko` in
+    the same comment. `first`: at the beginning of the string.
     """
 
     declared: bool = False
@@ -66,7 +66,7 @@ class Name(NamedTuple):
 
 @dataclass
 class ParsedUserAgent:
-    """A parsed user agent: names, names of several words, hosts of links, and whether it is a mobile device."""
+    """A parsed user agent: names, `phrases` (names of several words), hosts of links, and whether it is mobile."""
 
     names: list[Name] = field(default_factory=list)
     phrases: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class ParsedUserAgent:
 
 
 def normalize(name: str) -> str:
-    """A key that is the same for all spellings of a name."""
+    """The key of a name, the same for all spellings."""
     lowered = name.lower()
     return lowered if lowered.isascii() and lowered.isalnum() else _NOT_IN_KEYS.sub("", lowered)
 
@@ -90,9 +90,9 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 def parse(text: str) -> ParsedUserAgent:
-    """The words of a user agent."""
+    """Parse a user agent."""
     if " " not in text:
-        text = text.replace("+", " ")  # some logs write a space so
+        text = text.replace("+", " ")  # some logs write spaces as +
     parsed = ParsedUserAgent()
     depth = 0
     at = Position(first=True)
@@ -108,7 +108,7 @@ def parse(text: str) -> ParsedUserAgent:
 
 
 def _parse_piece(piece: str, parsed: ParsedUserAgent, at: Position, inside: bool) -> Position:
-    """Add the names of a comment, or of what stands between comments."""
+    """Add the names of a comment, or of the text between comments."""
     lowered = piece.lower() if inside else ""
     if inside and (_DEVICE_FIRST.match(lowered) or _DEVICE.search(lowered)):
         at = at._replace(device=True)
@@ -161,7 +161,7 @@ _BROWSER_WORDS = word_set(
 )
 
 
-_SAFE_NAME = re.compile(r"[\w.-]{1,40}")  # what is kept for good shall be no message and nobody's token
+_SAFE_NAME = re.compile(r"[\w.-]{1,40}")  # the name is stored for good, so it must not be a message or a token
 
 
 def client_name(parsed: ParsedUserAgent) -> str:

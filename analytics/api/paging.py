@@ -1,7 +1,9 @@
-"""Cursor pagination of exports: parse the range, find the start of a page, write the response."""
+"""Cursor pagination of exports: parse the range, find where a page starts, write the response."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -12,6 +14,8 @@ from analytics.api.question_schemas import PageQuery
 from analytics.api.schemas import DatesQuery
 from docsite.core.http.cursor import Cursor, Moment
 from docsite.core.http.errors import BadRequest
+
+Row = TypeVar("Row")
 
 
 def parse_range(params: DatesQuery) -> tuple[datetime, datetime]:
@@ -28,8 +32,8 @@ def start_cursor(params: PageQuery, list_name: str) -> Cursor:
     cursor = params.cursor
     if cursor is None:
         return Cursor(list_name, start, end, [])
-    given = params.dateFrom or cursor.start, params.dateTo or cursor.end
-    if (cursor.list_name, (cursor.start, cursor.end)) != (list_name, given):
+    dates_given = params.dateFrom or cursor.start, params.dateTo or cursor.end
+    if (cursor.list_name, cursor.start, cursor.end) != (list_name, *dates_given):
         raise BadRequest("cursor: belongs to another list or to other dates")
     return cursor
 
@@ -42,9 +46,17 @@ def last_row(start_cursor: Cursor) -> Moment | None:
     return Moment(datetime.fromisoformat(at), pk)
 
 
-def next_cursor(start_cursor: Cursor, last: Moment) -> str:
-    """The cursor of the page after this row."""
-    return str(replace(start_cursor, place=[last.at.isoformat(), last.pk]))
+def split_page(
+    start_cursor: Cursor, rows: Sequence[Row], limit: int, moment_of: Callable[[Row], Moment]
+) -> tuple[Sequence[Row], str | None]:
+    """The first `limit` rows, and the cursor of the next page; None when no more rows follow.
+
+    `moment_of` is the position of a row in the list.
+    """
+    if len(rows) <= limit:
+        return rows, None
+    last = moment_of(rows[limit - 1])
+    return rows[:limit], str(replace(start_cursor, place=[last.at.isoformat(), last.pk]))
 
 
 def json_response(body: BaseModel) -> HttpResponse:

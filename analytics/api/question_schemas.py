@@ -18,7 +18,7 @@ class PageQuery(DatesQuery):
     """The range of an export, and the cursor of a page."""
 
     cursor: Annotated[Cursor | None, PlainValidator(_parse_cursor, json_schema_input_type=str)] = Field(
-        None, description="`nextCursor` of the page before. Dates that are given beside it must be those it came with."
+        None, description="`nextCursor` of the previous page. Dates that you send with it must be those of that page."
     )
 
 
@@ -40,15 +40,15 @@ NextCursor = Annotated[str | None, Field(description="The cursor of the page tha
 class SearchRow(BaseModel):
     """One query, whatever its upper and lower case."""
 
-    searchQuery: str = Field(description="As it was spelt most often.")
+    searchQuery: str = Field(description="In its most frequent spelling.")
     hits: int = Field(description="How often it was searched for.")
-    ctr: float = Field(ge=0, le=1, description="The share of these searches of which a result was opened.")
+    ctr: float = Field(ge=0, le=1, description="The share of these searches after which a result was opened.")
     topClickedPage: str | None = Field(description="Path of the page that was opened most often.")
     lastSearchedAt: datetime
 
 
 class SearchesResponse(BaseModel):
-    """What readers searched for: one page of rows."""
+    """One page of search queries."""
 
     searches: list[SearchRow]
     totalSearches: int = Field(description="All searches of the range.")
@@ -65,22 +65,22 @@ class CitedPage(BaseModel):
 class ConversationRow(BaseModel):
     """A reader's question and the answer to it."""
 
-    id: str = Field(description="Of the question.")
+    id: str = Field(description="Id of the question.")
     threadId: str
     timestamp: datetime = Field(description="When it was asked.")
     query: str
-    response: str = Field(description="Markdown, as far as it got; empty when there is none.")
+    response: str = Field(description="Markdown. Cut short if the answer broke off; empty if there is no answer.")
     responseType: Literal["answer", "clarifying_question"]
     sources: list[CitedPage]
     resolutionStatus: Literal["answered", "unanswered"] = Field(
-        description="`answered` when the answer cites a page and did not break off by a failure."
+        description="`answered` if the answer cites a page and did not fail half-way."
     )
     queryCategory: str | None = Field(description="Always null: questions are not sorted into categories.")
     pageUrl: str | None = Field(description="The page that the reader was on.")
 
 
 class ConversationsResponse(BaseModel):
-    """What readers asked: one page of rows."""
+    """One page of questions with their answers."""
 
     conversations: list[ConversationRow]
     nextCursor: NextCursor
@@ -105,7 +105,7 @@ class ThreadResponse(BaseModel):
 
 
 class CallerStatsResponse(BaseModel):
-    """How many questions came from where."""
+    """The number of questions by where they came from."""
 
     web: int = Field(description="The widget, or a page of an allowed origin.")
     api: int = Field(description="The API without a browser.")

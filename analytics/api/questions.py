@@ -1,4 +1,4 @@
-"""Export what readers searched for and asked. Responses are built in a thread, since they may be large."""
+"""Export searches and questions of readers. Responses are built in a thread, since they may be large."""
 
 from dataclasses import replace
 from typing import Annotated, Literal, cast
@@ -42,11 +42,11 @@ ThreadId = Annotated[str, Field(pattern=r"^thr_[a-z2-7]{26}$")]
     "/{projectId}/searches",
     auth=AdminKey(analytics_charges),
     summary="Get search queries",
-    description="The most frequent first, then by query. Later pages count the searches that the first one did.",
+    description="The most frequent first, then by query. Later pages count the same searches as the first page.",
     response=responses(SearchesResponse, bodyless=True),
 )
 async def searches(request: CallerRequest, projectId: str, params: Query[SearchesQuery]) -> HttpResponse:
-    """What readers searched for, upper and lower case together."""
+    """Queries of readers. Upper and lower case count as one query."""
     return await in_db(_searches)(request.auth.project, params)
 
 
@@ -76,18 +76,19 @@ def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
     response=responses(ConversationsResponse, bodyless=True),
 )
 async def conversations(request: CallerRequest, projectId: str, params: Query[ConversationsQuery]) -> HttpResponse:
-    """What readers asked the assistant, and what it answered."""
+    """Questions to the assistant with its answers."""
     return await in_db(_conversations)(request.auth.project, params)
 
 
 def _conversations(project: Project, params: ConversationsQuery) -> HttpResponse:
     begin = paging.start_cursor(params, f"assistant {project.project_id}")
     found = assistant_report.list_exchanges(project, begin.start, begin.end, params.limit + 1, paging.last_row(begin))
-    shown, more = found[: params.limit], len(found) > params.limit
-    following = paging.next_cursor(begin, shown[-1].place) if more else None
-    urls = urls_of(project, {exchange.question.page_path for exchange in shown})
-    rows = [_row(exchange, urls) for exchange in shown]
-    return paging.json_response(ConversationsResponse(conversations=rows, nextCursor=following, hasMore=more))
+    exchanges, following = paging.split_page(begin, found, params.limit, lambda exchange: exchange.place)
+    urls = urls_of(project, {exchange.question.page_path for exchange in exchanges})
+    rows = [_row(exchange, urls) for exchange in exchanges]
+    return paging.json_response(
+        ConversationsResponse(conversations=rows, nextCursor=following, hasMore=following is not None)
+    )
 
 
 def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
@@ -98,7 +99,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
         timestamp=question.created_at,
         query=question.content,
         response=answer.content if answer else "",
-        responseType="answer",  # the assistant does not ask back
+        responseType="answer",  # the assistant never asks a question
         sources=[CitedPage(**source) for source in answer.sources] if answer else [],
         resolutionStatus="answered" if exchange.is_answered else "unanswered",
         queryCategory=None,

@@ -30,7 +30,7 @@ def single_value(value: Any) -> Any:
 
 
 def whole_number(value: Any) -> Any:
-    """A whole number in ASCII digits, given once."""
+    """Parse a whole number in ASCII digits. Raises ValueError, also when it is given more than once."""
     value = single_value(value)
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit() and len(value) <= 16):
@@ -126,15 +126,15 @@ class ViewsByPageResponse(Schema):
 class ViewIn(BaseModel):
     """A view reported by a reader's browser."""
 
-    id: StrictStr = Field(min_length=1, max_length=64, description="Made by the client: the same id counts once.")
+    id: StrictStr = Field(min_length=1, max_length=64, description="Made by the client. The same id counts once.")
     path: StrictStr = Field(min_length=1, max_length=2000)
     referrer: StrictStr | None = Field(None, max_length=2000)
     visitor: StrictStr | None = Field(
         None,
         min_length=1,
         max_length=64,
-        description="Random id that the page keeps in the reader's browser. Taken only where the project says so, and "
-        "not from a reader who sent `Sec-GPC` or `DNT`.",
+        description="Random id that the page keeps in the reader's browser. Used only if the project enables it, and "
+        "never for a reader who sent `Sec-GPC` or `DNT`.",
     )
 
 
@@ -155,7 +155,7 @@ def _parse_address(value: str) -> client_address.Address:
 
 
 class CollectedView(BaseModel):
-    """A view that a server, an edge worker or a log shipper saw."""
+    """A view that a server, an edge worker or a log shipper reports."""
 
     id: StrictStr = Field(min_length=1, max_length=64)
     path: StrictStr = Field(min_length=1, max_length=2000)
@@ -175,7 +175,7 @@ Batch = Annotated[list[CollectedView], Field(min_length=1, max_length=1000)]
 
 
 class CollectIn(BaseModel):
-    """A batch of views. Nothing is taken when one of them is bad."""
+    """A batch of views. If one of them is invalid, none is stored."""
 
     views: SkipValidation[Batch]  # `validate_views` does it in a thread: a thousand views take some milliseconds
 
@@ -195,5 +195,5 @@ class CollectOut(Schema):
     """The result of a batch."""
 
     accepted: int = Field(description="New views that count as human or AI.")
-    duplicates: int = Field(description="Views whose id was known.")
+    duplicates: int = Field(description="Views whose id was stored before.")
     ignored: int = Field(description="New views of other bots and HTTP clients: kept for the report, in no count.")

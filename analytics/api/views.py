@@ -8,10 +8,9 @@ from typing import Any
 
 from django.db import IntegrityError
 from django.http import HttpResponse
-from django.utils import timezone
 from ninja import Query, Router
 
-from analytics import dates
+from analytics.api import paging
 from analytics.api.schemas import (
     CollectIn,
     CollectOut,
@@ -37,7 +36,7 @@ from docsite.core.access.request_checks import (
 )
 from docsite.core.db import in_db
 from docsite.core.group_commit import QueueFull
-from docsite.core.http.errors import BadRequest, NotFound, Unavailable
+from docsite.core.http.errors import NotFound, Unavailable
 from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
@@ -46,10 +45,10 @@ collect_router = Router()
 view_router = Router()
 
 _PRECISION = (
-    "Exact to the instant while single views are kept (30 days); before that on whole hours: an end within an hour is "
-    "rounded down. Holds the views that were acknowledged before, but for what takes longer than 5 s to count. In a "
-    "range longer than 400 days a visitor who was away for as long counts again. "
-    "A request with offset 0 pins the rows that later offsets of the same key and dates read for ten minutes."
+    "Exact to the instant while single views are kept (30 days). Before that, counts are of whole hours, and an end "
+    "within an hour is rounded down. Includes every view that was acknowledged before the request, unless counting "
+    "takes longer than 5 s. In a range longer than 400 days, a visitor who was away for that long counts again. A "
+    "request with offset 0 pins the rows: for ten minutes, later offsets of the same key and dates read the same rows."
 )
 
 
@@ -82,10 +81,7 @@ async def views(request: CallerRequest, projectId: str, params: Query[RangeQuery
 async def _read_page(
     caller: Caller, name: str, params: RangeQuery, report: Callable[[Project, datetime, datetime], Counts]
 ) -> tuple[dict[str, int], list[dict[str, Any]], bool]:
-    try:
-        start, end = dates.window(params.dateFrom, params.dateTo, timezone.now())
-    except ValueError as wrong:
-        raise BadRequest(f"dateFrom: {wrong}") from None
+    start, end = paging.parse_range(params)
     export_name = f"{name} {params.dateFrom} {params.dateTo}"
     return await in_db(exports.read_page)(
         caller, export_name, params.limit, params.offset, lambda: report(caller.project, start, end)
@@ -99,7 +95,7 @@ async def _read_page(
     response=responses(CollectOut),
 )
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> Any:
-    """Take 1 to 1,000 views that a server saw; answered after they are committed."""
+    """Store 1 to 1,000 views that a server reports. Answers after they are committed."""
     receipt = await _wait_for_receipt(await in_db(_submit)(request.auth.project, payload))
     return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
 

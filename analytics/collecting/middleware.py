@@ -31,7 +31,7 @@ class RecordViews:
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer, and record the view. The reader does not wait for the commit, and gets the page even if it fails."""
+        """Answer, and record the view. The reader does not wait for the commit; a failure does not change the page."""
         response = await self.get_response(request)
         try:
             if self._is_page(request, response):

@@ -17,7 +17,7 @@ from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-CLOCK_SKEW = timedelta(minutes=5)  # that the clock of another server may be ahead
+CLOCK_SKEW = timedelta(minutes=5)  # the clock of another server may be so far ahead
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -55,24 +55,29 @@ def record(project: Project, observations: Sequence[Observation]) -> Receipt:
 def is_cached(project: Project, observation: Observation) -> bool:
     """Whether `send` needs no database query, so that it may be called in the event loop."""
     verdict = agents.classify(observation.user_agent)
-    secret = key_rotation.peek(project, observation.at, private=observation.private and verdict.client_class == "human")
+    secret = key_rotation.find_cached_secret(
+        project, observation.at, private=observation.private and verdict.client_class == "human"
+    )
     return secret is not None and (not verdict.agent or verification.is_cached())
 
 
 def is_counted(observation: Observation) -> bool:
     """Whether a view counts as human or AI. Other views are only listed in the report."""
     client_class = agents.classify(observation.user_agent).client_class
-    surface = agents.requested_format(observation.raw_path, observation.accept)
+    return _counts(client_class, agents.requested_format(observation.raw_path, observation.accept))
+
+
+def _counts(client_class: str, surface: str) -> bool:
     return client_class not in NOT_COUNTED or agents.is_markdown_fetch(client_class, surface)
 
 
 def build_view(project: Project, observation: Observation) -> View:
     verdict = agents.classify(observation.user_agent)
-    human = verdict.client_class == "human"
+    is_human = verdict.client_class == "human"
     surface = agents.requested_format(observation.raw_path, observation.accept)
-    secret = key_rotation.secret_of(project, observation.at, private=observation.private and human)
-    takes_ids = human and not observation.private and AnalyticsSettings.for_project(project).first_party_ids
-    if takes_ids and observation.reader_id:
+    secret = key_rotation.secret_of(project, observation.at, private=observation.private and is_human)
+    uses_reader_ids = is_human and not observation.private and AnalyticsSettings.for_project(project).first_party_ids
+    if uses_reader_ids and observation.reader_id:
         visitor = keyed_hash(secret, observation.reader_id, b"reader")
     else:
         client = (
@@ -80,12 +85,11 @@ def build_view(project: Project, observation: Observation) -> View:
         )
         visitor = hash_visitor(secret, observation.address, client)
     return View(
-        key=keyed_hash(
-            secret, observation.view_id, b"view"
-        ),  # half the size of the id, and useless once the secret is deleted
+        # Half the size of the id, and it reveals nothing once the secret is deleted.
+        key=keyed_hash(secret, observation.view_id, b"view"),
         at=(observation.at - EPOCH) // _MICROSECOND,
         path=project.path_of(observation.raw_path),
-        counts=verdict.client_class not in NOT_COUNTED or agents.is_markdown_fetch(verdict.client_class, surface),
+        counts=_counts(verdict.client_class, surface),
         facts=(
             verdict.client_class,
             surface,
@@ -96,7 +100,7 @@ def build_view(project: Project, observation: Observation) -> View:
             verdict.rule,
             agents.VERSION,
             _origin_of(observation.referrer),
-            "" if human else _replace_unprintable(observation.user_agent[: agents.MAX_LENGTH]),
+            "" if is_human else _replace_unprintable(observation.user_agent[: agents.MAX_LENGTH]),
             observation.sample,
         ),
     )

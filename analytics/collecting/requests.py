@@ -1,4 +1,4 @@
-"""Turn an HTTP request into the page view that it stands for. The endpoint for views and the middleware use it."""
+"""Turn an HTTP request into a page view. The views endpoint and the middleware use it."""
 
 from importlib import import_module
 
@@ -12,7 +12,7 @@ from docsite.core.http.client_address import client_ip
 
 
 def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, reader_id: str = "") -> Observation:
-    """The view that a request makes now."""
+    """The page view of a request, now."""
     return Observation(
         view_id=view_id,
         raw_path=raw_path,
@@ -28,12 +28,17 @@ def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, re
 
 def prefetch_purpose(request: HttpRequest) -> str:
     """`prefetch` when a browser fetches a page before it is opened, which is not a view; else empty."""
-    purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz")).lower()
-    return "prefetch" if "prefetch" in purpose or "prerender" in purpose or "preview" in purpose else ""
+    purpose = " ".join(request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
+    return "prefetch" if is_prefetch(purpose) else ""
+
+
+def is_prefetch(purpose: str) -> bool:
+    """Whether the values of purpose headers say that a page is fetched before it is opened."""
+    return any(word in purpose.lower() for word in ("prefetch", "prerender", "preview"))
 
 
 def is_staff(request: HttpRequest) -> bool:
-    """Whether staff is logged in in the browser that sent the request. Works without session middleware."""
+    """Whether a member of staff is logged in in the browser of the request. Works without session middleware."""
     key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
     if not key:
         return False

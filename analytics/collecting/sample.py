@@ -52,11 +52,11 @@ _AGENTS = (
     _Agent("python-requests/2.32.3", 1),
 )
 _PEOPLE = 700
-_VISITS = 34  # of people, on a weekday at the end of the three months
+_VISITS = 34  # visits of people on a weekday at the end of the three months
 
 
 def make_sample_views(project: Project, paths: Sequence[str]) -> int:
-    """Record made-up views of the given pages, for the demo. Returns how many.
+    """Record invented views of the pages, for the demo. Returns their number.
 
     The random seed is fixed: each run makes the same views, and only their dates follow the clock.
     """

@@ -17,7 +17,7 @@ from typing import Any
 from analytics.models import AgentAddresses, PageView
 from docsite.core.http.client_address import Address
 
-CACHE_SECONDS = 60.0  # for which a process uses the addresses that it has loaded
+CACHE_SECONDS = 60.0  # after which a process loads the addresses again
 Verified = PageView.Verified
 
 
@@ -45,14 +45,14 @@ class _RangeCache:
     def __init__(self) -> None:
         self.ranges: dict[str, Ranges] = {}
         self.read_at = float("-inf")
-        self.turn = threading.Lock()
+        self.lock = threading.Lock()
 
     def is_fresh(self) -> bool:
         return time.monotonic() - self.read_at < CACHE_SECONDS
 
     def get(self, agent: str) -> Ranges | None:
         if not self.is_fresh():
-            with self.turn:
+            with self.lock:
                 if not self.is_fresh():
                     self.load()
         return self.ranges.get(agent.lower())
@@ -92,7 +92,7 @@ def parse(text: str) -> list[str]:
     try:
         parsed = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
-        raise ValueError("is no JSON") from None
+        raise ValueError("is not JSON") from None
     items = parsed.get("prefixes") if isinstance(parsed, dict) else parsed
     if not isinstance(items, list) or not items:
         raise ValueError('must hold a list "prefixes", which is not empty')
@@ -102,8 +102,8 @@ def parse(text: str) -> list[str]:
         try:
             network = ipaddress.ip_network(value if isinstance(value, str) else "", strict=False)
         except ValueError:
-            raise ValueError(f"prefixes[{number}] is no CIDR range") from None
+            raise ValueError(f"prefixes[{number}] is not a CIDR range") from None
         if network.prefixlen == 0:
-            raise ValueError(f"prefixes[{number}] holds every address")
+            raise ValueError(f"prefixes[{number}] covers every address")
         networks.append(str(network))
     return networks

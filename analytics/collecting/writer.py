@@ -19,7 +19,7 @@ from docsite.core.db import Value, insert
 from docsite.core.group_commit import GroupCommit
 
 GROUP_SECONDS = 0.005
-GROUP_VIEWS = 500  # when so many wait, they are stored at once
+GROUP_VIEWS = 500  # if so many wait, they are stored without delay
 MAX_VIEWS = 20_000  # of one commit
 MAX_WAITING_VIEWS = 200_000
 COLUMNS = tuple(field.column for field in PageView._meta.concrete_fields if not field.primary_key)
@@ -53,7 +53,7 @@ def submit(project_id: int, views: Sequence[View]) -> "Future[Receipt]":
 
 
 def flush() -> None:
-    """Return when what waits is stored, or could not be."""
+    """Return when the waiting views are stored or have failed."""
     _views.flush()
 
 
@@ -86,7 +86,7 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     numbers = _page_numbers(group)
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
-            cursor.execute("PRAGMA synchronous=FULL")  # the acknowledgement outlives a power cut, too
+            cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
     with transaction.atomic():
         sealer.announce_insert()
         receipts = [batch.store(found) for batch, found in zip(group, numbers, strict=True)]
@@ -96,11 +96,12 @@ def _store(group: list[_Batch]) -> list[Receipt]:
 
 def _page_numbers(group: list[_Batch]) -> list[list[int]]:
     """The page numbers of the views of each batch, looked up once for each project."""
-    wanted: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    views_by_project: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for batch in group:
-        wanted[batch.project_id] += [(view.path, view.at) for view in batch.views]
+        views_by_project[batch.project_id] += [(view.path, view.at) for view in batch.views]
     found = {
-        project_id: iter(pages.for_project(project_id).assign_numbers(views)) for project_id, views in wanted.items()
+        project_id: iter(pages.for_project(project_id).assign_numbers(views))
+        for project_id, views in views_by_project.items()
     }
     return [[next(found[batch.project_id]) for _ in batch.views] for batch in group]
 

@@ -1,8 +1,8 @@
 """Views of agents by hour and day: sums that the sealer keeps, so that reports need no raw views.
 
 An agent is any client that is not a person. A row is one hour or day, client, rule, requested
-format and verification. Clients choose their names freely, so each hour and day has room for 300
-rows of clients without a known operator; the views of further ones are added up as `(other)`.
+format and verification. Clients choose their names freely, so each hour and day has at most 300
+rows of clients without a known operator. The views of further clients are added up as `(other)`.
 """
 
 from collections import Counter
@@ -48,15 +48,15 @@ class AgentSum(NamedTuple):
     last_at: int
 
 
-def sum_shard(after: int, upto: int, shard: int, shards: int) -> list[AgentSum]:
-    """Sum up by hour the views of a shard with ids above `after` and up to `upto`."""
+def sum_shard(after: int, up_to: int, shard: int, shards: int) -> list[AgentSum]:
+    """Sum up by hour the views of a shard with ids above `after` and up to `up_to`."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT project_id, 1, at / 3600000000, client_class, agent, rule, surface, verified, MAX(operator), "
             "COUNT(*), MAX(at) FROM analytics_pageview WHERE id > %s AND id <= %s AND visitor & %s = %s "
             "AND NOT (client_class = 'human' AND surface = 'html') "
             "GROUP BY project_id, at / 3600000000, client_class, agent, rule, surface, verified",
-            [after, upto, shards - 1, shard],
+            [after, up_to, shards - 1, shard],
         )
         return [
             AgentSum(*row) for row in cast("list[tuple[int, int, int, str, str, str, str, str, str, int, int]]", cursor)
@@ -64,7 +64,7 @@ def sum_shard(after: int, upto: int, shard: int, shards: int) -> list[AgentSum]:
 
 
 def add_sums(rows: Iterable[AgentSum]) -> None:
-    """Add sums of hours to those of hours and days. Call it in the transaction that seals or changes the views."""
+    """Add sums by hour to the stored sums of hours and days. Call it in the transaction that seals or changes views."""
     hours = _sum_by_key(rows)
     days = _sum_by_key(row._replace(span=24, start=row.start // 24 * 24) for row in hours)
     summed = _sum_by_key(_limit_rows([*hours, *days]))
@@ -101,7 +101,7 @@ class Agent:
     name: str
     operator: str
     views: int = 0
-    markdown_views: int = 0  # that count as AI because they requested Markdown
+    markdown_views: int = 0  # views that count as AI because they requested Markdown
     rules: list[str] = field(default_factory=list)
     surfaces: Counter[str] = field(default_factory=Counter)
     verified: Counter[str] = field(default_factory=Counter)
@@ -132,36 +132,36 @@ def list_agents(project: Project, start: datetime, end: datetime) -> list[Agent]
 
 
 def _limit_rows(rows: Sequence[AgentSum]) -> list[AgentSum]:
-    """Rename rows to `(other)` for which their hour or day has no room.
+    """Rename rows to `(other)` if their hour or day has too many rows.
 
     Views are taken back from the row of the client first, and from `(other)` when that holds fewer.
     """
-    there = AgentViews.objects.filter(
+    stored = AgentViews.objects.filter(
         project__in={row.project_id for row in rows}, start__in={row.start for row in rows}, operator=""
     ).exclude(agent=OTHER)
-    counted = there.values_list("project_id", "span", "start").annotate(rows=Count("pk"))
-    taken = Counter({tuple(bucket): count for *bucket, count in counted})
-    wanted = taken + Counter(row[:3] for row in rows if not row.operator)
-    if all(row.views > 0 for row in rows) and all(count <= MAX_UNNAMED_ROWS for count in wanted.values()):
+    counted = stored.values_list("project_id", "span", "start").annotate(rows=Count("pk"))
+    used = Counter({tuple(bucket): count for *bucket, count in counted})
+    needed = used + Counter(row[:3] for row in rows if not row.operator)
+    if all(row.views > 0 for row in rows) and all(count <= MAX_UNNAMED_ROWS for count in needed.values()):
         return list(rows)
-    known = {key[:-1]: key[-1] for key in there.values_list(*_KEY, "views")}
-    kept = []
-    for row in sorted(rows, key=lambda row: (row.views > 0, -row.views)):  # first the rows that make room
+    known = {key[:-1]: key[-1] for key in stored.values_list(*_KEY, "views")}
+    limited = []
+    for row in sorted(rows, key=lambda row: (row.views > 0, -row.views)):  # first the rows that free room
         key = row[: len(_KEY)]
         if row.operator:
-            kept.append(row)
+            limited.append(row)
         elif row.views < 0:
             own = min(known.get(key, 0), -row.views)
             known[key] = known.get(key, 0) - own
-            taken[row[:3]] -= own > 0 and not known[key]
-            kept += [row._replace(views=-own), _fold(row)._replace(views=row.views + own)]
-        elif known.get(key) or taken[row[:3]] < MAX_UNNAMED_ROWS:
-            taken[row[:3]] += not known.get(key)
+            used[row[:3]] -= own > 0 and not known[key]
+            limited += [row._replace(views=-own), _fold(row)._replace(views=row.views + own)]
+        elif known.get(key) or used[row[:3]] < MAX_UNNAMED_ROWS:
+            used[row[:3]] += not known.get(key)
             known[key] = known.get(key, 0) + row.views
-            kept.append(row)
+            limited.append(row)
         else:
-            kept.append(_fold(row))
-    return kept
+            limited.append(_fold(row))
+    return limited
 
 
 def _fold(row: AgentSum) -> AgentSum:

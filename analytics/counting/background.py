@@ -23,7 +23,7 @@ class _Background:
         self.thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, unless it has begun."""
+        """Start the thread, unless it runs."""
         if self.thread is None:
             self.thread = threading.Thread(target=self._run, name="sealer", daemon=True)
             self.thread.start()

@@ -10,7 +10,7 @@ visit that is at or after `lo`. Therefore
     distinct(page, lo, hi) = SUM(n) WHERE lo <= bucket < hi AND prev < lo
 
 where `n` is the number of visitors with that page, bucket and `prev`. This is
-exact, needs no visitor's name, and adds up over shards of visitors.
+exact, needs no visitor's identity, and adds up over shards of visitors.
 
 `prev` is an hour whatever the bucket's span, so buckets of different spans may
 stand side by side in one window. A longer bucket is made from shorter ones by
@@ -48,7 +48,7 @@ MAX_PAGES = 1 << 23
 
 SPANS = (192, 24, 1)  # hours of a bucket; each holds whole buckets of the next
 NEVER = 0  # as `prev`: not seen before, or too long ago for an age of two bytes
-_NEVER = 0xFFFF  # the same as an age, while cells are summed
+_NEVER = 0xFFFF  # `NEVER` as an age, while cells are summed
 
 _HEADER = struct.Struct("<BBxxIII")  # version, bytes of a slot; how many ages, cells and view counts
 _VERSION = 1

@@ -1,4 +1,4 @@
-"""Numbers of pages: cells and visit histories hold a page by its number within the project."""
+"""Number the pages of a project. Cells and visit histories refer to a page by its number."""
 
 import threading
 from collections import OrderedDict
@@ -12,10 +12,10 @@ from analytics.models import Page, PageView
 from docsite.core.tenants.models import Project
 from search.models import Document
 
-OTHER = "(other)"  # the path of views beyond the limit of a day
-MAX_UNINDEXED = 10_000  # paths outside of the index, of a project in a day
+OTHER = "(other)"  # the path of views beyond the daily limit
+MAX_UNINDEXED = 10_000  # per project and day: paths that are not in the index
 DAY = 86_400_000_000  # microseconds
-_DAYS_KEPT = 400  # days that one import may mix
+_MAX_CACHED_DAYS = 400  # one import may have views of so many days
 
 
 class Pages:
@@ -28,11 +28,11 @@ class Pages:
         self._by_path: list[str] = []
         self._rank: Ints = np.zeros(1, np.int64)
         self._days: OrderedDict[int, _Day] = OrderedDict()
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
     def load(self) -> None:
-        """Load the pages that were added since the last time."""
-        with self._turn:
+        """Load the pages that were added since the last call."""
+        with self._lock:
             known = Page.objects.filter(project_id=self.project_id, number__gte=len(self.paths))
             for number, path in known.order_by("number").values_list("number", "path"):
                 assert number == len(self.paths)
@@ -41,7 +41,7 @@ class Pages:
 
     def rank(self) -> Ints:
         """The rank of each page's path in alphabetical order, by the page's number."""
-        with self._turn:
+        with self._lock:
             if len(self._rank) != len(self.paths):
                 self._by_path += self.paths[len(self._by_path) :]
                 self._by_path.sort()  # mostly sorted already
@@ -54,28 +54,28 @@ class Pages:
 
         Beyond 10,000 paths a day outside of the index, further paths share the page
         `(other)`, so that scanners cannot create millions of pages. Each process counts
-        for itself from the first view of that day on.
+        the paths of a day for itself.
         """
         found = [(path, at // DAY) for path, at in views]
         days = {number: self._day(number) for number in {day for _, day in found}}
         if new := {path for path, day in found if path not in days[day].admitted}:
-            self._add_paths(new, [(path, days[day]) for path, day in found if path in new])
+            self._add_paths([(path, days[day]) for path, day in found if path in new])
         return [self.numbers[path if path in days[day].admitted else OTHER] for path, day in found]
 
-    def _add_paths(self, new: set[str], found: list[tuple[str, "_Day"]]) -> None:
+    def _add_paths(self, found: list[tuple[str, "_Day"]]) -> None:
         indexed = indexed_paths(self.project_id)
-        wanted: set[str] = set()
+        needed: set[str] = set()
         for path, day in found:
             if path in day.admitted:
                 continue
             if path in indexed or day.unindexed < MAX_UNINDEXED:
                 day.unindexed += path not in indexed
                 day.admitted.add(path)
-                wanted.add(path)
+                needed.add(path)
             else:
-                wanted.add(OTHER)
+                needed.add(OTHER)
         try:
-            self._number(sorted(wanted - self.numbers.keys()))
+            self._number(sorted(needed - self.numbers.keys()))
         except BaseException:
             self._days.clear()  # they are counted again
             raise
@@ -85,7 +85,7 @@ class Pages:
         if day is None:
             self.load()
             day = self._days[number] = _Day(self, number)
-            if len(self._days) > _DAYS_KEPT:
+            if len(self._days) > _MAX_CACHED_DAYS:
                 self._days.popitem(last=False)
         return day
 
@@ -135,7 +135,7 @@ def for_project(project_id: int) -> Pages:
 
 
 def paths_of(project_id: int, numbers: Iterable[int]) -> Sequence[str]:
-    """The paths of numbers that cells, views or snapshots hold."""
+    """The paths of the pages with these numbers."""
     pages = for_project(project_id)
     numbers = list(numbers)
     if numbers and max(numbers) >= len(pages.paths):

@@ -32,8 +32,8 @@ from docsite.core.tenants.models import Project
 Progress = Callable[[int, int], None]
 
 _COLUMNS = "id, at, page, visitor, client_class, surface, verified, agent, operator, rule, user_agent, sample"
-_STEP_SECONDS = 1.2  # each step rewrites most hours, so few long steps are fastest; a lease lasts longer
-_MOST_IDS = 900  # of one query
+_STEP_SECONDS = 1.2  # a step rewrites most hours, so few long steps are fastest; shorter than a lease
+_MAX_IDS = 900  # of one query
 _BATCH = 20_000  # views read or marked by one statement, so that nobody waits for long
 
 
@@ -89,7 +89,7 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
     for before, after in recount.run():
         if after and after.client_class != before.client_class:
             moved[before.client_class, after.client_class] += 1
-    _mark_as_current(project.pk, recount.start, recount.upto, since)
+    _mark_as_current(project.pk, recount.start, recount.up_to, since)
     return moved
 
 
@@ -103,20 +103,20 @@ class _Recount:
 
     def __init__(self, project: Project, decide: Decide, condition: str, progress: Progress | None) -> None:
         self.project, self.decide, self.condition, self.progress = project, decide, condition, progress
-        self.step_size = sealer.StepSize(least=1, most=50_000, seconds=_STEP_SECONDS)  # visitors of a step
-        self.upto = sealer.newest_view_id()
+        self.step_size = sealer.StepSize(min_size=1, max_size=50_000, seconds=_STEP_SECONDS)  # visitors of a step
+        self.up_to = sealer.newest_view_id()
         self.start = (
             project.views.aggregate(first=Min("pk"))["first"] or 1
         ) - 1  # the id before the first view of the project
         sealer.seal(timeout=float("inf"))
-        self.ids: dict[int, list[int]] = {}  # of all views of each visitor concerned
+        self.ids: dict[int, list[int]] = {}  # by visitor to recount, the ids of all their views
 
     def run(self) -> Iterator[tuple[StoredView, StoredView | None]]:
         """Make the changes, and yield each one as the view before and after."""
-        changing = _select_views(self.project.pk, self.start, self.upto, self.condition)
+        changing = _select_views(self.project.pk, self.start, self.up_to, self.condition)
         todo = np.array(sorted({view.visitor for view in changing if self.decide(view) != view}), np.int64)
         self.ids = {visitor: [] for visitor in todo.tolist()}
-        self._collect_ids(_select_visitors(self.project.pk, self.start, self.upto))
+        self._collect_ids(_select_visitors(self.project.pk, self.start, self.up_to))
         count = len(todo)
         while len(todo):
             for shard in Seal.objects.values_list("shard", flat=True):
@@ -134,16 +134,16 @@ class _Recount:
     def _step(self, shard: int, todo: Ints) -> tuple[Changes, list[int]]:
         """Count some visitors of a shard again. Returns the changes, and the visitors that are done."""
         highest = sealer.newest_view_id()  # read before the lease is acquired, to hold it only for a moment
-        self._collect_ids(_select_visitors(self.project.pk, self.upto, highest))
-        self.upto = max(self.upto, highest)
+        self._collect_ids(_select_visitors(self.project.pk, self.up_to, highest))
+        self.up_to = max(self.up_to, highest)
         lease = sealer.acquire_lease(shard)
         if lease is None:
             time.sleep(0.05)
             return [], []
         began = time.monotonic()
-        self._collect_ids(_select_visitors(self.project.pk, self.upto, lease.sealed_to))
-        self.upto = max(self.upto, lease.sealed_to)
-        mine = todo[(todo & (lease.shards - 1)) == shard][: self.step_size.views].tolist()
+        self._collect_ids(_select_visitors(self.project.pk, self.up_to, lease.sealed_to))
+        self.up_to = max(self.up_to, lease.sealed_to)
+        mine = todo[(todo & (lease.shards - 1)) == shard][: self.step_size.size].tolist()
         ids = [pk for visitor in mine for pk in self.ids[visitor] if pk <= lease.sealed_to]
         changes = [(view, self.decide(view)) for view in _load_views(ids)]
         try:
@@ -151,7 +151,7 @@ class _Recount:
         except LeaseLost:
             self.step_size.adjust(sealer.LEASE_SECONDS)
             return [], []
-        if len(mine) == self.step_size.views:
+        if len(mine) == self.step_size.size:
             self.step_size.adjust(time.monotonic() - began)
         return [(before, after) for before, after in changes if before != after], mine
 
@@ -159,25 +159,25 @@ class _Recount:
 # In ranges of ids, `+project_id` keeps the database from its index of projects, which would go through all their views.
 
 
-def _mark_as_current(project_id: int, after: int, upto: int, since: int) -> None:
+def _mark_as_current(project_id: int, after: int, up_to: int, since: int) -> None:
     """Store that views were classified by the current rules."""
-    for first in range(after, upto, _BATCH):
+    for first in range(after, up_to, _BATCH):
         with connection.cursor() as cursor:
             cursor.execute(
                 "UPDATE analytics_pageview SET rules_version = %s WHERE id > %s AND id <= %s AND +project_id = %s "
                 "AND at >= %s AND rules_version < %s AND user_agent <> ''",
-                [agents.VERSION, first, min(first + _BATCH, upto), project_id, since, agents.VERSION],
+                [agents.VERSION, first, min(first + _BATCH, up_to), project_id, since, agents.VERSION],
             )
 
 
-def _select_views(project_id: int, after: int, upto: int, condition: str) -> Iterator[StoredView]:
+def _select_views(project_id: int, after: int, up_to: int, condition: str) -> Iterator[StoredView]:
     """The views that match a condition, with ids in a range."""
-    while after < upto:
+    while after < up_to:
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id > %s AND id <= %s AND +project_id = %s "
                 f"AND {condition} ORDER BY id LIMIT {_BATCH}",
-                [after, upto, project_id],
+                [after, up_to, project_id],
             )
             rows = _to_views(cursor.fetchall())
         if not rows:
@@ -186,21 +186,21 @@ def _select_views(project_id: int, after: int, upto: int, condition: str) -> Ite
         yield from rows
 
 
-def _select_visitors(project_id: int, after: int, upto: int) -> Iterator[tuple[int, int]]:
+def _select_visitors(project_id: int, after: int, up_to: int) -> Iterator[tuple[int, int]]:
     """Ids and visitors of the views with ids in a range."""
-    for first in range(after, upto, _BATCH):
+    for first in range(after, up_to, _BATCH):
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT id, visitor FROM analytics_pageview WHERE id > %s AND id <= %s AND +project_id = %s",
-                [first, min(first + _BATCH, upto), project_id],
+                [first, min(first + _BATCH, up_to), project_id],
             )
             yield from cursor.fetchall()
 
 
 def _load_views(ids: list[int]) -> Iterator[StoredView]:
     """The views with these ids that still exist."""
-    for first in range(0, len(ids), _MOST_IDS):
-        some = ids[first : first + _MOST_IDS]
+    for first in range(0, len(ids), _MAX_IDS):
+        some = ids[first : first + _MAX_IDS]
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT {_COLUMNS} FROM analytics_pageview WHERE id IN ({', '.join(['%s'] * len(some))})", some
@@ -214,7 +214,7 @@ def _to_views(rows: list[Any]) -> list[StoredView]:
 
 def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
     """Store the changes of all views of some visitors of a shard, and release the lease. Raises `LeaseLost`."""
-    change, histories, removed = _work_out_change(project_id, changes)
+    change, histories, removed = _compute_change(project_id, changes)
     buckets = sealer.update_buckets(project_id, lease, sealer.hourly_changes(change, *_views_by_hour(changes)))
     with transaction.atomic():
         sealer.release_lease(lease)
@@ -225,7 +225,7 @@ def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
         _write_views([(before, after) for before, after in changes if before != after])
 
 
-def _work_out_change(project_id: int, changes: Changes) -> tuple[visit_history.Change, VisitorHistories, list[int]]:
+def _compute_change(project_id: int, changes: Changes) -> tuple[visit_history.Change, VisitorHistories, list[int]]:
     """How the cells change, the new visit histories, and the visitors whose history is empty now."""
     visitors = sorted({before.visitor for before, _ in changes})
     number = {visitor: place for place, visitor in enumerate(visitors)}
@@ -235,10 +235,12 @@ def _work_out_change(project_id: int, changes: Changes) -> tuple[visit_history.C
     known = (visit_history.decode(blobs) + old).sorted()  # the visit history, and visits that were trimmed from it
     horizon = settings.ENV.visitor_horizon_days * 24
     change = visit_history.replace_visits(known, (known.exclude(old.exclude(new)) + new).sorted(), horizon)
-    kept = visit_history.encode(visit_history.trim(change.histories, trimmed, horizon), len(visitors))
-    left = [place for place, blob in enumerate(kept) if blob]
-    histories = VisitorHistories([visitors[n] for n in left], [int(trimmed[n]) for n in left], [kept[n] for n in left])
-    return change, histories, [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
+    packed = visit_history.encode(visit_history.trim(change.histories, trimmed, horizon), len(visitors))
+    left = [place for place, blob in enumerate(packed) if blob]
+    histories = VisitorHistories(
+        [visitors[n] for n in left], [int(trimmed[n]) for n in left], [packed[n] for n in left]
+    )
+    return change, histories, [visitor for visitor, blob in zip(visitors, packed, strict=True) if not blob]
 
 
 def _visits(number: dict[int, int], views: list[StoredView]) -> visit_history.Visits:

@@ -59,7 +59,7 @@ class Lease:
 
 
 def kind_of(client_class: str, surface: str) -> int | None:
-    """The kind that a view counts as; None when it is not counted."""
+    """The kind of a view: human, reader or crawler; None if it does not count."""
     return READER if agents.is_markdown_fetch(client_class, surface) else _KINDS.get(client_class)
 
 
@@ -75,7 +75,7 @@ def announce_insert() -> None:
 
 
 def newest_view_id() -> int:
-    """The highest id of a view. No lower id can be committed any more."""
+    """The highest id of a view. From now on no lower id can be committed."""
     if connection.vendor != "postgresql":
         return _highest_view_id()
     with transaction.atomic(), connection.cursor() as cursor:
@@ -99,13 +99,13 @@ def seal(timeout: float = REPORT_TIMEOUT_SECONDS, progress: Progress | None = No
     until = time.monotonic() + timeout
     if not _unsealed_shards(_highest_view_id()):
         return True
-    upto = newest_view_id()
-    while shards := _unsealed_shards(upto):
+    up_to = newest_view_id()
+    while shards := _unsealed_shards(up_to):
         if time.monotonic() > until:
             return False
         if _sealing.acquire(timeout=0.02):
             try:
-                moved = any(_step(shard, upto, progress) for shard in shards)
+                moved = any(_step(shard, up_to, progress) for shard in shards)
             finally:
                 _sealing.release()
             if not moved:
@@ -124,22 +124,22 @@ def has_unsealed_views(project_id: int) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def _unsealed_shards(upto: int) -> list[int]:
-    return list(Seal.objects.filter(sealed_to__lt=upto).order_by("sealed_to").values_list("shard", flat=True))
+def _unsealed_shards(up_to: int) -> list[int]:
+    return list(Seal.objects.filter(sealed_to__lt=up_to).order_by("sealed_to").values_list("shard", flat=True))
 
 
-def _step(shard: int, upto: int, progress: Progress | None) -> bool:
+def _step(shard: int, up_to: int, progress: Progress | None) -> bool:
     """Seal the next views of a shard. Returns False when another process holds its lease."""
     lease = acquire_lease(shard)
     if lease is None:
         return False
     try:
-        views = seal_views(lease, upto)
+        views = seal_views(lease, up_to)
     except LeaseLost:
         step_size.adjust(LEASE_SECONDS)
         return False
-    except IntegrityError as failure:  # a project was deleted meanwhile, and its views with it
-        logger.warning("A step of sealing is made again: %s", failure)
+    except IntegrityError as failure:  # a project and its views were deleted meanwhile
+        logger.warning("A sealing step is repeated: %s", failure)
         return False
     if progress:
         progress(views)
@@ -149,34 +149,35 @@ def _step(shard: int, upto: int, progress: Progress | None) -> bool:
 class StepSize:
     """How many items a step takes, adjusted to the duration of the steps before.
 
-    The duration depends on the lengths of the visit histories and on the hours that change. `least` and `most`
-    are the limits of the size; `seconds` is the duration to aim at.
+    The duration depends on the lengths of the visit histories and on the hours that change. `min_size` and
+    `max_size` limit the size; `seconds` is the duration to aim at.
     """
 
-    def __init__(self, least: int = 100, most: int = 30_000, seconds: float = STEP_SECONDS) -> None:
-        self.least, self.most, self.seconds = least, most, seconds
-        self.views = max(least, min(most, 5_000))
+    def __init__(self, min_size: int = 100, max_size: int = 30_000, seconds: float = STEP_SECONDS) -> None:
+        self.min_size, self.max_size, self.seconds = min_size, max_size, seconds
+        self.size = max(min_size, min(max_size, 5_000))
 
     def adjust(self, seconds: float) -> None:
         """Adjust the size after a full step of that duration."""
         factor = max(0.25, min(2.0, self.seconds / seconds))
-        self.views = max(self.least, min(self.most, int(self.views * factor)))
+        self.size = max(self.min_size, min(self.max_size, int(self.size * factor)))
 
 
 step_size = StepSize()
 
 
 def acquire_lease(shard: int) -> Lease | None:
-    """Acquire the lease of a shard for some seconds. Returns None while another process holds it."""
+    """Acquire the lease of a shard for LEASE_SECONDS. Returns None while another process holds it."""
     now = time.time()
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE analytics_seal SET token = token + 1, leased_until = %s "
             "WHERE shard = %s AND (leased_until <= %s OR leased_until > %s) RETURNING token, sealed_to, closed",
-            [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],  # or it ends so late that a clock was wrong
+            # The last condition ends a lease that a process with a wrong clock made too long.
+            [now + LEASE_SECONDS, shard, now, now + 10 * LEASE_SECONDS],
         )
         row = cursor.fetchone()
-    # Count the shards after the lease is acquired: who changes their number takes it away.
+    # Count the shards after the lease is acquired: a process that changes their number revokes it.
     return Lease(shard, Seal.objects.count(), *row) if row else None
 
 
@@ -187,15 +188,15 @@ def release_lease(lease: Lease, **facts: object) -> None:
         raise LeaseLost
 
 
-def seal_views(lease: Lease, upto: int) -> int:
+def seal_views(lease: Lease, up_to: int) -> int:
     """Seal the next views of a shard and release the lease. Returns the number of views.
 
     Everything is computed before the transaction: while the lease is held, nobody else changes the shard.
     """
-    began, most = time.monotonic(), step_size.views
-    rows = _select_views(lease, upto, most)
-    # Another process may have sealed beyond `upto` already; the watermark never goes back.
-    reached = rows[-1][0] if len(rows) == most else max(upto, lease.sealed_to)
+    began, limit = time.monotonic(), step_size.size
+    rows = _select_views(lease, up_to, limit)
+    # Another process may have sealed beyond `up_to` already; the watermark never goes back.
+    reached = rows[-1][0] if len(rows) == limit else max(up_to, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
     by_project = defaultdict(list)
     for _, project_id, at, page, visitor, client_class, surface in rows:
@@ -204,7 +205,7 @@ def seal_views(lease: Lease, upto: int) -> int:
             by_project[project_id].append((at // HOUR, page, visitor, kind))
     changes = []
     for project_id, seen in sorted(by_project.items()):
-        added, histories = _work_out_change(project_id, np.array(seen, np.int64).reshape(-1, 4))
+        added, histories = _compute_change(project_id, np.array(seen, np.int64).reshape(-1, 4))
         changes.append((project_id, histories, update_buckets(project_id, lease, added)))
     read = agent_views.sum_shard(lease.sealed_to, reached, lease.shard, lease.shards)
     with transaction.atomic():
@@ -214,17 +215,17 @@ def seal_views(lease: Lease, upto: int) -> int:
             store_cells(project_id, lease.shard, buckets)
         agent_views.add_sums(read)
         _merge_ended_hours(lease, closed)
-    if len(rows) == most:
+    if len(rows) == limit:
         step_size.adjust(time.monotonic() - began)
     return len(rows)
 
 
-def _select_views(lease: Lease, upto: int, most: int) -> list[tuple[int, int, int, int, int, str, str]]:
+def _select_views(lease: Lease, up_to: int, limit: int) -> list[tuple[int, int, int, int, int, str, str]]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, project_id, at, page, visitor, client_class, surface FROM analytics_pageview "
             "WHERE id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
-            [lease.sealed_to, upto, lease.shards - 1, lease.shard, most],
+            [lease.sealed_to, up_to, lease.shards - 1, lease.shard, limit],
         )
         return cast("list[tuple[int, int, int, int, int, str, str]]", cursor.fetchall())
 
@@ -238,7 +239,7 @@ class VisitorHistories:
     sightings: list[bytes]
 
 
-def _work_out_change(project_id: int, seen: Ints) -> tuple[list[Bucket], VisitorHistories]:
+def _compute_change(project_id: int, seen: Ints) -> tuple[list[Bucket], VisitorHistories]:
     """How views (hour, page, visitor, kind) change the hours: buckets to add to them, and the new visit histories."""
     hour, page, visitor, kind = seen.T
     visitors, who = np.unique(visitor, return_inverse=True)
@@ -248,20 +249,25 @@ def _work_out_change(project_id: int, seen: Ints) -> tuple[list[Bucket], Visitor
         visit_history.decode(blobs), visit_history.from_views(who, page, kind, hour), trimmed, horizon
     )
     long = visit_history.hours_to_trim_before(change.histories, len(visitors))
-    kept = visit_history.trim(change.histories, long, horizon) if long.any() else change.histories
+    histories = visit_history.trim(change.histories, long, horizon) if long.any() else change.histories
     trimmed = np.maximum(trimmed, long)
     viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
-    histories = VisitorHistories(visitors.tolist(), trimmed.tolist(), visit_history.encode(kept, len(visitors)))
-    return hourly_changes(change, viewed_hour, viewed, views), histories
+    packed = visit_history.encode(histories, len(visitors))
+    return (
+        hourly_changes(change, viewed_hour, viewed, views),
+        VisitorHistories(visitors.tolist(), trimmed.tolist(), packed),
+    )
 
 
 def hourly_changes(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
     """The buckets to add to each hour: cells of visitors, and views (`viewed` are their slots, sorted by `hour`)."""
     buckets = []
     for start in np.union1d(hour, change.hour).tolist():
-        of, of_views = _slice_of(change.hour, start), _slice_of(hour, start)
+        cells, hour_views = _slice_of(change.hour, start), _slice_of(hour, start)
         buckets.append(
-            Bucket.build(start, change.prev[of], change.slot[of], change.n[of], viewed[of_views], views[of_views])
+            Bucket.build(
+                start, change.prev[cells], change.slot[cells], change.n[cells], viewed[hour_views], views[hour_views]
+            )
         )
     return buckets
 
@@ -305,7 +311,7 @@ def update_buckets(project_id: int, lease: Lease, added: list[Bucket]) -> list[t
 
     Merging is addition: a longer bucket takes the same additions as its hours, so these need not be read again.
     """
-    update_buckets = []
+    updated = []
     for span in SPANS:
         parts = defaultdict(list)
         for delta in added:
@@ -314,8 +320,8 @@ def update_buckets(project_id: int, lease: Lease, added: list[Bucket]) -> list[t
                 parts[start].append(delta)
         for known in _load_buckets(project_id, span, list(parts), lease.shard):
             parts[known.start].append(known)
-        update_buckets += [(span, merge(start, buckets)) for start, buckets in parts.items()]
-    return update_buckets
+        updated += [(span, merge(start, buckets)) for start, buckets in parts.items()]
+    return updated
 
 
 def _load_buckets(project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:

@@ -25,16 +25,16 @@ def set_count(number: int, progress: Progress | None = None) -> int:
         raise ValueError(f"the number of shards must be one of {', '.join(map(str, SHARD_COUNTS))}")
     sealer.seal(
         timeout=float("inf"), progress=progress
-    )  # so that little is left for the transaction, for which everybody waits
+    )  # so that little is left to seal in the transaction, which blocks others
     with transaction.atomic():
         # Row 0 always exists. A process that waited for it sees the rows of the other process in its next query.
         Seal.objects.select_for_update().get(shard=0)
         seals = list(Seal.objects.select_for_update().order_by("shard"))
         token = max(seal.token for seal in seals) + 1  # higher than every lease before, also of removed shards
         Seal.objects.update(token=token)
-        upto = max(seal.sealed_to for seal in seals)
+        up_to = max(seal.sealed_to for seal in seals)
         for seal in seals:
-            _catch_up(seal, len(seals), token, upto)
+            _catch_up(seal, len(seals), token, up_to)
         facts = Seal.objects.aggregate(sealed_to=Max("sealed_to"), closed=Min("closed"), swept_at=Min("swept_at"))
         Seal.objects.filter(shard__gte=number).delete()
         for shard in range(number):
@@ -42,7 +42,7 @@ def set_count(number: int, progress: Progress | None = None) -> int:
     return len(seals)
 
 
-def _catch_up(seal: Seal, shards: int, token: int, upto: int) -> None:
-    while seal.sealed_to < upto:
-        sealer.seal_views(Lease(seal.shard, shards, token, seal.sealed_to, seal.closed), upto)
+def _catch_up(seal: Seal, shards: int, token: int, up_to: int) -> None:
+    while seal.sealed_to < up_to:
+        sealer.seal_views(Lease(seal.shard, shards, token, seal.sealed_to, seal.closed), up_to)
         seal.refresh_from_db()

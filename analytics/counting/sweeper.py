@@ -41,7 +41,7 @@ def sweep(*, force: bool = False) -> int:
     Returns the number of removed views.
     """
     now = timezone.now()
-    # Not at once: old logs may be imported into a new service, in any order while the histories are not trimmed.
+    # The first sweep waits a day: while histories are untrimmed, old logs can be imported in any order.
     Seal.objects.filter(swept_at=None).update(swept_at=now)
     due = [row.shard for row in Seal.objects.all() if force or now - (row.swept_at or now) >= EVERY]
     for shard in due:
@@ -82,8 +82,10 @@ def _trim_shard(shard: int) -> None:
         for project_id, visitor in rows:
             if visitor & (lease.shards - 1) == shard:
                 by_project[project_id].append(visitor)
-        trimmed = [(project_id, *_trim(project_id, of, before, horizon)) for project_id, of in by_project.items()]
-        with contextlib.suppress(LeaseLost), transaction.atomic():  # when it is lost, tomorrow is early enough
+        trimmed = [
+            (project_id, *_trim(project_id, visitors, before, horizon)) for project_id, visitors in by_project.items()
+        ]
+        with contextlib.suppress(LeaseLost), transaction.atomic():  # if the lease is lost, the next sweep trims
             release_lease(lease)
             for project_id, histories, removed in trimmed:
                 Trail.objects.filter(project=project_id, visitor__in=removed).delete()
@@ -104,9 +106,9 @@ def _trim(project_id: int, visitors: list[int], before: int, horizon: int) -> tu
     """The visit histories that get shorter, and the visitors whose history is empty now."""
     trimmed, blobs = load_histories(project_id, visitors)
     limit = np.maximum(trimmed, before)
-    kept = visit_history.encode(visit_history.trim(visit_history.decode(blobs), limit, horizon), len(blobs))
-    removed = [visitor for visitor, blob in zip(visitors, kept, strict=True) if not blob]
-    left = [n for n, blob in enumerate(blobs) if kept[n] and len(kept[n]) != len(blob)]
+    packed = visit_history.encode(visit_history.trim(visit_history.decode(blobs), limit, horizon), len(blobs))
+    removed = [visitor for visitor, blob in zip(visitors, packed, strict=True) if not blob]
+    left = [n for n, blob in enumerate(blobs) if packed[n] and len(packed[n]) != len(blob)]
     return VisitorHistories(
-        [visitors[n] for n in left], [int(limit[n]) for n in left], [kept[n] for n in left]
+        [visitors[n] for n in left], [int(limit[n]) for n in left], [packed[n] for n in left]
     ), removed

@@ -70,7 +70,7 @@ class Visits:
         return low
 
     def contain(self, others: "Visits", positions: Ints) -> npt.NDArray[np.bool_]:
-        """A mask: which of `others` are among these, given their `positions`."""
+        """A mask: which of `others` are among these visits, given their `positions`."""
         if not len(self):
             return np.zeros(len(others), bool)
         at = np.minimum(positions, len(self) - 1)
@@ -216,12 +216,12 @@ def hours_to_trim_before(histories: Visits, count: int) -> Ints:
 def _is_older_than_kept(added: Visits, related: Visits, trimmed: Ints) -> npt.NDArray[np.bool_]:
     """A mask: which visits are older than the latest trimmed visit of the same visitor and page."""
     old = added.hour < trimmed[added.who]
-    kept = related[related.hour < trimmed[related.who]]
-    if not old.any() or not len(kept):
+    stored = related[related.hour < trimmed[related.who]]
+    if not old.any() or not len(stored):
         return np.zeros(len(added), bool)
-    pairs, place = np.unique(kept.pairs(), return_inverse=True)
+    pairs, place = np.unique(stored.pairs(), return_inverse=True)
     latest = np.zeros(len(pairs), np.int64)
-    np.maximum.at(latest, place, kept.hour)
+    np.maximum.at(latest, place, stored.hour)
     at = np.minimum(np.searchsorted(pairs, added.pairs()), len(pairs) - 1)
     lost: npt.NDArray[np.bool_] = old & (pairs[at] == added.pairs()) & (latest[at] >= added.hour)
     return lost
@@ -236,10 +236,11 @@ def _cells(histories: Visits, horizon: int) -> Columns:
     if mixed.any():
         who, page, kind, hour = histories.who[mixed], page[mixed], kind[mixed], hour[mixed]
         for layer, kinds in UNIONS.items():
-            of = np.isin(kind, kinds)
-            apart = _link_visits(who[of], page[of] << 3 | kind[of], hour[of], horizon)
-            of = of[order := np.lexsort((hour, page, who))]
-            union = _link_visits(who[order][of], page[order][of] << 3 | layer, hour[order][of], horizon)
+            in_union = np.isin(kind, kinds)
+            apart = _link_visits(who[in_union], page[in_union] << 3 | kind[in_union], hour[in_union], horizon)
+            order = np.lexsort((hour, page, who))
+            order = order[in_union[order]]
+            union = _link_visits(who[order], page[order] << 3 | layer, hour[order], horizon)
             parts += [(*union, 1), (apart[0], apart[1] & ~_LAYER | layer, apart[2], -1)]
     hours, slots, prevs = (np.concatenate([part[column] for part in parts]) for column in range(3))
     return hours, slots, prevs, np.concatenate([np.full(len(part[0]), part[3]) for part in parts])

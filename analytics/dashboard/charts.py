@@ -1,9 +1,9 @@
-"""Charts as shapes: numbers in, places in percent out. A template draws them as SVG.
+"""Compute the shapes of a chart from its numbers. A template draws them as SVG.
 
-Places are in percent of the plot, so a chart is as wide as the page and its texts
-keep their size. A bar is as high as the total of a point. From its foot stands
-the first part, from its top hangs the second; what belongs to both is where they
-overlap. The total of the period before is a tick across the bar's place.
+Positions are in percent of the plot, so a chart is as wide as the page and its texts
+keep their size. A bar is as high as the total of a point. The first part begins at
+its bottom, the second part ends at its top, and they overlap where something belongs
+to both. A tick across the bar shows the total of the period before.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _TICKS = 4  # lines above zero, at most
 _LABELS = 8  # texts below the plot, about
-_GAP = 0.18  # of a bar's place
+_GAP = 0.18  # share of a bar's slot
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Point:
 
     @property
     def both(self) -> int:
-        """What belongs to both parts."""
+        """The number that belongs to both parts."""
         return self.first + self.second - self.total
 
 
@@ -46,7 +46,7 @@ class Box:
 class Bar:
     """A point with its shapes, `before` as a box without height.
 
-    `label` is empty where there is no room; every second label may give way, too.
+    `label` is empty if there is no room. With `is_optional`, a narrow page hides the label, too.
     """
 
     point: Point
@@ -55,12 +55,12 @@ class Bar:
     before: Box | None
     middle: str
     label: str
-    spare: bool
+    is_optional: bool
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line across the plot and what stands beside it."""
+    """A line across the plot, and its label."""
 
     y: str
     label: str
@@ -79,11 +79,11 @@ def build_chart(points: Sequence[Point]) -> Chart:
     highest = max((max(point.total, point.before or 0) for point in points), default=0)
     ticks = _ticks(highest)
     top = ticks[-1]
-    place = 100 / max(1, len(points))
+    slot = 100 / max(1, len(points))
     every = max(1, -(-len(points) // _LABELS))
     bars = []
     for number, point in enumerate(points):
-        x, width = _percent(number * place + place * _GAP / 2), _percent(place * (1 - _GAP))
+        x, width = _percent(number * slot + slot * _GAP / 2), _percent(slot * (1 - _GAP))
         before = point.before
         bars.append(
             Bar(
@@ -91,7 +91,7 @@ def build_chart(points: Sequence[Point]) -> Chart:
                 Box(x, _percent(100 - 100 * point.first / top), width, _percent(100 * point.first / top)),
                 Box(x, _percent(100 - 100 * point.total / top), width, _percent(100 * point.second / top)),
                 None if before is None else Box(x, _percent(100 - 100 * before / top), width, "0"),
-                _percent((number + 0.5) * place),
+                _percent((number + 0.5) * slot),
                 point.short if number % every == 0 else "",
                 number // every % 2 == 1,
             )

@@ -1,6 +1,6 @@
-"""The first and the latest hour with counted views of a project.
+"""Find the first and the latest hour with counted views of a project.
 
-Removed views leave empty cells, so only counts above zero matter.
+Removed views leave empty cells, so an hour needs a count above zero.
 """
 
 from datetime import datetime

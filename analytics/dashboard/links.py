@@ -9,7 +9,7 @@ from analytics.dashboard.report_state import ENDS, ReportState
 from analytics.dashboard.tables import Table
 
 _RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
-TABLES = "#tables"  # where the tables begin: what changes only them leads back there
+TABLES = "#tables"  # where the tables begin: links that change only a table lead back to it
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of a table: what it sorts by, if it does, and how it sorts now, in the words of `aria-sort`."""
+    """A heading of a table: its link, if the table can be sorted by it, and the current order as in `aria-sort`."""
 
     label: str
     link: str
@@ -51,7 +51,7 @@ def range_choices(state: ReportState) -> list[Choice]:
 
 
 def compare_choice(state: ReportState) -> Choice:
-    """The switch of the comparison. Without one, nothing can be sorted by its change."""
+    """The link that switches the comparison on or off. Switched off, the table cannot be sorted by change."""
     if not state.compare:
         return Choice("Compare with the period before", state.link(compare="1"))
     sort = "" if "change" in state.sort else state.sort
@@ -59,9 +59,9 @@ def compare_choice(state: ReportState) -> Choice:
 
 
 def range_fields(state: ReportState, start: datetime | None, end: datetime | None, wrong: Sequence[str]) -> list[Field]:
-    """The fields of a custom range. `wrong`: sentences, of which those about a field begin with its label.
+    """The fields of a custom range. `wrong` holds sentences; one about a field begins with the field's label.
 
-    What was typed stays, and where nothing was, the ends of the range stand if they are days.
+    A field keeps what was typed. An empty one shows the end of the range if that is a whole day.
     """
     ends = {"from": (state.start, start), "to": (state.end, end)}
     values = {name: typed or (_day(instant) if instant else "") for name, (typed, instant) in ends.items()}
@@ -75,11 +75,11 @@ def range_fields(state: ReportState, start: datetime | None, end: datetime | Non
     ]
 
 
-def table_headings(state: ReportState, **but: str) -> list[Heading]:
-    """The headings of the table that is shown. `but`: other labels of some columns, empty where one is left out."""
-    by, falling = state.sorted_by
-    order = "descending" if falling else "ascending"
-    labels = {column: but.get(column.key, column.label) for column in states.COLUMNS[state.tab]}
+def table_headings(state: ReportState, **labels_of: str) -> list[Heading]:
+    """The headings of the chosen table. `labels_of`: other labels of some columns; an empty one hides the column."""
+    by, descending = state.sorted_by
+    order = "descending" if descending else "ascending"
+    labels = {column: labels_of.get(column.key, column.label) for column in states.COLUMNS[state.tab]}
     return [
         Heading(
             label,
@@ -104,7 +104,7 @@ def page_choices(state: ReportState, table: Table[object]) -> list[Choice]:
 
 
 def api_time(instant: datetime) -> str:
-    """An instant as the API takes it."""
+    """An instant in the format of the API."""
     return instant.isoformat().replace("+00:00", "Z")
 
 

@@ -1,4 +1,4 @@
-"""The state of a report: parsed from the query string of its address, and written into every link."""
+"""The state of a report, which is the query string of its address. Every link of the report contains it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -25,7 +25,7 @@ class Column(NamedTuple):
 
     key: str
     label: str
-    kind: str = ""  # "text", "number" (stands at its column's end), "value", or empty: does not sort
+    kind: str = ""  # "text", "number" (right-aligned), "value"; empty if it cannot be sorted
 
 
 COLUMNS = {
@@ -99,7 +99,7 @@ class ReportState:
     def window(self, now: datetime) -> tuple[datetime, datetime]:
         """The half-open range, in UTC. Raises ValueError with a sentence for each date that is wrong."""
         if not self.custom:
-            if self.range == "24h":  # agents are counted by the hour, so all is
+            if self.range == "24h":  # agents are counted by the hour, so everything is
                 end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
             else:
                 _, end = dates.window(None, None, now)
@@ -138,27 +138,29 @@ class ReportState:
 
     def sort_link(self, key: str) -> str:
         """The link that sorts by a column, or turns its order round."""
-        by, falling = self.sorted_by
+        by, descending = self.sorted_by
         first = "" if _KINDS[key] == "text" else "-"
-        return self.link(sort=f"{'' if falling else '-'}{key}" if key == by else f"{first}{key}")
+        return self.link(sort=f"{'' if descending else '-'}{key}" if key == by else f"{first}{key}")
 
     def hidden(self, *without: str) -> list[tuple[str, str]]:
-        """Names and values that a form must send along, for it to change nothing but the fields `without`."""
+        """Names and values of a form's hidden fields, so that it changes only the fields `without`."""
         return [(name, value) for name, value in replace(self, page=1)._query_pairs() if name not in without]
 
     @property
     def dates_link(self) -> str:
         """The query string of the range alone, for downloads."""
-        return "?" + urlencode([pair for pair in self._query_pairs(usual=True) if pair[0] in ("range", "from", "to")])
+        return "?" + urlencode(
+            [pair for pair in self._query_pairs(with_range=True) if pair[0] in ("range", "from", "to")]
+        )
 
-    def _query_pairs(self, *, usual: bool = False) -> list[tuple[str, str]]:
-        """What differs from the defaults; with `usual`, the range in any case."""
+    def _query_pairs(self, *, with_range: bool = False) -> list[tuple[str, str]]:
+        """The values that differ from the defaults; with `with_range`, also the default range."""
         values = []
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name == "range" and self.custom:
                 continue
-            if value != field.default or (usual and field.name == "range"):
+            if value != field.default or (with_range and field.name == "range"):
                 values.append((_NAMES.get(field.name, field.name), str(value)))
         return values
 

@@ -19,7 +19,7 @@ from search.models import Document
 
 T = TypeVar("T")
 PAGE_SIZE = 50
-FEW = 20  # visitors, of whom percentages say little
+FEW = 20  # with fewer visitors, percentages mean little
 CLASSES = {**dict(PageView.Class.choices), "human": "Browser, as Markdown"}  # as agents are listed
 _NUMBER, _HUMAN, _AI, _TOTAL = range(4)  # the columns of `Counts.table`
 
@@ -56,7 +56,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Table(Generic[T]):
-    """One page of a table, and where it lies. `found` counts the rows that the filter leaves, `all` is without it."""
+    """One page of a table. `found` counts the rows that pass the filter, `all` counts all rows; `page` begins at 1."""
 
     rows: list[T]
     found: int
@@ -94,7 +94,7 @@ class PageRow:
 
     @property
     def share_in_words(self) -> str:
-        """The share in percent: neither 0% when there is some, nor 100% when it is not all."""
+        """The share in percent: never 0% of some, never 100% of less than all."""
         return percent(self.ai, self.total)
 
 
@@ -105,23 +105,23 @@ class AgentRow:
     agent: Agent
     label: str  # of its class
     counted: int  # views that count as AI
-    forms: list[tuple[str, int]]  # in which it read pages, and how many views each
+    forms: list[tuple[str, int]]  # formats of its views, and the number of views of each
 
     @property
     def name(self) -> str:
-        """Its name, or what stands for one, with nothing in it that cannot be seen."""
+        """Its name, or a description, without invisible characters."""
         if self.agent.name:
             return visible(self.agent.name)
         return "(a browser reading Markdown)" if self.agent.client_class == PageView.Class.HUMAN else "(no name)"
 
     @property
     def operator(self) -> str:
-        """Who runs it, where that is known."""
+        """Its operator; empty if unknown."""
         return visible(self.agent.operator)
 
     @property
     def rules(self) -> list[str]:
-        """What decided its class."""
+        """The rules that decided its class."""
         return ["its name" if rule == f"name: {self.agent.name}" else visible(rule) for rule in self.agent.rules]
 
     @property
@@ -136,13 +136,13 @@ class AgentRow:
 
 
 def build_page_table(
-    state: ReportState, project: Project, shown: Counts, other: Counts, earlier: Counts | None
+    state: ReportState, project: Project, counts: Counts, other: Counts, earlier: Counts | None
 ) -> Table[PageRow]:
     """The table of pages, including pages that were read only in the period before."""
     known = pages.for_project(project.pk)
-    tables = [counts.table[1:] for counts in (shown, other, earlier) if counts is not None]
+    tables = [table.table[1:] for table in (counts, other, earlier) if table is not None]
     numbers = np.unique(np.concatenate([table[:, _NUMBER] for table in tables]))
-    human, ai, total = (_column(shown, column, numbers) for column in (_HUMAN, _AI, _TOTAL))
+    human, ai, total = (_column(counts, column, numbers) for column in (_HUMAN, _AI, _TOTAL))
     columns = {
         "path": known.rank()[numbers],
         "human": human,
@@ -154,8 +154,8 @@ def build_page_table(
     }
     order = _sort_rows(state, columns)
     if state.q:
-        wanted = state.q.casefold()
-        order = order[[wanted in known.paths[number].casefold() for number in numbers[order].tolist()]]
+        needle = state.q.casefold()
+        order = order[[needle in known.paths[number].casefold() for number in numbers[order].tolist()]]
     page, part = _page_slice(state, len(order))
     chosen = order[part]
     paths = [known.paths[number] for number in numbers[chosen].tolist()]
@@ -173,12 +173,12 @@ def build_page_table(
 
 def build_agent_table(state: ReportState, project: Project, found: Sequence[Agent]) -> Table[AgentRow]:
     """The table of agents."""
-    wanted = state.q.casefold()
-    left = [
+    needle = state.q.casefold()
+    filtered = [
         agent
         for agent in found
         if state.kind in ("", agent.client_class)
-        and (wanted in agent.name.casefold() or wanted in agent.operator.casefold())
+        and (needle in agent.name.casefold() or needle in agent.operator.casefold())
     ]
     keys: dict[str, Callable[[Agent], Any]] = {
         "name": lambda agent: (agent.name.casefold(), agent.name),
@@ -186,11 +186,11 @@ def build_agent_table(state: ReportState, project: Project, found: Sequence[Agen
         "views": lambda agent: agent.views,
         "seen": lambda agent: agent.last_seen,
     }
-    by, falling = state.sorted_by
-    left.sort(key=keys["name"])
-    left.sort(key=keys[by], reverse=falling)
-    page, part = _page_slice(state, len(left))
-    return Table(build_agent_rows(project, left[part]), len(left), len(found), page)
+    by, descending = state.sorted_by
+    filtered.sort(key=keys["name"])
+    filtered.sort(key=keys[by], reverse=descending)
+    page, part = _page_slice(state, len(filtered))
+    return Table(build_agent_rows(project, filtered[part]), len(filtered), len(found), page)
 
 
 def build_agent_rows(project: Project, found: Sequence[Agent]) -> list[AgentRow]:
@@ -218,8 +218,8 @@ def _column(counts: Counts, column: int, numbers: Ints) -> Ints:
 
 def _sort_rows(state: ReportState, columns: dict[str, Any]) -> Ints:
     """The places of the rows in the order of a column; ties by path."""
-    by, falling = state.sorted_by
-    key = -columns[by] if falling else columns[by]
+    by, descending = state.sorted_by
+    key = -columns[by] if descending else columns[by]
     return np.lexsort((columns["path"], key))
 
 

@@ -10,7 +10,8 @@ from analytics.models import EPOCH
 from analytics.reports import visitor_counts
 from docsite.core.tenants.models import Project
 
-STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}  # and how many of each are readable
+# The steps, each with the maximum number of steps in one chart.
+STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}
 
 
 def build_points(
@@ -25,7 +26,7 @@ def build_points(
         end = min(end, _midnight(now) + DAY)  # nothing is in the future, but maybe in the period before
     if start >= end:
         return [], HOUR
-    step = next(step for step, most in STEPS.items() if end - start <= most * step)
+    step = next(step for step, limit in STEPS.items() if end - start <= limit * step)
     bins = visitor_counts.count_steps(project, list(split(start, end, step)), fresh=False)
     past: list[visitor_counts.StepCounts] = []
     if earlier is not None:

@@ -46,15 +46,15 @@ from docsite.core.tenants.models import Project
 
 FORMATS = {"csv": ("CSV", "text/csv; charset=utf-8"), "jsonl": ("JSON lines", "application/jsonl; charset=utf-8")}
 FILES = ("visitors", "views", "agents")
-REFRESH_SECONDS = 0.3  # seconds that a page waits for views to be counted
-MAX_PROJECTS = 50  # to switch to
+REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted
+MAX_PROJECTS = 50  # in the list of other projects
 
 _STEPS = {HOUR: "by hour", DAY: "by day", 7 * DAY: "by 7 days", 28 * DAY: "by 4 weeks", 364 * DAY: "by 52 weeks"}
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A number at the top."""
+    """One of the numbers at the top of a report."""
 
     label: str
     value: int
@@ -63,10 +63,10 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """The counts of a report: of its range, and of the period before if that is compared and has views.
+class ReportCounts:
+    """The counts of a report, and of the previous period if it is compared and has views.
 
-    `since`: when collection began, if that was not before the earlier range.
+    `since`: when collection began, if it began after the start of the previous period.
     """
 
     start: datetime
@@ -79,10 +79,10 @@ class Numbers:
     earlier_views: Counts | None
 
     @classmethod
-    def load(cls, project: Project, state: ReportState, start: datetime, end: datetime) -> "Numbers":
-        """Load the counts of the views that are sealed."""
+    def load(cls, project: Project, state: ReportState, start: datetime, end: datetime) -> "ReportCounts":
+        """Count the views that are sealed."""
 
-        def ask(start: datetime, end: datetime) -> tuple[Counts, Counts]:
+        def count(start: datetime, end: datetime) -> tuple[Counts, Counts]:
             return visitor_counts.count_visitors(project, start, end, fresh=False), visitor_counts.count_views(
                 project, start, end, fresh=False
             )
@@ -92,7 +92,7 @@ class Numbers:
         since = first if earlier and first and first > earlier[0] else None
         if earlier and since and since >= earlier[1]:
             earlier = None
-        return cls(start, end, *ask(start, end), since, earlier, *(ask(*earlier) if earlier else (None, None)))
+        return cls(start, end, *count(start, end), since, earlier, *(count(*earlier) if earlier else (None, None)))
 
     @property
     def dates(self) -> tuple[str, str]:
@@ -107,7 +107,7 @@ class Numbers:
 
 
 def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
-    """Unique visitors of a range: human, AI and both, over time, by page, and who the agents were."""
+    """The report: unique visitors of a range (human, AI and both), over time, by page, and the agents."""
     project = project_of(request, domain)
     now = timezone.now()
     state, errors = ReportState.parse(request.GET)
@@ -129,7 +129,7 @@ def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
     else:
         context["fields"] = links.range_fields(state, start, end, errors)
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
-        context |= _report(project, state, Numbers.load(project, state, start, end), now)
+        context |= _report(project, state, ReportCounts.load(project, state, start, end), now)
     return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if errors else 200)
 
 
@@ -163,12 +163,12 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
 
 async def _stream(chunks: Iterator[str]) -> AsyncIterator[str]:
     """Yield chunk by chunk. Django would collect all chunks of a plain iterator before it sends the first."""
-    take = in_db(lambda: next(chunks, None))
-    while (chunk := await take()) is not None:
+    fetch = in_db(lambda: next(chunks, None))
+    while (chunk := await fetch()) is not None:
         yield chunk
 
 
-def _report(project: Project, state: ReportState, numbers: Numbers, now: datetime) -> dict[str, Any]:
+def _report(project: Project, state: ReportState, numbers: ReportCounts, now: datetime) -> dict[str, Any]:
     """The context of the template for a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
     points, step = time_series.build_points(
@@ -195,7 +195,7 @@ def _report(project: Project, state: ReportState, numbers: Numbers, now: datetim
     }
 
 
-def _tiles(numbers: Numbers) -> list[Tile]:
+def _tiles(numbers: ReportCounts) -> list[Tile]:
     seen, viewed = numbers.visitors.totals, numbers.views.totals
     past_seen = numbers.earlier_visitors.totals if numbers.earlier_visitors is not None else None
     past_viewed = numbers.earlier_views.totals if numbers.earlier_views is not None else None
@@ -218,7 +218,7 @@ def _tiles(numbers: Numbers) -> list[Tile]:
     ]
 
 
-def _pages(project: Project, state: ReportState, numbers: Numbers) -> dict[str, Any]:
+def _pages(project: Project, state: ReportState, numbers: ReportCounts) -> dict[str, Any]:
     shown, other, earlier = numbers.visitors, numbers.views, numbers.earlier_visitors
     if state.metric == "views":
         shown, other, earlier = other, shown, numbers.earlier_views
@@ -229,7 +229,7 @@ def _pages(project: Project, state: ReportState, numbers: Numbers) -> dict[str, 
     return {"table": table, "headings": links.table_headings(state, **labels)}
 
 
-def _agents(project: Project, state: ReportState, found: list[Agent], numbers: Numbers) -> dict[str, Any]:
+def _agents(project: Project, state: ReportState, found: list[Agent], numbers: ReportCounts) -> dict[str, Any]:
     table = tables.build_agent_table(state, project, found)
     checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
     kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
@@ -251,17 +251,17 @@ def _agents(project: Project, state: ReportState, found: list[Agent], numbers: N
     }
 
 
-def _single_views(project: Project, agent: Agent, numbers: Numbers) -> str:
-    """The list of an agent's views in the whole hours of a range."""
+def _single_views(project: Project, agent: Agent, numbers: ReportCounts) -> str:
+    """The address of the list of an agent's single views in a range, widened to whole hours."""
     start = numbers.start.replace(minute=0, second=0, microsecond=0)
     end = numbers.end + min(-(numbers.end - EPOCH) % HOUR, datetime.max.replace(tzinfo=UTC) - numbers.end)
     facts: dict[str, Any] = {
         **{"project": project.domain, "client_class__exact": agent.client_class},
         **{"from": links.api_time(start), "to": links.api_time(end)},
     }
-    if agent.name != agent_views.OTHER:  # those have names of their own
+    if agent.name != agent_views.OTHER:  # its clients have names of their own
         facts["agent"] = agent.name
-    if agent.client_class == PageView.Class.HUMAN:  # whose HTML pages are not counted here
+    if agent.client_class == PageView.Class.HUMAN:  # only their Markdown views are in this table
         facts["surface__exact"] = sorted(agent.surfaces)
     return f"{reverse('admin:analytics_pageview_changelist')}?{urlencode(facts, doseq=True)}"
 
@@ -299,7 +299,7 @@ def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict
 
 
 def _empty(project: Project, state: ReportState, start: datetime, now: datetime) -> dict[str, Any]:
-    """The context of an empty report: why it is empty, and where views are."""
+    """The context of an empty report: why it is empty, and a link to the latest day with views."""
     latest = coverage.latest_hour(project)
     day = latest and latest.replace(hour=0)
     return {
@@ -310,10 +310,10 @@ def _empty(project: Project, state: ReportState, start: datetime, now: datetime)
 
 
 def _samples(project: Project) -> str:
-    """Whether a project's views are made up for the demo: `only` such, `some`, or none. Samples are the oldest."""
+    """Whether a project has sample views of the demo: `only` those, `some`, or empty. Samples are the oldest."""
     views = project.views.values_list("sample", flat=True)
     if not views.order_by("at").first():
         return ""
-    if not views.order_by("-at").first():  # as a rule, and then the search below would be long
+    if not views.order_by("-at").first():  # the usual case, and the search below would take long
         return "some"
     return "some" if project.views.filter(sample=False).exists() else "only"

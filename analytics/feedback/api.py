@@ -37,11 +37,11 @@ collect_router = Router()
 @collect_router.post(
     "/{domain}",
     auth=AllowedOrigin(),
-    summary="Tell what a reader thinks",
+    summary="Send a reader's feedback",
     response=responses(None, status=204),
 )
-async def tell(request: BrowserRequest, domain: str, payload: FeedbackIn) -> HttpResponse:
-    """Keep what a reader thinks of a page, of code on it, or of an answer: 204 once it is committed."""
+async def submit_feedback(request: BrowserRequest, domain: str, payload: FeedbackIn) -> HttpResponse:
+    """Store a reader's feedback on a page, on code of the page, or on an answer: 204 once it is committed."""
     await in_db(store.record)(request.auth, payload)
     return HttpResponse(status=204)
 
@@ -50,11 +50,11 @@ async def tell(request: BrowserRequest, domain: str, payload: FeedbackIn) -> Htt
     "/{projectId}/feedback",
     auth=AdminKey(analytics_charges),
     summary="Get feedback",
-    description="What readers said, latest first. What is said of an answer goes when its conversation is deleted.",
+    description="Latest first. Feedback on an answer is deleted with its conversation.",
     response=responses(FeedbackResponse, bodyless=True),
 )
 async def get_feedback(request: CallerRequest, projectId: str, params: Query[FeedbackQuery]) -> HttpResponse:
-    """What readers think of pages, of code and of answers."""
+    """Feedback on pages, code and answers."""
     return await in_db(_feedback)(request.auth.project, params)
 
 
@@ -69,10 +69,9 @@ def _feedback(project: Project, params: FeedbackQuery) -> HttpResponse:
         statuses=params.status,
         after=paging.last_row(begin),
     )
-    shown, more = found[: params.limit], len(found) > params.limit
-    following = paging.next_cursor(begin, Moment(shown[-1].created_at, shown[-1].pk)) if more else None
+    rows, following = paging.split_page(begin, found, params.limit, lambda row: Moment(row.created_at, row.pk))
     return paging.json_response(
-        FeedbackResponse(feedback=[_row(row) for row in shown], nextCursor=following, hasMore=more)
+        FeedbackResponse(feedback=[_row(row) for row in rows], nextCursor=following, hasMore=following is not None)
     )
 
 
@@ -95,18 +94,18 @@ def _row(row: Feedback) -> ContextualFeedback | CodeSnippetFeedback:
     "/{projectId}/feedback/by-page",
     auth=AdminKey(analytics_charges),
     summary="Count feedback by page",
-    description="Most first, then by path.",
+    description="Pages with the most feedback first, then by path.",
     response=responses(FeedbackByPageResponse, bodyless=True),
 )
 async def get_feedback_by_page(
     request: CallerRequest, projectId: str, params: Query[FeedbackByPageQuery]
 ) -> HttpResponse:
-    """How much readers said of each page."""
+    """How much feedback each page has."""
     return await in_db(_by_page)(request.auth.project, params)
 
 
 def _by_page(project: Project, params: FeedbackByPageQuery) -> HttpResponse:
     start, end = paging.parse_range(params)
     found = store.count_by_page(project, start, end, params.limit + 1, source=params.source, statuses=params.status)
-    shown = [FeedbackByPageRow(**row) for row in found[: params.limit]]
-    return paging.json_response(FeedbackByPageResponse(feedback=shown, hasMore=len(found) > params.limit))
+    rows = [FeedbackByPageRow(**row) for row in found[: params.limit]]
+    return paging.json_response(FeedbackByPageResponse(feedback=rows, hasMore=len(found) > params.limit))

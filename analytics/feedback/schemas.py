@@ -15,40 +15,40 @@ Status = Literal["pending", "in_progress", "resolved", "dismissed"]
 
 
 class FeedbackIn(BaseModel):
-    """What a reader thinks of a page, of code on it, or of an answer."""
+    """A reader's feedback on a page, on code of the page, or on an answer."""
 
     source: Literal["contextual", "code_snippet", "thumbs_only"]
     path: StrictStr = Field(min_length=1, max_length=2000, description="The page that the reader is on.")
     helpful: StrictBool | None = Field(None, description="Thumb up or down.")
-    reason: Text = Field(None, max_length=200, description="One of yours, such as “Out of date”.")
+    reason: Text = Field(None, max_length=200, description="A reason that your form offers, such as “Out of date”.")
     comment: Text = Field(None, max_length=4000)
-    contact: Text = Field(None, max_length=300, description="How the reader may be reached, if they wish to be.")
-    code: Text = Field(None, max_length=32_000, description="The code that it is about.")
+    contact: Text = Field(None, max_length=300, description="How to reach the reader, if they want an answer.")
+    code: Text = Field(None, max_length=32_000, description="The code that the feedback is about.")
     filename: Text = Field(None, max_length=300, description="Title of the code.")
     lang: Text = Field(None, max_length=50, description="Language of the code.")
     messageId: StrictStr | None = Field(
         None,
         min_length=1,
         max_length=128,
-        description="The answer that it is about. Of what is said of one answer the last counts.",
+        description="The answer that the feedback is about. New feedback on an answer replaces the old.",
     )
     id: StrictStr | None = Field(
         None,
         min_length=16,
         max_length=64,
-        description="A random text of yours, by which it is changed or taken back: of one id the last counts.",
+        description="A random id that your page makes. Feedback with the same id replaces the old, or withdraws it.",
     )
 
     @property
     def is_withdrawal(self) -> bool:
         """Whether the reader withdraws earlier feedback: it names an answer or an id, and is empty."""
-        said = (self.reason, self.comment, self.contact, self.code, self.filename, self.lang)
-        return bool(self.messageId or self.id) and self.helpful is None and not any(said)
+        texts = (self.reason, self.comment, self.contact, self.code, self.filename, self.lang)
+        return bool(self.messageId or self.id) and self.helpful is None and not any(texts)
 
     def check(self) -> None:
         """Raise `BadRequest` when it is empty, or when it has both an answer and an id."""
         if self.messageId and self.id:
-            raise BadRequest("id: is not for feedback of an answer, which messageId names")
+            raise BadRequest("id: is not for feedback of an answer; leave it out with messageId")
         if self.is_withdrawal:
             return
         if self.source == "code_snippet":
@@ -73,34 +73,34 @@ _Source = Annotated[
 
 
 class FeedbackQuery(PageQuery):
-    """The range and the page of the feedback, and what of it is wanted."""
+    """The range and the page of a list of feedback, and its filters."""
 
-    source: _Source = Field(None, description="How it was given. Default: all.")
+    source: _Source = Field(None, description="Kind of feedback. Default: all.")
     status: _Statuses = Field((), description="Comma list of pending, in_progress, resolved, dismissed. Default: all.")
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=100, description="Rows on this page.")
 
 
 class FeedbackByPageQuery(DatesQuery):
-    """The range of the feedback, and what of it is counted."""
+    """The range of the feedback to count, and its filters."""
 
-    source: _Source = Field(None, description="How it was given. Default: all.")
+    source: _Source = Field(None, description="Kind of feedback. Default: all.")
     status: _Statuses = Field((), description="Comma list of pending, in_progress, resolved, dismissed. Default: all.")
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(10, ge=1, le=100, description="Rows in the answer.")
 
 
 class FeedbackRow(BaseModel):
-    """What all feedback has."""
+    """The fields of all feedback."""
 
     id: str
     path: str = Field(description="The page that the reader was on.")
     comment: str | None
-    createdAt: datetime = Field(description="When it was said, or changed last.")
+    createdAt: datetime = Field(description="When it was given, or changed last.")
     status: Status
-    messageId: str = Field("", description="The answer that it is about. Left out where it is about none.")
+    messageId: str = Field("", description="The answer that it is about. Left out if it is not about an answer.")
 
 
 class ContextualFeedback(FeedbackRow):
-    """About a page or an answer."""
+    """Feedback on a page or an answer."""
 
     source: Literal["contextual", "agent", "thumbs_only"]
     helpful: bool | None
@@ -109,7 +109,7 @@ class ContextualFeedback(FeedbackRow):
 
 
 class CodeSnippetFeedback(FeedbackRow):
-    """About code."""
+    """Feedback on code."""
 
     source: Literal["code_snippet"]
     code: str
@@ -118,7 +118,7 @@ class CodeSnippetFeedback(FeedbackRow):
 
 
 class FeedbackResponse(BaseModel):
-    """What readers think: one page of rows."""
+    """One page of feedback."""
 
     feedback: list[ContextualFeedback | CodeSnippetFeedback]
     nextCursor: NextCursor
@@ -126,13 +126,13 @@ class FeedbackResponse(BaseModel):
 
 
 class FeedbackByPageRow(BaseModel):
-    """How much was said of one page."""
+    """The number of feedbacks on one page."""
 
     path: str
     thumbsUp: int
     thumbsDown: int
-    code: int = Field(description="About code of the page. Its thumbs are not among the others.")
-    total: int = Field(description="All, those without a thumb included.")
+    code: int = Field(description="Feedback on code of the page. The thumbs counts do not include it.")
+    total: int = Field(description="All feedback, also without a thumb.")
 
 
 class FeedbackByPageResponse(BaseModel):

@@ -71,11 +71,11 @@ def list_feedback(
     statuses: Sequence[str] = (),
     after: Moment | None = None,
 ) -> list[Feedback]:
-    """Feedback of the half-open range, latest first, after the row `after` if it is given."""
-    found = _select(project, start, end, source, statuses)
+    """Feedback of the half-open range, latest first; with `after`, only rows that follow it."""
+    feedback = _select(project, start, end, source, statuses)
     if after:
-        found = found.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
-    return list(found.select_related("message").only(*_EXPORTED_FIELDS)[:limit])
+        feedback = feedback.filter(created_at__lte=after.at).exclude(created_at=after.at, pk__gte=after.pk)
+    return list(feedback.select_related("message").only(*_EXPORTED_FIELDS)[:limit])
 
 
 _EXPORTED_FIELDS = (
@@ -93,7 +93,7 @@ def count_by_page(
     source: str | None = None,
     statuses: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """The number of feedbacks on each page in the half-open range, most first, then by path."""
+    """The numbers of feedbacks on each page in the half-open range, the largest first, then by path."""
     about_code = Q(source=Feedback.Source.CODE_SNIPPET)
     counted = (
         _select(project, start, end, source, statuses)

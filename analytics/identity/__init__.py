@@ -1,1 +1,1 @@
-"""Who one visitor is: a keyed hash (`visitor_hash`), and the keys, which change with each period (`key_rotation`)."""
+"""Identify visitors by a keyed hash (`visitor_hash`). The keys may change with each period (`key_rotation`)."""

@@ -1,10 +1,10 @@
 """The secrets of visitor hashes, and their rotation. A visitor has one hash until the secret changes.
 
-A project whose secret never changes has the one that it was made with. Otherwise
-each period has a random secret of its own, which is deleted two days after the
-period's end: then nobody can make its hashes again, and nothing links them to
-those of another period. Readers who asked not to be tracked have periods of a
-day in any case: they are counted, never followed.
+A project without rotation keeps its first secret. With rotation each period has a
+random secret of its own, which is deleted two days after the period's end. Then nobody
+can compute its hashes again, and nothing links them to those of another period. For
+readers who asked not to be tracked the period is always a day: they are counted, but
+not recognized the next day.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -17,37 +17,37 @@ from docsite.core.access.authentication import ttl_cache
 from docsite.core.tenants.models import Project
 from search.query_log.recording import forget_callers
 
-LATE = timedelta(days=2)  # for views that come in after their period
+LATE = timedelta(days=2)  # views may arrive so long after their period
 _QUARTER = 90  # days
 
 Rotation = AnalyticsSettings.Rotation
 
 
-def peek(project: Project, at: datetime, *, private: bool) -> str | None:
-    """The secret as `secret_of` returns it, if no query is needed; else None."""
+def find_cached_secret(project: Project, at: datetime, *, private: bool) -> str | None:
+    """The secret that `secret_of` returns, if it is cached; else None."""
     rotation = _rotation(project, private=private)
     if rotation == Rotation.NEVER:
         return AnalyticsSettings.for_project(project).visitor_secret or None
-    known: str | None = ttl_cache.peek(("visitor secret", project.pk, _period(rotation, at)[0]))
-    return known
+    secret: str | None = ttl_cache.peek(("visitor secret", project.pk, _period(rotation, at)[0]))
+    return secret
 
 
 def secret_of(project: Project, at: datetime, *, private: bool) -> str:
-    """The secret, hexadecimal, for hashes of visitors at an instant. `private`: of one who asked not to be tracked."""
+    """The hexadecimal secret for visitor hashes at an instant. `private`: the reader asked not to be tracked."""
     rotation = _rotation(project, private=private)
     if rotation == Rotation.NEVER:
         return AnalyticsSettings.stored_for(project).visitor_secret
     name, end = _period(rotation, at)
-    kept: str = ttl_cache.get(
+    secret: str = ttl_cache.get(
         ("visitor secret", project.pk, name), lambda: _get_or_create_secret(project.pk, name, end)
     )
-    return kept
+    return secret
 
 
 def forget(project: Project) -> None:
     """Replace every secret of a project, and unlink its searches. Every process follows within seconds.
 
-    Whoever comes again is a new visitor.
+    A visitor who returns counts as a new one.
     """
     with transaction.atomic():
         VisitorSecret.objects.filter(project=project).delete()
@@ -67,7 +67,7 @@ def _rotation(project: Project, *, private: bool) -> str:
 
 
 def _period(rotation: str, at: datetime) -> tuple[str, date]:
-    """The name of the period of an instant, and the day after it."""
+    """The name of the period of an instant, and the first day after the period."""
     day = at.astimezone(UTC).date()
     if rotation == Rotation.DAY:
         return day.isoformat(), day + timedelta(days=1)

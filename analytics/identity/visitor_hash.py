@@ -1,4 +1,4 @@
-"""The keyed hash by which a visitor is known, the same for people and agents."""
+"""The keyed hash that identifies a visitor, computed the same way for people and agents."""
 
 import functools
 from hashlib import blake2b
@@ -7,7 +7,7 @@ from docsite.core.http.client_address import Address, network_of
 
 
 def hash_visitor(secret: str, address: Address, client: str) -> int:
-    """The visitor of one project: 64 bits, signed as SQL stores them.
+    """The hash of a visitor of one project: 64 bits, signed as SQL stores them.
 
     `secret` belongs to the project, so visitors of two projects cannot be joined. It may
     belong to a key rotation period (`analytics.identity.key_rotation`). `client` is the user

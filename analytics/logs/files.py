@@ -17,7 +17,7 @@ from analytics.logs.lines import MAX_LINE_BYTES
 
 BLOCK = 512 * 1024  # of the unpacked log
 _BACK = 1024 * 1024  # bytes before an offset whose lines `seek_line` returns
-_FINISHED_SECONDS = 60  # the last line of a log is complete when nobody wrote for so long
+_FINISHED_SECONDS = 60  # without a write for so long, the last line of a log is complete
 _GZIP_MAGIC = b"\x1f\x8b"
 _END = re.compile(rb"\r?\n")
 
@@ -38,7 +38,7 @@ class LogFile:
         self.unpacked = gzip.GzipFile(fileobj=self.file) if self.packed else self.file
         self.offset = 0
         self.has_partial_line = False  # the last line, which may not be complete yet
-        self._last = b""  # line that was read
+        self._last = b""  # the last line that was read
         self._is_in_line = False
 
     def __enter__(self) -> "LogFile":
@@ -73,7 +73,7 @@ class LogFile:
                 self.offset += len(self.unpacked.read(len(end[0])))
 
     def blocks(self) -> Iterator[tuple[int, list[bytes]]]:
-        """Yield lines without their ends, each time after the number of bytes of a line that was too long."""
+        """Yield lines without their ends, in batches. With each, the bytes of a too long line before it, or 0."""
         rest, dropped = b"", 0
         for data in self._data():
             self.offset += len(data)
@@ -109,7 +109,7 @@ class LogFile:
         )
 
     def share(self) -> float:
-        """The share of the file that is read, from 0 to 1."""
+        """The share of the file that was read so far, from 0 to 1."""
         return self.file.tell() / max(1, os.fstat(self.file.fileno()).st_size) if self.is_file else 0.0
 
 
@@ -125,7 +125,7 @@ def _is_whole(line: bytes, before: bytes, *, finished: bool) -> bool:
     """Whether a line without an end is complete, so that no more of it will be written.
 
     Valid JSON is complete. A line of another format has as many fields as the line before
-    it, and while its log is still written it ends with a quote: a number at its end may be a part of one.
+    it. While its log is still written it must also end with a quote, because a number at its end may be cut.
     """
     text = formats.decode(line)
     if formats.parse_line(text) is None:

@@ -98,7 +98,7 @@ _HOST = ("http_host", "ClientRequestHost")
 _PURPOSE = ("http_sec_purpose", "http_purpose", "http_x_moz", "Sec-Purpose", "Purpose", "X-Moz")
 _PRIVATE = ("http_sec_gpc", "http_dnt", "Sec-Gpc", "Dnt")
 _REQUEST_ID = ("request_id", "RayID")
-_MIN_ID_LENGTH = 16  # of a request id: nginx has 32 characters, Cloudflare 16; anything shorter is no id of one request
+_MIN_ID_LENGTH = 16  # of a request id: nginx has 32 characters, Cloudflare 16; a shorter one may repeat
 
 
 def _parse_json(line: str) -> Request | None:

@@ -1,6 +1,6 @@
 """Import access logs, each from the offset at which its last import ended.
 
-The offset is saved after its views are committed, and only where the minute changes. So
+The offset is saved after the views before it are committed, and only where the minute changes. So
 the lines of one minute are always numbered from the first one, and an import that is killed
 and started again stores the same views. A view that was stored before is known by its id.
 """
@@ -26,7 +26,7 @@ from docsite.core.tenants.models import Project
 
 _MAX_PENDING = 3  # batches that wait for storage while the next one is read
 _SAVE_SECONDS = 1.0  # between two saves of the offset
-_MAX_TRIED_LINES = 1_000  # a file is not a log when none of so many first lines can be parsed
+_MAX_TRIED_LINES = 1_000  # if none of so many first lines can be parsed, the file is not a log
 
 
 class NotALog(Exception):
@@ -45,7 +45,7 @@ class ImportSummary:
     unreadable: int = 0  # number of the first unreadable line
     first: datetime | None = None
     last: datetime | None = None
-    share: float = 0.0  # of the file that is read
+    share: float = 0.0  # of the file, read so far
     has_partial_line: bool = False  # the last line has no end yet
 
 
@@ -109,8 +109,8 @@ class _Import:
         position = _Position(self.summary.start_offset)
         damaged = None
         try:
-            for dropped, lines in self.log.blocks():
-                position = self.read(position, dropped, lines)
+            for too_long, lines in self.log.blocks():
+                position = self.queue_views(position, too_long, lines)
         except DamagedLog as failure:
             damaged = failure
         self.summary.has_partial_line = self.log.has_partial_line
@@ -120,7 +120,7 @@ class _Import:
             self.wait_for_oldest()
         self.save_position(
             _Position(min(position.offset, self.log.offset), position.last_line)
-        )  # a last line may have no end
+        )  # the last line may have no end
         if damaged:
             raise damaged
         return self.summary
@@ -142,13 +142,16 @@ class _Import:
     def is_log(self) -> bool:
         return self.summary.start_offset > 0 or self.summary.skipped[SkipReason.UNREADABLE] < self.summary.lines
 
-    def read(self, position: _Position, dropped: int, lines: list[bytes]) -> _Position:
-        """Queue the views of some lines. Returns the position after them."""
+    def queue_views(self, position: _Position, too_long: int, lines: list[bytes]) -> _Position:
+        """Queue the views of some lines for storage. Returns the position after them.
+
+        `too_long` is the size of a skipped line before them, or 0.
+        """
         summary, views, observations = self.summary, self.views, []
-        safe = None  # where an import may continue once these are stored
+        resume_position = None  # where an import may continue after these views are stored
         offset, last_line = position
-        if dropped:
-            offset, last_line = offset + dropped, None
+        if too_long:
+            offset, last_line = offset + too_long, None
             summary.lines += 1
             self.skip(SkipReason.UNREADABLE)
         for line in lines:
@@ -160,13 +163,13 @@ class _Import:
             else:
                 observations.append(view)
                 if views.minute != before:
-                    safe = _Position(offset, last_line)
+                    resume_position = _Position(offset, last_line)
             offset, last_line = offset + len(line) + 1, line
         if observations:
             instants = [view.at for view in observations]
             summary.first = min([*instants, summary.first or instants[0]])
             summary.last = max([*instants, summary.last or instants[0]])
-            self.pending.append((recording.send(self.project, observations), safe))
+            self.pending.append((recording.send(self.project, observations), resume_position))
             if len(self.pending) > _MAX_PENDING:
                 self.wait_for_oldest()
         summary.share = self.log.share()
@@ -182,12 +185,12 @@ class _Import:
 
     def wait_for_oldest(self) -> None:
         """Wait until the oldest batch is stored."""
-        future, safe = self.pending.popleft()
+        future, resume_position = self.pending.popleft()
         receipt = future.result()
         self.summary.new += receipt.accepted + receipt.ignored
         self.summary.known += receipt.duplicates
-        if safe and time.monotonic() > self.saved_at + _SAVE_SECONDS:
-            self.save_position(safe)
+        if resume_position and time.monotonic() > self.saved_at + _SAVE_SECONDS:
+            self.save_position(resume_position)
 
     def save_position(self, position: _Position) -> None:
         """Save that the log is imported up to a position."""

@@ -1,7 +1,7 @@
 """Turn the lines of an access log into views.
 
-A view is a GET that was answered with a page. Fields that a line does not have are
-empty: no `Accept`, and no request not to be tracked.
+A view is a GET request that was answered with a page. If a line lacks a field, the field
+is empty: no `Accept`, and no request not to be tracked.
 """
 
 import functools
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from analytics import agents
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST, Observation
+from analytics.collecting.requests import is_prefetch
 from analytics.logs import formats
 from analytics.logs.formats import Request
 from docsite.core.http import client_address
@@ -56,7 +57,7 @@ class ViewParser:
     The id of a view is the request id of the line, or else the line itself, so it is the
     same in any copy of the log. Equal lines of one minute are numbered: each is a view.
 
-    `people`: whether to make views of people, too. A script in their browsers may count them already.
+    `people`: whether to include the views of people. A script in their browsers may count them already.
     """
 
     def __init__(self, docs_url: str, origins: Iterable[str] = (), *, people: bool = True) -> None:
@@ -110,7 +111,7 @@ class ViewParser:
             return SkipReason.HOST
         if self.folder and not f"{path}/".startswith(f"{self.folder}/"):
             return SkipReason.FOLDER
-        if request.purpose and any(word in request.purpose.lower() for word in ("prefetch", "prerender", "preview")):
+        if is_prefetch(request.purpose):
             return SkipReason.AHEAD
         return None
 
@@ -154,6 +155,6 @@ def _is_site_name(host: str) -> bool:
 
 
 def _clean_value(text: str) -> str:
-    """A value cut to its maximum length, without characters that a database or a terminal cannot take."""
+    """A value cut to its maximum length, without characters that a database or a terminal cannot handle."""
     text = text[:_MAX_VALUE_LENGTH]
     return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

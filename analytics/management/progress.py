@@ -9,11 +9,11 @@ class ProgressLine:
 
     def __init__(self, out: Any, name: str, unit: str) -> None:
         self.out, self.name, self.unit = out, name, unit
-        self.shown_at = time.monotonic()
+        self.printed_at = time.monotonic()
 
-    def __call__(self, done: int, of: int) -> None:
+    def __call__(self, done: int, total: int) -> None:
         """Print a line, unless one was printed in the last second."""
-        if time.monotonic() >= self.shown_at + 1:
-            self.shown_at = time.monotonic()
-            self.out.write(f"{self.name}: {done:,} of {of:,} {self.unit}")
+        if time.monotonic() >= self.printed_at + 1:
+            self.printed_at = time.monotonic()
+            self.out.write(f"{self.name}: {done:,} of {total:,} {self.unit}")
             self.out.flush()

@@ -1,4 +1,4 @@
-"""Export reports: page by page from pinned rows, so that no row is repeated or missed, or as a whole."""
+"""Export reports: page by page from pinned rows, so that no row is repeated or missing, or as a whole."""
 
 import csv
 import io
@@ -46,7 +46,7 @@ def read_page(
 
 
 def _pin(snapshots: "QuerySet[Snapshot]", now: datetime, caller: Caller, dates: str, counts: Counts | None) -> None:
-    """Pin the rows for the following pages. If that fails, only the pages may disagree."""
+    """Pin the rows for the following pages. If this fails, pages may disagree with each other."""
     identity = {"key": caller.key, "project": caller.project, "dates": dates}
     try:
         with transaction.atomic():
@@ -57,7 +57,7 @@ def _pin(snapshots: "QuerySet[Snapshot]", now: datetime, caller: Caller, dates: 
             else:
                 snapshots.delete()
     except DatabaseError:
-        logger.exception("The rows of an export could not be kept.")
+        logger.exception("The rows of an export could not be pinned.")
 
 
 def format_report(counts: Counts, form: Format) -> Iterator[str]:

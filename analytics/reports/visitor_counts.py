@@ -59,7 +59,7 @@ class Counts:
 
     @classmethod
     def unpack(cls, project_id: int, packed: bytes) -> "Counts":
-        """What `pack` made."""
+        """The counts of packed bytes."""
         return cls(project_id, np.frombuffer(packed, "<i8").reshape(-1, 4))
 
 
@@ -103,9 +103,9 @@ def refresh(project: Project, timeout: float = sealer.REPORT_TIMEOUT_SECONDS) ->
     try:
         if not sealer.has_unsealed_views(project.pk) or sealer.seal(timeout):
             return True
-        logger.warning("A report was made while views were still being counted.")
-    except DatabaseError:  # full, say; what is sealed can still be read
-        logger.exception("A report was made without the latest views.")
+        logger.warning("A report was computed while views were still being counted.")
+    except DatabaseError:  # for example a full disk; sealed views can still be read
+        logger.exception("A report was computed without the latest views.")
     return False
 
 
@@ -135,9 +135,9 @@ class StepCounts:
 def count_steps(
     project: Project, steps: Sequence[tuple[datetime, datetime]], *, fresh: bool = True
 ) -> list[StepCounts]:
-    """Each of some half-open steps of time by itself. `fresh` as in `count_visitors`.
+    """The counts of each of some half-open steps of time. `fresh` as in `count_visitors`.
 
-    Visitors of the steps do not add up to those of their range: who comes twice counts in two.
+    Visitors of the steps do not add up to those of the range: a visitor of two steps counts in both.
     """
     if fresh:
         refresh(project)

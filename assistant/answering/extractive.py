@@ -23,8 +23,8 @@ from assistant.citations.citation_links import CitationChecker
 from assistant.events import Source, Text
 from search.hits import Hit
 from search.text import analysis
+from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import blocks, is_code
-from search.text.markdown.visible import plain
 
 MAX_PAGES = 5
 MAX_QUOTES = 3

@@ -15,7 +15,7 @@ from assistant.conversations import threads
 from assistant.sessions.start import drain
 from docsite.core.db import in_db
 from search.query_log import recording, sweeper
-from search.stored import scheduler
+from search.stored_sources import scheduler
 
 logger = logging.getLogger(__name__)
 

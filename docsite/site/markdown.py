@@ -26,8 +26,8 @@ from pygments.token import (
 )
 from pygments.util import ClassNotFound
 
+from search.text.markdown.plain_text import anchor_and_heading, inline_text
 from search.text.markdown.reader import new_parser
-from search.text.markdown.visible import anchor_and_heading, inline_text
 
 # The class of the style sheet for each token type; narrower types come first.
 _COLOURS = {

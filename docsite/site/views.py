@@ -144,7 +144,7 @@ def _html(request: HttpRequest, found: Page) -> HttpResponse:
 
 
 def _find(project: Project, query: str, limit: int, language: str = "") -> "list[Hit]":
-    from search.retrieval.index import find
+    from search.retrieval.page_search import find
 
     return find(project, query, filters=Filters(language=language or None), limit=limit)
 

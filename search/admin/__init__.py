@@ -1,4 +1,4 @@
-"""Search in the admin: ingested pages, what readers searched for, and stored sources."""
+"""Search in the admin: ingested pages, recorded searches and stored sources."""
 
 from search.admin import pages, sources
 

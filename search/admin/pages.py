@@ -1,4 +1,4 @@
-"""Ingested pages and what readers searched for, in the admin, to read."""
+"""Ingested pages and recorded searches in the admin, read-only."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class SectionInline(ReadOnlyRows, admin.TabularInline):
 
 @admin.register(Document)
 class DocumentAdmin(ScopedAdmin):
-    """What was ingested."""
+    """Ingested pages."""
 
     organization = "project__organization"
     list_display = ("path", "title", "project", "version", "language", "ingested_at")
@@ -30,7 +30,7 @@ class DocumentAdmin(ScopedAdmin):
 
 
 class FoundFilter(admin.SimpleListFilter):
-    """Searches that found nothing: what readers miss."""
+    """Searches with or without results."""
 
     title = "results"
     parameter_name = "found"
@@ -48,7 +48,7 @@ class FoundFilter(admin.SimpleListFilter):
 
 @admin.register(SearchQuery)
 class SearchQueryAdmin(ScopedAdmin):
-    """What readers searched for, and which result they opened."""
+    """Searches of readers, and the results that they opened."""
 
     organization = "project__organization"
     list_display = ("text", "result_count", "clicked_path", "position", "project", "at")

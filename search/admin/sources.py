@@ -1,4 +1,4 @@
-"""Stored sources in the admin: where pages come from, how old they are, and a button to read them again."""
+"""Stored sources in the admin: their locations, the age of their pages, and a button to read them again."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -26,7 +26,7 @@ from docsite.core.tenants.models import Project
 from search.models import Generation, Source
 from search.sources import generators
 from search.sources.web.private import PrivateHosts
-from search.stored import queue, runs
+from search.stored_sources import queue, runs
 
 ACTIVE = (Source.State.QUEUED, Source.State.RUNNING)
 
@@ -34,10 +34,10 @@ ACTIVE = (Source.State.QUEUED, Source.State.RUNNING)
 class SourceForm(forms.ModelForm):
     """A source. Only superusers may have the server read its own files, and hosts that are not public."""
 
-    is_of_superuser = False
+    is_superuser = False
     generator = forms.ChoiceField(
         required=False,
-        choices=[("", "Told by the files"), *((name, name) for name in generators.NAMES)],
+        choices=[("", "Detect from the files"), *((name, name) for name in generators.NAMES)],
         help_text="What renders the site: it decides how addresses and anchors are made.",
     )
 
@@ -49,26 +49,23 @@ class SourceForm(forms.ModelForm):
         """An address; superusers may also name a path of the server and hosts of its network."""
         location = str(self.cleaned_data["location"])
         if location == self.instance.location:
-            return location  # unchanged: somebody with the right to do so named it
+            return location  # unchanged: a user with the right to do so entered it
         try:
             address = urlsplit(location)
         except ValueError:
-            raise ValidationError("This is no address.") from None
+            raise ValidationError("This is not an address.") from None
         if address.scheme in ("http", "https"):
             if not address.hostname or address.username is not None:
                 raise ValidationError("Write an address with its host, and without a user name.")
-            if (
-                PrivateHosts(settings.ENV.crawl_private_hosts).includes_site(address.hostname)
-                and not self.is_of_superuser
-            ):
-                raise ValidationError("This host is not public: only superusers may have it read.")
+            if PrivateHosts(settings.ENV.crawl_private_hosts).includes_site(address.hostname) and not self.is_superuser:
+                raise ValidationError("This host is not public. Only superusers may add it.")
             return location
-        if not self.is_of_superuser:
+        if not self.is_superuser:
             raise ValidationError("Write an address that begins with https://.")
         place = Path(location)
         if not place.is_absolute() or not place.exists():
             raise ValidationError(
-                "This is neither an address that begins with https://, nor a path from / on of a folder or a file here."
+                "This is neither an address that begins with https:// nor the absolute path of a folder or file here."
             )
         return str(place.resolve())
 
@@ -97,9 +94,9 @@ class SourceAdmin(ScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Sources with the number of their pages."""
-        live = Count("documents", filter=Q(documents__build=""), distinct=True)
-        shown: QuerySet[Any] = super().get_queryset(request).annotate(page_count=live)
-        return shown
+        visible = Count("documents", filter=Q(documents__build=""), distinct=True)
+        sources: QuerySet[Any] = super().get_queryset(request).annotate(page_count=visible)
+        return sources
 
     @admin.display(description="Location")
     def short_location(self, source: Source) -> str:
@@ -134,7 +131,7 @@ class SourceAdmin(ScopedAdmin):
     def get_form(self, request: HttpRequest, obj: Source | None = None, change: bool = False, **kwargs: Any) -> Any:
         """A form that knows whether a superuser fills it in."""
         form = super().get_form(request, obj, change=change, **kwargs)
-        return type(form.__name__, (form,), {"is_of_superuser": request.user.is_superuser})
+        return type(form.__name__, (form,), {"is_superuser": request.user.is_superuser})
 
     def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
         """A stored source keeps its project, and its name, by which commands find it."""
@@ -152,7 +149,7 @@ class SourceAdmin(ScopedAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Source, form: Any, change: bool) -> None:
-        """Store the source, and have it read if the change may bring other pages."""
+        """Store the source, and enqueue it if the change may bring other pages."""
         if change:  # only the changed fields: a run may store its progress at this moment
             obj.save(update_fields=form.changed_data)
         else:
@@ -206,7 +203,7 @@ class SourceAdmin(ScopedAdmin):
         for source in queryset:
             queue.enqueue(source)
             self.log_change(request, source, "Read again.")
-        messages.success(request, "They wait to be read. Load this page anew to see how far they are.")
+        messages.success(request, "The sources wait to be read. Reload this page to see their progress.")
 
     def get_deleted_objects(
         self, objs: Iterable[Source], request: HttpRequest
@@ -237,7 +234,7 @@ class SourceAdmin(ScopedAdmin):
     def _build_state(self, source: Source) -> dict[str, Any]:
         """The template context of the upper half of a source's page."""
         is_silent = source.state == Source.State.RUNNING and not queue.is_being_read(source)
-        line = "Whoever read it fell silent" if is_silent else source.get_state_display()
+        line = "The process that read it stopped responding" if is_silent else source.get_state_display()
         return {
             "source": source,
             "is_active": source.state in ACTIVE,

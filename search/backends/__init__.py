@@ -7,10 +7,10 @@
     swap(project, stale, is_complete)    replace the stale sections by the staged ones, inside a transaction
     discard(project)                     delete what was staged
     drop(project)                        delete everything of the project
-    candidates(project, wanted, facets, limit)    ids of the likeliest sections, best first
+    candidates(project, query, facets, limit)    ids of the likeliest sections, best first
     entries(project, section_ids)        those sections, in any order
 
-The last two read the staged index within a preview (`search.preview`).
+The last two read the staged index within a preview (`search.staged_index`).
 
 Others import `local`, too: an index on the local disk for large projects.
 Scoring is done in `search.retrieval.ranking`, the same for every engine.
@@ -43,8 +43,8 @@ def candidates(project: Project, query: Query, limit: int, local_index: "LocalIn
     """Ids of the likeliest sections, best first; from the local index, where it is ready."""
     find = local_index.candidates if local_index and local_index.is_ready() else current().candidates
     found: list[int] = []
-    for wanted in query.asked:
-        found = find(project, wanted, query.facets, limit)
+    for engine_query in query.engine_queries:
+        found = find(project, engine_query, query.facets, limit)
         if len(found) == limit:
             break
     return found

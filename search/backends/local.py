@@ -25,7 +25,7 @@ from django.db import connection
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.models import Generation, Section
-from search.text.terms import Entry, Wanted
+from search.text.terms import EngineQuery, Entry
 
 if TYPE_CHECKING:
     import tantivy
@@ -67,18 +67,19 @@ class LocalIndex:
                 threading.Thread(target=self._build, name="local-index", daemon=True).start()
         return False
 
-    def candidates(self, project: Project, wanted: Wanted, facets: Sequence[Sequence[str]], limit: int) -> list[int]:
+    def candidates(
+        self, project: Project, query: EngineQuery, facets: Sequence[Sequence[str]], limit: int
+    ) -> list[int]:
         """The likeliest sections by BM25, best first."""
-        import tantivy
+        from tantivy import Occur, Query
 
         schema, searcher = self._index
-        query = tantivy.Query
-        scored = [(tantivy.Occur.Should, query.term_query(schema, "terms", term, "freq")) for term in wanted.scored]
-        required = [(tantivy.Occur.Must, query.boolean_query(scored))]
+        scored = [(Occur.Should, Query.term_query(schema, "terms", term, "freq")) for term in query.scored]
+        required = [(Occur.Must, Query.boolean_query(scored))]
         for alternatives in facets:
-            one = query.term_set_query(schema, "facets", list(alternatives))
-            required.append((tantivy.Occur.Must, query.const_score_query(one, 0.0)))
-        found = searcher.search(query.boolean_query(required) if facets else required[0][1], limit, count=False).hits
+            one = Query.term_set_query(schema, "facets", list(alternatives))
+            required.append((Occur.Must, Query.const_score_query(one, 0.0)))
+        found = searcher.search(Query.boolean_query(required) if facets else required[0][1], limit, count=False).hits
         ids = searcher.fast_field_values("section", [address for _, address in found])
         return [int(pk) for pk in ids if pk is not None]
 
@@ -141,7 +142,7 @@ def open_local_index(
 
 
 def drop(project: Project) -> None:
-    """Forget the project on this host."""
+    """Delete the local indexes of the project on this host."""
     for folder in _home().glob(f"{project.pk}-*"):
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -15,8 +15,8 @@ from typing import Any
 from django.db import connection
 
 from docsite.core.tenants.models import Project
-from search.preview import staged_index
-from search.text.terms import Entry, Wanted
+from search.staged_index import staged_index
+from search.text.terms import EngineQuery, Entry
 
 _COLUMNS = (
     "section_id, document_id, position, title, heading, trail, about, body, facets, path, names, "
@@ -95,12 +95,12 @@ def drop(project: Project) -> None:
         )
 
 
-def candidates(project: Project, wanted: Wanted, facets: Sequence[Sequence[str]], limit: int) -> list[int]:
+def candidates(project: Project, query: EngineQuery, facets: Sequence[Sequence[str]], limit: int) -> list[int]:
     """The likeliest sections by BM25, best first."""
-    match = " & ".join(f"({_any(project, terms)})" for terms in [sorted(wanted.needed), *facets])
+    match = " & ".join(f"({_any(project, terms)})" for terms in [sorted(query.needed), *facets])
     rank = []
     values: list[str | float] = []
-    for rarity, terms in _group_by_rarity(wanted.scored).items():
+    for rarity, terms in _group_by_rarity(query.scored).items():
         rank.append("%s * ts_rank(%s, terms, (%s)::tsquery)")
         values += [rarity * len(terms), _WEIGHTS, _any(project, terms)]  # ts_rank gives their mean
     hidden, hidden_values = _hidden(project)

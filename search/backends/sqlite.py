@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from django.db import connection, transaction
 
 from docsite.core.tenants.models import Project
-from search.preview import staged_index
-from search.text.terms import Entry, Wanted
+from search.staged_index import staged_index
+from search.text.terms import EngineQuery, Entry
 
 # Terms arrive analysed: the tokenizer only has to keep letters, digits and marks together.
 _TOKENIZER = "unicode61 remove_diacritics 0 categories ''L* N* Co M*''"
@@ -90,11 +90,11 @@ def drop(project: Project) -> None:
         cursor.execute(f"DROP TABLE IF EXISTS {_staged_table(project)}")
 
 
-def candidates(project: Project, wanted: Wanted, facets: Sequence[Sequence[str]], limit: int) -> list[int]:
+def candidates(project: Project, query: EngineQuery, facets: Sequence[Sequence[str]], limit: int) -> list[int]:
     """The likeliest sections by BM25, best first."""
-    match = _match_any_field(wanted.needed)
-    if wanted.needed != wanted.scored.keys():
-        match += f" AND {_match_any_field(wanted.scored)}"  # excludes nothing; BM25 counts all terms of it
+    match = _match_any_field(query.needed)
+    if query.needed != query.scored.keys():
+        match += f" AND {_match_any_field(query.scored)}"  # excludes nothing; BM25 counts all terms of it
     for alternatives in facets:
         match += f" AND (facets : ({_any(alternatives)}))"
     table = _searched_table(project)

@@ -13,19 +13,19 @@ from search import backends
 from search.indexing import entries
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Generation, Index, Section
-from search.preview import StagedIndex, search_in
 from search.signals import IndexWarning, index_staged
+from search.staged_index import StagedIndex, search_in
 from search.text import analysis, sections
 from search.text.vocabulary import Vocabulary
 
 FORMAT = 6  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER_VERSION = f"{FORMAT}.{analysis.VERSION}"  # stored as `Index.analyser`
-PAGES_PER_STEP, SECTIONS_PER_STEP = 50, 1000  # other writers wait no longer than one step takes
+PAGES_PER_STEP, SECTIONS_PER_STEP = 50, 1000  # of one transaction, so that other writers never wait for long
 
 
 @dataclass
 class Replacement:
-    """What a swap replaces: ids of visible pages and of their sections. `vocabulary` is that of the new index.
+    """The pages and sections that a swap replaces, by id. `vocabulary` is that of the new index.
 
     `is_complete` says whether the engine's staged index also holds the sections that stay.
     """
@@ -53,7 +53,7 @@ class IndexBuild:
         self.is_current = index.analyser == ANALYSER_VERSION
 
     def claim(self) -> None:
-        """Make sure, inside a transaction, that no other build began, and that none begins until its end."""
+        """Raise if another build began; else none can begin until the end of the transaction."""
         if not Index.objects.select_for_update().filter(project=self.project, builder=self.name).first():
             raise IngestSuperseded("another ingest of this project began meanwhile")
 

@@ -1,4 +1,4 @@
-"""What changed in a source: its items are compared with the pages that the index has."""
+"""Find out what changed in a source: compare its items with the pages in the index."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ class NewPage:
 
 
 class SourceChanges:
-    """Finds the new and changed pages of a source, and notes in the summary what becomes of all others.
+    """Finds the new and changed pages of a source, and counts all others in the summary.
 
-    `replaceable` are the pages that the source's pages take the place of. With `is_current` False every page counts
+    The source's pages replace the pages `replaceable`. With `is_current` False every page counts
     as changed, because older rules indexed it.
     """
 
@@ -53,7 +53,7 @@ class SourceChanges:
 
     @property
     def has_old_pages(self) -> bool:
-        """Whether pages that older rules indexed stay in the index."""
+        """Whether pages stay in the index that older rules have indexed."""
         return not self.is_current and bool(self.source_names or self._skipped & self.digests.keys())
 
     def pages(self, items: Iterable[Item]) -> Iterator[NewPage]:
@@ -108,7 +108,7 @@ class SourceChanges:
         self._skipped.add(bad.path)
 
     def _is_unchanged(self, path: str, digest: str, origin: str) -> bool:
-        """Whether the index has the same page, so that it can stay. Counts it then."""
+        """Whether the index has the same page, so that it can stay. If so, the summary counts it."""
         if not self.is_current or self.digests.get(path) != digest:
             return False
         self._origins[path] = origin
@@ -116,7 +116,7 @@ class SourceChanges:
         return True
 
     def _owner(self, path: str) -> str:
-        """What another page with this path came from, in words; empty when the path is free."""
+        """In words, where another page with this path came from; empty when no page has it."""
         if path in self.source_names:
             name = self.source_names[path]
             return f"the source {name}" if name else "what was read without a source"

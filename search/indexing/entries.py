@@ -10,14 +10,14 @@ from functools import partial
 from search.models import Document, Section
 from search.sources import Page
 from search.text import analysis
-from search.text.markdown.quotable import clean
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import anchor_and_heading, plain
 from search.text.markdown.reader import title_of
-from search.text.markdown.visible import anchor_and_heading, plain
 from search.text.terms import Entry, facet
 
-MAX_QUESTIONS = 50  # of a section; each becomes one of its names
+MAX_QUESTIONS = 50  # of one section; each becomes one of its names
 MAX_ADDRESS, MAX_VALIDATOR = 2000, 300
-# A line in bold of three words or more: accordions and steps are titled so, and it serves as a heading.
+# A line of three or more words in bold, as in accordions and steps. It serves as a heading.
 _QUESTION = re.compile(r"(?m)^[ ]{0,3}\*\*[^*\n]+ [^*\n]+ [^*\n]+\*\*$")
 SectionWords = tuple[set[str], set[str]]  # the terms and the forms of a section
 

@@ -22,13 +22,13 @@ def ingest(
     source: Source | None = None,
     strict: bool = False,
 ) -> Summary:
-    """Make the project's index hold the source's pages, beside the pages of its other sources.
+    """Bring the source's pages into the project's index. The pages of its other sources stay.
 
-    Without a `source` the pages replace those that were read without a source before. Unchanged pages are not
+    Without a `source` the pages replace those that an earlier ingest read without a source. Unchanged pages are not
     indexed again. Pages that the source no longer has are removed; a page that cannot be read this time stays as it
     was. Readers see the old index until the new one is complete. `progress` gets a line of text now and then.
 
-    Raises IngestRefused when the source has no page, since that is rarely intended, and when `strict` and a check
+    Raises IngestRefused when the source has no page, since that is rarely intended; with `strict` also when a check
     stops it (`search.signals`). Raises IngestSuperseded when another ingest of the project begins meanwhile.
     """
     return _Ingest(project, progress, source, is_strict=strict).run(items)

@@ -1,4 +1,4 @@
-"""What an ingest did, and why it may fail."""
+"""The summary of an ingest, and the errors by which it fails."""
 
 from dataclasses import dataclass, field
 
@@ -8,9 +8,9 @@ from search.sources import ExcludedPage, UnreadablePage
 
 @dataclass
 class Summary:
-    """The pages of an ingest, counted, and those that it did not take, with their reasons.
+    """Counts of the pages of an ingest, and the pages that it did not index, with the reasons.
 
-    `skipped` files could not be read; `left_out` files are no pages. `sections` counts the sections written.
+    `skipped` files could not be read; `left_out` files are not pages. `sections` counts the sections written.
     """
 
     added: int = 0

@@ -1,6 +1,5 @@
-"""What readers searched for: one row for each search, the result they opened, and the report over
-both.
+"""The log of searches: one row for each search with the result that was opened, and a report.
 
 Others import `recording` (store searches and clicks), `report` (totals by query) and `sweeper` (the
-thread that forgets).
+thread that deletes old searches).
 """

@@ -17,11 +17,11 @@ from docsite.core.group_commit import GroupCommit
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 from search.models import Document, SearchQuery
-from search.query_log.settling import SETTLED, AnsweredSearch, continues_typing, lock_callers, store
+from search.query_log.search_as_you_type import TYPING_PAUSE, AnsweredSearch, continues_typing, lock_callers, store
 
-CLICKABLE = timedelta(hours=1)  # a click finds its search for so long; then the caller is forgotten
+CLICKABLE = timedelta(hours=1)  # after a search, a click is stored with it; then the caller is erased
 MAX_LENGTH = 400
-MAX_WAITING = 10_000  # the database has been away for long; further searches are lost
+MAX_WAITING = 10_000  # searches that wait for the database; further ones are lost
 BATCH = 500
 FLUSH_SECONDS = 0.3
 
@@ -46,26 +46,25 @@ def hash_caller(project: Project, address: Address, user_agent: str) -> int:
 
 
 def forget_callers(project: Project) -> None:
-    """Erase who searched: the searches and clicks of the last hour stay, but are linked to nobody."""
+    """Erase the callers of searches. The searches and clicks of the last hour stay, linked to nobody."""
     SearchQuery.objects.filter(project=project, caller__isnull=False).update(caller=None)
 
 
 def record(project: Project, caller: int, query: str, result_count: int) -> None:
-    """Record a search that was answered, unless it is empty. Returns at once, and never fails."""
+    """Record a search with its number of results, unless it is empty. Returns at once, and never fails."""
     if text := clean(query):
         _searches.submit(AnsweredSearch(project.pk, caller, text, result_count, timezone.now()))
 
 
 def flush() -> None:
-    """Store the searches that wait in this process, and return then."""
+    """Store the searches that wait in this process. Returns when they are committed."""
     _searches.flush()
 
 
 def record_click(project: Project, caller: int, query: str, path: str, position: int) -> None:
-    """Store the result that the caller opened with the caller's search. It is committed when this returns.
+    """Store the result that a caller opened, in the row of the caller's search. It is committed when this returns.
 
-    The latest click of a search counts, and the same click counts once. A path
-    that is no page of the project is ignored.
+    A later click replaces an earlier one. A path that is not a page of the project is ignored.
     """
     flush()
     text, now = clean(query), timezone.now()
@@ -86,7 +85,7 @@ def _find_clicked_row(project: Project, caller: int, text: str, now: datetime) -
         if row.text.casefold() == text.casefold():
             return row
     for row in rows:
-        if not row.clicked_path and now - row.at <= SETTLED and continues_typing(row.text, text):
+        if not row.clicked_path and now - row.at <= TYPING_PAUSE and continues_typing(row.text, text):
             row.text, row.at, row.result_count = text, now, None  # the search itself has not arrived yet
             return row
     return SearchQuery(project=project, caller=caller, text=text, at=now)
@@ -111,5 +110,5 @@ _searches = GroupCommit(
     min_group_weight=BATCH,
     max_group_weight=BATCH,
     capacity=MAX_WAITING,
-    keep_waiting=True,  # nobody is told of a search that is lost
+    keep_waiting=True,  # a lost search is not reported to anybody
 )

@@ -26,7 +26,7 @@ class Cursor(NamedTuple):
 class QueryTotals:
     """The searches and clicks of a query, over all its spellings."""
 
-    text: str  # as it was spelt most often
+    text: str  # in its most frequent spelling
     hits: int
     clicks: int
     top_page: str | None
@@ -35,7 +35,7 @@ class QueryTotals:
 
 @dataclass(frozen=True)
 class Page:
-    """Rows of one page. `total` counts the searches of all pages, `next` leads to the next page, if there is one."""
+    """Rows of one page. `total` counts the searches of all pages; `next` is the cursor of the next page, if any."""
 
     rows: list[QueryTotals]
     total: int

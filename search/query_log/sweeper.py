@@ -1,4 +1,4 @@
-"""The thread that forgets old searches and their callers every hour, in each process that serves."""
+"""A thread in each process that serves. Every hour it erases callers and deletes old searches."""
 
 import logging
 import threading
@@ -14,13 +14,13 @@ SWEEP_SECONDS = 3600.0
 
 
 class _Sweeper:
-    """A thread that sweeps when the process starts, and every hour from then on."""
+    """A thread that sweeps when the process starts, and then every hour."""
 
     def __init__(self) -> None:
         self.thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, unless it has begun."""
+        """Start the thread, unless it runs."""
         if self.thread is None:
             self.thread = threading.Thread(target=self._run, name="search sweeper", daemon=True)
             self.thread.start()

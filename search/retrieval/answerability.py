@@ -1,8 +1,8 @@
-"""Whether the documentation answers a question at all: a logistic regression over the best passages.
+"""Estimate whether the documentation answers a question at all: a logistic regression over the best passages.
 
-A passage's score only compares it with other passages. Its text says more: a
+A passage's score only compares it with other passages. Its text shows more: a
 sentence may be much like the question, and neighbouring words of the question
-may be neighbours there too. `manage.py train` writes the weights to
+may be neighbours in the passage, too. `manage.py train` writes the weights to
 `weights.json`. It learns from questions of each documentation set, and from
 questions of other sets, which that set does not answer.
 """
@@ -11,8 +11,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -32,8 +31,8 @@ FEATURES = {
     "second": "log-odds of the best passage of another page",
     "side_by_side": "neighbouring words of the question that stand side by side in a passage: log(1 + number)",
     "alike": "the sentence most like the question: Dice's coefficient of their words",
-    "short": "how far the question is below five words, as a share of them",
-    "whole": "the same, where a passage holds all of its words, else 0",
+    "short": "the words that the question has less than five, as a share of five",
+    "whole": "the same if one passage holds all words of the question, else 0",
 }
 
 _SENTENCE = re.compile(r"\n|(?<=[.!?])\s+")
@@ -58,18 +57,6 @@ class ChanceModel:
 
 
 MODEL = ChanceModel.load()
-
-
-@contextmanager
-def use_model(model: ChanceModel | None) -> Iterator[None]:
-    """Within the block, this model estimates chances, to judge it; None keeps the shipped one."""
-    global MODEL
-    shipped = MODEL
-    MODEL = model or shipped
-    try:
-        yield
-    finally:
-        MODEL = shipped
 
 
 def estimate_chance(query: Query, passages: Sequence[Hit]) -> float:

@@ -6,9 +6,9 @@ from functools import lru_cache
 from search.text import analysis
 
 LENGTH = 280  # characters
-MAX_HIGHLIGHTS = 60  # of a text that are considered
+MAX_HIGHLIGHTS = 60  # matches in a text that are considered
 MAX_CACHED_WORD = 100  # characters
-SHOWN_BEFORE = 40  # shown before the first match
+BEFORE_MATCH = 40  # characters before the first match
 Highlight = tuple[int, int, frozenset[str]]  # start, end, and the wanted terms there
 
 
@@ -64,7 +64,7 @@ class Highlighter:
 
 
 def build_excerpt(text: str, highlighter: Highlighter) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The stretch with most different wanted terms, cut at words, and its matches as [start, end).
+    """The part of a text with the most different wanted terms, cut at words, and its matches as [start, end).
 
     Offsets count Unicode code points.
     """
@@ -83,13 +83,13 @@ def _choose_window(flat: str, highlights: list[Highlight]) -> tuple[int, int]:
         return 0, len(flat)
     best, start = -1.0, 0
     for number, (at, _, _) in enumerate(highlights):
-        inside = [found for begin, end, found in highlights[number : number + 60] if end <= at + LENGTH - SHOWN_BEFORE]
+        inside = [found for begin, end, found in highlights[number : number + 60] if end <= at + LENGTH - BEFORE_MATCH]
         value = len(frozenset().union(*inside)) + len(inside) / 100
         if value > best:
             best, start = value, at
-    start = max(0, min(start - SHOWN_BEFORE, len(flat) - LENGTH))
+    start = max(0, min(start - BEFORE_MATCH, len(flat) - LENGTH))
     if start:
-        blank = flat.find(" ", start, start + SHOWN_BEFORE)
+        blank = flat.find(" ", start, start + BEFORE_MATCH)
         start = blank + 1 if blank >= 0 else start
     end = min(len(flat), start + LENGTH)
     if end < len(flat):

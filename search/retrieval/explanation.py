@@ -1,4 +1,4 @@
-"""Explain a search: how the query was read, and the parts of each result's score."""
+"""Explain a search: how the query was parsed, and the parts of each result's score."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.models import Document
-from search.retrieval import index, index_state, parsing, ranking, selection
+from search.retrieval import index_state, page_search, parsing, ranking, selection
 from search.retrieval.plan import plan_search
 from search.retrieval.selection import ScoredSection
 from search.text import analysis
@@ -25,7 +25,7 @@ def explain(
         plan = plan_search(project, text, filters, current_path=current_path)
         candidates = selection.score_candidates(plan)
         sections = selection.rank(plan, limit)
-        hits = index.build_hits(plan, sections)
+        hits = page_search.build_hits(plan, sections)
         state = index_state.get_state(project)
         return {
             "query": text,
@@ -49,7 +49,7 @@ def explain(
 
 
 def _explain_terms(terms: Sequence[Term], vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """Each term with its spellings in the index. `sections` is how many hold a spelling, of all in the index."""
+    """Each term with its spellings in the index. `sections` counts the sections of the index that hold it."""
     occurrences = Counter(term.word for term in terms)
     return [
         {
@@ -113,14 +113,14 @@ def _explain_score(section: ScoredSection) -> dict[str, Any]:
 def _advise(project: Project, terms: Sequence[Term], filters: Filters, state: index_state.IndexState) -> str:
     """One or two sentences for somebody who found nothing."""
     if not project.documents.exists():
-        return f"Nothing was ingested yet. Do it with: manage.py ingest {project.domain} FOLDER"
+        return f"Nothing was ingested yet. To ingest: manage.py ingest {project.domain} FOLDER"
     if not terms:
-        return "The query holds no word."
+        return "The query has no word."
     unknown = [term.word for term in terms if not any(state.vocabulary.terms.get(name) for name, _ in term.spellings)]
     if len(unknown) == len(terms):
         return (
-            f"No page holds {' or '.join(dict.fromkeys(unknown))}, or a word spelled nearly so. Readers who use other "
-            "words than a page does find it by the keywords in its front matter."
+            f"No page holds {' or '.join(dict.fromkeys(unknown))}, or a word of similar spelling. If readers use other "
+            "words than a page, add them to the keywords in its front matter."
         )
     values: dict[str, set[str]] = {"version": set(), "language": set(), "tag": set()}
     for version, language, tags in Document.objects.filter(project=project).values_list("version", "language", "tags"):

@@ -15,8 +15,8 @@ from docsite.core.tenants.models import Project
 from search import backends
 from search.backends.local import LocalIndex, open_local_index
 from search.models import Document, Generation, Index
-from search.preview import StagedIndex, staged_index
 from search.retrieval.ranking import Candidate
+from search.staged_index import StagedIndex, staged_index
 from search.text.vocabulary import Vocabulary
 
 MAX_PROJECTS = 64

@@ -13,7 +13,7 @@ from search.hits import Hit
 from search.models import Document, Redirect
 from search.text.markdown.links import Link, links
 
-MAX_PATHS = 500  # that are looked for in the index; passages that people wrote have a handful
+MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
 # Paths of the index, each with the path, version, language and address of its page.
 IndexedPages = Mapping[str, tuple[str, ...]]
 
@@ -48,14 +48,14 @@ def urls_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
 
 
 def page_of(project: Project, path: str) -> str:
-    """The path itself, or that of the page which it was moved to."""
+    """The path itself, or the path that it redirects to."""
     if Document.objects.filter(project=project, path=path).exists():
         return path
     return Redirect.objects.filter(project=project, path=path).values_list("target", flat=True).first() or path
 
 
 def _indexed_pages(project: Project, wanted: set[str]) -> IndexedPages:
-    """The wanted paths that the index has. A path that was moved stands for the page that it leads to."""
+    """The wanted paths that the index has. A redirected path has the page that it redirects to."""
     columns = ("path", "version", "language", "address")
     pages = Document.objects.filter(project=project, path__in=wanted)
     known = {path: (path, *page) for path, *page in pages.values_list(*columns)}
@@ -89,16 +89,16 @@ def _url(project: Project, hit: Hit, target: str, known: IndexedPages) -> str:
     if not paths:
         return ""
     here = (hit.version or "", hit.language or "")
-    # A page of its own kind is the likelier one of two.
+    # Of two pages, the one with the version and language of the hit is likelier.
     path, *_, address = known[min(paths, key=lambda path: known[path][1:3] != here)]
     return project.url_of(path, unquote(target.partition("#")[2]), address)
 
 
 def _paths(project: Project, page: str, target: str) -> list[str]:
-    """The pages that a relative link may mean, the likeliest first.
+    """The paths that a relative link may lead to, the likeliest first.
 
     Links are relative to the file. `/guide` is of `guide.md` or of
-    `guide/index.md`, which its path no longer tells, so both are tried.
+    `guide/index.md`. Its path no longer shows which, so both are tried.
     """
     if not target or _ELSEWHERE.match(target):
         return []

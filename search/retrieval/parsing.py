@@ -5,34 +5,29 @@ from dataclasses import replace
 from itertools import pairwise
 
 from search.text import analysis
-from search.text.terms import (
-    Query,
-    Term,
-    Wanted,
-    rarity,
-)
+from search.text.terms import EngineQuery, Query, Term, rarity
 from search.text.vocabulary import Vocabulary
 
 MAX_TERMS = 32
-CORRECTED = 0.8  # certainty that a corrected, a split, a completed word is what the reader meant
+CORRECTED = 0.8  # certainty that the reader meant the corrected (split, completed) word
 SPLIT = 0.8
 COMPLETED = 0.9
-MAYBE_COMPLETED = 0.3  # the same where the last word is complete already
+POSSIBLY_COMPLETED = 0.3  # the same, where the typed word is in the index itself
 JOINED = 0.5  # weight of two words that are a code name when joined
 MIN_PREFIX = 2
 PREVIOUS = 0.6  # weight of a word that only a previous question has
 CONTEXT = 0.3  # weight of a word that only the context has
 MAX_CONTEXT_TERMS = 24
-MIN_TERMS = 3  # with fewer, a question is about its context
+MIN_TERMS = 3  # a question with fewer is about its context
 MAX_CONTEXT_WORDS = 8  # of the context, where the question is about it
 MAX_CORRECTED = 8  # words of a query that are corrected
 MAX_CONTEXT = 100_000  # characters
 COMMON = 0.3  # share of the sections that hold a common word
-ENOUGH = 400  # sections that hold a rarer word; then common words are left out
-MANY = 4000  # sections; a large site is searched for the rarer words only, until these give so many
+ENOUGH = 400  # sections; when so many hold a rarer word, common words are left out
+MANY = 4000  # sections; on a large site only the rarer words select sections, until they select so many
 
 Spelling = tuple[str, float]  # an index term and the certainty (0..1) that the reader meant it
-Terms = dict[tuple[Spelling, ...], Term]  # by their spellings, so that each is there once
+Terms = dict[tuple[Spelling, ...], Term]  # by spellings, so that no term is there twice
 
 
 def parse(
@@ -51,22 +46,24 @@ def parse(
     code names as a whole.
     """
     reader = _TermReader(vocabulary, languages)
-    terms, pairs = reader.read(text[:2000], is_alone=not (context or previous_questions))
-    previous, _ = reader.read(f"{previous_questions[:2000]} ", is_alone=False)
+    terms, pairs = reader.read_terms(text[:2000], is_alone=not (context or previous_questions))
+    previous, _ = reader.read_terms(f"{previous_questions[:2000]} ", is_alone=False)
     for spellings, term in previous.items():
         terms.setdefault(spellings, replace(term, weight=term.weight * PREVIOUS))
     rarest = reader.rarest_words(" ".join(context)[:MAX_CONTEXT])
-    by_itself = len(terms) >= MIN_TERMS  # "explain this option" is about the context
-    weight = CONTEXT if by_itself else 1.0
-    for form in rarest if by_itself else rarest[:MAX_CONTEXT_WORDS]:
+    is_complete = len(terms) >= MIN_TERMS  # "explain this option" is not: it is about the context
+    weight = CONTEXT if is_complete else 1.0
+    for form in rarest if is_complete else rarest[:MAX_CONTEXT_WORDS]:
         reader.add_term(terms, form, reader.stems(form), weight)
     chosen = list(terms.values())
     name = analysis.name_of(text[:200])
-    return Query(chosen, pairs, facets, name, bool(rarest) and not by_itself, _plan_engine_queries(chosen, vocabulary))
+    return Query(
+        chosen, pairs, facets, name, bool(rarest) and not is_complete, _plan_engine_queries(chosen, vocabulary)
+    )
 
 
-def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[Wanted]:
-    """What search engines look for. Words of nearly every section are left out where rarer words find enough."""
+def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[EngineQuery]:
+    """The queries for the engine. Words of nearly every section are left out where rarer words find enough."""
     spellings = {spelling for term in terms for spelling, _ in term.spellings}
     held = sorted((vocabulary.terms[spelling], spelling) for spelling in spellings if spelling in vocabulary.terms)
     every = {spelling: rarity(vocabulary.sections, holding) for holding, spelling in held}
@@ -80,19 +77,20 @@ def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[
             needed.add(spelling)
         scored[spelling] = every[spelling]
         found += holding
-    narrow, wide = Wanted(frozenset(needed), scored), Wanted(frozenset(every), every)
+    narrow, wide = EngineQuery(frozenset(needed), scored), EngineQuery(frozenset(every), every)
     return [narrow, wide] if narrow != wide else [wide] if every else []
 
 
 class _TermReader:
-    """Turns words into terms, by the words that an index holds."""
+    """Turns words into terms, with the vocabulary of an index."""
 
     def __init__(self, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
         self.vocabulary = vocabulary
         self.languages = languages
         self.corrected = 0
 
-    def read(self, text: str, is_alone: bool) -> tuple[Terms, list[tuple[str, str]]]:
+    def read_terms(self, text: str, is_alone: bool) -> tuple[Terms, list[tuple[str, str]]]:
+        """The terms of a text, and the pairs of terms that stand side by side."""
         words = self.select_words(analysis.words(text), is_alone)
         is_typing = bool(text) and not text[-1].isspace() and bool(words) and text.rstrip().endswith(words[-1])
         terms: Terms = {}
@@ -112,7 +110,7 @@ class _TermReader:
                 known = self.stems(name) if self.is_known(name) else []
                 if known or longer:
                     self.add_term(
-                        terms, name, self.merge(known, longer, MAYBE_COMPLETED if known else COMPLETED), JOINED
+                        terms, name, self.merge(known, longer, POSSIBLY_COMPLETED if known else COMPLETED), JOINED
                     )
             if len(forms) == 1:
                 if forms_before and (pair := forms_before + forms[0]) in self.vocabulary.forms:
@@ -131,6 +129,7 @@ class _TermReader:
         return content or (words if is_alone else [])
 
     def rarest_words(self, context: str) -> list[str]:
+        """The forms in the context that the fewest sections hold, rarest first."""
         found: dict[str, int] = {}
         for word in analysis.words(context):
             if word.lower() in analysis.STOP_WORDS:
@@ -162,16 +161,19 @@ class _TermReader:
             (stem, certainty) for stem in dict.fromkeys(analysis.stem(form, language) for language in self.languages)
         ]
 
-    def interpret(self, form: str, may_go_on: bool) -> list[list[Spelling]]:
-        """The spellings of each term that a form stands for: mostly one term, two where two words were joined."""
+    def interpret(self, form: str, may_be_incomplete: bool) -> list[list[Spelling]]:
+        """The spellings of each term that a form stands for: one term, or two where two words were written as one.
+
+        With `may_be_incomplete`, longer words that begin with the form count as spellings, too.
+        """
         known = self.is_known(form)
         spelled = self.stems(form)
         if (
-            may_go_on
+            may_be_incomplete
             and (len(form) >= MIN_PREFIX or not form.isascii())
             and (found := self.vocabulary.completions(form))
         ):
-            return [self.merge(spelled, found, MAYBE_COMPLETED if known else COMPLETED)]
+            return [self.merge(spelled, found, POSSIBLY_COMPLETED if known else COMPLETED)]
         if known:
             return [spelled]
         self.corrected += 1

@@ -1,4 +1,4 @@
-"""Search for the assistant: the sections that an answer can be written from."""
+"""Search for the assistant: the sections to write an answer from."""
 
 import re
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit, NextSection
 from search.models import Section
 from search.retrieval import answerability, links, parsing, selection
-from search.retrieval.index import build_hits
+from search.retrieval.page_search import build_hits
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import SELECTED_SCORE, ScoredSection
 from search.text import analysis
 
 MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
-NAMED_SCORE = 0.9  # the least score of a section whose heading is a name in the selected code
+NAMED_SCORE = 0.9  # the minimum score of a section whose heading is a name in the selected code
 MIN_SELECTION = 8  # characters of a selection that are enough to find its section
 MAX_CODE = 10_000  # characters of a selection in which names are looked for
 MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
 FOLLOWING = 3  # sections
-MIN_CORRECTED = 6  # characters of a word that a corrected spelling may match
+MIN_CORRECTED = 6  # characters; a shorter word with a corrected spelling does not show what a question is about
 
 # "What is this page about?", in the languages that sites are most often written in.
 _THIS_PAGE = re.compile(
@@ -71,13 +71,13 @@ def find_passages(
         chance = answerability.estimate_chance(plan.query, hits) if _is_about(plan, sections) else 0.0
         hits, sections = hits[:limit], sections[:limit]
         hits = _put_named_first(plan, _add_following(project, hits, sections), context)
-        if any(one.candidate.section_id in plan.selected for one in sections) or _is_explained(plan, hits):
+        if any(one.candidate.section_id in plan.selected for one in sections) or _is_answered_by_selection(plan, hits):
             chance = max(chance, SELECTED_SCORE)  # the question is about the documentation's own words
         return Passages(links.make_absolute(project, hits), chance, plan.indexed_at)
 
 
 def find_best(plan: SearchPlan, limit: int) -> tuple[list[Hit], list[ScoredSection]]:
-    """The passages, as hits with their texts and as scored sections. Belongs inside a snapshot."""
+    """The passages, as hits with their texts and as scored sections. Call it inside a database snapshot."""
     plan = replace(plan, is_for_answer=True)
     sections = selection.rank(plan, limit, per_page=limit if plan.only_current_page else 2)
     return _add_texts(build_hits(plan, sections), sections), sections
@@ -97,7 +97,7 @@ def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:
 
 def _put_named_first(plan: SearchPlan, hits: list[Hit], context: Sequence[str]) -> list[Hit]:
     """The hits, first those whose heading is a name from the selected code, then those whose text holds one."""
-    if not plan.query.of_context:
+    if not plan.query.is_about_context:
         return hits
     names = [name for value in context for name in analysis.code_names(value[:MAX_CODE])]
     wanted = {analysis.name_of(name) for name in names}
@@ -110,8 +110,8 @@ def _put_named_first(plan: SearchPlan, hits: list[Hit], context: Sequence[str]) 
     ]
 
 
-def _is_explained(plan: SearchPlan, hits: Sequence[Hit]) -> bool:
-    return plan.query.of_context and bool(hits) and hits[0].score >= SELECTED_SCORE
+def _is_answered_by_selection(plan: SearchPlan, hits: Sequence[Hit]) -> bool:
+    return plan.query.is_about_context and bool(hits) and hits[0].score >= SELECTED_SCORE
 
 
 def _find_selected(project: Project, path: str, context: Sequence[str]) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""A reader's search made ready for the index: what to look for, and what the reader prefers."""
+"""Prepare a reader's search: parse the query, and find out which language, version and page the reader prefers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from search.text.terms import Query, facet
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """A query as the index can answer it.
+    """A parsed query with all that a search of the index needs.
 
-    `local_index` is there for large projects only. `selected` holds ids of sections of the reader's page that the
-    question is about; with `only_current_page` nothing else answers it.
+    Only large projects have a `local_index`. `selected` holds the ids of sections of the reader's page that the
+    question is about. With `only_current_page` no other page may answer it.
     """
 
     project: Project
@@ -40,7 +40,7 @@ def plan_search(
     current_path: str = "",
     previous_questions: str = "",
 ) -> SearchPlan:
-    """Read a query as the index can answer it. Belongs inside one snapshot with the search itself.
+    """Parse a query with the words of the index. Call it in the same database snapshot as the search.
 
     Without a filter, readers prefer the language and version of the page that
     they are on, else the front page's language and the latest version.
@@ -51,7 +51,7 @@ def plan_search(
     facets = _required_facets(filters, version)
     query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions)
     page = _load_facets(project, current_path) if current_path else ("", "")
-    if page is None:  # the reader may be on an address that the page had before
+    if page is None:  # the reader may use an earlier address of the page
         current_path = page_of(project, current_path)
         page = _load_facets(project, current_path)
     page_language, page_version = page or ("", "")

@@ -10,13 +10,13 @@ from search.retrieval.plan import SearchPlan
 from search.retrieval.ranking import Candidate
 from search.text.terms import Query, facet
 
-CANDIDATES = 100  # that are compared with each other
-MORE_CANDIDATES = (400, 1600)  # looked at only where a few pages hold all of the first ones
-MAX_NAMESAKES = 20  # sections of the name that was typed, beside the likeliest
+CANDIDATES = 100  # sections that are compared with each other
+MORE_CANDIDATES = (400, 1600)  # fetched only where the first ones are all of a few pages
+MAX_NAMESAKES = 20  # sections whose name is the query, beside the likeliest
 MAX_OTHERS = 3  # further sections of a page that are kept with its best
 MIN_SHARE_OF_BEST = 0.6  # of the best score, for a further section of a page to be a result of its own
 MIN_EXACT_NAME = 12  # letters of a heading that nobody types by chance
-SELECTED_SCORE = 0.8  # the least score of a section that holds what the reader selected
+SELECTED_SCORE = 0.8  # the minimum score of a section that holds what the reader selected
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,14 @@ def _score(plan: SearchPlan, candidates: Sequence[Candidate]) -> list[ScoredSect
     if not plan.selected and not plan.is_for_answer:
         return scored
     return [
-        replace(section, score=max(section.score, SELECTED_SCORE)) if _is_meant(plan, section.candidate) else section
+        replace(section, score=max(section.score, SELECTED_SCORE))
+        if _is_exact_match(plan, section.candidate)
+        else section
         for section in scored
     ]
 
 
-def _is_meant(plan: SearchPlan, candidate: Candidate) -> bool:
+def _is_exact_match(plan: SearchPlan, candidate: Candidate) -> bool:
     """Whether a section holds what the reader selected, or one of its names is the question, word for word."""
     if candidate.section_id in plan.selected:
         return True
@@ -119,7 +121,7 @@ def _keep_one_kind(plan: SearchPlan, scored: Sequence[ScoredSection]) -> list[Sc
 
 
 def _select(scored: Sequence[ScoredSection], limit: int, per_page: int) -> list[ScoredSection]:
-    """The best sections; equal scores in the order of the site. With one of a page, it knows the page's others."""
+    """The best sections, equal scores in the order of the site. If `per_page` is 1, each has others of its page."""
     pages: dict[int, list[ScoredSection]] = {}
     best: list[ScoredSection] = []
     for section in sorted(scored, key=_order):

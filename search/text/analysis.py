@@ -1,8 +1,8 @@
 """Text to index terms, the same for every engine, so that ranking does not depend on one.
 
 A word becomes its stem. A code name becomes its parts and their joined form, so
-that `useChat`, `use chat` and `usechat` meet, and so do `--no-cache`, `no cache`
-and `nocache`. Chinese, Japanese and Korean become pairs of characters.
+that `useChat`, `use chat` and `usechat` match each other, and so do `--no-cache`,
+`no cache` and `nocache`. Chinese, Japanese and Korean become pairs of characters.
 """
 
 import functools
@@ -36,9 +36,9 @@ _STOP_WORDS = """
     used using versus vs want was way ways we were what when where which who why will with would you your"""
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
-# The commonest words of each language that `search.text.analysis` stems. A text speaks the one of whose words it has
-# most: counting them tells languages apart well from a sentence on (Grefenstette 1995, "Comparing two language
-# identification schemes").
+# The commonest words of each language that `search.text.analysis` stems. The language of a text is the one with most of
+# its words here: from one sentence on, counting them distinguishes languages well (Grefenstette 1995, "Comparing two
+# language identification schemes").
 _MOST_USED = {
     "en": "the of and to in is that it for on with as are this be by from or an at not have has you can your which "
     "when if will was does do its their than all each no only into a",
@@ -78,7 +78,7 @@ def _stemmer(language: str) -> "Stemmer.Stemmer | None":
 @functools.lru_cache(maxsize=100_000)
 def _stem_of(word: str, language: str) -> str:
     stemmer = _stemmer(language)
-    if language[:2].lower() in ("", "en"):  # other stemmers tell endings by their accents
+    if language[:2].lower() in ("", "en"):  # stemmers of other languages need the accents
         word = _plain(word)
     return _plain(stemmer.stemWord(word) if stemmer and word.isalpha() else word)
 
@@ -95,7 +95,7 @@ def words(text: str) -> list[str]:
 
 
 def pieces_of(word: str) -> list[tuple[int, int]]:
-    """Where the parts of a word or code name stand: runs of letters of one case, numbers, pairs of East Asian signs."""
+    """Spans of the parts of a word or code name: letters of one case, numbers, pairs of East Asian characters."""
     pieces: list[tuple[int, int]] = []
     position = 0
     for run in _EAST_ASIAN.finditer(word):
@@ -175,7 +175,7 @@ def name_of(text: str) -> str:
 
 
 def names_of(heading: str) -> list[str]:
-    """What a heading names: itself, and each code name or flag in it, without arguments, in full and by its end.
+    """The names in a heading: the whole heading, and each code name or flag, without arguments; also its last part.
 
     >>> names_of("fs.readFile(path[, options])")
     ['fsreadfilepathoptions', 'fsreadfile', 'readfile']
@@ -197,10 +197,10 @@ def code_names(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a query, without stop words, unless nothing else is left."""
+    """The words of a query without stop words; all words if only stop words are left."""
     return without_stop_words(text) or words(text)
 
 
 def without_stop_words(text: str) -> list[str]:
-    """The words of a text that are no stop words; perhaps none."""
+    """The words of a text that are not stop words. May be empty."""
     return [word for word in words(text) if word.lower() not in STOP_WORDS]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from markdown_it.token import Token
 
-from search.text.markdown.quotable import clean
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import anchor_and_heading, plain, text_of, words_of
 from search.text.markdown.reader import MAX_COLUMNS, columns_of, parse, source_of, top_level
-from search.text.markdown.visible import anchor_and_heading, plain, text_of, words_of
 
 MAX_WORDS = 400
 
@@ -70,7 +70,7 @@ def split(markdown: str, title: str = "") -> list[Part]:
 
 
 def _pieces(tokens: Sequence[Token], lines: list[str]) -> list[_Block]:
-    """A top-level block; a list, table or paragraph that is too long for a section comes in several."""
+    """A top-level block; a list, table or paragraph that is too long for a section is split into several."""
     block = _Block(source_of(tokens[0], lines), words_of(tokens))
     if not block.source:
         return []
@@ -106,7 +106,7 @@ def _rows(lines: list[str]) -> list[_Block]:
     for index, row in enumerate(rows):
         size += max(_size(row), columns)
         length += len(row)
-        # a head far longer than its rows is not repeated for each few of them
+        # a head far longer than its rows is not repeated for every few rows
         if (size > MAX_WORDS // 2 and length * 4 >= len(head[0])) or index == len(rows) - 1:
             group = "\n".join(head + rows[start : index + 1])
             groups.append(_Block(group, plain(group)))
@@ -115,7 +115,7 @@ def _rows(lines: list[str]) -> list[_Block]:
 
 
 def _size(source: str) -> int:
-    """The words of a block, or its table's cells where blanks do not set them apart."""
+    """The number of words of a block, or of a table's cells if these have no spaces between them."""
     return max(len(source.split()), source.count("|"))
 
 

@@ -1,4 +1,4 @@
-"""Entries that engines store and queries that they answer, both as ready terms. No database."""
+"""Entries that engines store and queries that engines run. Both hold index terms. No database."""
 
 import hashlib
 import math
@@ -13,7 +13,7 @@ class Entry:
 
     `heading` is the section's own, `trail` holds those above it. `about` is the
     page's description, keywords and path, for its first section only. `names` are
-    what it is called, each as one word: a heading, or the page's titles.
+    its heading, or the titles of its page, each written as one word.
     """
 
     section_id: int
@@ -34,17 +34,20 @@ class Entry:
 
 @dataclass(frozen=True)
 class Term:
-    """One word of a query: the index terms that match it, each with its certainty, and how rare it is."""
+    """One word of a query: the index terms that match it, each with its certainty, and the rarity of the word."""
 
     spellings: tuple[tuple[str, float], ...]
-    weight: float = 1.0  # 1 for a reader's word, less for what was only derived or taken from the context
+    weight: float = 1.0  # 1 for a reader's word; less for a word that was derived or comes from the context
     rarity: float = 1.0
-    word: str = ""  # as it was asked for
+    word: str = ""  # as the reader typed it
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What an engine looks for: sections with one of `needed`, ranked by all the `scored` terms with their rarity."""
+class EngineQuery:
+    """A query as an engine runs it: sections with one of the `needed` terms, ranked by the `scored` terms.
+
+    `scored` holds the rarity of each term.
+    """
 
     needed: frozenset[str]
     scored: Mapping[str, float]
@@ -52,19 +55,21 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Query:
-    """What to look for. `facets` are alternatives: a section needs one of each."""
+    """A parsed query. `facets` holds groups of facet terms: a section needs one term of each group."""
 
     terms: Sequence[Term]
     pairs: Sequence[tuple[str, str]] = ()  # terms that stand side by side
     facets: Sequence[Sequence[str]] = ()
     name: str = ""  # the whole text as one word
-    of_context: bool = False  # whether it is too short to stand alone, so that its context is searched for
-    asked: Sequence[Wanted] = ()  # what engines try in order: the rarer words, then every word
+    is_about_context: bool = False  # whether it is so short that its context is searched for
+    engine_queries: Sequence[EngineQuery] = ()  # run in order until one finds enough: the rarer words, then every word
 
     @property
     def common(self) -> frozenset[str]:
         """Index terms that nearly every section has, left out at first."""
-        return frozenset(self.asked[-1].scored.keys() - self.asked[0].scored.keys()) if self.asked else frozenset()
+        if not self.engine_queries:
+            return frozenset()
+        return frozenset(self.engine_queries[-1].scored.keys() - self.engine_queries[0].scored.keys())
 
     @cached_property
     def spellings(self) -> frozenset[str]:

@@ -17,7 +17,7 @@ MAX_COMPLETIONS = 8
 
 @dataclass
 class Vocabulary:
-    """Counts of one index: its sections, and in how many each term (stemmed) and form (as written) occurs."""
+    """Counts of one index: its sections, and how many of them hold each term (stemmed) and each form (as written)."""
 
     sections: int = 0
     terms: Counter[str] = field(default_factory=Counter)

@@ -15,14 +15,14 @@ from search.retrieval.ranking import Model
 from search.training.data import Collection, Query
 from search.training.regression import fit_logistic
 
-# Queries of other sets that each set is asked, by kind. It answers none of them.
+# Queries of other sets to run on each set, by kind. The set answers none of them.
 MAX_QUERIES = {"question": 400, "sentence": 100, "keyword": 60}
-KEYWORDS = 0.1  # weight of another set's keyword: this set may well have those one or two words, too
+KEYWORDS = 0.1  # weight of another set's keyword, since this set may have these one or two words, too
 
 
 @dataclass(frozen=True)
 class AnswerExample:
-    """A query asked of a set, and the features of its passages. `own` says whether it is a query of the set."""
+    """A query that was run on a set, and the features of its passages. `own` says whether it is a query of the set."""
 
     set: str
     kind: str
@@ -31,7 +31,7 @@ class AnswerExample:
 
 
 def select_queries(data: Collection, name: str) -> list[Query]:
-    """The queries to ask a set: its own, and some of the other sets."""
+    """The queries to run on a set: its own, and some of the other sets."""
     own = [query for query in data.queries_of(name) if not query.variant and query.kind in MAX_QUERIES]
     others = [query for query in data.judged if query.set != name and not query.variant and not query.filter]
     random.Random(name).shuffle(others)
@@ -64,7 +64,7 @@ def _compute_features(project: Project, query: Query) -> list[float]:
 
 
 def fit(examples: Sequence[AnswerExample]) -> ChanceModel:
-    """Logistic regression in which each kind of query counts the same, answered here or not."""
+    """Fit a logistic regression. Each kind of query has the same weight, own or foreign."""
     import numpy as np
 
     counts = Counter((one.kind, one.own) for one in examples)

@@ -12,8 +12,9 @@ from docsite.core.paths import normalize
 
 @dataclass(frozen=True)
 class Query:
-    """A query and the pages that answer it, with grades. `variant` says how it was derived from another query,
-    if it was; `source` says where the judgement comes from.
+    """A query and the pages that answer it, with grades.
+
+    `variant` says how it was derived from another query, if it was. `source` says where the judgement comes from.
     """
 
     id: str

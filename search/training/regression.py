@@ -11,7 +11,7 @@ from search.training.examples import Example
 PENALTY = 1.0  # ridge, on features of about 0..1
 PAGES = 40  # of each query
 ROUNDS = 3  # the best section of a page depends on the model, and the model on the best sections
-FIXED = {"current_page": 1.8, "outdated": -0.7}  # set by hand: no judged query shows them
+FIXED = {"current_page": 1.8, "outdated": -0.7}  # set by hand: the judged queries cannot teach them
 AGAINST = {"foreign"}  # counts against a page; query_length may do either, all others count for it
 EITHER = {"query_length"}
 START = {"relative": 5.0, "words": 1.0}
@@ -94,24 +94,24 @@ def _choose_best_sections(examples: Sequence[Example], model: Model) -> tuple[li
 
 
 def _fit_weights(rows: list[Any], right: list[float], weights: list[float]) -> Model:
-    """Logistic regression in which evidence never counts against a page: a feature with the wrong sign is left out."""
+    """Fit a logistic regression. Features whose weights get the wrong sign are left out, one after the other."""
     import numpy as np
 
     features, y, w = np.array(rows), np.array(right), np.array(weights)
     offset = features @ np.array([FIXED.get(name, 0.0) for name in NAMES])
-    kept = [number for number, name in enumerate(NAMES) if name not in FIXED]
+    fitted = [number for number, name in enumerate(NAMES) if name not in FIXED]
     while True:
-        intercept, *found = fit_logistic(features[:, kept], y, w, offset)
+        intercept, *found = fit_logistic(features[:, fitted], y, w, offset)
         wrong = [
             (-value if NAMES[number] in AGAINST else value, number)
-            for number, value in zip(kept, found, strict=True)
+            for number, value in zip(fitted, found, strict=True)
             if NAMES[number] not in EITHER
         ]
         worst, number = min(wrong)
         if worst >= 0:
             break
-        kept.remove(number)
-    weight = {NAMES[number]: round(float(value), 3) for number, value in zip(kept, found, strict=True)}
+        fitted.remove(number)
+    weight = {NAMES[number]: round(float(value), 3) for number, value in zip(fitted, found, strict=True)}
     return Model(round(float(intercept), 3), {name: value for name, value in (weight | FIXED).items() if value})
 
 

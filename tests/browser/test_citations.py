@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page
 
 from assistant.citations.citation_links import CitationChecker
 from search.hits import Hit
+from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import blocks
-from search.text.markdown.visible import plain
 from search.text.sections import split
 from tests.conftest import ROOT, Service, Tenant, question, wait_for
 

@@ -16,7 +16,7 @@ from docsite.core.tenants.models import Project
 from docsite.server.lifecycle import lifespan
 from search.models import Source
 from search.query_log import recording
-from search.stored import queue, scheduler
+from search.stored_sources import queue, scheduler
 from tests.conftest import wait_for
 
 State = Source.State
@@ -49,15 +49,15 @@ def serving(folder: str) -> None:
     assert good.outcome["added"] == 1
     assert good.wanted_at == good.finished_at + timedelta(days=1)
     killed = stored(folder)
-    wait_for(lambda: state_of(killed) == State.RUNNING and scheduler._scheduler.reader, "one to be read")
-    os.kill(scheduler._scheduler.reader.pid, signal.SIGKILL)
+    wait_for(lambda: state_of(killed) == State.RUNNING and scheduler._scheduler.worker, "one to be read")
+    os.kill(scheduler._scheduler.worker.pid, signal.SIGKILL)
     wait_for(lambda: state_of(killed) == State.FAILED, "the end to be noticed")
-    assert killed.error == "The process that read it ended without a word (status -9)."
+    assert killed.error == "The process that read it ended without a result (status -9)."
     left = stored(folder)
-    wait_for(lambda: state_of(left) == State.RUNNING and scheduler._scheduler.reader, "one to be read")
-    reader = scheduler._scheduler.reader
+    wait_for(lambda: state_of(left) == State.RUNNING and scheduler._scheduler.worker, "one to be read")
+    worker = scheduler._scheduler.worker
     scheduler.stop()
-    assert reader.poll() is not None
+    assert worker.poll() is not None
     assert state_of(left) == State.QUEUED
     assert left.wanted_at <= timezone.now()
     scheduler.start()
@@ -70,7 +70,7 @@ def dying(folder: str) -> None:
     scheduler.POLL_SECONDS = 0.02
     source = stored(folder)
     scheduler.start()
-    wait_for(lambda: state_of(source) == State.RUNNING and scheduler._scheduler.reader, "it to be read")
+    wait_for(lambda: state_of(source) == State.RUNNING and scheduler._scheduler.worker, "it to be read")
     os._exit(0)
 
 

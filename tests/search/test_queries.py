@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from search.models import SearchQuery
-from search.query_log import recording, settling
-from search.query_log.settling import AnsweredSearch
+from search.query_log import recording, search_as_you_type
+from search.query_log.search_as_you_type import AnsweredSearch
 from tests import scenarios
 from tests.conftest import PATIENCE, assert_error, visitor_secret, wait_for
 from tests.search import serving
@@ -109,7 +109,7 @@ def put(tenant, *steps: tuple[str, float]) -> None:
     """Store searches of one caller, at these seconds, each batch for itself."""
     for text, second in steps:
         at = timezone.now().replace(microsecond=0) - timedelta(minutes=1) + timedelta(seconds=second)
-        settling.store([AnsweredSearch(tenant.project.pk, tenant.project.pk, text, len(text), at)])
+        search_as_you_type.store([AnsweredSearch(tenant.project.pk, tenant.project.pk, text, len(text), at)])
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_batch_settles_as_its_steps_would(make_project):
     tenant, now = make_project(), timezone.now()
     pk = tenant.project.pk
     typed = ["c", "co", "con", "configure", "xyz"]
-    settling.store(
+    search_as_you_type.store(
         [AnsweredSearch(pk, pk, text, 1, now + timedelta(seconds=n / 10)) for n, text in enumerate(typed)][::-1]
     )
     assert texts(tenant) == ["configure", "xyz"]
@@ -148,7 +148,7 @@ def test_a_batch_settles_as_its_steps_would(make_project):
 
 def test_a_batch_that_waited_long_is_more_than_one_search(make_project):
     tenant, now = make_project(), timezone.now()
-    settling.store(
+    search_as_you_type.store(
         [AnsweredSearch(tenant.project.pk, 1, "install"[: 3 + n], 1, now + timedelta(seconds=6 * n)) for n in (0, 1)]
     )
     assert texts(tenant) == ["ins", "inst"]
@@ -259,7 +259,7 @@ def test_a_letter_that_arrives_after_the_click_adds_nothing(project):
         AnsweredSearch(project.project.pk, caller, "inst", 4, before),
         AnsweredSearch(project.project.pk, caller, "i", 1, before),
     ]
-    settling.store(late)
+    search_as_you_type.store(late)
     row = project.project.searches.get()
     assert (row.text, row.result_count, row.clicked_path) == ("install", None, "/install")
 

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from docsite.core.tenants.models import Project
 from search.models import Document
 from search.retrieval.ranking import FEATURES, MODEL, WEIGHTS_FILE
-from search.training import metrics, recipe, regression
+from search.training import metrics, regression, weights_file
 from tests.conftest import PATIENCE, ROOT
 
 SHIPPED = json.loads(WEIGHTS_FILE.read_text())
@@ -25,7 +25,7 @@ VERBS = ["create", "delete", "configure", "list", "rename"]
 
 def test_the_shipped_weights_fit_the_code():
     """Otherwise: `manage.py train DATA`."""
-    assert SHIPPED["recipe"]["fingerprint"] == recipe.fingerprint()
+    assert SHIPPED["recipe"]["fingerprint"] == weights_file.fingerprint()
     assert set(SHIPPED["weights"]) <= set(FEATURES)
     assert (SHIPPED["recipe"]["penalty"], SHIPPED["recipe"]["fixed"]) == (regression.PENALTY, sorted(regression.FIXED))
     assert {name: MODEL.weights[name] for name in regression.FIXED} == regression.FIXED
@@ -48,9 +48,9 @@ def test_the_recipe_names_the_data_and_the_quality():
 
 
 def test_code_that_ranks_otherwise_needs_another_training(monkeypatch):
-    before = recipe.fingerprint()
+    before = weights_file.fingerprint()
     monkeypatch.setattr("search.retrieval.ranking.SATURATION", 9.0)
-    assert recipe.fingerprint() != before
+    assert weights_file.fingerprint() != before
 
 
 def write(folder: Path, sets: int) -> Path:
@@ -95,7 +95,7 @@ def test_training_gives_the_same_file_again_and_touches_no_database(tmp_path):
     assert (tmp_path / "first.json").read_bytes() == (tmp_path / "second.json").read_bytes()
     assert (Document.every.count(), Project.objects.count()) == before
     made = json.loads((tmp_path / "first.json").read_text())
-    assert made["recipe"]["fingerprint"] == recipe.fingerprint()
+    assert made["recipe"]["fingerprint"] == weights_file.fingerprint()
     assert made["recipe"]["data"]["sets"] == ["set0", "set1", "set2"]
     assert made["recipe"]["data"]["queries"] == 90
     assert made["cross_validated"]["all"]["nDCG@10"] > 0.9

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.services
 # Files of tests whose result a database or a store of limits can change. Crashes, recounts and shards have databases
 # of their own, and are on PostgreSQL in test_analytics; answers that go on elsewhere are in test_two_processes.
 _STORED = (
-    "analytics/reports/test_asked",
+    "analytics/reports/test_question_exports",
     "analytics/counting/test_cells",
     "analytics/collecting/test_collecting",
     "analytics/counting/test_counting",
@@ -28,8 +28,8 @@ _STORED = (
     "search/indexing/test_generations",
     "search/indexing/test_ingest",
     "search/test_queries",
-    "search/stored/test_runs",
-    "search/stored/test_sources",
+    "search/stored_sources/test_runs",
+    "search/stored_sources/test_sources",
 )
 
 

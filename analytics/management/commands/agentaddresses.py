@@ -1,4 +1,4 @@
-"""`manage.py agentaddresses`: the addresses that operators publish for their agents."""
+"""`manage.py agentaddresses`: store the addresses that operators publish for their agents."""
 
 from pathlib import Path
 from typing import Any
@@ -16,38 +16,38 @@ _SECONDS = 20.0
 
 
 class Command(ServiceCommand):
-    """Keeps address files, by which views of agents are marked as verified or as claimed only."""
+    """Stores addresses of agents. Views of these agents are then marked as verified or as claimed only."""
 
     help = (
-        "Keep the addresses of an agent as its operator publishes them, a JSON file or its https address. From then on "
-        "views in its name are marked: verified when they come from there, else claimed only. No count changes. "
-        "Without arguments: what there is."
+        "Store the addresses of an agent from the JSON file that its operator publishes, or from its https address. "
+        "From then on, views in its name are marked as verified if they come from these addresses, else as claimed "
+        "only. No count changes. Without arguments, list the stored addresses."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """An agent and its file, or what to do with those that are there."""
+        """An agent and its file, or a change of the stored addresses."""
         parser.add_argument("agent", nargs="?", help="name of the agent, such as GPTBot")
         parser.add_argument("source", nargs="?", help="file or https address")
-        parser.add_argument("--refresh", action="store_true", help="read those from https addresses again")
-        parser.add_argument("--remove", action="store_true", help="forget the agent's addresses")
+        parser.add_argument("--refresh", action="store_true", help="download all https addresses again")
+        parser.add_argument("--remove", action="store_true", help="delete the agent's addresses")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Keep, refresh, remove or list."""
+        """Store, refresh, remove or list."""
         agent, source = options["agent"], options["source"]
         if options["refresh"]:
             self._refresh()
         elif agent and options["remove"]:
             removed, _ = AgentAddresses.objects.filter(agent__iexact=agent).delete()
-            self.stdout.write(f"{agent}: {'forgotten' if removed else 'there were none'}.")
+            self.stdout.write(f"{agent}: {'addresses deleted' if removed else 'it had no addresses'}.")
         elif agent and source:
-            self._keep(_find_name(agent), source)
+            self._store(_find_name(agent), source)
         elif agent or options["remove"]:
             raise CommandError("Name an agent and its file or https address, or an agent and --remove.")
         else:
             self._list()
         verification.invalidate()
 
-    def _keep(self, agent: str, source: str) -> None:
+    def _store(self, agent: str, source: str) -> None:
         networks = _load_ranges(source)
         AgentAddresses.objects.update_or_create(agent=agent, defaults={"networks": networks, "source": source})
         self.stdout.write(f"{agent}: {len(networks):,} ranges from {source}. Running processes follow within a minute.")
@@ -56,10 +56,10 @@ class Command(ServiceCommand):
         failed = 0
         for row in AgentAddresses.objects.filter(source__startswith="https://"):
             try:
-                self._keep(row.agent, row.source)
+                self._store(row.agent, row.source)
             except CommandError as failure:
                 failed += 1
-                self.stderr.write(self.style.WARNING(f"{row.agent}: {failure} The old ones stay."))
+                self.stderr.write(self.style.WARNING(f"{row.agent}: {failure} The old addresses stay."))
         if failed:
             raise CommandError(f"{failed} could not be read.")
 
@@ -71,20 +71,20 @@ class Command(ServiceCommand):
             )
         if not rows:
             self.stdout.write(
-                "No addresses are known, so no agent is verified. Operators publish them as JSON; for example:\n"
+                "No addresses are stored, so no agent is verified. Operators publish them as JSON; for example:\n"
                 "  manage.py agentaddresses GPTBot https://openai.com/gptbot.json"
             )
 
 
 def _find_name(agent: str) -> str:
-    """The agent's name as the rules spell it, or as it came in."""
+    """The agent's name as the rules spell it, or as stored views have it."""
     verdict = agents.classify(f"{agent}/1.0")
     if verdict.agent.lower() == agent.lower() and verdict.operator:
         return verdict.agent
     seen = AgentViews.objects.filter(agent__iexact=agent).values_list("agent", flat=True).first()
     if seen is None:
         raise CommandError(
-            f"No rule names an agent {agent}, and none of that name came in. See: manage.py classify '{agent}'"
+            f"No rule names an agent {agent}, and no view came from one. See: manage.py classify '{agent}'"
         )
     return seen
 
@@ -96,7 +96,7 @@ def _load_ranges(source: str) -> list[str]:
     except OSError as failure:
         raise CommandError(f"{source}: {failure.strerror}.") from None
     except UnicodeDecodeError:
-        raise CommandError(f"{source} is no text.") from None
+        raise CommandError(f"{source} is not a text file.") from None
     except ValueError as wrong:
         raise CommandError(f"{source} {wrong}.") from None
 

@@ -1,4 +1,4 @@
-"""`manage.py classify UA`: what a user agent is taken for, and why."""
+"""`manage.py classify UA`: print the class of a user agent, and why."""
 
 import json
 from typing import Any
@@ -10,35 +10,35 @@ from docsite.core.tenants.management.base import ServiceCommand
 
 _CLASSES = {
     "human": "a person",
-    "ai_user": "AI that fetches for somebody who asked",
+    "ai_user": "an AI assistant that fetches a page for a person",
     "ai_agent": "an AI agent",
     "ai_search": "a crawler for AI search",
     "ai_training": "a crawler for AI training",
     "search_crawler": "a search engine's crawler",
     "other_bot": "another bot",
-    "http_client": "an HTTP library, or no browser that the rules know",
+    "http_client": "an HTTP library, or an unknown client that is not a browser",
 }
 _SURFACES = {"html": "the page", "md": "the page as Markdown", "llms": "a list of pages for machines"}
 
 
 class Command(ServiceCommand):
-    """Says how a view by a client would be classed and counted. Needs no database."""
+    """Prints how a view of a client would be classified and counted. Needs no database."""
 
     help = (
-        "Say what a user agent is taken for, which rule decided, and what its views count as. "
-        "What it asked for matters, too: give the path and the Accept header of a request."
+        "Print the class of a user agent, the rule that decided, and what its views count as. "
+        "The requested format matters, too: give the path and the Accept header of a request."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The client, and what it asked for."""
+        """The client, and its request."""
         parser.add_argument("user_agent", metavar="UA", help='the User-Agent header; "" for none')
         parser.add_argument("--path", default="/", metavar="TEXT", help="path of the request; default: /")
         parser.add_argument("--accept", default="", metavar="TEXT", help="Accept header of the request")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Class, and explain."""
+        """Classify, and explain."""
         verdict = agents.classify(options["user_agent"])
         surface = agents.requested_format(options["path"], options["accept"])
         counted, because = _counted(verdict.client_class, surface)
@@ -68,11 +68,11 @@ class Command(ServiceCommand):
 def _counted(client_class: str, surface: str) -> tuple[str, str]:
     """Which count a view is in, for scripts and in words."""
     if client_class in ("ai_search", "ai_training"):
-        return "ai", "AI; in no count where the project counts only those who read for somebody"
+        return "ai", "AI; in no count if the project counts only clients that read for a person"
     if client_class in agents.AI_CLASSES:
         return "ai", "AI"
     if agents.is_markdown_fetch(client_class, surface):
-        return "ai", "AI: a Markdown fetch by a client that is no known crawler"
+        return "ai", "AI: a Markdown fetch by a client that is not a known crawler"
     if client_class == "human":
         return "human", "human"
-    return "", "in no count; it is shown among the clients of the report"
+    return "", "in no count; the report lists it among the clients"

@@ -1,4 +1,4 @@
-"""`manage.py exportvisitors DOMAIN`: a report whole, as CSV or JSON lines."""
+"""`manage.py exportvisitors DOMAIN`: write a whole report, as CSV or JSON lines."""
 
 import io
 import os
@@ -18,15 +18,15 @@ from docsite.core.tenants.management.base import ServiceCommand, find_project
 
 
 class Command(ServiceCommand):
-    """Writes the rows of the export, all of them, to standard output or into a file."""
+    """Writes all rows of the export to standard output or into a file."""
 
     help = (
         "Write the unique visitors of a project, site-wide and for each page, as CSV or JSON lines. "
-        "Dates are those of the API: YYYY-MM-DD (00:00 UTC) or an ISO 8601 date-time."
+        "Dates are written as in the API: YYYY-MM-DD (00:00 UTC) or an ISO 8601 date-time."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The project, the range, and what becomes of the rows."""
+        """The project, the range, and the output."""
         parser.add_argument("domain", help="domain of the project")
         parser.add_argument(
             "--from", dest="start", metavar="DATE", help="start, inclusive; default: 30 days before the end"
@@ -34,7 +34,7 @@ class Command(ServiceCommand):
         parser.add_argument("--to", dest="end", metavar="DATE", help="end, exclusive; default: tomorrow 00:00 UTC")
         parser.add_argument("--views", action="store_true", help="count page views instead of visitors")
         parser.add_argument("--format", choices=("csv", "jsonl"), default="csv", help="default: csv")
-        parser.add_argument("--output", type=Path, metavar="FILE", help="write into this file, whole or not at all")
+        parser.add_argument("--output", type=Path, metavar="FILE", help="write this file; on errors the old one stays")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Count and write."""
@@ -65,7 +65,7 @@ class Command(ServiceCommand):
         )
 
     def stream(self, lines: Iterator[str]) -> None:
-        """Print chunk by chunk, in UTF-8 whatever the locale. Who reads may stop when they have enough."""
+        """Print chunk by chunk, in UTF-8 whatever the locale. The reader of a pipe may stop early."""
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")
         try:

@@ -1,4 +1,4 @@
-"""`manage.py importlog DOMAIN FILE...`: the views that access logs tell of."""
+"""`manage.py importlog DOMAIN FILE...`: import page views from access logs."""
 
 import signal
 import time
@@ -21,13 +21,13 @@ SHOW_SECONDS = 3.0
 
 
 class Command(ServiceCommand):
-    """Imports logs and seals what they held, so that the reports are ready at its end."""
+    """Imports logs and counts their views, so that the reports are up to date at its end."""
 
     help = (
-        "Record the views that access logs tell of, agents and their Markdown included: combined and common format of "
-        "nginx and Apache, JSON lines, each also packed by gzip. Importing a log twice changes nothing; a log that was "
-        "stopped, killed or has grown since goes on where its last import ended. Import old logs before new ones: "
-        "several files are put in the order of their first views."
+        "Record the page views in access logs, also of agents and of Markdown. Reads the combined and common format of "
+        "nginx and Apache and JSON lines, also compressed with gzip. Importing a log twice changes nothing. If an "
+        "import was stopped, or the log has grown, it continues where the last import ended. Import old logs before "
+        "new ones; several files are sorted by their first views."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,18 +37,18 @@ class Command(ServiceCommand):
         parser.add_argument(
             "--again",
             action="store_true",
-            help="read from the beginning what was imported already: to correct a mistake, such as a missing allowed "
-            "origin. Views that are still known by their ids do not count twice",
+            help="import from the beginning again, to correct a mistake such as a missing allowed origin. Views whose "
+            "ids are still stored do not count twice",
         )
         parser.add_argument(
             "--without-people",
             dest="people",
             action="store_false",
-            help="leave out the views of people: where the view script counts them in their browsers",
+            help="leave out the views of people, if the view script counts them in their browsers",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import, seal, and say what to do next."""
+        """Import, count, and print what to do next."""
         project = find_project(options["domain"])
         self.people: bool = options["people"]
         self.again: bool = options["again"]
@@ -60,13 +60,13 @@ class Command(ServiceCommand):
                 self.import_file(project, path)
             self.finish(project)
         except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was read is still stored
-            raise CommandError("Stopped. Run it again to go on where it ended.", returncode=130) from None
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the views read so far are still stored
+            raise CommandError("Stopped. Run it again to continue where it ended.", returncode=130) from None
         except IntegrityError:
             raise CommandError(f"The project {project.domain} was deleted meanwhile.") from None
 
     def import_file(self, project: Project, path: Path | None) -> None:
-        """One log, and a line about it."""
+        """Import one log, and print a line about it."""
         name = str(path or "Standard input")
         self.began = self.shown_at = time.monotonic()
         try:
@@ -82,7 +82,7 @@ class Command(ServiceCommand):
                 f"{name}: ends too early or is damaged. What could be unpacked was imported; "
                 "import it again when it is whole."
             ) from None
-        except BrokenPipeError:  # nobody reads what is shown
+        except BrokenPipeError:  # nobody reads the output
             raise
         except OSError as failure:
             raise CommandError(f"{name}: {failure.strerror}.") from None
@@ -90,18 +90,18 @@ class Command(ServiceCommand):
         self.show(f"{name}: {_describe(summary)}")
 
     def finish(self, project: Project) -> None:
-        """Seal, and tell where the views are now."""
+        """Count the new views, and print where to see them."""
         sealer.seal(timeout=float("inf"))
         first = min((summary.first for summary in self.summaries if summary.first), default=None)
         last = max((summary.last for summary in self.summaries if summary.last), default=None)
         if first and last:
             report = reverse("admin:analytics_visitors", args=[project.domain])
             dates = f"--from {first:%Y-%m-%d} --to {last + timedelta(days=1):%Y-%m-%d}"
-            self.show(f"The reports hold them: manage.py exportvisitors {project.domain} {dates}")
+            self.show(f"See the reports: manage.py exportvisitors {project.domain} {dates}")
             self.show(f"In the admin: {report}")
 
     def progress(self, summary: ImportSummary) -> None:
-        """A line every few seconds."""
+        """Print a line every few seconds."""
         now = time.monotonic()
         if now > self.shown_at + SHOW_SECONDS:
             self.shown_at = now
@@ -109,7 +109,7 @@ class Command(ServiceCommand):
             self.show(f"  {share}{summary.lines:,} lines ({summary.lines / (now - self.began):,.0f} lines/s)")
 
     def show(self, line: str) -> None:
-        """A line, at once even where it is not a terminal that reads it."""
+        """Print a line, at once even if the output is not a terminal."""
         self.stdout.write(line)
         self.stdout.flush()
 
@@ -139,7 +139,7 @@ def _paths(names: list[str], project: Project) -> list[Path | None]:
 
 
 def _describe(summary: ImportSummary) -> str:
-    """What became of the lines."""
+    """A sentence with the result of an import."""
     left = " Its last line has no end yet and is left for the next import." if summary.has_partial_line else ""
     if not summary.lines:
         nothing = "nothing new since the last import (--again reads it from its beginning)"

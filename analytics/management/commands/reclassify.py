@@ -1,4 +1,4 @@
-"""`manage.py reclassify`: count views anew by today's rules."""
+"""`manage.py reclassify`: classify stored views again by the current rules."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from docsite.core.tenants.models import Project
 
 
 class Command(ServiceCommand):
-    """Classes views again after an upgrade that brought new rules."""
+    """Classifies views again after an upgrade with new rules."""
 
     help = (
-        "Class the views that are not people's again, by the rules of this version, and put the counts right. Only "
-        "single views can be, which are kept for RAW_VIEW_DAYS; people's user agents are not kept. Run it after an "
-        "upgrade that says so. It may be interrupted and started again, while the service runs."
+        "Classify the views of clients other than people again by the rules of this version, and correct the counts. "
+        "This works for single views, which are kept for RAW_VIEW_DAYS. Run it after an upgrade whose notes ask for "
+        "it. You can interrupt it and start it again, and the service may run meanwhile."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,7 +26,7 @@ class Command(ServiceCommand):
         parser.add_argument("domain", nargs="?", help="domain of the project; default: all projects")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count anew, and say what has moved."""
+        """Classify again, and print what has changed."""
         projects = [find_project(options["domain"])] if options["domain"] else Project.objects.all()
         labels = dict(PageView.Class.choices)
         for project in projects:

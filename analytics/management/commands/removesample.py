@@ -1,4 +1,4 @@
-"""`manage.py removesample DOMAIN`: take the demo's made-up views out of every count."""
+"""`manage.py removesample DOMAIN`: remove the demo's invented views from every count."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from docsite.core.tenants.management.base import ServiceCommand, find_project
 
 
 class Command(ServiceCommand):
-    """Removes what `manage.py demo` made up, and leaves what readers did."""
+    """Removes the views that `manage.py demo` invented. Views of readers stay."""
 
     help = "Remove the sample views of a project from its reports, exports and counts. Real views stay."
 
@@ -19,8 +19,8 @@ class Command(ServiceCommand):
         parser.add_argument("domain", help="domain of the project")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Remove, and say how many there were."""
+        """Remove them, and print their number."""
         project = find_project(options["domain"])
         removed = recount.remove_sample(project, ProgressLine(self.stdout, "  removed", "visitors"))
         self.stdout.write(f"{removed:,} sample views removed." if removed else "There are no sample views.")
-        self.stdout.write(f"What is left: /admin/analytics/pageview/visitors/{project.domain}")
+        self.stdout.write(f"See the report: /admin/analytics/pageview/visitors/{project.domain}")

@@ -1,4 +1,4 @@
-"""`manage.py seal`: count the views that came since, now or all the time; and split that work."""
+"""`manage.py seal`: count new views into cells, once or continuously; or change the number of shards."""
 
 import signal
 import time
@@ -17,29 +17,29 @@ SHOW_SECONDS = 1.0
 
 
 class Stopped(Exception):
-    """SIGINT or SIGTERM came, and the step at hand is done."""
+    """SIGINT or SIGTERM came, and the current step is done."""
 
 
 class Command(ServiceCommand):
-    """Seals as the service itself does beside serving, for owners who want a process of its own for it."""
+    """Seals as a serving process does, for owners who want a separate process for it."""
 
     help = (
-        "Seal the views that came since: put them into the cells that reports read. Every process that serves does "
-        "so by itself; this does it now, or in processes of its own."
+        "Seal new views: count them into the cells that reports read. Every serving process does this by itself. This "
+        "command does it now, or in a separate process."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Whether to go on, and how many may work at once."""
-        parser.add_argument("--watch", action="store_true", help="go on, and sweep once a day, until SIGINT or SIGTERM")
+        """Whether to continue, and the number of shards."""
+        parser.add_argument("--watch", action="store_true", help="continue until SIGINT or SIGTERM; sweep once a day")
         parser.add_argument(
             "--shards",
             type=int,
             choices=shards.SHARD_COUNTS,
-            help="into how many shards to split visitors: as many processes can seal at once",
+            help="the number of shards: as many processes can seal at once",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Seal, and say what was done."""
+        """Seal, and print what was done."""
         self.began = self.shown_at = time.monotonic()
         self.views = 0
         self.stopped = False
@@ -52,7 +52,7 @@ class Command(ServiceCommand):
             if options["shards"]:
                 self.split(options["shards"])
             elif not options["watch"]:
-                self.show("Keep it so: manage.py seal --watch")
+                self.show("To seal continuously: manage.py seal --watch")
             if options["watch"]:
                 self.watch()
         except Stopped:
@@ -64,28 +64,28 @@ class Command(ServiceCommand):
         if before == number:
             self.show(f"Visitors are in {_shards(number)} already.")
         else:
-            self.show(f"Visitors are in {_shards(number)} now, before in {before}. Counts are the same.")
+            self.show(f"Visitors are in {_shards(number)} now. There were {before} before. Counts stay the same.")
         if number > 1:
             self.show(f"Seal in up to {number} processes at once, each: manage.py seal --watch")
         else:
-            self.show("One process seals at a time. Nothing else to do: those that serve do it by themselves.")
+            self.show("One process seals at a time. There is nothing else to do: serving processes seal by themselves.")
 
     def watch(self) -> None:
         """Seal and sweep until told to stop."""
         number = Seal.objects.count()
         self.show(f"Sealing {_shards(number)} every {WATCH_SECONDS:g} s until Ctrl-C or SIGTERM.")
-        self.shown_at = float("inf")  # a log of years needs no line for each step
+        self.shown_at = float("inf")  # no line for each step: the log would grow for years
         while True:
             self.rest()
             close_old_connections()
             try:
                 sealer.seal(timeout=WATCH_SECONDS, progress=self.progress)
                 sweeper.sweep()
-            except (OperationalError, InterfaceError) as failure:  # it restarts, say
+            except (OperationalError, InterfaceError) as failure:  # for example during a restart of the database
                 self.stderr.write(self.style.WARNING(f"The database cannot be used: {' '.join(str(failure).split())}"))
 
     def rest(self) -> None:
-        """Wait until it is time again."""
+        """Wait WATCH_SECONDS, or raise Stopped."""
         until = time.monotonic() + WATCH_SECONDS
         while time.monotonic() < until:
             if self.stopped:
@@ -93,7 +93,7 @@ class Command(ServiceCommand):
             time.sleep(0.1)
 
     def progress(self, views: int) -> None:
-        """After each step: tell how it goes, and end here when told to."""
+        """After each step: print the progress, or raise Stopped after a signal."""
         self.views += views
         if self.stopped:
             raise Stopped
@@ -102,16 +102,16 @@ class Command(ServiceCommand):
             self.show(f"  {self.describe_progress()}")
 
     def describe_progress(self) -> str:
-        """How many views so far, and how fast."""
+        """The number of views so far, and the speed."""
         seconds = time.monotonic() - self.began
         return f"{self.views:,} views in {seconds:.1f} s ({self.views / seconds:,.0f} views/s)"
 
     def stop(self, number: int, frame: FrameType | None) -> None:
-        """End after the step at hand."""
+        """End after the current step."""
         self.stopped = True
 
     def show(self, line: str) -> None:
-        """A line, at once even where it is not a terminal that reads it."""
+        """Print a line, at once even if the output is not a terminal."""
         self.stdout.write(line)
         self.stdout.flush()
 

@@ -18,7 +18,7 @@ from search.indexing.outcome import IngestRefused, Summary
 from search.models import Source
 from search.sources import generators
 from search.sources.registry import read
-from search.stored import queue, runs
+from search.stored_sources import queue, runs
 
 OPTIONS = ("generator", "under", "version", "language")
 MAX_SKIPPED = 20  # that are listed; --json has them all
@@ -30,8 +30,8 @@ class Command(ServiceCommand):
 
     help = (
         "Read documentation into a project's index: a folder, an archive, an OpenAPI document, an llms.txt, or an "
-        "https:// address of one of these or of a site. Unchanged pages are skipped, vanished ones go. With --name "
-        "the source is stored, beside the project's others; without SOURCE what is stored is read again."
+        "https:// address of one of these or of a site. Unchanged pages are skipped, and removed pages leave the "
+        "index. With --name the source is stored. Without SOURCE all stored sources are read again."
     )
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
@@ -42,12 +42,16 @@ class Command(ServiceCommand):
         """The project, the source, and what its pages do not say themselves."""
         parser.add_argument("domain", help="domain of the project")
         parser.add_argument("source", nargs="?", default="", help="folder, archive, file, or https:// address")
-        parser.add_argument("--name", default="", help="store the source under this name, or read the one of this name")
+        parser.add_argument(
+            "--name",
+            default="",
+            help="store the source under this name; without SOURCE, read the stored source of this name",
+        )
         parser.add_argument("--manifest", type=Path, help="JSON-lines file that names the pages of a folder")
         parser.add_argument("--generator", choices=("", *generators.NAMES), help="what renders the site")
-        parser.add_argument("--under", help="where its pages begin, such as /api")
-        parser.add_argument("--version", help="of pages that name none")
-        parser.add_argument("--language", help="of pages that name none")
+        parser.add_argument("--under", help="path below which its pages are, such as /api")
+        parser.add_argument("--version", help="for pages that name none")
+        parser.add_argument("--language", help="for pages that name none")
         parser.add_argument(
             "--strict", action="store_true", help="keep the old index when a golden question fails that did not before"
         )

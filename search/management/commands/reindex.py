@@ -1,4 +1,4 @@
-"""`manage.py reindex [DOMAIN]`: build the index anew from the pages that were ingested."""
+"""`manage.py reindex [DOMAIN]`: build the index again from the stored pages."""
 
 from typing import Any
 
@@ -12,9 +12,11 @@ from search.indexing.outcome import IngestSuperseded
 
 
 class Command(ServiceCommand):
-    """Indexes stored pages again and swaps the new index in; readers notice nothing."""
+    """Indexes the stored pages again, and swaps the new index in. Readers notice nothing."""
 
-    help = "Index the stored pages anew, of one project or of all. `migrate` does it where a new release needs it."
+    help = (
+        "Index the stored pages of one project or of all projects again. `migrate` does it when a new release needs it."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The project."""
@@ -35,7 +37,7 @@ class Command(ServiceCommand):
                 self.stderr.write(self.style.WARNING(f"  {warning.sentence}"))
             pages, parts = summary.changed, summary.sections
             counts = f"{pages} page{pluralize(pages)}, {parts} section{pluralize(parts)}"
-            self.stdout.write(f"{project.domain}: {counts} indexed anew")
+            self.stdout.write(f"{project.domain}: {counts} indexed again")
 
     def show(self, line: str) -> None:
         """Print a line of progress."""

@@ -1,4 +1,4 @@
-"""`manage.py search DOMAIN QUERY`: what a reader would find, and why."""
+"""`manage.py search DOMAIN QUERY`: print what a reader would find, and why."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ MAX_LIMIT = 50
 
 
 class Command(ServiceCommand):
-    """Prints the hits of a query with their scores, and with --explain what the scores are made of."""
+    """Prints the hits of a query with their scores; with --explain also the parts of each score."""
 
     help = "Search a project's documentation from the command line."
 
@@ -27,13 +27,17 @@ class Command(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """The project, the query, and what narrows it."""
         parser.add_argument("domain", help="domain of the project")
-        parser.add_argument("query", help="what a reader would type; a space at its end says that the word is whole")
+        parser.add_argument(
+            "query", help="what a reader would type; a space at its end means that the last word is complete"
+        )
         parser.add_argument("--limit", type=int, default=10, help=f"how many pages, 1 to {MAX_LIMIT}")
         parser.add_argument("--version", help="only this version, or latest")
         parser.add_argument("--language", help="only this language")
         parser.add_argument("--tag", help="only pages with this tag")
         parser.add_argument("--page", default="", help="the page that the reader is on: a path or an address")
-        parser.add_argument("--explain", action="store_true", help="how the query was read, what scores are made of")
+        parser.add_argument(
+            "--explain", action="store_true", help="show how the query was parsed, and the parts of each score"
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object, with the explanation")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -62,11 +66,11 @@ class Command(ServiceCommand):
         if not explanation["hits"]:
             self.stdout.write(f"Nothing found. {explanation['advice']}")
         elif not options["explain"]:
-            self.stdout.write("What the scores are made of: --explain")
+            self.stdout.write("To see the parts of the scores: --explain")
 
 
 def _format_query(explanation: dict[str, Any]) -> Iterator[str]:
-    """Lines that say how the query was read."""
+    """Lines that show how the query was parsed."""
     for term in explanation["terms"]:
         spellings = ", ".join(
             f"{one['term']}{'' if one['sure'] == 1 else ' ' + format(one['sure'], 'g')} ({one['sections']})"
@@ -75,13 +79,13 @@ def _format_query(explanation: dict[str, Any]) -> Iterator[str]:
         counts = "" if term["weight"] == 1 else f", counts {term['weight']:g}"
         yield f"{term['word']:<16} {term['how']}{counts}, rarity {term['rarity']:.2f}: {spellings}"
     if explanation["ignored"]:
-        yield f"left out, as words of every sentence: {' '.join(explanation['ignored'])}"
+        yield f"left out, because they are stop words: {' '.join(explanation['ignored'])}"
     if explanation["common"]:
-        yield f"not looked for, as nearly every section has them: {' '.join(explanation['common'])}"
+        yield f"not searched for, because nearly every section has them: {' '.join(explanation['common'])}"
     if explanation["filter"]:
         yield "only " + ", ".join(f"{kind} {value}" for kind, value in explanation["filter"].items())
     if preferred := [f"{kind} {value}" for kind, value in explanation["preferred"].items() if value]:
-        yield f"rather {', '.join(preferred)}"
+        yield f"preferred: {', '.join(preferred)}"
     compared, pages = explanation["candidates"], explanation["pages"]
     what = f"{compared} section{pluralize(compared)} of {pages} page{pluralize(pages)}"
     yield f"{what} {pluralize(compared, 'was,were')} compared"

@@ -1,4 +1,4 @@
-"""`manage.py train DATA`: make the weights of the ranking from judged queries."""
+"""`manage.py train DATA`: train the weights of the ranking with judged queries."""
 
 import tempfile
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from search.indexing.ingest import ingest
 from search.retrieval import answerability, ranking
 from search.retrieval.answerability import ChanceModel
 from search.sources.markdown.folder import read_manifest
-from search.training import answers, data, examples, recipe, regression
+from search.training import answers, data, examples, regression, weights_file
 
 
 @contextmanager
@@ -44,7 +44,7 @@ class Command(ServiceCommand):
     """Trains on all sets, and prints the quality of models on a set that they were not trained on."""
 
     help = (
-        "Make the ranking's weights from judged queries: a folder with queries.jsonl, identifiers.jsonl and "
+        "Train the ranking's weights with judged queries: a folder with queries.jsonl, identifiers.jsonl and "
         "corpora/NAME.tar.gz (pages and their manifest.jsonl). Works in a database of its own."
     )
 
@@ -99,7 +99,7 @@ class Command(ServiceCommand):
             self.stdout.write(f"  {name:12}" + "  ".join(f"{measure} {value:.3f}" for measure, value in row.items()))
         model = regression.fit([example for name in own for example in (*own[name], *foreign[name])])
         chance, refused = self.answers(judged, held_out)
-        output.write_text(recipe.render(model, chance, judged, figures, refused, source))
+        output.write_text(weights_file.render(model, chance, judged, figures, refused, source))
         self.stdout.write(f"Written to {output}. Compare: make bench-search DATA={source}")
 
     def answers(

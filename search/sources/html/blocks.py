@@ -10,8 +10,8 @@ from selectolax.lexbor import LexborNode
 from search.sources.html.code import code_block
 from search.sources.html.inline import Inline, get_tex
 from search.sources.html.table import is_data_table, render_table
-from search.text.markdown.quotable import clean
-from search.text.markdown.visible import anchor_and_heading, plain, slug
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import anchor_and_heading, plain, slug
 from search.text.markdown.writer import escape_text
 
 _MAX_DEPTH = 60  # levels of nested blocks; deeper ones become plain text

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from search.sources.markdown.mdx_tags import STRING_EXPRESSION, Scanner, Tag
-from search.text.markdown.quotable import APART, ELEMENTS, cut, width
+from search.text.markdown.cleaning import BLOCK_ELEMENTS, ELEMENTS, cut, width
 from search.text.markdown.reader import fences, headings
 
 MAX_SEARCHES = 20  # for fences again, after a fence inside a comment made them wrong
@@ -22,7 +22,7 @@ _SPECIAL = re.compile(r"[<{`\\$\n]")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s+|$)")
 _CODE_NAME = re.compile(r"(?=\S*[_./(*$-])[^\s`]+")
 
-_INLINE_COMPONENTS = (ELEMENTS - APART) | {
+_INLINE_COMPONENTS = (ELEMENTS - BLOCK_ELEMENTS) | {
     "badge",
     "br",
     "chip",

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
+from search.text.markdown.cleaning import ELEMENTS
 from search.text.markdown.links import CodeSpans
-from search.text.markdown.quotable import ELEMENTS
 
 MAX_SPAN = 5_000  # characters of a code span
 STRING_EXPRESSION = re.compile(r"\{\s*(?:\"([^\"\\]*)\"|'([^'\\]*)'|`([^`\\$]*)`)\s*\}")

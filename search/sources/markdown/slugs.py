@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, unquote
 
-from search.text.markdown.quotable import clean
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import anchor_and_heading, plain, slug
 from search.text.markdown.reader import headings
-from search.text.markdown.visible import anchor_and_heading, plain, slug
 
 _CLOSING_MARKS = re.compile(r"[ \t]+#+$")
 _HEADING_WITH_ID = re.compile(

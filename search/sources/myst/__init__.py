@@ -13,7 +13,7 @@ from search.sources.rst.directives import VERBATIM
 from search.sources.rst.includes import MAX_CODE, read_text, select_lines
 from search.sources.rst.scope import MAX_INCLUDES, PageTooComplex, Scope
 from search.sources.rst.site import MAX_MARKDOWN, MAX_PARSED, Site
-from search.text.markdown.visible import slug
+from search.text.markdown.plain_text import slug
 
 _FENCE = re.compile(r"(\s*)(`{3,}|~{3,}|:{3,})\s*(?:\{([\w:+.-]+)\})?\s*(.*)$")
 _OPTION = re.compile(r"\s*:?([\w-]+):(?:\s+(.*))?$")

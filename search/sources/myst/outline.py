@@ -6,7 +6,7 @@ from collections import Counter
 from docutils import nodes
 
 from search.sources.rst.site import MAX_TITLE, Target
-from search.text.markdown.visible import plain, slug
+from search.text.markdown.plain_text import plain, slug
 
 LABEL = re.compile(r"\(([^()\n]{1,200})\)=\s*$")
 UNDERLINE = re.compile(r"(=+|-+)\s*$")

@@ -7,8 +7,8 @@ from docutils import nodes
 
 from search.sources.rst.scope import PageTooComplex
 from search.sources.rst.site import MAX_MARKDOWN
+from search.text.markdown.plain_text import slug
 from search.text.markdown.reader import fence
-from search.text.markdown.visible import slug
 from search.text.markdown.writer import code_span, escape_line_start, escape_text
 
 _HIDDEN = (nodes.Invisible, nodes.raw, nodes.colspec, nodes.decoration)

@@ -18,7 +18,7 @@ from search.sources.web.fetch import LARGE, PAGE, Fetcher, parse_site, printable
 from search.sources.web.markdown_page import build_page, get_page_address
 from search.sources.web.visits import HTML, MARKDOWN, Visitor
 from search.text.markdown.links import links
-from search.text.markdown.visible import anchor_and_heading
+from search.text.markdown.plain_text import anchor_and_heading
 
 _NAMES = ("llms.txt", "llms-full.txt")
 _LLMS_FILE = re.compile(r"/llms(?:-\w+)*\.txt$")

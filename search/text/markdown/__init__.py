@@ -1,8 +1,8 @@
 """The one reader of Markdown, on markdown-it's tokens. Its modules, and what others import from them:
 
 - `reader`: `parse`, `blocks`, `headings`, `title_of`, `fences`, `is_code`, and `fence` to write one
-- `quotable`: `clean`, which makes a site's Markdown plain
-- `visible`: `plain` and `inline_text` for the words, `slug` and `anchor_and_heading` for anchors
+- `cleaning`: `clean`, which makes a site's Markdown plain
+- `plain_text`: `plain` and `inline_text` for the words, `slug` and `anchor_and_heading` for anchors
 - `writer`: `escape_text`, `escape_line_start` and `code_span` to write Markdown
 - `links`: `links` and `CodeSpans`
 - `dialects`: the block rules for what generators of sites add; `reader` uses them

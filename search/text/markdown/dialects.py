@@ -1,4 +1,4 @@
-"""Block rules for what the generators of documentation sites add to Markdown.
+"""Block rules for the Markdown extensions of documentation generators.
 
 - `indented`: `!!! note "Title"`, `??? tip` and `=== "Tab"` with the indented text below (Python-Markdown, Material for
   MkDocs); `[^1]: Note` and `: Meaning` with theirs (footnotes, definition lists)
@@ -7,7 +7,7 @@
 - `hidden`: `<!--`, `<script>`, `<style>` and `<svg>` over several lines
 
 An `indented` token opens and closes, and holds blocks; the others stand alone. `info` has the title as Markdown, and
-`content` of a `hidden` token the text that stands on its lines before and behind what is hidden.
+`content` of a `hidden` token has the text before and after the hidden part on its first and last line.
 """
 
 import re
@@ -124,7 +124,7 @@ def _comment(state: StateBlock, start: int, end: int, silent: bool, line: str) -
     opened = 0 if element else shown.find("<!--", shown.rfind("-->") + 1)
     if opened < 0 or (element and closing in line.lower()):
         return False
-    if f"{closing} {end}" in state.env:  # looked for in vain before
+    if f"{closing} {end}" in state.env:  # an earlier search found no end
         return False
     for last in range(start + 1, end):
         text = _text(state, last)

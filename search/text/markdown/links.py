@@ -1,4 +1,4 @@
-"""Where links and code spans stand in some Markdown."""
+"""Find the positions of links and code spans in some Markdown."""
 
 import re
 from bisect import bisect_left
@@ -64,10 +64,10 @@ def links(source: str) -> Iterator[Link]:
 
 
 def _links_within(source: str, start: int, end: int) -> Iterator[Link]:
-    """The links of one piece, in one pass: brackets are put on a stack, code spans are passed over."""
+    """The links of one piece, in one pass, with a stack of open brackets. Code spans are skipped."""
     spans: CodeSpans | None = None
     opened: list[re.Match[str]] = []
-    around = 0  # how many of these stand around a link already, so that they open no other
+    around = 0  # how many open brackets enclose a link already, so that they open no other
     at = start
     while mark := _MARK.search(source, at, end):
         at = mark.end()
@@ -86,5 +86,5 @@ def _links_within(source: str, start: int, end: int) -> Iterator[Link]:
                 yield Link(first.start(), first.end(), mark.start(), at, target, is_image)
                 around = around if is_image else len(opened)
             else:
-                at = mark.start() + 1  # what stands in the parentheses is text
+                at = mark.start() + 1  # the parentheses hold text
             around = min(around, len(opened))

@@ -10,11 +10,11 @@ from markdown_it.token import Token
 
 from search.text.markdown.dialects import add_dialects
 
-MAX_CELLS = 20_000  # of a table that is parsed; a larger one is taken line by line
+MAX_CELLS = 20_000  # of a table; the cells of a larger one are not parsed
 MAX_COLUMNS = 200
-MAX_PARAGRAPH = 20_000  # characters that are looked into; more is data, not prose
-MAX_HEADING = 1000  # characters; a longer line could take long to look into
-_HEADING = re.compile(r"(?m)^[^\S\n]*(?:#{1,6}[^\S\n]|(?:=+|-+)[^\S\n]*$)")  # on what may be one
+MAX_PARAGRAPH = 20_000  # characters; a longer paragraph is data, and its inline markup is not parsed
+MAX_HEADING = 1000  # characters; a longer line could take long to parse
+_HEADING = re.compile(r"(?m)^[^\S\n]*(?:#{1,6}[^\S\n]|(?:=+|-+)[^\S\n]*$)")  # matches any line that may be one
 _TITLE = re.compile(r"(?m)^ {0,3}(?:#[ \t]+\S.*|=+[ \t]*)$")
 _LINE_END = re.compile(r"\r\n?|\n")
 
@@ -40,7 +40,7 @@ def _block_parser(table_rule: Callable[[StateBlock, int, int, bool], bool]) -> M
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A table, or one `rows` token for a table so large that a token for each cell would cost too much."""
+    """A table. If it is so large that a token for each cell would cost too much, it is one `rows` token."""
     if silent or not table(state, start, end, True):
         return silent and table(state, start, end, True)
     columns = columns_of(state.getLines(start, start + 1, 0, False))
@@ -51,7 +51,7 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _rows(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A table as one `rows` token, for a reader who does not need its cells."""
+    """A table as one `rows` token, for callers that do not need its cells."""
     found = table(state, start, end, True)
     return found and (silent or _push_rows(state, start, _end_of_rows(state, start, end)))
 
@@ -75,7 +75,7 @@ def _push_rows(state: StateBlock, start: int, end: int) -> bool:
 
 
 def _deep_paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A paragraph that a fence may interrupt however far it is indented: in CommonMark that would go on with it."""
+    """A paragraph that a fence may interrupt at any indentation. In CommonMark an indented fence continues it."""
     stops = state.md.block.ruler.getRules("paragraph")
     before, state.parentType = state.parentType, "paragraph"
     last = start + 1
@@ -184,7 +184,7 @@ def fenced_lines(source: str, is_mdx: bool = False) -> set[int]:
 
 
 def prose(source: str) -> Iterator[tuple[int, int]]:
-    """Where the paragraphs, headings and rows of tables stand in plain Markdown: pieces that no link reaches over."""
+    """The spans of paragraphs, headings and table rows in plain Markdown. No link crosses their borders."""
     starts = [0, *(end.end() for end in _LINE_END.finditer(source)), len(source)]
     for token in parse(source):
         if not token.map:

@@ -218,7 +218,7 @@ def test_the_command_explains() -> None:
         "operator   OpenAI\n"
         f"rule       name: GPTBot (rules {VERSION})\n"
         "surface    html: the page\n"
-        "counts as  AI; in no count where the project counts only those who read for somebody\n"
+        "counts as  AI; in no count if the project counts only clients that read for a person\n"
     )
 
 

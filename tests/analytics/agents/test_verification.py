@@ -67,21 +67,21 @@ def test_agents_are_marked_by_where_they_come_from(make_project, file):
     ]
     assert gptbot.verified == {"": 1, "yes": 3, "no": 3}
     assert "4 ranges" in run("agentaddresses")
-    assert "forgotten" in run("agentaddresses", "GPTBot", "--remove")
+    assert "deleted" in run("agentaddresses", "GPTBot", "--remove")
     assert marks(project, ("192.0.2.127", GPTBOT))[-1] == ""
 
 
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
+        ("", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ("{}", 'must hold a list "prefixes"'),
         ('{"prefixes": []}', 'must hold a list "prefixes"'),
-        ('{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv4Prefix": "x"}]}', "prefixes[1] is no CIDR range"),
-        ('{"prefixes": [{}]}', "prefixes[0] is no CIDR range"),
-        ('{"prefixes": [1]}', "prefixes[0] is no CIDR range"),
-        ('["0.0.0.0/0"]', "prefixes[0] holds every address"),
+        ('{"prefixes": [{"ipv4Prefix": "192.0.2.0/24"}, {"ipv4Prefix": "x"}]}', "prefixes[1] is not a CIDR range"),
+        ('{"prefixes": [{}]}', "prefixes[0] is not a CIDR range"),
+        ('{"prefixes": [1]}', "prefixes[0] is not a CIDR range"),
+        ('["0.0.0.0/0"]', "prefixes[0] covers every address"),
     ],
 )
 def test_a_bad_file_is_named_and_nothing_is_kept(tmp_path, text, wrong):
@@ -98,7 +98,7 @@ def test_a_bad_file_is_named_and_nothing_is_kept(tmp_path, text, wrong):
     [
         (["GPTBot"], "Name an agent and its file"),
         (["--remove"], "Name an agent and its file"),
-        (["No such agent/", "x.json"], "No rule names an agent No such agent/, and none of that name came in."),
+        (["No such agent/", "x.json"], "No rule names an agent No such agent/, and no view came from one."),
         (["GTPBot", "x.json"], "No rule names an agent GTPBot"),
         (["GPTBot", "/no/such/file"], "/no/such/file: No such file"),
         (["GPTBot", "https://127.0.0.1:9/x.json"], "https://127.0.0.1:9/x.json cannot be read (ConnectError)"),

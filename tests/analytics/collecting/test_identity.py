@@ -120,7 +120,7 @@ def test_forgetting_visitors_unlinks_the_past_and_leaves_the_counts(make_project
     seen = read(project, now)
     read(project, now, private=True, ip="198.51.100.2")
     before = set(PageView.objects.filter(project=project).values_list("visitor", flat=True))
-    assert run("forgetvisitors", project.domain, "--yes").startswith(f"{project.domain}: the keys are gone.")
+    assert run("forgetvisitors", project.domain, "--yes").startswith(f"{project.domain}: the keys were deleted.")
     project = Project.objects.get(pk=project.pk)
     assert humans(project, now - DAY, now + DAY) == 2
     ttl_cache.clear()

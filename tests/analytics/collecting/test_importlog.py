@@ -630,4 +630,4 @@ def test_ctrl_c_says_that_it_can_go_on(make_project, tmp_path):
         wait_for(mine.exists, "the first view")
         running.send_signal(signal.SIGINT)
         assert running.wait(PATIENCE) == 130
-        assert running.stderr.read() == "CommandError: Stopped. Run it again to go on where it ended.\n"
+        assert running.stderr.read() == "CommandError: Stopped. Run it again to continue where it ended.\n"

@@ -153,7 +153,7 @@ def steps_that_outlast_their_lease() -> None:
     dice, project, now = random.Random(5), new_project(), datetime.now(UTC)
     views = history(dice, 400, 3, now)
     record(project, views)
-    change, stop = sealer._work_out_change, threading.Event()
+    change, stop = sealer._compute_change, threading.Event()
 
     def slow_change(project_id: int, seen: Any) -> Any:
         time.sleep(len(seen) * 0.002)
@@ -165,7 +165,7 @@ def steps_that_outlast_their_lease() -> None:
         connections.close_all()
 
     sealer.LEASE_SECONDS = 0.3
-    sealer.step_size, sealer._work_out_change = sealer.StepSize(10, 400, seconds=0.05), slow_change
+    sealer.step_size, sealer._compute_change = sealer.StepSize(10, 400, seconds=0.05), slow_change
     other = threading.Thread(target=covet)
     other.start()
     try:

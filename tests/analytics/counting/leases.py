@@ -35,10 +35,10 @@ def lease() -> sealer.Lease:
     return taken
 
 
-def is_refused(lease: sealer.Lease, upto: int) -> bool:
+def is_refused(lease: sealer.Lease, up_to: int) -> bool:
     """Whether who holds this lease may seal no more."""
     try:
-        sealer.seal_views(lease, upto)
+        sealer.seal_views(lease, up_to)
     except sealer.LeaseLost:
         return True
     return False
@@ -50,16 +50,16 @@ def overtaken() -> None:
     project, now = new_project(), datetime.now(UTC)
     views = history(random.Random(3), 40, 3, now)
     record(project, views)
-    upto = sealer.newest_view_id()
+    up_to = sealer.newest_view_id()
     slow = lease()
     assert sealer.acquire_lease(0) is None, "it is held"
     quick = lease()
     for is_sealed in (False, True):
         before = stored(project), list(Seal.objects.values())
-        assert is_refused(slow, upto)
+        assert is_refused(slow, up_to)
         assert (stored(project), list(Seal.objects.values())) == before
         if not is_sealed:
-            sealer.seal_views(quick, upto)
+            sealer.seal_views(quick, up_to)
     check(project, views, windows(random.Random(3), now, 3, 4))
 
 
@@ -166,6 +166,6 @@ def sealed_by_command() -> None:
     call_command("seal", stdout=again)
     told = first.getvalue().splitlines()
     assert told[0].startswith("Sealed 40 views in ")
-    assert told[-1] == "Keep it so: manage.py seal --watch"
+    assert told[-1] == "To seal continuously: manage.py seal --watch"
     assert again.getvalue().startswith("Sealed 0 views in ")
     check(project, views, windows(random.Random(13), now, 3, 2))

@@ -69,11 +69,11 @@ def test_seal_changes_the_number_of_shards(make_project, one_again):
     views = history(random.Random(14), 40, 3, now)
     record(project, views)
     told = seal("--shards", "4")
-    assert "Visitors are in 4 shards now, before in 1." in told
+    assert "Visitors are in 4 shards now. There were 1 before." in told
     assert "Seal in up to 4 processes at once, each: manage.py seal --watch" in told
     assert "in 4 shards already" in seal("--shards", "4")
     assert Seal.objects.count() == 4
-    assert "Visitors are in one shard now, before in 4." in seal("--shards", "1")
+    assert "Visitors are in one shard now. There were 4 before." in seal("--shards", "1")
     check(project, views, windows(random.Random(14), now, 3, 2))
 
 

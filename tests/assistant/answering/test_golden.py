@@ -27,7 +27,7 @@ from search.backends import local
 from search.indexing.ingest import ingest, stored_pages
 from search.indexing.outcome import IngestRefused
 from search.models import Document
-from search.retrieval import index, index_state, selection
+from search.retrieval import index_state, page_search, selection
 from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.sources.markdown.folder import read_folder
@@ -236,7 +236,7 @@ def test_an_ingest_warns_of_what_fails_with_the_new_pages(project, docs, asked):
     assert warned == f"  {FAILING}\n"
     assert "1 added, 0 changed, 3 unchanged, 1 removed" in said
     assert not GoldenQuestion.objects.filter(project=project.project).exclude(passed=None).exists()
-    assert [hit.path for hit in index.find(project.project, "installing")] == ["/setup"]
+    assert [hit.path for hit in page_search.find(project.project, "installing")] == ["/setup"]
     (docs / "index.md").write_text("# Acme\n\nAnother beginning.\n")
     told = json.loads(ingested(project.domain, docs, "--json")[0])
     assert told["warnings"] == [FAILING]
@@ -264,7 +264,7 @@ def ingest_folder(project, docs, **options: Any):
 def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
     domain = project.domain
     before = Project.objects.select_related("generation").get(pk=project.project.pk)
-    assert index.find(before, "install acme")[0].path == "/install"
+    assert page_search.find(before, "install acme")[0].path == "/install"
     rename(docs, "install", "setup")
     err = io.StringIO()
     with pytest.raises(CommandError, match="the new index was refused; the old one stays") as failure:
@@ -277,7 +277,7 @@ def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
         before.generation.indexed_at,
     )
     assert not Document.every.filter(project=after).exclude(build="").exists()
-    assert index.find(after, "install acme")[0].path == "/install"
+    assert page_search.find(after, "install acme")[0].path == "/install"
     with pytest.raises(IngestRefused):
         ingest_folder(project.project, docs, strict=True)
     # The generation that never came comes now, with other pages and other words.
@@ -285,8 +285,8 @@ def test_a_strict_ingest_keeps_the_old_index(project, docs, asked):
     (docs / "index.md").write_text("# Acme\n\nAn aardvark keeps the parcels.\n")
     assert ingested(domain, docs, "--strict")[1] == ""
     assert Project.objects.get(pk=after.pk).generation.number == before.generation.number + 1
-    assert [hit.path for hit in index.find(after, "aardvark")] == ["/"]
-    assert index.find(after, "install acme")[0].path == "/install"
+    assert [hit.path for hit in page_search.find(after, "aardvark")] == ["/"]
+    assert page_search.find(after, "install acme")[0].path == "/install"
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -305,11 +305,11 @@ def test_a_swap_of_every_page_is_checked_too(make_project, strict):
     else:
         assert len(ingest(project, herd("omega")).warnings) == 1
     kept, gone = ("alpha", "omega") if strict else ("omega", "alpha")
-    assert len(index.find(project, kept, limit=50)) == 50
-    assert index.find(project, gone) == []
+    assert len(page_search.find(project, kept, limit=50)) == 50
+    assert page_search.find(project, gone) == []
     if strict:
         assert ingest(project, [*stored_pages(project), *herd("omega")], strict=True).warnings == []
-        assert len(index.find(project, "omega", limit=50)) == 50
+        assert len(page_search.find(project, "omega", limit=50)) == 50
 
 
 def test_no_local_index_is_built_of_a_staged_index(project, docs, asked, settings):
@@ -351,7 +351,7 @@ def test_a_check_that_breaks_breaks_no_ingest(project, docs, caplog):
     assert warned == "  The new index could not be checked; the log says why.\n"
     assert "nowhere" in caplog.text
     assert "1 changed" in said
-    assert [hit.path for hit in index.find(project.project, "aardvark")] == ["/"]
+    assert [hit.path for hit in page_search.find(project.project, "aardvark")] == ["/"]
 
 
 def test_others_write_while_a_golden_question_is_answered(project, docs, upstream, monkeypatch):

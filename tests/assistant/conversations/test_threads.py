@@ -245,7 +245,7 @@ def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeyp
     really = StoredConversation.store
     monkeypatch.setattr(StoredConversation, "store", store)
     good, bad = conversation("One?"), conversation("Two?")
-    with threads._saves._turn:  # both wait, and share a transaction
+    with threads._saves._store_lock:  # both wait, and share a transaction
         failed = threads._saves.submit((bad, Outcome(rung="poison")))
         threads._saves.submit((good, Outcome(state="done", spent=5)))
     with pytest.raises(RuntimeError):

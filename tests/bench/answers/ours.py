@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import django
 from django.core.management import call_command
@@ -14,7 +15,7 @@ from search.hits import Filters  # noqa: E402
 from search.models import Section  # noqa: E402
 from search.retrieval import answerability, ranking  # noqa: E402
 from search.retrieval.answerability import ChanceModel  # noqa: E402
-from search.retrieval.index import find  # noqa: E402
+from search.retrieval.page_search import find  # noqa: E402
 from search.retrieval.passages import find_passages  # noqa: E402
 from search.training import answers, data  # noqa: E402
 from tests.bench.search.ours import build, models, projects, train  # noqa: E402
@@ -47,7 +48,7 @@ def pages(set: str) -> dict[str, Any]:
 def ask(set: str, queries: list[Any]) -> dict[str, Any]:
     """The answer to each query, the pages that it cites, and those that search finds with the same weights."""
     project, told = projects[set], []
-    with ranking.use_model(models[set]), answerability.use_model(chances[set]):
+    with ranking.use_model(models[set]), patch.object(answerability, "MODEL", chances[set]):
         for text, wanted in queries:
             filters = Filters(**wanted or {})
             outcome = golden_questions.answer_without_model(project, Question(text, filters=filters))
@@ -61,7 +62,7 @@ def ask(set: str, queries: list[Any]) -> dict[str, Any]:
 
 def chance(set: str, queries: list[Any]) -> dict[str, Any]:
     """How likely the set's pages were taken to answer each query."""
-    with ranking.use_model(models[set]), answerability.use_model(chances[set]):
+    with ranking.use_model(models[set]), patch.object(answerability, "MODEL", chances[set]):
         found = [find_passages(projects[set], text, filters=Filters(**wanted or {})) for text, wanted in queries]
     return {"chances": [one.chance for one in found]}
 

@@ -17,7 +17,7 @@ from search.hits import Filters  # noqa: E402
 from search.indexing.ingest import ingest  # noqa: E402
 from search.models import Section  # noqa: E402
 from search.retrieval import index_state, ranking  # noqa: E402
-from search.retrieval.index import find  # noqa: E402
+from search.retrieval.page_search import find  # noqa: E402
 from search.sources import Item, Page  # noqa: E402
 from search.sources.markdown.folder import read_manifest  # noqa: E402
 from search.training import data  # noqa: E402

@@ -105,13 +105,13 @@ def test_an_unknown_project_or_key_is_reported_in_a_sentence(arguments):
 
 def test_the_demo_keeps_a_password_that_its_owner_set(project):
     organization = project.project.organization
-    created = Demo._admin(organization, None)
+    created = Demo._prepare_admin(organization, None)
     user = get_user_model().objects.get(username="admin")
     assert user.check_password(created)
-    assert Demo._admin(organization, created) == created
+    assert Demo._prepare_admin(organization, created) == created
     user.set_password("my own")
     user.save()
-    second = Demo._admin(organization, created)
-    assert Demo._admin(organization, second) == second == ""
+    second = Demo._prepare_admin(organization, created)
+    assert Demo._prepare_admin(organization, second) == second == ""
     user.refresh_from_db()
     assert user.check_password("my own")

@@ -8,7 +8,7 @@ from django.conf import settings
 from search.backends import local
 from search.hits import Filters
 from search.indexing.ingest import ingest
-from search.retrieval import index, index_state
+from search.retrieval import index_state, page_search
 from search.sources import Page
 from tests.conftest import ROOT, wait_for
 
@@ -43,7 +43,7 @@ def many_queries() -> list[tuple[str, Filters]]:
 
 def found(project) -> list[list[str]]:
     """The first ten pages of each query."""
-    return [[hit.path for hit in index.find(project, text, filters=filters)] for text, filters in many_queries()]
+    return [[hit.path for hit in page_search.find(project, text, filters=filters)] for text, filters in many_queries()]
 
 
 def overlap(ones: list[list[str]], others: list[list[str]]) -> float:
@@ -73,11 +73,11 @@ def test_a_local_index_answers_as_the_database_does_until_the_next_generation(ma
     assert asked
 
     ingest(project, [*many_pages(), Page(origin="new", path="/new", markdown="# New\n\nplatypus")])
-    assert [hit.path for hit in index.find(project, "platypus")] == ["/new"]
+    assert [hit.path for hit in page_search.find(project, "platypus")] == ["/new"]
     newer = index_state.get_state(project).local_index
     assert newer
     wait_for(newer.is_ready, "the local index of the new generation")
-    assert [hit.path for hit in index.find(project, "platypus")] == ["/new"]
+    assert [hit.path for hit in page_search.find(project, "platypus")] == ["/new"]
     assert not local_index.folder.exists()
     project.delete()
     assert not newer.folder.exists()
@@ -88,13 +88,16 @@ def test_a_page_of_any_size_and_sign_is_indexed(make_project):
     names = "\n".join(f"name{number:x}\\'\"quoted" for number in range(60_000))
     ingest(project, [Page(origin="a", path="/a", markdown=f"# Big\n\n```\n{names}\n{'x' * 300_000}\n```\n\n## Last\n\naardvark")])  # fmt: skip  # noqa: E501
     for query in ("big", "aardvark", "name1\\'\"quoted"):
-        assert [hit.path for hit in index.find(project, query)] == ["/a"], query
+        assert [hit.path for hit in page_search.find(project, query)] == ["/a"], query
 
 
 def test_nothing_of_a_project_stays_when_it_goes(make_project):
     project = make_project().project
     ingest(project, many_pages()[:20])
-    pk, ids = project.pk, list(index.Section.objects.filter(document__project=project).values_list("pk", flat=True))
+    pk, ids = (
+        project.pk,
+        list(page_search.Section.objects.filter(document__project=project).values_list("pk", flat=True)),
+    )
     project.delete()
     from django.db import connection
 

@@ -19,7 +19,7 @@ from search.indexing.build import ANALYSER_VERSION
 from search.indexing.ingest import ingest, needs_reindex
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Index, Section
-from search.retrieval import index, selection
+from search.retrieval import page_search, selection
 from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.text.vocabulary import Vocabulary
@@ -103,7 +103,7 @@ def test_searches_see_the_old_index_or_the_new_one(make_project, service, http, 
     limit = 50
 
     def look() -> tuple[int, frozenset[str]]:
-        return markers(hit.excerpt for hit in index.find(project, word, limit=limit))
+        return markers(hit.excerpt for hit in page_search.find(project, word, limit=limit))
 
     def look_elsewhere(query: str = word) -> tuple[int, frozenset[str]]:
         answer = http.post(
@@ -155,9 +155,9 @@ def test_a_search_reads_one_state_from_beginning_to_end(make_project, monkeypatc
         return rank(*arguments)
 
     monkeypatch.setattr(selection, "rank", change_and_rank)
-    assert markers(hit.excerpt for hit in index.find(project, "ferret")) == (5, frozenset({"alpha"}))
+    assert markers(hit.excerpt for hit in page_search.find(project, "ferret")) == (5, frozenset({"alpha"}))
     monkeypatch.undo()
-    assert markers(hit.excerpt for hit in index.find(project, "ferret")) == (2, frozenset({"omega"}))
+    assert markers(hit.excerpt for hit in page_search.find(project, "ferret")) == (2, frozenset({"omega"}))
 
 
 def index_and_close(project, pages) -> None:
@@ -186,7 +186,9 @@ def test_a_check_finds_in_the_staged_index_what_readers_find_later(make_project,
     previews = []
 
     def find_all() -> list[list[tuple[str, str, float]]]:
-        return [[(hit.path, hit.excerpt, hit.score) for hit in index.find(project, text, limit=50)] for text in texts]
+        return [
+            [(hit.path, hit.excerpt, hit.score) for hit in page_search.find(project, text, limit=50)] for text in texts
+        ]
 
     def check(project, preview, **kwargs) -> list[IndexWarning]:
         assert not connection.in_atomic_block
@@ -219,15 +221,15 @@ def test_an_ingest_that_begins_during_a_check_supersedes_the_older_one(make_proj
     def check(project, preview, **kwargs) -> list[IndexWarning]:
         index_staged.disconnect(check)
         with preview():
-            assert [hit.path for hit in index.find(project, "older")] == ["/f0"]
+            assert [hit.path for hit in page_search.find(project, "older")] == ["/f0"]
         with ThreadPoolExecutor() as pool:
             pool.submit(index_and_close, project, ferrets("newer", range(2))).result()
         return [IndexWarning("It fails.")]
 
     with checked(check), pytest.raises(IngestSuperseded):
         ingest(project, ferrets("older", range(1)), strict=strict)
-    assert index.find(project, "older") == []
-    assert len(index.find(project, "newer")) == 2
+    assert page_search.find(project, "older") == []
+    assert len(page_search.find(project, "newer")) == 2
     assert leftovers(project) == (0, 0)
 
 
@@ -254,8 +256,8 @@ def test_a_source_that_fails_leaves_nothing_behind(make_project):
     with pytest.raises(OSError, match="the disk is gone"):
         ingest(project, failing())
     assert leftovers(project) == (0, 0)
-    assert len(index.find(project, "ferret")) == 5
-    assert index.find(project, "herd") == []
+    assert len(page_search.find(project, "ferret")) == 5
+    assert page_search.find(project, "herd") == []
 
 
 @pytest.mark.parametrize("when", ["pages, ", "preparing"])
@@ -277,10 +279,10 @@ def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_pr
     assert process.returncode == -signal.SIGKILL
     project = store(tenant)
     assert leftovers(project) > (0, 0)
-    assert (len(index.find(project, "ferret")), len(index.find(project, "herd"))) == (5, 0)
+    assert (len(page_search.find(project, "ferret")), len(page_search.find(project, "herd"))) == (5, 0)
     call_command("ingest", tenant.domain, str(tmp_path), stdout=io.StringIO())
     assert leftovers(project) == (0, 0)
-    assert (len(index.find(project, "ferret")), len(index.find(project, "herd", limit=50))) == (4, 50)
+    assert (len(page_search.find(project, "ferret")), len(page_search.find(project, "herd", limit=50))) == (4, 50)
 
 
 @pytest.mark.parametrize("others", [5, MANY])
@@ -298,8 +300,8 @@ def test_of_two_ingests_the_older_gives_way(make_project, others):
         ingest(project, older())
     assert leftovers(project) == (0, 0)
     assert set(project.documents.values_list("path", flat=True)) == {one.path for one in newer}
-    assert [hit.path for hit in index.find(project, "older")] == []
-    assert len(index.find(project, "ferret")) == 5
+    assert [hit.path for hit in page_search.find(project, "older")] == []
+    assert len(page_search.find(project, "ferret")) == 5
 
 
 def test_an_ingest_that_begins_while_another_swaps_is_not_mixed_with_it(make_project):
@@ -322,10 +324,10 @@ def test_an_ingest_that_begins_while_another_swaps_is_not_mixed_with_it(make_pro
     for _ in stop[0]:
         pass
     assert leftovers(project) == (0, 0)
-    assert index.find(project, "older") == []
+    assert page_search.find(project, "older") == []
     assert project.documents.count() == 55
-    assert len(index.find(project, "newer", limit=50)) == 50
-    assert len(index.find(project, "ferret")) == 5
+    assert len(page_search.find(project, "newer", limit=50)) == 50
+    assert len(page_search.find(project, "ferret")) == 5
 
 
 def ingest_in_thread(project) -> Iterator[None]:
@@ -406,7 +408,7 @@ def test_migrate_indexes_anew_what_another_release_indexed(make_project):
     assert not needs_reindex(project)
     assert Index.objects.get(project=project).analyser == ANALYSER_VERSION
     assert sections.isdisjoint(Section.objects.filter(document__project=project).values_list("pk", flat=True))
-    assert len(index.find(project, "ferret")) == 5
+    assert len(page_search.find(project, "ferret")) == 5
 
 
 def test_going_back_to_older_tables_is_no_trouble(tmp_path, copy_database):
@@ -431,7 +433,7 @@ def test_reindex_prints_what_it_did(make_project):
     assert "nothing was ingested yet" in out.getvalue()
     ingest(tenant.project, ferrets("alpha"))
     call_command("reindex", tenant.domain, stdout=out)
-    assert "5 pages, 5 sections indexed anew" in out.getvalue()
+    assert "5 pages, 5 sections indexed again" in out.getvalue()
     with pytest.raises(CommandError, match="There is no project nobody"):
         call_command("reindex", "nobody")
 
@@ -469,5 +471,5 @@ def test_counts_after_many_edits_are_those_of_a_fresh_index(make_project, seed):
 
     assert counts(edited) == counts(fresh)
     for word in WORDS:
-        found = [[(hit.path, hit.score) for hit in index.find(one, word, limit=50)] for one in (edited, fresh)]
+        found = [[(hit.path, hit.score) for hit in page_search.find(one, word, limit=50)] for one in (edited, fresh)]
         assert found[0] == found[1], word

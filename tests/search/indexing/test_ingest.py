@@ -12,10 +12,10 @@ from django.core.management import CommandError, call_command
 from docsite.core.paths import normalize
 from search.indexing.ingest import ingest
 from search.models import Document, Source
-from search.retrieval import index
+from search.retrieval import page_search
 from search.sources import ExcludedPage, Page, UnreadablePage
 from search.sources.markdown.folder import read_folder, read_manifest
-from search.stored import queue, runs
+from search.stored_sources import queue, runs
 
 
 @pytest.fixture
@@ -42,11 +42,11 @@ def test_a_second_ingest_reads_only_what_changed(make_project, folder):
     assert counts(run(tenant.domain, folder)) == (0, 0, 2, 0)
     (folder / "a.md").write_text("# Alpha\n\nThe giraffe page.\n")
     assert counts(run(tenant.domain, folder)) == (0, 1, 1, 0)
-    assert index.find(tenant.project, "zebra") == []
-    assert [hit.path for hit in index.find(tenant.project, "giraffe")] == ["/a"]
+    assert page_search.find(tenant.project, "zebra") == []
+    assert [hit.path for hit in page_search.find(tenant.project, "giraffe")] == ["/a"]
     (folder / "b" / "index.md").unlink()
     assert counts(run(tenant.domain, folder)) == (0, 0, 1, 1)
-    assert index.find(tenant.project, "walrus") == []
+    assert page_search.find(tenant.project, "walrus") == []
 
 
 def test_paths_titles_and_facets_come_from_the_file(make_project, folder):
@@ -84,7 +84,7 @@ def test_bad_files_are_named_and_skipped(make_project, folder):
         "half.md": "contains a NUL character or half of a surrogate pair",
         "deep.md": reasons["deep.md"],
     }
-    assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/a"], "the last good state stays"
+    assert [hit.path for hit in page_search.find(tenant.project, "zebra")] == ["/a"], "the last good state stays"
 
 
 ODD = ("\0", "\ud800", "\udce4")
@@ -201,7 +201,7 @@ def test_a_link_leads_to_its_page_whatever_its_name(make_project, folder):
     for name in ("with space", "c#", "50%", "paren(x)", "ünder"):
         (folder / f"{name}.md").write_text(f"# {name}\n\n## The aardvark (1)\n\naardvark\n")
     run(tenant.domain, folder)
-    hits = index.find(tenant.project, "aardvark", limit=10)
+    hits = page_search.find(tenant.project, "aardvark", limit=10)
     assert {hit.path for hit in hits} == {"/with space", "/c#", "/50%", "/paren(x)", "/ünder"}
     assert {hit.url.removeprefix("https://docs.acme.example").partition("#")[0] for hit in hits} == {
         *("/with%20space", "/c%23", "/50%25", "/paren%28x%29", "/%C3%BCnder"),
@@ -280,7 +280,7 @@ def test_readers_never_see_half_an_index(make_project, tmp_path):
         from django.db import connection
 
         while not stop.is_set():
-            ones = len(index.find(tenant.project, "herd", limit=100))
+            ones = len(page_search.find(tenant.project, "herd", limit=100))
             with_two = Document.objects.filter(project=tenant.project, content__contains="two").count()
             seen.add((ones, with_two))
         connection.close()

@@ -2,9 +2,9 @@
 
 import pytest
 
-from search.text.markdown.quotable import clean
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import MAX_CELLS, blocks, parse
-from search.text.markdown.visible import plain
 from search.text.sections import MAX_WORDS, split
 
 PAGE = """\

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from docsite.site import navigation
 from search.indexing.ingest import ingest
-from search.retrieval import index
+from search.retrieval import page_search
 from search.retrieval.ranking import FEATURES, MODEL
 from search.sources import Page
 from tests.conftest import PAGES
@@ -27,14 +27,14 @@ def explained(*arguments: str) -> dict:
 
 
 def test_it_finds_what_readers_find(project):
-    hits = index.find(project.project, "install acme with pip")
+    hits = page_search.find(project.project, "install acme with pip")
     told = explained(project.domain, "install acme with pip")
     assert [(hit["path"], hit["score"]) for hit in told["hits"]] == [(hit.path, hit.score) for hit in hits]
     lines = run(project.domain, "install acme with pip", "--limit", "1").splitlines()
     assert lines == [
         f" 1. {hits[0].score:.3f}  Installing acme > With pip",
         "           https://docs.acme.example/install#with-pip",
-        "What the scores are made of: --explain",
+        "To see the parts of the scores: --explain",
     ]
 
 
@@ -86,9 +86,9 @@ def test_it_explains_filters_and_preferences(project):
     here = {one["name"]: one["value"] for hit in told["hits"] if hit["path"] == "/configure" for one in hit["features"]}
     assert here["current_page"] == 1
     text = run(project.domain, "how do I set the folder", "--version", "latest", "--page", "/configure", "--explain")
-    assert "left out, as words of every sentence: how do I the" in text
+    assert "left out, because they are stop words: how do I the" in text
     assert "only version 2.0" in text
-    assert "rather near /configure" in text
+    assert "preferred: near /configure" in text
     assert (told["candidates"], told["pages"]) == (1, 1)
     assert "1 section of 1 page was compared" in text
 
@@ -106,7 +106,7 @@ def test_a_search_without_results_has_advice(project, make_project):
     assert "No page holds xylophone or quuxly" in run(project.domain, "xylophone quuxly ")
     assert "the keywords in its front matter" in run(project.domain, "xylophone quuxly ")
     assert "There is tag: settings." in run(project.domain, "install", "--tag", "beta")
-    assert "The query holds no word." in run(project.domain, "?!")
+    assert "The query has no word." in run(project.domain, "?!")
     with pytest.raises(CommandError, match="There is no project nobody"):
         run("nobody", "x")
     for limit in ("0", "51"):

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from search.hits import Filters
 from search.indexing.ingest import ingest
-from search.retrieval import excerpts, index, passages
+from search.retrieval import excerpts, page_search, passages
 from search.retrieval.passages import find_passages
 from search.sources import Page
 from search.text.analysis import content_words, terms
@@ -35,7 +35,7 @@ def test_a_code_name_is_found_however_it_is_typed(make_project, name, queries):
     tenant = make_project()
     put(tenant, page("/a", f"# A\n\nCall `{name}` first."), page("/b", "# B\n\nNothing of the kind."))
     for query in queries:
-        assert [hit.path for hit in index.find(tenant.project, query)][:1] == ["/a"], query
+        assert [hit.path for hit in page_search.find(tenant.project, query)][:1] == ["/a"], query
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_query_is_text_whatever_it_holds(http, service, project, query):
 def test_chinese_and_japanese_are_found_by_their_characters(make_project):
     tenant = make_project()
     put(tenant, page("/zh", "# 安装指南\n\n如何安装软件包。"), page("/ja", "# 設定\n\n環境変数を設定します。"))
-    assert [hit.path for hit in index.find(tenant.project, "安装")] == ["/zh"]
-    assert [hit.path for hit in index.find(tenant.project, "環境変数")][:1] == ["/ja"]
+    assert [hit.path for hit in page_search.find(tenant.project, "安装")] == ["/zh"]
+    assert [hit.path for hit in page_search.find(tenant.project, "環境変数")][:1] == ["/ja"]
 
 
 def test_another_language_is_stemmed_as_its_own(make_project):
@@ -64,21 +64,23 @@ def test_another_language_is_stemmed_as_its_own(make_project):
         page("/es", "# Configuración\n\nLas instalaciones.", language="es"),
         page("/en", "# Setup\n\nInstallations.", language="en"),
     )
-    assert [hit.path for hit in index.find(tenant.project, "configuracion instalación")][:1] == ["/es"]
-    assert [hit.path for hit in index.find(tenant.project, "installing setups")][:1] == ["/en"]
+    assert [hit.path for hit in page_search.find(tenant.project, "configuracion instalación")][:1] == ["/es"]
+    assert [hit.path for hit in page_search.find(tenant.project, "installing setups")][:1] == ["/en"]
 
 
 def test_pages_fill_the_answer_though_each_holds_many_sections(make_project):
     tenant = make_project()
     many = "\n\n".join(f"## Part {number}\n\nzebra" for number in range(20))
     put(tenant, *(page(f"/p{number}", f"# Page {number}\n\n{many}") for number in range(40)))
-    assert len(index.find(tenant.project, "zebra", limit=30)) == 30
+    assert len(page_search.find(tenant.project, "zebra", limit=30)) == 30
 
 
 def test_a_version_may_hold_any_digit(make_project):
     tenant = make_project()
     put(tenant, page("/a", "# Widgets", version="v2²"), page("/b", "# Widgets", version="v10"))
-    assert [hit.path for hit in index.find(tenant.project, "widgets", filters=Filters(version="latest"))] == ["/b"]
+    assert [hit.path for hit in page_search.find(tenant.project, "widgets", filters=Filters(version="latest"))] == [
+        "/b"
+    ]
 
 
 def test_filters_are_exact_and_ignore_case(make_project):
@@ -91,7 +93,7 @@ def test_filters_are_exact_and_ignore_case(make_project):
     )
 
     def paths(**filters):
-        return {hit.path for hit in index.find(tenant.project, "widgets", filters=Filters(**filters))}
+        return {hit.path for hit in page_search.find(tenant.project, "widgets", filters=Filters(**filters))}
 
     assert paths() == {"/v1", "/v2", "/all"}
     assert paths(version="0.9") == {"/v1", "/all"}
@@ -103,7 +105,7 @@ def test_filters_are_exact_and_ignore_case(make_project):
 
 
 def test_one_hit_a_page_by_its_best_section(project):
-    hits = index.find(project.project, "install acme with pip")
+    hits = page_search.find(project.project, "install acme with pip")
     assert [hit.path for hit in hits].count("/install") == 1
     best = hits[0]
     assert (best.path, best.anchor) == ("/install", "with-pip")
@@ -127,7 +129,7 @@ def test_passages_are_at_most_two_a_page_and_know_the_readers_page(project):
 def test_an_excerpt_is_around_the_match(make_project):
     tenant = make_project()
     put(tenant, page("/a", "# A\n\n" + "filler words " * 200 + "the platypus hides here " + "more filler " * 200))
-    excerpt = index.find(tenant.project, "platypus")[0].excerpt
+    excerpt = page_search.find(tenant.project, "platypus")[0].excerpt
     assert "platypus hides" in excerpt
     assert len(excerpt) <= excerpts.LENGTH + 2
 
@@ -156,7 +158,7 @@ def test_highlights_are_where_the_words_stand(make_project, text, query, marked)
     """Offsets count code points of the excerpt."""
     tenant = make_project()
     put(tenant, page("/a", f"# A\n\n{text}"), page("/b", "# B\n\nNothing of the kind."))
-    hit = index.find(tenant.project, query)[0]
+    hit = page_search.find(tenant.project, query)[0]
     found = [hit.excerpt[start:end] for start, end in hit.highlights]
     assert [one for one in found if one in marked] == marked
     assert len(found) == len(marked) or query == "instal"
@@ -165,7 +167,7 @@ def test_highlights_are_where_the_words_stand(make_project, text, query, marked)
 def test_highlights_hold_where_the_excerpt_is_cut(make_project):
     tenant = make_project()
     put(tenant, page("/a", "# A\n\n" + "fill 🦓 " * 60 + "the platypus hides, platypus! " + "more é " * 60))
-    hit = index.find(tenant.project, "platypus")[0]
+    hit = page_search.find(tenant.project, "platypus")[0]
     assert [hit.excerpt[start:end] for start, end in hit.highlights] == ["platypus", "platypus"]
     assert hit.excerpt.startswith("…")
     assert hit.excerpt.endswith("…")
@@ -177,7 +179,7 @@ def test_an_excerpt_is_clean_text_cut_between_words(make_project, words, before)
     tenant = make_project()
     text = words * before + "**the** [platypus](https://a.example/x) hides in `code_name()` " + words * 60
     put(tenant, page("/a", f"# A\n\n> {text}\n\n| a | b |\n| - | - |\n| 1 | 2 |"))
-    excerpt = index.find(tenant.project, "platypus")[0].excerpt
+    excerpt = page_search.find(tenant.project, "platypus")[0].excerpt
     assert "the platypus hides in code_name()" in excerpt
     assert not set("*`[]|") & set(excerpt)
     known = {*words.split(), "the", "platypus", "hides", "in", "code_name()", *"ab12"}
@@ -189,12 +191,12 @@ def test_the_excerpt_shows_the_words_that_belong_together(make_project):
     tenant = make_project()
     far = "lonely platypus " + "filler text " * 60
     put(tenant, page("/a", f"# A\n\n{far}the platypus lays eggs{' more text' * 60}"))
-    assert "platypus lays eggs" in index.find(tenant.project, "platypus eggs")[0].excerpt
+    assert "platypus lays eggs" in page_search.find(tenant.project, "platypus eggs")[0].excerpt
 
 
 def test_unknown_words_give_nothing(project):
-    assert index.find(project.project, "xylophone quux") == []
-    assert index.find(project.project, "") == []
+    assert page_search.find(project.project, "xylophone quux") == []
+    assert page_search.find(project.project, "") == []
 
 
 def test_stop_words_go_only_where_others_stay():
@@ -306,7 +308,7 @@ def test_what_is_called_so_is_found_among_hundreds_that_mention_it(make_project,
         *(page(f"/{n}", f"# Page {n}\n\n## Part {n}\n\n{crowd}") for n in range(150)),
     )
     expected = {"uv": "/uv", "Herd": "/herd"}.get(query, "/reference")
-    assert index.find(tenant.project, query)[0].path == expected
+    assert page_search.find(tenant.project, query)[0].path == expected
 
 
 def test_readers_get_the_language_and_the_version_of_their_page(make_project):
@@ -328,7 +330,7 @@ def test_readers_get_the_language_and_the_version_of_their_page(make_project):
     assert first("install kestrel with pip") == "/install"
     assert first("install kestrel with pip", "/1/auth") == "/1/install"
     assert first("install kestrel", "/de/auth") == "/de/install"
-    alone = index.find(tenant.project, "Umgebungsvariablen")[0]
+    alone = page_search.find(tenant.project, "Umgebungsvariablen")[0]
     assert (alone.path, alone.score > 0.5) == ("/de/umgebung", True), "nothing in English has the word"
 
 
@@ -420,7 +422,9 @@ def test_an_answer_mixes_neither_languages_nor_versions(make_project):
     )
     paths = {hit.path for hit in find_passages(tenant.project, "what the walrus eats").hits}
     assert paths == {"/walrus", "/sea"}
-    assert len({hit.path for hit in index.find(tenant.project, "what the walrus eats")}) == 4, "a search shows them all"
+    assert len({hit.path for hit in page_search.find(tenant.project, "what the walrus eats")}) == 4, (
+        "a search shows them all"
+    )
 
 
 def test_a_title_in_bold_is_found_by_its_words(make_project):

@@ -6,7 +6,7 @@ from search.hits import Filters
 from search.indexing.ingest import ingest
 from search.models import Index
 from search.retrieval import index_state, parsing
-from search.retrieval.index import find
+from search.retrieval.page_search import find
 from search.retrieval.parsing import (
     COMPLETED,
     CONTEXT,
@@ -14,7 +14,7 @@ from search.retrieval.parsing import (
     JOINED,
     MAX_CONTEXT_TERMS,
     MAX_TERMS,
-    MAYBE_COMPLETED,
+    POSSIBLY_COMPLETED,
     SPLIT,
     parse,
 )
@@ -99,7 +99,7 @@ def test_words_written_as_one_are_split_and_apart_are_joined():
         ("webh", "webh", {"webh": 1.0, "webhook": COMPLETED}),
         ("parcels webh", "webh", {"webh": 1.0, "webhook": COMPLETED}),
         ("install", "install", {"instal": 1.0}),  # all that it may become has its stem
-        ("data", "data", {"data": 1.0, "databas": MAYBE_COMPLETED}),
+        ("data", "data", {"data": 1.0, "databas": POSSIBLY_COMPLETED}),
         ("webh ", "webh", {"webh": 1.0}),
         ("webh parcels ", "webh", {"webh": 1.0}),
         ("w", "w", {"w": 1.0}),
@@ -156,16 +156,16 @@ def test_a_long_query_is_cut_to_what_can_be_answered(monkeypatch):
 def test_a_word_of_every_section_is_not_looked_for_where_rarer_ones_find_enough():
     known = Vocabulary(1000)
     known.terms.update({"acm": 990, "parcel": 450, "zebra": 2})
-    narrow, wide = parse("acme zebra parcel ", known).asked
+    narrow, wide = parse("acme zebra parcel ", known).engine_queries
     assert (narrow.needed, narrow.scored.keys()) == ({"zebra", "parcel"}, {"zebra", "parcel"})
     assert wide.needed == wide.scored.keys() == {"acm", "zebra", "parcel"}
-    assert [one.needed for one in parse("acme zebra ", known).asked] == [{"acm", "zebra"}]
+    assert [one.needed for one in parse("acme zebra ", known).engine_queries] == [{"acm", "zebra"}]
 
 
 def test_on_a_large_site_one_of_the_rarer_words_is_needed_and_all_count():
     known = Vocabulary(100_000)
     known.terms.update({"acm": 20_000, "parcel": 4_500, "zebra": 2})
-    narrow, wide = parse("acme zebra parcel ", known).asked
+    narrow, wide = parse("acme zebra parcel ", known).engine_queries
     assert (narrow.needed, narrow.scored.keys()) == ({"zebra", "parcel"}, {"acm", "zebra", "parcel"})
     assert wide.needed == narrow.scored.keys()
 

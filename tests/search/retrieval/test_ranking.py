@@ -14,7 +14,7 @@ from docsite.core.tenants.management.commands.createproject import create_projec
 from docsite.site import navigation
 from search.hits import Filters
 from search.indexing.ingest import ingest
-from search.retrieval import index, ranking
+from search.retrieval import page_search, ranking
 from search.retrieval.parsing import MAX_TERMS
 from search.retrieval.passages import find_passages
 from search.retrieval.plan import plan_search
@@ -37,7 +37,7 @@ def page(path: str, markdown: str, **more) -> Page:
 
 
 def paths(tenant, query: str, **filters) -> list[str]:
-    return [hit.path for hit in index.find(tenant.project, query, filters=Filters(**filters), limit=50)]
+    return [hit.path for hit in page_search.find(tenant.project, query, filters=Filters(**filters), limit=50)]
 
 
 FILLER = "Parcels are kept in order here, each with a label and a place of its own. "
@@ -113,7 +113,7 @@ def test_a_guide_can_be_put_above_generated_reference(make_project):
         pages = [page("/guide", "# Labels\n\nHow to print labels.", boost=guide)]
         pages.append(page("/reference", "# Labels\n\nHow to print labels.", boost=reference))
         ingest(tenant.project, pages)
-        return {hit.path: hit.score for hit in index.find(tenant.project, "labels")}
+        return {hit.path: hit.score for hit in page_search.find(tenant.project, "labels")}
 
     def odds(score: float) -> float:
         return score / (1 - score)
@@ -260,15 +260,15 @@ def zoo():
 
 @pytest.mark.parametrize("query", ["zebra", "zebra part", "walrus", "page zebra 3"])
 def test_the_first_results_do_not_depend_on_how_many_are_asked_for(zoo, query):
-    most = [(hit.path, hit.score) for hit in index.find(zoo.project, query, limit=50)]
+    most = [(hit.path, hit.score) for hit in page_search.find(zoo.project, query, limit=50)]
     for limit in (1, 5, 10, 20, 49):
-        assert [(hit.path, hit.score) for hit in index.find(zoo.project, query, limit=limit)] == most[:limit]
+        assert [(hit.path, hit.score) for hit in page_search.find(zoo.project, query, limit=limit)] == most[:limit]
 
 
 @pytest.mark.parametrize("query", ["zebra", "zebra part 7", "page", "a zebra of the walrus", "wal"])
 def test_every_answer_is_in_order_without_a_page_twice(zoo, query):
     for limit in (1, 10, 50):
-        hits = index.find(zoo.project, query, limit=limit)
+        hits = page_search.find(zoo.project, query, limit=limit)
         assert 0 < len(hits) <= limit
         assert len({hit.path for hit in hits}) == len(hits)
         scores = [hit.score for hit in hits]
@@ -277,18 +277,21 @@ def test_every_answer_is_in_order_without_a_page_twice(zoo, query):
 
 
 def test_a_threshold_keeps_exactly_the_scores_at_or_above_it(zoo):
-    hits = index.find(zoo.project, "zebra walrus", limit=50)
+    hits = page_search.find(zoo.project, "zebra walrus", limit=50)
     for threshold in {hit.score for hit in hits}:
-        kept = index.find(zoo.project, "zebra walrus", limit=50, threshold=threshold)
+        kept = page_search.find(zoo.project, "zebra walrus", limit=50, threshold=threshold)
         assert [hit.path for hit in kept] == [hit.path for hit in hits if hit.score >= threshold]
-        above = index.find(zoo.project, "zebra walrus", limit=50, threshold=threshold + 0.00005)
+        above = page_search.find(zoo.project, "zebra walrus", limit=50, threshold=threshold + 0.00005)
         assert [hit.path for hit in above] == [hit.path for hit in hits if hit.score > threshold]
 
 
 def test_unknown_words_find_nothing_quickly(zoo):
     began = time.process_time()
-    assert index.find(zoo.project, "qwxyzvk vkqzxw ") == []
-    assert index.find(zoo.project, " ".join(f"qwx{chr(97 + n % 26)}{chr(97 + n // 26)}vkqz" for n in range(150))) == []
+    assert page_search.find(zoo.project, "qwxyzvk vkqzxw ") == []
+    assert (
+        page_search.find(zoo.project, " ".join(f"qwx{chr(97 + n % 26)}{chr(97 + n // 26)}vkqz" for n in range(150)))
+        == []
+    )
     assert time.process_time() - began < 1
 
 
@@ -358,7 +361,7 @@ def test_what_is_no_text_is_refused_in_a_sentence(http, service, zoo, query):
 def test_other_scripts_are_found_by_their_own_words(make_project, text):
     tenant = make_project()
     ingest(tenant.project, [page("/a", f"# A\n\n{text}。"), page("/b", "# B\n\nNothing of the kind.")])
-    hits = index.find(tenant.project, text[:4])
+    hits = page_search.find(tenant.project, text[:4])
     assert [hit.path for hit in hits] == ["/a"]
     assert hits[0].highlights
     assert all(text.startswith(hits[0].excerpt[start:end][:1]) or start for start, end in hits[0].highlights)

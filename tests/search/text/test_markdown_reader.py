@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from search.text.markdown.cleaning import clean
 from search.text.markdown.links import CodeSpans
-from search.text.markdown.quotable import clean
 from search.text.markdown.reader import fence, fenced_lines, fences, headings, is_code, parse_site, title_of
 
 TOKENS = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from search.text.markdown.quotable import clean
-from search.text.markdown.visible import plain
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import plain
 from search.text.markdown.writer import code_span, escape_line_start, escape_text
 
 

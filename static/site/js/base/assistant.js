@@ -1,4 +1,4 @@
-// The ways from a page to the assistant's widget. The widget loads after the page, and may be blocked or switched off.
+// How a page opens the assistant's widget. The widget loads after the page, and may be blocked or switched off.
 // Nothing here waits for it: until it can be used, links that ask lead to /ask.
 
 import { labels } from "./labels.js";

@@ -105,7 +105,7 @@ export async function copy(button, text, announce) {
  * Whether a key goes into a field. A field that was just hidden keeps the focus until the next frame.
  * @param {Event} event
  */
-export function isTyped(event) {
+export function isTyping(event) {
   const target = event.composedPath()[0];
   if (!(target instanceof HTMLElement)) return false;
   return (target.isContentEditable || target.matches("input, textarea, select")) && target.checkVisibility();

@@ -24,7 +24,7 @@ export const isStored = domain !== undefined;
 const randomId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** @param {object} content @returns {Promise<string>} the sentence for what went wrong; empty if nothing did */
+/** @param {object} content @returns {Promise<string>} a sentence about the failure; empty if there was none */
 async function send(content) {
   try {
     const options = { method: "POST", body: JSON.stringify(content), keepalive: true };
@@ -38,8 +38,8 @@ async function send(content) {
 }
 
 /**
- * Makes a function that sends feedback about one thing. Each call replaces the feedback of the call before; `{}` takes
- * it back. It resolves with the sentence for what went wrong, empty if nothing did.
+ * Makes a function that sends feedback about one thing. Each call replaces the feedback of the call before; `{}`
+ * withdraws it. Resolves with a sentence about the failure, or an empty text.
  * @param {Feedback} common fields of each call
  * @returns {(feedback: Feedback) => Promise<string>}
  */

@@ -124,7 +124,7 @@ export function buildStories(site) {
     {
       name: "composing",
       title: "Composing",
-      about: "The field grows; what the reader pointed at stands above it and can be taken away.",
+      about: "The field grows. The context of the question stands above it and can be removed.",
       act: (panel) => {
         panel.composer.attach([code, selection]);
         panel.composer.text = "Why does this fail on port 8000?\nIt says that the address is in use.";
@@ -237,7 +237,7 @@ export function buildStories(site) {
     {
       name: "extractive",
       title: "Model away",
-      about: "The best passages instead, told in a banner.",
+      about: "The best passages instead. A banner says so.",
       thread: thread(howTo, { ...done, notice: { rung: "extractive", reason: "daily_budget_spent" } }),
       act: scrollToTop,
     },

@@ -60,7 +60,7 @@ function setUpForm(form) {
 }
 
 /**
- * Makes thumbs work on something smaller than a page. A thumb that is pressed again is taken back.
+ * Makes thumbs work on something smaller than a page. Pressing a thumb again withdraws it.
  * @param {HTMLButtonElement[]} buttons
  * @param {() => import("../base/feedback.js").Feedback} describe what they are about
  * @param {HTMLElement} note shows what went wrong

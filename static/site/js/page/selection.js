@@ -2,7 +2,7 @@
 
 import { announce } from "../base/announce.js";
 import { isReady, locate, openAssistant } from "../base/assistant.js";
-import { copy, find, h, holdsTarget, isTyped } from "../base/dom.js";
+import { copy, find, h, holdsTarget, isTyping } from "../base/dom.js";
 import { labels } from "../base/labels.js";
 
 const MIN_WORDS = 3;
@@ -150,7 +150,7 @@ function setUp(article) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !bar.hidden && !bar.contains(document.activeElement)) bar.hidden = true;
     if (event.key.toLowerCase() !== "j" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-    if (isTyped(event) || !selected()) return;
+    if (isTyping(event) || !selected()) return;
     event.preventDefault();
     show();
     opener = document.activeElement;

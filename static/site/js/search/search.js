@@ -1,8 +1,8 @@
-// The ways into the search dialog: the field in the header, /, ⌘K, Ctrl+K, ?search= and ?assistant=. ⌘K and Ctrl+K
+// How readers open the search dialog: the field in the header, /, ⌘K, Ctrl+K, ?search= and ?assistant=. ⌘K and Ctrl+K
 // also close it. Without this file, and on pages without a dialog, the field's form leads to /search.
 
 import { openAssistant, ready } from "../base/assistant.js";
-import { closest, find, holdsTarget, isTyped } from "../base/dom.js";
+import { closest, find, holdsTarget, isTyping } from "../base/dom.js";
 import { reportClick } from "./click-report.js";
 
 /** @type {Promise<import("./dialog.js").SearchDialog> | null} */
@@ -58,7 +58,7 @@ function setUpHeader(dialog) {
     const isCommandK =
       event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
     const inSearch = event.target === field || Boolean(dialog && holdsTarget(dialog, event));
-    const isText = isTyped(event) && !(isCommandK && inSearch);
+    const isText = isTyping(event) && !(isCommandK && inSearch);
     if (event.defaultPrevented || event.isComposing || isText || !(isSlash || isCommandK)) return;
     event.preventDefault();
     if (dialog?.open && isCommandK) return dialog.close();

@@ -1,4 +1,4 @@
-/** Addresses in links: how they open, and how they are shown. */
+/** How links open, and how their addresses are displayed. */
 
 /**
  * Attributes of a link. Pages of the host's own site open in place, all others in a new tab.

@@ -1,6 +1,6 @@
 /**
- * The options of a widget. Those of the page (`init`, `update`, the tag) go before those that the owner set in the
- * admin, and those before the defaults. `widget.d.ts` documents them for sites.
+ * The options of a widget. Options of the page (`init`, `update`, the tag) override the owner's options from the
+ * admin, and these override the defaults. `widget.d.ts` documents them for sites.
  */
 
 import { colorMix } from "./accent.js";
@@ -93,7 +93,7 @@ const RULES = {
 const typeTag = (/** @type {unknown} */ value) => ({}).toString.call(value);
 
 /**
- * The valid ones of some options. The console warns about each other one, and says what it may be.
+ * Returns the valid options. The console warns about each invalid one, with the allowed values.
  * @param {unknown} options unchecked
  * @param {string} script address of the loader; the service is on the same host
  * @returns {Partial<Options>}

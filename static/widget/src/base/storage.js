@@ -1,4 +1,4 @@
-/** Storage that works in every browser, at least until the page is left. */
+/** Storage that works in every browser, at least until the reader leaves the page. */
 
 /** A browser may refuse storage: by its settings, on a full disk, in a sandboxed frame. Then memory takes its place. */
 class SafeStorage {
@@ -49,7 +49,7 @@ class SafeStorage {
   }
 }
 
-/** Lasts, and is shared by tabs. */
+/** Permanent, and shared by all tabs. */
 export const sharedStorage = new SafeStorage("localStorage");
-/** Lasts as long as the tab. */
+/** Lasts until the tab is closed. */
 export const tabStorage = new SafeStorage("sessionStorage");

@@ -14,7 +14,7 @@ export class ContextChips {
   items = [];
   /** The reader's selection. The next selection replaces it. @type {Context | null} */
   #suggestion = null;
-  /** The value of a suggestion that was sent or removed, and is not offered again. */
+  /** The value of the last suggestion that was sent or removed. It is not offered again. */
   #dismissed = "";
   #drawn = "";
   #conversation;
@@ -22,7 +22,7 @@ export class ContextChips {
 
   /**
    * @param {import("../conversation/conversation.js").Conversation} conversation
-   * @param {{ onchange: () => void, onfocuslost: () => void }} on `onfocuslost`: the last chip had the focus, and is gone
+   * @param {{ onchange: () => void, onfocuslost: () => void }} on `onfocuslost`: the last chip was removed while it had the focus
    */
   constructor(conversation, on) {
     this.#conversation = conversation;
@@ -35,7 +35,7 @@ export class ContextChips {
     return this.items.filter((item) => item !== this.#suggestion);
   }
 
-  /** Adds items that are not there yet. Returns those for which there was no room. @param {Context[]} items */
+  /** Adds items that are not there yet. Returns the items that did not fit. @param {Context[]} items */
   add(items) {
     const rejected = items.filter((item) => {
       if (this.items.some(({ value }) => value === item.value)) return false;

@@ -12,7 +12,7 @@ import { watchSelection } from "./selection.js";
 
 /** The longest question that the service accepts, in characters. */
 const MAX_LENGTH = 32_000;
-/** Shares of it at which screen readers hear how much is left. From the first one on a counter shows. */
+/** Shares of MAX_LENGTH at which screen readers announce how much is left. From the first share on, a counter shows. */
 const WARNING_SHARES = [0.8, 0.9, 0.95, 1];
 
 export class Composer {
@@ -195,7 +195,7 @@ export class Composer {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    // Safari ends a composition before this event. Only the old code 229 still shows it.
+    // Safari ends a composition before this event. Only the old key code 229 still shows it.
     const composing = event.isComposing || event.keyCode === 229;
     if (composing || event.shiftKey) return;
     const { altKey, ctrlKey, metaKey } = event;

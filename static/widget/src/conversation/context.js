@@ -4,7 +4,7 @@ import { fill, labels } from "../base/labels.js";
 
 /** @typedef {import("./thread.js").Context} Context */
 /**
- * Context from a page, a file or a selection. Only `value` is required. `name` is that of a file or of a language.
+ * Context from a page, a file or a selection. Only `value` is required. `name` is the name of a file or of a language.
  * @typedef {{ value: string, type?: string, name?: string, label?: string, path?: string, elementId?: string }} ContextInput
  */
 
@@ -23,16 +23,16 @@ const truncate = (text, limit) => (text.length > limit ? [...text].slice(0, limi
 /** @param {string} text */
 export const isTruncated = (text) => truncate(text, MAX_VALUE) !== text;
 
-/** A text on one line, with an ellipsis if it is cut. @param {string} text @param {number} most code points */
-function shorten(text, most) {
-  const line = truncate(text, 4 * most)
+/** A text on one line, with an ellipsis if it is cut. @param {string} text @param {number} limit code points */
+function shorten(text, limit) {
+  const line = truncate(text, 4 * limit)
     .replace(/\s+/g, " ")
     .trim();
-  const short = truncate(line, most);
-  return short === line && text.length <= 4 * most ? line : `${short.trimEnd()}…`;
+  const short = truncate(line, limit);
+  return short === line && text.length <= 4 * limit ? line : `${short.trimEnd()}…`;
 }
 
-/** @param {ContextInput} given @param {string} value */
+/** @param {ContextInput} input @param {string} value */
 function contextLabel({ type, name, label }, value) {
   if (typeof label === "string" && label.trim()) return shorten(label, MAX_LABEL);
   if (type !== "code") return fill(labels.quoted, { text: shorten(value, MAX_WORDS) });

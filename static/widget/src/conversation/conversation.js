@@ -49,12 +49,12 @@ export class Conversation extends EventTarget {
   sharesPage = true;
   /** @type {Thread} */
   #thread;
-  /** The thread as the store has it. @type {Thread} */
+  /** The thread that was stored last. @type {Thread} */
   #savedThread;
   /** Cancels waiting for the network or for the end of a limit. */
   #cancelWait = () => {};
   #askedAt = 0;
-  /** The feedback that the service has, by answer. @type {Map<string, Feedback | null>} */
+  /** The feedback that the service has stored, by answer. @type {Map<string, Feedback | null>} */
   #storedFeedback = new Map();
   #ratings = Promise.resolve(true);
 
@@ -137,8 +137,8 @@ export class Conversation extends EventTarget {
   }
 
   /**
-   * Sends feedback on an answer; null takes it back. The feedback shows at once, and disappears if the service does not
-   * store it. Returns whether it does.
+   * Sends feedback on an answer; null withdraws it. The feedback shows at once, and disappears if the service does not
+   * store it. Returns whether it was stored.
    * @param {string} answerId
    * @param {Feedback | null} feedback
    */
@@ -196,7 +196,7 @@ export class Conversation extends EventTarget {
     return exportMarkdown(this.#thread, new Date());
   }
 
-  /** Deletes everything of this reader, here and at the service. Returns whether the service did so. */
+  /** Deletes all data of this reader, in the browser and in the service. Returns whether the service succeeded. */
   async deleteData() {
     await this.#waitForThreadId();
     this.stop();
@@ -269,7 +269,7 @@ export class Conversation extends EventTarget {
     );
   }
 
-  /** Continues the last answer: waits to send its question, or receives its next events. */
+  /** Continues the last answer: waits to send its question, or receives the events that follow. */
   #resumeAnswer() {
     this.#cancelWait();
     const { chatId, threadId } = this.#thread;
@@ -278,7 +278,7 @@ export class Conversation extends EventTarget {
     const { id, phase, failure, messageId, seen } = answer;
     const send = () => void this.#store.runExclusive(() => this.#sendWaiting(id));
     if (phase === "queued") this.#cancelWait = runWhenDue({}, send);
-    else if (phase === "waiting") this.#cancelWait = runWhenDue({ at: failure?.readyAt ?? 0, seen: true }, send);
+    else if (phase === "waiting") this.#cancelWait = runWhenDue({ at: failure?.readyAt ?? 0, visible: true }, send);
     else {
       const caller = { key: this.options.key, fp: this.#store.fp(), id: chatId };
       this.#client.resume({ ...caller, threadId, messageId, after: seen }, (event) => this.#receiveEvent(id, event));

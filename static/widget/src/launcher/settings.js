@@ -3,7 +3,7 @@
 /**
  * @typedef {object} Settings as the service answers
  * @property {boolean} enabled
- * @property {string} [reason] why it is not
+ * @property {string} [reason] why it is not enabled
  * @property {Record<string, unknown>} [appearance] options, as is the rest
  * @property {Record<string, string>} [labels]
  * @property {string[]} [starterQuestions]
@@ -12,7 +12,7 @@
 /**
  * Reads the state of this tab, and changes it. It is empty if the browser refuses storage.
  * @param {string} domain
- * @param {{ settings?: Settings, open?: boolean } | null} [changes] null: forget it
+ * @param {{ settings?: Settings, open?: boolean } | null} [changes] null deletes the state
  * @returns {{ settings?: Settings, open?: boolean }}
  */
 export function tabState(domain, changes) {

@@ -1,4 +1,4 @@
-/** The look of a panel while it loads. Text that the reader types goes to the real panel. */
+/** A placeholder for the panel while it loads. Text that the reader types is passed to the panel. */
 
 import { CLOSE_SHAPES, drawIcon, h } from "../base/dom.js";
 import { shortcutOf } from "../base/keyboard.js";

@@ -156,7 +156,7 @@ export class Widget extends HTMLElement {
     if (!settings.enabled) warn(settings.reason);
   }
 
-  /** @param {import("./settings.js").Settings} told */
+  /** @param {import("./settings.js").Settings} settings */
   #applySettings({ enabled, appearance, labels, starterQuestions }) {
     this.#enabled = enabled;
     this.#ownerOptions = validateOptions({ ...appearance, labels, starterQuestions }, this.#script);

@@ -1,4 +1,4 @@
-/** Blocks of code: their language, buttons to copy and wrap, and tabs for one task in several languages. */
+/** Blocks of code with their language, buttons to copy and wrap, and tabs for one task in several languages. */
 
 import { h, icon, iconButton } from "../base/dom.js";
 import { labels } from "../base/labels.js";

@@ -105,42 +105,43 @@ function childHolder(tag, node) {
 /**
  * Changes the children of a node.
  * @param {Node} node
- * @param {MarkdownNode[]} was
- * @param {MarkdownNode[]} is
+ * @param {MarkdownNode[]} before
+ * @param {MarkdownNode[]} after
  * @param {ReadonlySet<string>} hosts
  */
-function updateChildren(node, was, is, hosts) {
+function updateChildren(node, before, after, hosts) {
   let unchanged = 0;
-  while (unchanged < was.length && unchanged < is.length && isEqual(was[unchanged], is[unchanged])) unchanged++;
-  // The first one that differs has usually just grown.
+  while (unchanged < before.length && unchanged < after.length && isEqual(before[unchanged], after[unchanged]))
+    unchanged++;
+  // The first node that differs has usually just grown.
   if (
-    unchanged < was.length &&
-    unchanged < is.length &&
-    updateNode(node.childNodes[unchanged], was[unchanged], is[unchanged], hosts)
+    unchanged < before.length &&
+    unchanged < after.length &&
+    updateNode(node.childNodes[unchanged], before[unchanged], after[unchanged], hosts)
   )
     unchanged++;
   while (node.childNodes.length > unchanged) node.lastChild?.remove();
-  for (const tree of is.slice(unchanged)) node.appendChild(buildNode(tree, hosts));
+  for (const tree of after.slice(unchanged)) node.appendChild(buildNode(tree, hosts));
 }
 
-/** Changes a node in place. Returns false if it has to be built anew. @param {Node} node @param {MarkdownNode} was @param {MarkdownNode} is @param {ReadonlySet<string>} hosts */
-function updateNode(node, was, is, hosts) {
-  if (typeof was === "string" || typeof is === "string") {
-    if (typeof was !== typeof is) return false;
-    node.textContent = String(is);
+/** Changes a node in place. Returns false if it must be built again. @param {Node} node @param {MarkdownNode} before @param {MarkdownNode} after @param {ReadonlySet<string>} hosts */
+function updateNode(node, before, after, hosts) {
+  if (typeof before === "string" || typeof after === "string") {
+    if (typeof before !== typeof after) return false;
+    node.textContent = String(after);
     return true;
   }
-  if (!isSameElement(was, is)) return false;
-  if (is.tag === "pre" && is.open) {
-    updateCode(/** @type {HTMLElement} */ (node), is);
+  if (!isSameElement(before, after)) return false;
+  if (after.tag === "pre" && after.open) {
+    updateCode(/** @type {HTMLElement} */ (node), after);
     return true;
   }
-  const holder = childHolder(is.tag, node);
-  if (holder) updateChildren(holder, was.children, is.children, hosts);
+  const holder = childHolder(after.tag, node);
+  if (holder) updateChildren(holder, before.children, after.children, hosts);
   return holder !== null;
 }
 
-/** Shows a growing text in an element. Finished blocks do not change any more. */
+/** Shows a growing text in an element. Finished blocks no longer change. */
 export class MarkdownView {
   element = h("div", { className: "prose", dir: "auto" });
   #parser = new StreamingParser();
@@ -151,14 +152,14 @@ export class MarkdownView {
 
   /**
    * @param {string} text
-   * @param {{ base: string, images: ReadonlySet<string>, hosts: ReadonlySet<string>, partial: boolean, caret: boolean }} reading
+   * @param {{ base: string, images: ReadonlySet<string>, hosts: ReadonlySet<string>, partial: boolean, caret: boolean }} options `partial`: more text will arrive
    */
-  update(text, { hosts, caret, ...reading }) {
-    const state = `${reading.partial} ${reading.base} ${text}`;
+  update(text, { hosts, caret, ...options }) {
+    const state = `${options.partial} ${options.base} ${text}`;
     if (state !== this.#rendered) {
       this.#rendered = state;
       this.#caret.remove();
-      const trees = this.#parser.parse(text, reading);
+      const trees = this.#parser.parse(text, options);
       updateChildren(this.element, this.#nodes, trees, hosts);
       this.#nodes = trees;
     }

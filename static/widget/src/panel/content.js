@@ -9,11 +9,11 @@ import { Overlay } from "./menu-pages.js";
 
 /** @typedef {import("../base/options.js").Options} Options */
 
-/** The most starter questions there is room for. */
+/** The panel has room for so many starter questions. */
 const MAX_STARTERS = 3;
 
 export class Content {
-  /** Ends the listeners of everything in here. */
+  /** Removes all listeners of the content. */
   #lifetime = new AbortController();
   #onask;
 

@@ -6,7 +6,7 @@ import { HostPage } from "./host-page.js";
 /** @typedef {import("../base/options.js").Options} Options */
 
 /** Widths of the variant `panel`, in pixels, as frame.css has them. */
-const WIDTHS = { usual: 380, wide: 580 };
+const WIDTHS = { normal: 380, wide: 580 };
 /** How far a reader pulls a sheet down to close it, in pixels. */
 const CLOSE_DISTANCE = 90;
 /** With less height than this, only the most important parts show. In pixels. */
@@ -88,7 +88,7 @@ export class Frame {
     this.#page.apply({
       still: dialog.open && isCovering,
       side,
-      room: pushes ? WIDTHS[this.isWide ? "wide" : "usual"] : 0,
+      room: pushes ? WIDTHS[this.isWide ? "wide" : "normal"] : 0,
     });
     const style = this.#style();
     const view = dialog.open && this.isSheet ? visualViewport : null;

@@ -72,18 +72,18 @@ export function buildPastPage(conversation) {
   return [h("ul", { className: "past", role: "list" }, ...items)];
 }
 
-/** @param {Conversation} conversation @param {import("../composer/composer.js").Composer} composer @param {Overlay} cover */
-export function buildDeletePage(conversation, composer, cover) {
-  const forget = async () => {
+/** @param {Conversation} conversation @param {import("../composer/composer.js").Composer} composer @param {Overlay} overlay */
+export function buildDeletePage(conversation, composer, overlay) {
+  const deleteData = async () => {
     confirm.disabled = cancel.disabled = true;
     confirm.textContent = labels.forgetting;
     const isComplete = await conversation.deleteData();
-    cover.close();
+    overlay.close();
     composer.clear();
     composer.showRemark(isComplete ? labels.forgotten : labels.forgottenHere);
   };
-  const confirm = h("button", { className: "danger", onclick: forget }, labels.forgetYes);
-  const cancel = textButton(() => cover.close(), labels.cancel);
+  const confirm = h("button", { className: "danger", onclick: deleteData }, labels.forgetYes);
+  const cancel = textButton(() => overlay.close(), labels.cancel);
   return [h("p", {}, labels.forgetWhat), h("div", { className: "choice" }, confirm, cancel)];
 }
 

@@ -22,7 +22,7 @@ import { sheets } from "./styles.js";
 
 const TAG = "docs-assistant-panel";
 
-/** Fires `toggle` when it opens and closes, and `hook` for events that the host page hears of. */
+/** Fires `toggle` when it opens and closes, and `hook` for events that are passed to the host page. */
 export class Panel extends HTMLElement {
   isOpen = false;
   /** Whether the focus was inside when the panel closed. */
@@ -142,7 +142,7 @@ export class Panel extends HTMLElement {
     this.transcript.draw();
   }
 
-  /** Draws everything in other labels. The conversation goes on, and the text in the field stays. */
+  /** Draws everything again with other labels. The conversation continues, and the text in the field stays. */
   #rebuild() {
     const { text, field } = this.composer;
     const { selectionStart, selectionEnd } = field;

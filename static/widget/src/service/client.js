@@ -11,7 +11,7 @@ import { Socket } from "./socket.js";
 
 /** @typedef {import("./events.js").StreamEvent} StreamEvent */
 /** @typedef {{ key: string, fp: string, id: string, threadId: string, messageId: string }} Ids of an answer; `id` is the chat's */
-/** @typedef {"unsent" | "unreached" | "broken" | "silent"} Loss with `unsent` the service has certainly not received it */
+/** @typedef {"unsent" | "unreached" | "broken" | "silent"} Loss `unsent`: the service has certainly not received the question */
 /** @typedef {{ event: (event: StreamEvent) => void, lost: (how: Loss) => void }} Listener */
 /** @typedef {{ key: string, fp: string, id: string } & Record<string, unknown>} QuestionRequest */
 /**
@@ -19,7 +19,7 @@ import { Socket } from "./socket.js";
  * @typedef {object} Exchange
  * @property {(event: StreamEvent) => void} listener
  * @property {Pick<Ids, "key" | "fp" | "id">} caller
- * @property {Ids | null} ids known when the answer has begun
+ * @property {Ids | null} ids null until the answer has begun
  * @property {number} after events received so far
  * @property {number} attempt
  * @property {boolean} resuming no event has arrived since the connection was lost

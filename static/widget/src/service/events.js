@@ -1,8 +1,8 @@
-/** The events of an answer, whichever connection brings them. */
+/** The events of an answer, the same for every transport. */
 
 /**
- * An event of stream protocol v2, or `reconnecting`, which the client adds. It comes from outside: whoever reads a field
- * checks it.
+ * An event of stream protocol v2, or `reconnecting`, which the client adds. It comes from outside, so every
+ * field must be checked.
  * @typedef {object} StreamEvent
  * @property {string} type
  * @property {string} [messageId]

@@ -2,7 +2,7 @@
 
 /** @typedef {import("./events.js").StreamEvent} StreamEvent */
 
-const LINE_END = /\r\n|\n|\r(?!$)/; // a CR at the very end may be half of a CRLF: it waits for what follows
+const LINE_END = /\r\n|\n|\r(?!$)/; // a CR at the very end may be half of a CRLF, so it waits for the next chunk
 
 export class EventStream {
   #decoder = new TextDecoder();

@@ -103,7 +103,7 @@ export class CitationCard {
     this.hide();
     this.#styles ??= createSheet(css);
     this.#positionSheet ??= new CSSStyleSheet();
-    // At the front, since the last sheet is the one whose rule the options change.
+    // At the front, because the options change a rule of the last sheet.
     root.adoptedStyleSheets = [this.#styles, this.#positionSheet, ...root.adoptedStyleSheets];
     this.#citation = cite;
     this.#fill(cite);

@@ -7,12 +7,16 @@ import { ENDED } from "../conversation/thread.js";
 /** @typedef {import("../conversation/thread.js").Answer} Answer */
 /** @typedef {import("../conversation/conversation.js").Conversation} Conversation */
 
-/** @type {Record<string, keyof typeof labels>} */
-const RUNGS = { second_model: "rungSecondModel", extractive: "rungExtractive", nearest_pages: "rungNearestPages" };
+/** The label for each way in which an answer was made without the usual model. @type {Record<string, keyof typeof labels>} */
+const FALLBACK_LABELS = {
+  second_model: "rungSecondModel",
+  extractive: "rungExtractive",
+  nearest_pages: "rungNearestPages",
+};
 
 /** Notices above an answer. @param {Answer} answer */
 export function buildNotices({ notice, restarted, refused }) {
-  const key = RUNGS[notice?.rung ?? ""];
+  const key = FALLBACK_LABELS[notice?.rung ?? ""];
   return [
     restarted && h("p", { className: "restarted" }, h("span", {}, labels.restarted)),
     // The text of a refusal already says that it lists only nearby pages.

@@ -1,6 +1,6 @@
 /**
- * Smooths the display of a text that arrives in bursts. Each piece is spread over a short time, so that reading is calm,
- * and no character is later than that.
+ * Smooths the display of a text that arrives in bursts. Each piece is spread over a short time, so that the text
+ * grows evenly. No character is delayed by more than that time.
  */
 
 /** How long one piece is spread, in milliseconds. A screen draws every 16. */

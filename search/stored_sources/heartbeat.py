@@ -1,4 +1,4 @@
-"""Signs of life from the process that reads a source; it stops when another one took over, or after four hours."""
+"""Signs of life of the process that reads a source. The run stops when another process takes over, or after 4 hours."""
 
 import threading
 import time
@@ -19,14 +19,14 @@ GRACE_SECONDS = 30.0  # for a run to stop by itself
 
 
 class RunStopped(ValueError):
-    """A run has to stop. The text is a sentence."""
+    """A run has to stop. The message is a sentence that says why."""
 
 
 class Heartbeat:
-    """A thread that stores the progress of a run and that it is alive. The run never waits for it.
+    """A thread that stores the progress and the signs of life of a run. The run never waits for it.
 
-    When another runner took over or time is up, `check` raises in the run. If the run is stuck and does not end within
-    GRACE_SECONDS, `abort` is called with the reason.
+    When another runner took over or time is up, `check` raises in the run. If the run does not end within
+    GRACE_SECONDS then, the thread calls `abort` with the reason.
     """
 
     def __init__(self, source: Source, abort: Callable[[str], None] = lambda reason: None) -> None:
@@ -70,7 +70,7 @@ class Heartbeat:
                 continue
             try:
                 if not self._own_row.update(progress=line, seen_at=timezone.now()):
-                    return "Its source was deleted, or is read by somebody else."
+                    return "Its source was deleted, or another process reads it now."
             except Error:  # another writer is slow, or the connection was cut: try again in a second
                 connection.close()
                 continue

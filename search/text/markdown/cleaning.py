@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from search.text.markdown.reader import MAX_PARAGRAPH, parse_site
 
 _MARKER = re.compile(r"(\s*)(?:\[\^[^\]\s]+\]:\s*|:\s{1,3})")  # of a footnote or of the meaning of a term
-# Attributes of what stands above, files to take in, a table of contents, abbreviations: Python-Markdown and extensions.
+# Attributes of the block above, files to include, a table of contents, abbreviations: Python-Markdown and extensions.
 _HIDDEN = re.compile(
     r"\s*(?:\{[*!].*[*!]\}|;?-+8<-+.*|\[\[?_?toc_?\]\]?|\*\[[^\]]+\]:.*|\{:?\s*[.#][^{}]*\})\s*$", re.IGNORECASE
 )
@@ -15,7 +15,7 @@ _ALERT = re.compile(r"(?m)^(\s*(?:>\s*)+)\[!\w+\][+-]?[ \t]*(.*)$")
 _TASK = re.compile(r"(?m)^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]\]\s")
 
 _MARKED = re.compile(r"[<\[`{:\\]")
-_ASIDE = re.compile(
+_PROTECTED = re.compile(
     r"\\[!-/:-@\[-`{-~]"  # an escaped character
     r"|(?<!`)(`++)((?:[^`\n]|\n(?!\s*(?:[-*+#>|]|\d+[.)])\s)|(?!\1(?!`))`+)+?)(?<!`)\1(?!`)"  # a code span
     r"|<(?:https?://|mailto:)[^\s<>]*>"  # an address
@@ -50,7 +50,7 @@ _SITE = re.compile(
     r"|(?m:(?<=[^\s#])[ ]?\{:?[ ]*\.[\w-][^{}\n#]*\}[ ]*$)"  # classes at the end of a line, not a heading's id
     r"|(?<=\x00)\{:?[ ]*[.#][\w-][^{}\n]*\}"  # classes of a code span
 )  # fmt: skip
-_APART = """
+_BLOCK_ELEMENTS = """
     address article aside blockquote body br caption center dd details div dl dt figcaption figure footer form h1 h2
     h3 h4 h5 h6 head header hr html li main nav ol option p pre section select summary table tbody td textarea tfoot
     th thead title tr ul"""
@@ -59,15 +59,8 @@ _INLINE = """
     font i iframe img input ins kbd label legend link map mark math menu meta meter nobr noscript object output param
     path picture progress q rp rt ruby s samp script slot small source span strike strong style sub sup svg template
     time track tt u var video wbr g"""
-APART = frozenset(_APART.split())
-ELEMENTS = APART | frozenset(_INLINE.split())
-_KINDS = frozenset(
-    (
-        *("note", "tip", "info", "warning", "danger", "caution", "important", "details", "success", "error", "hint"),
-        *("question", "example", "seealso", "code-group", "tabs", "tab", "steps", "card", "cards", "secondary"),
-        *("v-pre", "raw"),
-    )
-)
+BLOCK_ELEMENTS = frozenset(_BLOCK_ELEMENTS.split())
+ELEMENTS = BLOCK_ELEMENTS | frozenset(_INLINE.split())
 
 
 def clean(markdown: str) -> str:
@@ -87,8 +80,8 @@ class _Cleaner:
     def __init__(self, source: str) -> None:
         self.source = source
         self.left = source.split("\n")
-        self.at = 0  # the first line that no block has claimed
-        self.columns = 0  # that the text of the admonitions and tabs around is indented
+        self.at = 0  # the first line that no block has handled yet
+        self.columns = 0  # indentation by the admonitions and tabs around
         self.done: list[str | list[str]] = []  # a list is a paragraph still to be cleaned
         self.references: dict[str, str] = {}
 
@@ -185,23 +178,23 @@ def _pieces(lines: list[str]) -> Iterator[str]:
 
 
 def _inline(prose: str, references: dict[str, str]) -> str:
-    """Drop tags, images, links of strange schemes and the like, outside code spans."""
+    """Drop tags, images and links of unknown schemes, outside code spans."""
     if len(prose) > MAX_PARAGRAPH or not _MARKED.search(prose):
         return prose
     spans: list[str] = []
 
-    def put_aside(span: re.Match[str]) -> str:
+    def replace_span(span: re.Match[str]) -> str:
         spans.append(_HIGHLIGHT.sub(r"\1", span[0]))
         return f"\x00{len(spans) - 1}\x00"
 
-    prose = _ASIDE.sub(put_aside, prose)
+    prose = _PROTECTED.sub(replace_span, prose)
     if "<" in prose:
         closed = prose.find("\n", prose.rfind("-->")) + 1 or len(prose)  # a comment that never ends is text
         prose = _COMMENT.sub("", prose[:closed]) + prose[closed:] if "-->" in prose else prose
         margin = re.match(r"(\s*)<[/a-zA-Z]", prose)
         prose = _ELEMENT.sub("", prose)
-        apart = " " if prose.lstrip().startswith("|") else "\n\n"
-        prose = _SUMMARY.sub(lambda found: f"{apart}**{_TAG.sub('', found[1]).strip()}**{apart}", prose)
+        separator = " " if prose.lstrip().startswith("|") else "\n\n"
+        prose = _SUMMARY.sub(lambda found: f"{separator}**{_TAG.sub('', found[1]).strip()}**{separator}", prose)
         prose = _HEADING.sub(_heading, prose)
         prose = _ANCHOR.sub(lambda found: _link(found[3], found[2]), prose)
         prose = _TAG.sub(_tag, prose)
@@ -212,10 +205,10 @@ def _inline(prose: str, references: dict[str, str]) -> str:
         prose = _FOOTNOTE_MARK.sub("", prose)
         prose = _IMAGE.sub(r"\1", prose)
         prose = _LINK.sub(lambda found: _link(found[1], found[2] or found[3] or ""), prose)
-        prose = _REFERENCE.sub(lambda found: _referred(found, references, spans), prose)
+        prose = _REFERENCE.sub(lambda found: _resolve_reference(found, references, spans), prose)
     if "{" in prose or ":" in prose:
         prose = _SITE.sub("", prose)
-    while "\x00" in prose:  # a code span may stand within a link that was put back
+    while "\x00" in prose:  # a restored link may hold another code span
         prose = re.sub("\x00(\\d+)\x00", lambda mark: spans[int(mark[1])], prose)
     return "\n".join(line if line.endswith("  ") and line.strip() else line.rstrip() for line in prose.split("\n"))
 
@@ -225,10 +218,10 @@ def _tag(tag: re.Match[str]) -> str:
     if name == "img":
         alt = _ALT.search(tag[0])
         return (alt[1] or alt[2] or alt[3] or "") if alt else ""
-    if name in APART:
+    if name in BLOCK_ELEMENTS:
         return " "
     named = tag[1] == name and "-" not in name[1:2] and not any(mark in tag[0] for mark in " =\n")
-    return f"\\{tag[0]}" if named and name not in ELEMENTS else ""  # `<your-key>` is a word, not an element
+    return f"\\{tag[0]}" if named and name not in ELEMENTS else ""  # `<your-key>` is text, not an element
 
 
 def _heading(found: re.Match[str]) -> str:
@@ -249,7 +242,7 @@ def _link(text: str, target: str) -> str:
     return f"{before}[{label}]({target}){after}"
 
 
-def _referred(found: re.Match[str], references: dict[str, str], spans: list[str]) -> str:
+def _resolve_reference(found: re.Match[str], references: dict[str, str], spans: list[str]) -> str:
     """`[text][name]`: a link as the page defines it, or one that the site's generator resolves to a code name."""
     text, name = found[1], found[2]
     key = re.sub("\x00(\\d+)\x00", lambda mark: spans[int(mark[1])], name or text)

@@ -13,27 +13,17 @@ from search.indexing.ingest import ingest
 from search.indexing.outcome import IngestSuperseded
 from search.models import Document, Source
 from search.sources import ExcludedPage, Page, UnreadablePage
-from search.stored import heartbeat, queue, runs
+from search.stored_sources import heartbeat, queue, runs
 from tests.conftest import PATIENCE, wait_for
-from tests.search.stored.stored import (
+from tests.search.stored_sources.stored_source import (
     NOW,
     State,
-    nothing_due,
     now,
     paths,
     stored,
 )
 
-
-@pytest.fixture(autouse=True)
-def clock():
-    with nothing_due() as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def tenant(make_project):
-    return make_project()
+pytestmark = pytest.mark.usefixtures("clock")
 
 
 @pytest.fixture
@@ -90,7 +80,7 @@ def test_a_source_whose_runner_falls_silent_has_failed(tenant, guide, clock, sch
     assert queue.claim_next() is None
     clock.shift(heartbeat.MAX_SILENCE + timedelta(seconds=1))
     assert queue.claim_next() is None, "it may be what killed its host"
-    assert (now(source).state, source.error) == (State.FAILED, "Whoever read it fell silent.")
+    assert (now(source).state, source.error) == (State.FAILED, "The process that read it stopped responding.")
     assert source.wanted_at == (source.finished_at + after if after else None)
 
 
@@ -156,7 +146,7 @@ def test_a_source_waits_for_another_ingest_of_its_project(tenant, guide, monkeyp
     [
         (KeyboardInterrupt, "It was stopped."),
         (ZeroDivisionError, "It failed"),
-        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), "It failed for a reason that only"),
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), "It failed unexpectedly"),
     ],
 )
 def test_a_run_that_breaks_off_leaves_the_old_index(tenant, guide, monkeypatch, stop, error):
@@ -233,7 +223,7 @@ def test_a_run_stops_when_its_source_is_deleted(tenant, quick, monkeypatch):
     source = stored(tenant)
     assert queue.claim(source)
     monkeypatch.setattr(runs, "read", endless(lambda: runs.remove(Source.objects.get(pk=source.pk))))
-    with pytest.raises(heartbeat.RunStopped, match="was deleted, or is read by somebody else"):
+    with pytest.raises(heartbeat.RunStopped, match="was deleted, or another process reads it now"):
         runs.run(source)
     assert not tenant.project.sources.exists()
 

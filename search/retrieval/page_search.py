@@ -13,7 +13,7 @@ from search.retrieval.excerpts import Highlighter, build_excerpt
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import ScoredSection
 
-MIN_OTHER_SCORE = 0.02  # of another section of a page, to be shown with its best
+MIN_OTHER_SCORE = 0.02  # for another section of a page, to be listed with the page's best
 _COLUMNS = (
     *("pk", "heading", "anchor", "trail", "body", "text"),
     *("document__" + name for name in ("path", "title", "description", "version", "language", "tags", "address")),
@@ -31,7 +31,7 @@ def find(
 
 
 def build_hits(plan: SearchPlan, sections: Sequence[ScoredSection]) -> list[Hit]:
-    """The sections as hits, in the same order, with excerpts. Belongs inside the snapshot of the search."""
+    """The sections as hits, in the same order, with excerpts. Call it in the database snapshot of the search."""
     scores = {section.candidate.section_id: section.score for section in sections}
     others = _load_others(plan.project, sections)
     values = Section.objects.filter(pk__in=scores).values_list(*_COLUMNS)  # rows are much faster than models

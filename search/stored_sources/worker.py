@@ -1,4 +1,4 @@
-"""The process that reads one stored source: `python -m search.stored.worker SOURCE RUNNER`.
+"""The process that reads one stored source: `python -m search.stored_sources.worker SOURCE RUNNER`.
 
 It is a process of its own, since parsing would delay the streams of the serving process. It ends with the serving
 process, which holds the other end of its standard input.
@@ -13,7 +13,7 @@ import time
 
 NICENESS = 10
 GRACE_SECONDS = 10.0  # to clean up
-logger = logging.getLogger("search.stored.worker")
+logger = logging.getLogger("search.stored_sources.worker")
 
 
 def main(pk: int, runner: str) -> None:
@@ -22,7 +22,7 @@ def main(pk: int, runner: str) -> None:
     On SystemExit the source goes back to the queue.
     """
     from search.models import Source
-    from search.stored import queue, runs
+    from search.stored_sources import queue, runs
 
     source = Source.objects.select_related("project").filter(pk=pk, runner=runner).first()
     if source is None:
@@ -43,7 +43,7 @@ def main(pk: int, runner: str) -> None:
 
 
 def exit_with_parent() -> None:
-    """Wait until the parent process ends, then end, too, by force where that is needed."""
+    """Wait until the parent process ends. Then end this process, by force after GRACE_SECONDS."""
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
@@ -52,7 +52,7 @@ def exit_with_parent() -> None:
 
 
 def abort() -> None:
-    """End at once, whatever other threads do."""
+    """End the process at once, without waiting for other threads."""
     os._exit(1)
 
 

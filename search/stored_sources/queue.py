@@ -1,8 +1,8 @@
-"""Which stored sources wait to be read, and which process reads one.
+"""The queue of stored sources: which ones wait to be read, and which process reads each.
 
-A process claims a source under a name of its own, the `runner`, and stores a sign of life every few seconds. A runner
-that was silent for a minute counts as dead, and its source as failed. Ingests of a project supersede each other, so
-only one source of a project is read at a time.
+A process claims a source under a name of its own, the `runner`, and stores a sign of life every few seconds. After a
+minute without one the runner counts as dead, and the run as failed. Ingests of a project supersede each other, so only
+one source of a project is read at a time.
 """
 
 import secrets
@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from search.models import Source
-from search.stored.heartbeat import MAX_SILENCE
+from search.stored_sources.heartbeat import MAX_SILENCE
 
 State = Source.State
 INTERVALS = {
@@ -24,16 +24,16 @@ INTERVALS = {
 
 
 def enqueue(source: Source) -> None:
-    """Have a source read as soon as possible; once more if it is being read."""
+    """Enqueue a source to be read as soon as possible. If it is being read now, it is read once more."""
     Source.objects.filter(pk=source.pk).update(wanted_at=timezone.now())
     Source.objects.filter(pk=source.pk).exclude(state=State.RUNNING).update(state=State.QUEUED)
 
 
 def reschedule(source: Source) -> None:
-    """Apply a changed schedule. A source that waits or is being read keeps its time."""
+    """Apply a changed schedule. It does not change when a source is due that waits or is being read."""
     since = source.finished_at or timezone.now()
     Source.objects.filter(pk=source.pk).exclude(state__in=(State.QUEUED, State.RUNNING)).update(
-        wanted_at=_next_time(source, since)
+        wanted_at=_next_due_time(source, since)
     )
 
 
@@ -42,7 +42,7 @@ def claim_next() -> Source | None:
     now = timezone.now()
     running = Source.objects.filter(state=State.RUNNING)
     for silent in running.filter(seen_at__lte=now - MAX_SILENCE):
-        fail(silent, "Whoever read it fell silent.")
+        fail(silent, "The process that read it stopped responding.")
     due = Source.objects.filter(wanted_at__lte=now).exclude(project__in=running.values("project"))
     for source in due.order_by("wanted_at", "pk").select_related("project")[:10]:
         if claim(source, if_due=True):
@@ -103,7 +103,7 @@ def finish(
             return
         was_enqueued = row.wanted_at is not None  # during the run
         row.state = State.QUEUED if was_enqueued else state
-        row.wanted_at = row.wanted_at or wanted_at or _next_time(row, now)
+        row.wanted_at = row.wanted_at or wanted_at or _next_due_time(row, now)
         row.runner = row.progress = ""
         row.finished_at = now
         if error is not None:
@@ -124,7 +124,7 @@ def _is_due(source: Source) -> bool:
     return source.state != State.RUNNING and source.wanted_at is not None and source.wanted_at <= timezone.now()
 
 
-def _next_time(source: Source, since: datetime) -> datetime | None:
-    """When the schedule next wants the source read; None without a schedule."""
+def _next_due_time(source: Source, since: datetime) -> datetime | None:
+    """When the source is due next by its schedule; None without a schedule."""
     interval = INTERVALS.get(Source.Schedule(source.schedule))
     return since + interval if interval else None

@@ -10,29 +10,19 @@ from django.urls import reverse
 
 from search.indexing.ingest import ingest
 from search.models import Document, Redirect, Source
-from search.retrieval import index, index_state, links
+from search.retrieval import index_state, links, page_search
 from search.sources import Page, PageRedirect
-from search.stored import queue, runs
+from search.stored_sources import queue, runs
 from tests.conftest import logged_in
-from tests.search.stored.stored import (
+from tests.search.stored_sources.stored_source import (
     NOW,
     State,
-    nothing_due,
     now,
     paths,
     stored,
 )
 
-
-@pytest.fixture(autouse=True)
-def clock():
-    with nothing_due() as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def tenant(make_project):
-    return make_project()
+pytestmark = pytest.mark.usefixtures("clock")
 
 
 @pytest.fixture
@@ -70,8 +60,10 @@ def test_two_sources_stand_beside_each_other(tenant, guide, api):
     told = run(tenant.domain, api, "--name", "api", "--under", "/api", "--version", "2")
     assert (told["source"], told["added"], told["removed"], told["skipped"], told["leftOut"]) == ("api", 1, 0, [], [])
     assert paths(tenant) == {"/zebra", "/both", "/api/walrus"}
-    assert [hit.path for hit in index.find(tenant.project, "zebra")] == ["/zebra"]
-    assert [hit.path for hit in index.find(tenant.project, "walrsu")] == ["/api/walrus"], "corrected by both's words"
+    assert [hit.path for hit in page_search.find(tenant.project, "zebra")] == ["/zebra"]
+    assert [hit.path for hit in page_search.find(tenant.project, "walrsu")] == ["/api/walrus"], (
+        "corrected by both's words"
+    )
     assert index_state.get_state(tenant.project).vocabulary.sections == 3
     (api / "walrus.md").unlink()
     (api / "seal.md").write_text("# Seal\n\nWhiskers.\n")
@@ -166,7 +158,7 @@ def test_a_source_goes_with_its_pages_and_redirects(tenant, guide, api):
     ingest(tenant.project, [Page("new", "/new", "# New\n\nTusks.\n"), PageRedirect("/old", "/new")], source=source)
     runs.remove(source)
     assert paths(tenant) == {"/zebra", "/both"}
-    assert index.find(tenant.project, "tusks") == []
+    assert page_search.find(tenant.project, "tusks") == []
     assert not Redirect.objects.filter(project=tenant.project).exists()
     assert not Document.every.filter(project=tenant.project).exclude(build="").exists()
 
@@ -207,7 +199,7 @@ def test_what_has_moved_is_found_where_it_was(tenant, http, service):
     page = http.post(f"{service.url}/v1/page/{tenant.domain}", json={"path": "/old"}, **ask).json()
     assert page["path"] == "/new"
     assert "Tusks" in page["content"]
-    (hit,) = links.make_absolute(tenant.project, index.find(tenant.project, "see it"))
+    (hit,) = links.make_absolute(tenant.project, page_search.find(tenant.project, "see it"))
     assert hit.body == "See [it](https://docs.acme.example/new)."
 
 
@@ -263,7 +255,7 @@ def test_staff_name_addresses_and_paths_only(tenant, owner, fields):
 def test_superusers_alone_name_hosts_that_are_not_public(tenant, owner, settings, location):
     settings.ENV = settings.ENV.model_copy(update={"crawl_private_hosts": ("docs.internal", "10.0.0.0/8")})
     answer = owner.post(page("add"), form(tenant, location=location))
-    assert "This host is not public: only superusers may have it read." in answer.content.decode()
+    assert "This host is not public. Only superusers may add it." in answer.content.decode()
     superuser = logged_in(f"superuser-of-{tenant.domain}", is_superuser=True)
     assert superuser.post(page("add"), form(tenant, location=location)).status_code == 302
     source = tenant.project.sources.get()
@@ -332,4 +324,4 @@ def test_deleting_a_source_shows_how_many_pages_go(tenant, owner, guide):
     assert "2 pages leave the index" in asked
     owner.post(page("delete", source.pk), {"post": "yes"})
     assert not tenant.project.sources.exists()
-    assert index.find(tenant.project, "zebra") == []
+    assert page_search.find(tenant.project, "zebra") == []

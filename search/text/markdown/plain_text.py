@@ -9,7 +9,7 @@ from search.text.markdown.reader import MAX_PARAGRAPH, new_parser, parse
 
 _PARSER = new_parser()
 _EXPLICIT_ID = re.compile(r"\s*(?:\{:?[^{}#]*#([^\s{}#]+)[^{}]*\}|\[#([\w:.-]+)\])\s*$")
-# Marks that need no parser, each with its text, and what would still need one beside them.
+# Simple inline marks that can be read without the parser.
 _SIMPLE = re.compile(
     r"`(?<![`\\]`)(?!`)([^`]+)`(?!`)"
     r"|\*(?<![*\\]\*)\*(?![\s*])([^*`_\[\]\\<&~]+)(?<!\s)\*\*(?!\*)"
@@ -19,7 +19,7 @@ _SIMPLE = re.compile(
 _MARKED = re.compile(r"[`*]|\\[^\w ]|(?<![^\W_])_|_(?![^\W_])|~~|\]\(|<[A-Za-z]|&#?\w+;")
 _LINE_END = re.compile(r" {0,100}\n {0,100}")
 _CODE_TITLE = re.compile(r"""\b(?:title|filename|name|label)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_COLOURS = re.compile(r"</?(?:font|span|b|u)(?: [^<>]{0,200})?>")  # of a terminal, as sites show it
+_COLOURS = re.compile(r"</?(?:font|span|b|u)(?: [^<>]{0,200})?>")  # tags that show the colours of a terminal
 _CODE_WORD = re.compile(r"[\w./@-]+")
 
 
@@ -70,7 +70,7 @@ def words_of(tokens: Iterable[Token]) -> str:
 
 
 def text_of(content: str) -> str:
-    """The visible text of a block's Markdown. What is far too long for prose is taken as it is."""
+    """The visible text of a block's Markdown. A text that is too long to be prose stays as it is."""
     if len(content) > MAX_PARAGRAPH or not _MARKED.search(content):
         return _LINE_END.sub(" ", content).strip()
     if not _MARKED.search(_SIMPLE.sub("", content)):
@@ -91,7 +91,7 @@ def _joined(children: Sequence[Token]) -> str:
 
 
 def _code_title(info: str) -> str:
-    """What a reader sees above a block of code: its title, or a file name after the language."""
+    """The title of a code block, or the file name after its language."""
     words = info.split()[1:]
     if not words:
         return ""

@@ -1,4 +1,4 @@
-"""The thread of every serving process that looks for due sources and starts a process to read each."""
+"""A thread in each process that serves. It looks for due sources, and starts a process to read each."""
 
 import logging
 import subprocess
@@ -9,22 +9,22 @@ from django.conf import settings
 from django.db import connection
 
 from search.models import Source
-from search.stored import queue
+from search.stored_sources import queue
 
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 2.0
 RETRY_SECONDS = 60.0  # after an error, such as an unreachable database
-STOP_SECONDS = 10.0  # for a reader to clean up
+STOP_SECONDS = 10.0  # for the worker to clean up
 
 
 class _Scheduler:
-    """A thread that claims one source after the other and has a process of its own read each."""
+    """A thread that claims one source after the other, and starts a worker process for each."""
 
     def __init__(self) -> None:
         self.stopping = threading.Event()
         self.thread: threading.Thread | None = None
-        self.reader: subprocess.Popen[bytes] | None = None
+        self.worker: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start the thread, unless it runs."""
@@ -36,13 +36,13 @@ class _Scheduler:
     def stop(self) -> None:
         """Stop the thread and the worker process, and put its source back into the queue."""
         self.stopping.set()
-        thread, reader = self.thread, self.reader
-        if reader:
-            reader.terminate()
+        thread, worker = self.thread, self.worker
+        if worker:
+            worker.terminate()
         if thread:
             thread.join(STOP_SECONDS)
-        if thread and reader and reader.poll() is None:
-            reader.kill()
+        if thread and worker and worker.poll() is None:
+            worker.kill()
             thread.join(1)
         if thread and not thread.is_alive():
             self.thread = None
@@ -55,24 +55,24 @@ class _Scheduler:
                 source = queue.claim_next()
                 connection.close()  # reading may take hours
                 if source:
-                    self._read(source)
+                    self._run_worker(source)
             except Exception:  # the thread lives as long as the process
                 logger.exception("The scheduler could not look for due sources.")
                 pause = RETRY_SECONDS
             connection.close()
 
-    def _read(self, source: Source) -> None:
-        command = [sys.executable, "-m", "search.stored.worker", str(source.pk), source.runner]
-        # Nothing is written to its standard input. That closes when this process dies, and then the reader ends, too.
-        with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as self.reader:
+    def _run_worker(self, source: Source) -> None:
+        command = [sys.executable, "-m", "search.stored_sources.worker", str(source.pk), source.runner]
+        # Nothing is written to its standard input. It closes when this process dies, and then the worker ends, too.
+        with subprocess.Popen(command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE) as self.worker:
             if self.stopping.is_set():  # stopped since the claim
-                self.reader.terminate()
-            status = self.reader.wait()
-        self.reader = None
+                self.worker.terminate()
+            status = self.worker.wait()
+        self.worker = None
         if self.stopping.is_set():
-            queue.release(source)  # the reader may have ended before it could do so itself
+            queue.release(source)  # the worker may have ended before it could do this itself
         else:
-            queue.fail(source, f"The process that read it ended without a word (status {status}).")
+            queue.fail(source, f"The process that read it ended without a result (status {status}).")
 
 
 _scheduler = _Scheduler()

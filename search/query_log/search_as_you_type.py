@@ -1,4 +1,4 @@
-"""Which row a search belongs to.
+"""Store a search as one row while the reader types it.
 
 Search as you type sends `ins`, `inst`, `install`: one row is stored, with the
 text that the reader stopped at. Each letter may reach another process, so the
@@ -14,7 +14,7 @@ from django.db import connection, transaction
 
 from search.models import SearchQuery
 
-SETTLED = timedelta(seconds=5)  # a search that follows later is another one
+TYPING_PAUSE = timedelta(seconds=5)  # after a longer pause, a search is a new one
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class AnsweredSearch:
 def store(searches: Sequence[AnsweredSearch]) -> None:
     """Store searches in one transaction: each gets a row, or updates the row of the text being typed."""
     callers = {search.caller for search in searches}
-    since = min(search.at for search in searches) - SETTLED
+    since = min(search.at for search in searches) - TYPING_PAUSE
     with transaction.atomic():
         lock_callers(callers)
         rows: dict[tuple[int, int | None], list[SearchQuery]] = defaultdict(list)
@@ -42,7 +42,7 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
         for search in sorted(searches, key=lambda search: search.at):
             typed = rows[search.project_id, search.caller]
             for row in reversed(typed):
-                if _belongs(search, row):
+                if _is_same_search(search, row):
                     _update(row, search)
                     if row.pk:
                         changed[row.pk] = row
@@ -56,9 +56,9 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
         SearchQuery.objects.bulk_update(changed.values(), ["text", "at", "result_count"])
 
 
-def _belongs(search: AnsweredSearch, row: SearchQuery) -> bool:
+def _is_same_search(search: AnsweredSearch, row: SearchQuery) -> bool:
     """Whether a search is part of typing the row's text. It may arrive late, from another process."""
-    if abs(search.at - row.at) > SETTLED:
+    if abs(search.at - row.at) > TYPING_PAUSE:
         return False
     if search.text.casefold() == row.text.casefold():
         return True
@@ -85,7 +85,7 @@ def _update(row: SearchQuery, search: AnsweredSearch) -> None:
 
 
 def lock_callers(callers: Iterable[int]) -> None:
-    """Make other processes wait with these callers until the transaction ends. SQLite has one writer anyway."""
+    """Lock the rows of these callers for other processes until the transaction ends. SQLite has one writer anyway."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             for caller in sorted(callers):

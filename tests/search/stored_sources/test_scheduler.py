@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from search.indexing.ingest import ingest
 from search.models import Document, Source
-from search.retrieval import index
+from search.retrieval import page_search
 from search.sources import Page
-from search.stored import heartbeat, queue
+from search.stored_sources import heartbeat, queue
 from tests import scenarios
 from tests.conftest import ROOT
 from tests.search import serving
@@ -51,14 +51,14 @@ def test_a_killed_run_heals_by_itself(make_project, tmp_path, when):
                 process.send_signal(signal.SIGKILL)
                 break
     assert process.returncode == -signal.SIGKILL
-    assert [hit.path for hit in index.find(tenant.project, "ferret")] == ["/old"]
-    assert index.find(tenant.project, "herd") == []
+    assert [hit.path for hit in page_search.find(tenant.project, "ferret")] == ["/old"]
+    assert page_search.find(tenant.project, "herd") == []
     assert serving.state_of(source) == State.RUNNING
     assert not queue.claim(source), "who reads it may be alive"
     with time_machine.travel(timezone.now() + heartbeat.MAX_SILENCE + timedelta(seconds=1)):
         call_command("ingest", tenant.domain, "--name", "docs", "--json", stdout=io.StringIO())
     assert serving.state_of(source) == State.DONE
     assert (source.outcome["added"], source.outcome["removed"]) == (60, 1)
-    assert index.find(tenant.project, "ferret") == []
-    assert len(index.find(tenant.project, "herd", limit=50)) == 50
+    assert page_search.find(tenant.project, "ferret") == []
+    assert len(page_search.find(tenant.project, "herd", limit=50)) == 50
     assert not Document.every.filter(project=tenant.project).exclude(build="").exists()

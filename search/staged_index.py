@@ -26,7 +26,7 @@ _searched: ContextVar[StagedIndex | None] = ContextVar("staged_index", default=N
 
 @contextmanager
 def search_in(staged: StagedIndex) -> Iterator[None]:
-    """Within the block, searches of this context find the staged index. Redirects stay those that readers have."""
+    """Within the block, searches of this context find the staged index. Redirects are still those that readers see."""
     token = _searched.set(staged)
     try:
         yield

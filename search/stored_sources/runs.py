@@ -17,8 +17,8 @@ from search.models import Document, Source
 from search.sources import ExcludedPage, Item, UnreadablePage
 from search.sources.registry import read
 from search.sources.request import SourceRequest
-from search.stored import queue
-from search.stored.heartbeat import Heartbeat
+from search.stored_sources import queue
+from search.stored_sources.heartbeat import Heartbeat
 
 State = Source.State
 RETRY_AFTER = timedelta(minutes=5)  # when another ingest of the project superseded the run
@@ -35,7 +35,7 @@ def run(
     """Read a claimed source and store the outcome.
 
     Raises ValueError with a sentence, as `ingest` and sources do. A run that another ingest superseded goes back to
-    the queue. `abort` is called when the run has to stop and does not (`search.stored.heartbeat`).
+    the queue. `abort` is called when the run has to stop but does not (`search.stored_sources.heartbeat`).
     """
 
     def fail_and_abort(reason: str) -> None:
@@ -48,7 +48,7 @@ def run(
         with Heartbeat(source, fail_and_abort) as heartbeat:
             summary = _ingest(source, heartbeat, progress, strict=strict)
     except IngestSuperseded as other:
-        queue.finish(source, State.QUEUED, error=f"Put off: {other}.", wanted_at=timezone.now() + RETRY_AFTER)
+        queue.finish(source, State.QUEUED, error=f"Postponed: {other}.", wanted_at=timezone.now() + RETRY_AFTER)
         raise
     except KeyboardInterrupt:
         queue.fail(source, "It was stopped.")
@@ -57,9 +57,7 @@ def run(
         queue.finish(source, State.FAILED, error=_as_sentence(refused), outcome=_build_outcome(refused.summary))
         raise
     except Exception as error:
-        queue.fail(
-            source, _as_sentence(error) if is_user_error(error) else "It failed for a reason that only the log shows."
-        )
+        queue.fail(source, _as_sentence(error) if is_user_error(error) else "It failed unexpectedly. The log says why.")
         raise
     queue.finish(source, State.DONE, outcome=_build_outcome(summary))
     return summary
@@ -102,7 +100,7 @@ def build_request(
 
 
 def is_user_error(error: Exception) -> bool:
-    """Whether an error is a sentence about the source, not a fault of this program."""
+    """Whether the source caused the error, not a bug of this program. Its message is a sentence then."""
     return isinstance(error, ValueError | OSError) and not isinstance(error, UnicodeError)
 
 
