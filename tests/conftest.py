@@ -4,13 +4,15 @@ Tests do not clean up after themselves. Each makes an organization of its own,
 which must see nothing of the others; so isolation is tested all the time.
 """
 
+import fcntl
 import itertools
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,10 @@ from typing import Any
 import httpx
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests import scenarios
+from tests.processes import ROOT, Process, manage
+
+ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"  # of tests that share their thread with Playwright
 PATIENCE = 180  # seconds that a test waits for anything, however busy the machine; only a failure takes so long
 _numbers = itertools.count(1)
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
@@ -55,7 +60,7 @@ class Service:
     """A running process of the service."""
 
     url: str
-    process: subprocess.Popen[str]
+    process: Process
     log: Path
 
     @property
@@ -65,12 +70,42 @@ class Service:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite database without rows of ours, to be copied. The workers of a run share one."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "migrated.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "migrated" / "db.sqlite3").exists():
+            building = folder / "migrating"
+            scenarios.manage(("migrate", "--verbosity=0"), {"DATA_DIR": str(building)})
+            building.rename(folder / "migrated")
+    return folder / "migrated" / "db.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def copy_database(migrated: Path) -> Callable[[Path], dict[str, str]]:
+    """Make a migrated database in a folder. Returns the environment of those who use it."""
+
+    def copy(folder: Path) -> dict[str, str]:
+        shutil.copy(migrated, folder / "db.sqlite3")
+        return {"DATA_DIR": str(folder), "DATABASE_URL": ""}
+
+    return copy
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(request: pytest.FixtureRequest, django_db_blocker: Any) -> Iterator[None]:
     """One migrated database for this process and the servers it starts."""
     from django.core.management import call_command
+    from django.db import connection
 
     with django_db_blocker.unblock():
-        call_command("migrate", verbosity=0)
+        if connection.vendor == "sqlite":
+            request.getfixturevalue("copy_database")(Path(os.environ["DATA_DIR"]))
+        else:
+            call_command("migrate", verbosity=0)
         yield
 
 
@@ -80,29 +115,50 @@ def _database(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Start `manage.py serve` with extra environment; every process ends with the session."""
-    running: list[subprocess.Popen[str]] = []
+class Start:
+    """Start `manage.py serve` with extra environment."""
 
-    def run(**environment: str) -> Service:
+    def __init__(self, factory: pytest.TempPathFactory) -> None:
+        self._factory = factory
+        self._all: list[Service] = []
+        self._shared: dict[frozenset[tuple[str, str]], Service] = {}
+
+    def __call__(self, **environment: str) -> Service:
+        """A service with this environment, which other tests use, too: it may not be ended."""
+        key = frozenset(environment.items())
+        if key not in self._shared:
+            self._shared[key] = self.fresh(**environment)
+        return self._shared[key]
+
+    def fresh(self, **environment: str) -> Service:
+        """A service for one test, which may end it and read its log."""
         port = free_port()
-        log = tmp_path_factory.mktemp("serve") / "log"
-        with log.open("w") as out:
-            process = subprocess.Popen(
-                [sys.executable, "manage.py", "serve", "--port", str(port)],
-                cwd=ROOT, env={**os.environ, **environment}, stdout=out, stderr=subprocess.STDOUT, text=True,
-            )  # fmt: skip
-        running.append(process)
-        wait_for(lambda: "Ready:" in log.read_text() or process.poll() is not None, "the service to start")
+        log = self._factory.mktemp("serve") / "log"
+        inherited = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
+        process = Process(manage, ("serve", "--port", str(port)), {**inherited, **environment}, log, log)
+        service = Service(f"http://127.0.0.1:{port}", process, log)
+        self._all.append(service)
+        wait_for(
+            lambda: process.poll() is not None or (log.exists() and "Ready:" in log.read_text()), "the service to start"
+        )
         assert process.poll() is None, log.read_text()
-        return Service(f"http://127.0.0.1:{port}", process, log)
+        return service
 
-    yield run
-    for process in running:
-        process.terminate()
-    for process in running:
-        process.wait(PATIENCE)
+    def end(self) -> None:
+        """End all of them. None may have blocked its event loop."""
+        for service in self._all:
+            service.process.terminate()
+        for service in self._all:
+            service.process.wait(PATIENCE)
+            assert "BlockingError" not in service.log.read_text(), service.log.read_text()
+
+
+@pytest.fixture(scope="session")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Start services; every process ends with the session."""
+    start = Start(tmp_path_factory)
+    yield start
+    start.end()
 
 
 def wait_for(condition: Any, what: str) -> None:
@@ -115,11 +171,9 @@ def wait_for(condition: Any, what: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def own_database(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def own_database(tmp_path_factory: pytest.TempPathFactory, copy_database: Any) -> dict[str, str]:
     """A SQLite database for tests that need one to themselves: the environment of those who use it."""
-    from tests import scenarios
-
-    return scenarios.migrate({"DATA_DIR": str(tmp_path_factory.mktemp("data"))})
+    return copy_database(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="session")

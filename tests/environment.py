@@ -19,4 +19,3 @@ atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
 os.environ["DATA_DIR"] = DATA_DIR
 os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 os.environ["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "")
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # fixtures of async tests use the ORM directly

@@ -1,26 +1,22 @@
 """Scenarios: functions of the tests that run in a process and a database of their own."""
 
 import os
-import subprocess
-import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from tests.conftest import ROOT
+from tests import processes
 
 
 def run(scenario: Callable[..., None], database: dict[str, str], *arguments: object) -> str:
     """Run a scenario in a process of its own, on a database given by environment. Returns what it printed."""
-    code = (
-        "import sys, django; django.setup()\n"
-        f"from {scenario.__module__} import {scenario.__name__}\n"
-        f"{scenario.__name__}(*sys.argv[1:])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        cwd=ROOT, env=environment(database), capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
-    return done.stdout
+    return _output(processes.call, (scenario.__module__, scenario.__name__, *map(str, arguments)), database)
+
+
+def manage(arguments: tuple[str, ...], database: dict[str, str], *, errors: str | None = None) -> str:
+    """Run a command of `manage.py` in a process of its own. Returns what it printed; `errors` is what it must say."""
+    return _output(processes.manage, arguments, database, errors)
 
 
 def environment(database: dict[str, str]) -> dict[str, str]:
@@ -30,7 +26,16 @@ def environment(database: dict[str, str]) -> dict[str, str]:
 
 def migrate(database: dict[str, str]) -> dict[str, str]:
     """Make the tables."""
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity=0"], cwd=ROOT, env=environment(database), check=True
-    )
+    manage(("migrate", "--verbosity=0"), database)
     return database
+
+
+def _output(
+    target: Callable[..., None], arguments: tuple[Any, ...], database: dict[str, str], errors: str | None = None
+) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        code = processes.Process(target, arguments, environment(database), out, err).wait()
+        assert code == 0, out.read_text()[-2000:] + err.read_text()[-6000:]
+        assert errors is None or err.read_text() == errors
+        return out.read_text()

@@ -1,5 +1,7 @@
 """One Chromium for all browser tests, and this service's own documentation in it."""
 
+import os
+import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -7,9 +9,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    ViewportSize,
+    WebSocketRoute,
+    expect,
+    sync_playwright,
+)
 
-from tests.conftest import PATIENCE, ROOT, Service, Tenant
+from tests.conftest import ASYNC_UNSAFE, PAGES, PATIENCE, ROOT, Service, Tenant
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -23,6 +34,13 @@ const attach = Element.prototype.attachShadow;
 Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: "open" }); };
 """
 AXE = (ROOT / "tests" / "contract" / "node_modules" / "axe-core" / "axe.min.js").read_text
+
+# What a tab reports when a content security policy has stopped something.
+COUNT_VIOLATIONS = """
+window.violations = [];
+addEventListener("securitypolicyviolation", (event) => violations.push(event.effectiveDirective));
+"""
+VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 
 InTwo = Callable[..., tuple[str, threading.Event]]
 
@@ -43,6 +61,77 @@ def violations(page: Page, selector: str = "html") -> list[str]:
     return [f"{rule['id']}: {node['target']} {node['failureSummary']}" for rule in found for node in rule["nodes"]]
 
 
+class SharedTab:
+    """One tab that tests use one after the other; a context and a tab for each test cost four times the CPU time.
+
+    `reset` forgets what a test left. Tests that need other context options, an init script, the network
+    offline, or a real socket to the service make a context of their own.
+    """
+
+    def __init__(self, context: BrowserContext, origin: str) -> None:
+        self.context = context
+        self.origin = origin
+        self.page = context.new_page()
+        self._session = context.new_cdp_session(self.page)
+        self._listeners: list[tuple[Any, Any]] = []
+        self._add_listener = self.page.on
+        self.page.on = self._listen
+
+    def _listen(self, event: Any, listener: Any) -> None:
+        self._listeners.append((event, listener))
+        self._add_listener(event, listener)
+
+    def reset(self) -> Page:
+        """Forget routes, listeners, other tabs, emulation, the pointer, and all that is stored for its origin."""
+        page = self.page
+        for event, listener in self._listeners:
+            page.remove_listener(event, listener)
+        self._listeners.clear()
+        for other in self.context.pages:
+            if other is not page:
+                other.close()
+        page.unroute_all(behavior="ignoreErrors")
+        page.emulate_media(media="null", color_scheme="light", reduced_motion="no-preference", forced_colors="none")
+        if page.viewport_size != VIEWPORT:
+            page.set_viewport_size(VIEWPORT)
+        # An empty page of the origin: what the last page stores as it goes is forgotten, too.
+        page.route(
+            f"{self.origin}/empty", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html")
+        )
+        page.goto(f"{self.origin}/empty")
+        page.unroute_all()
+        page.evaluate("localStorage.clear(), sessionStorage.clear()")
+        self._session.send("Storage.clearDataForOrigin", {"origin": self.origin, "storageTypes": "all"})
+        self.context.clear_cookies()
+        page.mouse.move(0, 0)
+        return page
+
+
+class SharedHostTab(SharedTab):
+    """A shared tab whose sockets a test answers; routes of sockets cannot be removed from a page."""
+
+    def __init__(self, context: BrowserContext, origin: str) -> None:
+        super().__init__(context, origin)
+        self.page.route_web_socket(re.compile(""), lambda socket: self._connect(socket))
+
+    def reset(self) -> Page:
+        """Sockets are refused until the test answers them."""
+        self._connect: Callable[[WebSocketRoute], None] = lambda socket: socket.close(code=1008)
+        return super().reset()
+
+    def route_sockets(self, connect: Callable[[WebSocketRoute], None]) -> None:
+        """Give each new socket to this function."""
+        self._connect = connect
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _orm_beside_playwright() -> Iterator[None]:
+    """Let tests use the ORM: Playwright runs an event loop in this thread. Services never get this setting."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ASYNC_UNSAFE, "1")
+        yield
+
+
 @pytest.fixture(scope="package")  # its event loop must end before other tests start theirs
 def browser() -> Iterator[Browser]:
     """The system's Chromium, without a window."""
@@ -51,6 +140,34 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=program, args=list(ARGUMENTS))
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="package")
+def shared_host_tab(browser: Browser, service: Service) -> Iterator[SharedHostTab]:
+    """The tab of host pages whose sockets are answered by the tests."""
+    context = browser.new_context(permissions=["local-network-access"], viewport=VIEWPORT)
+    context.add_init_script(OPEN_ROOTS)
+    context.add_init_script(COUNT_VIOLATIONS)
+    yield SharedHostTab(context, service.url)
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def reading_project(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Tenant:
+    """A tenant with a few pages about acme, for tests that change nothing of it."""
+    from docsite.core.tenants.management.commands.createproject import create_project
+    from search.indexing.ingest import ingest
+    from search.sources.markdown.folder import read_folder
+
+    domain = f"acme-reading-{os.getpid()}"
+    project, key, admin_key = create_project(domain, "Acme", "https://docs.acme.example", [])
+    folder = tmp_path_factory.mktemp("docs")
+    for name, text in PAGES.items():
+        file = folder / f"{name}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    ingest(project, read_folder(folder))
+    return Tenant(project, key, admin_key, domain, project.project_id)
 
 
 @pytest.fixture(scope="session")
@@ -67,16 +184,28 @@ def site(start: Any, django_db_setup: None) -> tuple[Service, Tenant]:
     return service, Tenant(project, key, admin_key, domain, project.project_id)
 
 
+@pytest.fixture(scope="package")
+def shared_site_tab(browser: Browser, site: tuple[Service, Tenant]) -> Iterator[SharedTab]:
+    """The tab of the site's pages."""
+    context = browser.new_context(base_url=site[0].url, viewport=VIEWPORT)
+    context.add_init_script(OPEN_ROOTS)
+    yield SharedTab(context, site[0].url)
+    context.close()
+
+
 @pytest.fixture
-def tab(browser: Browser, site: tuple[Service, Tenant]) -> Iterator[Callable[..., Page]]:
-    """Open a page of the site in a tab of its own, where nothing may end up in the console."""
+def tab(browser: Browser, site: tuple[Service, Tenant], shared_site_tab: SharedTab) -> Iterator[Callable[..., Page]]:
+    """Open a page of the site, where nothing may end up in the console; with options, in a context of its own."""
     contexts = []
     problems: list[str] = []
 
     def show(path: str = "/quickstart", *, quiet: bool = False, **options: Any) -> Page:
-        contexts.append(browser.new_context(base_url=site[0].url, **options))
-        contexts[-1].add_init_script(OPEN_ROOTS)
-        page = contexts[-1].new_page()
+        if options:
+            contexts.append(browser.new_context(base_url=site[0].url, **options))
+            contexts[-1].add_init_script(OPEN_ROOTS)
+            page = contexts[-1].new_page()
+        else:
+            page = shared_site_tab.reset()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: message.type == "error" and not quiet and problems.append(message.text))
         page.goto(path)

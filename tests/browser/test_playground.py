@@ -10,8 +10,9 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import OPEN_ROOTS, violations
+from tests.browser.conftest import OPEN_ROOTS, SharedHostTab, violations
 from tests.browser.test_widget import PHONE
+from tests.conftest import Tenant
 
 pytestmark = pytest.mark.browser
 
@@ -41,14 +42,20 @@ FORMATS = {"v2": "text/event-stream", "v1": "text/plain"}
 
 
 @pytest.fixture
-def playground(browser: Browser, service: Any, project: Any) -> Iterator[Callable[..., Page]]:
+def playground(
+    browser: Browser, service: Any, reading_project: Tenant, shared_host_tab: SharedHostTab
+) -> Iterator[Callable[..., Page]]:
     """Open the playground with the project in its address; every problem in the console fails the test."""
     contexts, problems = [], []
 
-    def show(domain: str = project.domain, key: str = project.assistant_key, **options: Any) -> Page:
-        contexts.append(browser.new_context(reduced_motion="reduce", **options))
-        contexts[-1].add_init_script(OPEN_ROOTS)
-        page = contexts[-1].new_page()
+    def show(domain: str = reading_project.domain, key: str = reading_project.assistant_key, **options: Any) -> Page:
+        if options:
+            contexts.append(browser.new_context(reduced_motion="reduce", **options))
+            contexts[-1].add_init_script(OPEN_ROOTS)
+            page = contexts[-1].new_page()
+        else:
+            page = shared_host_tab.reset()
+            page.emulate_media(reduced_motion="reduce")
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(f"{service.url}/playground#domain={domain}&key={key}")
         return page
@@ -68,7 +75,7 @@ def said(page: Page, form: str) -> Any:
 
 
 def test_the_widget_follows_the_form_and_the_tag_says_how(
-    playground: Callable[..., Page], project: Any, service: Any
+    playground: Callable[..., Page], reading_project: Tenant, service: Any
 ) -> None:
     page = playground()
     expect(said(page, "project")).to_contain_text("answers")
@@ -88,7 +95,7 @@ def test_the_widget_follows_the_form_and_the_tag_says_how(
         tag.inner_text(),
     )
     assert attributes == {
-        **{"domain": project.domain, "key": project.assistant_key},
+        **{"domain": reading_project.domain, "key": reading_project.assistant_key},
         **{"variant": "modal", "side": "start", "zIndex": "7", "version": '2"'},
         "logo": f"{service.url}/static/site/img/icon.svg",
     }
@@ -129,11 +136,16 @@ def test_the_call_starts_the_same_widget_whatever_is_in_its_words(playground: Ca
     ],
 )
 def test_it_says_what_to_do(
-    playground: Callable[..., Page], project: Any, make_project: Any, domain: str | None, key: str | None, says: str
+    playground: Callable[..., Page],
+    reading_project: Tenant,
+    make_project: Any,
+    domain: str | None,
+    key: str | None,
+    says: str,
 ) -> None:
-    keys = {None: project.assistant_key, "admin": project.admin_key}
+    keys = {None: reading_project.assistant_key, "admin": reading_project.admin_key}
     key = make_project().assistant_key if key == "other" else keys.get(key, key)
-    page = playground(project.domain if domain is None else domain, key)
+    page = playground(reading_project.domain if domain is None else domain, key)
     expect(said(page, "project")).to_contain_text(says)
     expect(page.locator("docs-assistant")).to_have_count(0)
     expect(page.get_by_role("button", name="Open the widget")).to_be_disabled()

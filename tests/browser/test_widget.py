@@ -9,15 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from assistant.models import AssistantSettings
-from tests.browser.conftest import OPEN_ROOTS
-from tests.conftest import wait_for
+from tests.browser.conftest import COUNT_VIOLATIONS, OPEN_ROOTS, SharedHostTab
+from tests.conftest import Tenant, wait_for
 
 pytestmark = pytest.mark.browser
 
-COUNT_VIOLATIONS = """
-window.violations = [];
-addEventListener("securitypolicyviolation", (event) => violations.push(event.effectiveDirective));
-"""
 PHONE = {"width": 390, "height": 780}
 
 Event = dict[str, Any]
@@ -44,8 +40,9 @@ def source(url: str, title: str) -> Event:
 class Host:
     """A page that carries the embed tag, on the service's own origin so that the socket lets it in."""
 
-    def __init__(self, page: Page, url: str, domain: str, key: str) -> None:
+    def __init__(self, page: Page, url: str, domain: str, key: str, shared: SharedHostTab | None = None) -> None:
         self.page = page
+        self.shared = shared
         self.url = url
         self.tag = f'<script async src="{url}/widget.js" data-domain="{domain}" data-key="{key}"></script>'
         self.asked: list[dict[str, Any]] = []
@@ -84,7 +81,10 @@ class Host:
 
             socket.on_message(receive)
 
-        self.page.route_web_socket(re.compile(r"/discovery/v1/assistant/.*/socket"), connect)
+        if self.shared:
+            self.shared.route_sockets(connect)
+        else:
+            self.page.route_web_socket(re.compile(r"/discovery/v1/assistant/.*/socket"), connect)
         return self
 
     def answer(self, *events: Event) -> "Host":
@@ -145,16 +145,17 @@ def send(socket: WebSocketRoute, event: Event) -> None:
 
 
 @pytest.fixture
-def make_host(browser: Browser, service: Any, project: Any) -> Iterator[Callable[..., Host]]:
+def make_host(browser: Browser, service: Any, reading_project: Tenant) -> Iterator[Callable[..., Host]]:
+    """A host page in a context of its own, for options, real sockets and tests that change their project."""
     contexts = []
 
-    def make(permissions: tuple[str, ...] = (), **options: Any) -> Host:
+    def make(permissions: tuple[str, ...] = (), tenant: Tenant = reading_project, **options: Any) -> Host:
         # To Chromium a page that `route` made up is a public one, which must ask before it reaches loopback.
         context = browser.new_context(permissions=["local-network-access", *permissions], **options)
         contexts.append(context)
         context.add_init_script(OPEN_ROOTS)
         context.add_init_script(COUNT_VIOLATIONS)
-        return Host(context.new_page(), service.url, project.domain, project.assistant_key)
+        return Host(context.new_page(), service.url, tenant.domain, tenant.assistant_key)
 
     yield make
     for context in contexts:
@@ -162,14 +163,17 @@ def make_host(browser: Browser, service: Any, project: Any) -> Iterator[Callable
 
 
 @pytest.fixture
-def host(make_host: Callable[..., Host]) -> Host:
-    return make_host()
+def host(shared_host_tab: SharedHostTab, service: Any, reading_project: Tenant) -> Host:
+    """A host page in the shared tab, where no socket reaches the service."""
+    page = shared_host_tab.reset()
+    return Host(page, service.url, reading_project.domain, reading_project.assistant_key, shared_host_tab)
 
 
 # Against the running service
 
 
-def test_it_answers_a_question_with_cited_sources(host: Host) -> None:
+def test_it_answers_a_question_with_cited_sources(make_host: Callable[..., Host], project: Tenant) -> None:
+    host = make_host(tenant=project)
     host.open().ask("How do I install acme?")
     expect(host.answers).to_have_attribute("data-phase", "done")
     expect(host.prose).to_contain_text(re.compile("install", re.IGNORECASE))
@@ -181,7 +185,8 @@ def test_it_answers_a_question_with_cited_sources(host: Host) -> None:
     assert host.errors == []
 
 
-def test_a_second_question_goes_on_with_the_thread(host: Host) -> None:
+def test_a_second_question_goes_on_with_the_thread(make_host: Callable[..., Host], project: Tenant) -> None:
+    host = make_host(tenant=project)
     frames: list[str] = []
     host.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(str(frame))))
     host.open().ask("How do I install acme?")
@@ -248,7 +253,8 @@ def test_it_follows_a_site_that_swaps_its_body(host: Host) -> None:
     expect(host.launcher).to_be_visible()
 
 
-def test_a_strict_policy_with_trusted_types_is_kept(host: Host) -> None:
+def test_a_strict_policy_with_trusted_types_is_kept(make_host: Callable[..., Host], project: Tenant) -> None:
+    host = make_host(tenant=project)
     policy = (
         f"default-src 'none'; script-src {host.url}; connect-src {host.url} {host.url.replace('http', 'ws', 1)}; "
         "require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'"
@@ -273,7 +279,10 @@ def test_nothing_is_asked_of_another_origin(host: Host) -> None:
 STARTERS = ["How do I install acme?", "Was ist ein Etikett?"]
 
 
-def test_the_owners_questions_are_offered_where_nothing_was_asked(host: Host, project: Any) -> None:
+def test_the_owners_questions_are_offered_where_nothing_was_asked(
+    make_host: Callable[..., Host], project: Tenant
+) -> None:
+    host = make_host(tenant=project)
     AssistantSettings.objects.create(project=project.project, starter_questions=STARTERS)
     asked: list[str] = []
     host.page.on("request", lambda request: "/discovery/" in request.url and asked.append(request.url))
@@ -300,7 +309,7 @@ def test_the_owners_questions_are_offered_where_nothing_was_asked(host: Host, pr
 
 def test_on_a_phone_a_starter_brings_up_no_keyboard(make_host: Any, project: Any) -> None:
     AssistantSettings.objects.create(project=project.project, starter_questions=["Long? " * 20] * 3)
-    host = make_host(viewport={"width": 320, "height": 400}).answer(START, delta("Yes."), FINISH).open()
+    host = make_host(tenant=project, viewport={"width": 320, "height": 400}).answer(START, delta("Yes."), FINISH).open()
     host.launcher.click()
     host.panel.locator(".starters button").last.click()  # Playwright scrolls to it
     expect(host.prose).to_have_text("Yes.")
@@ -310,14 +319,14 @@ def test_on_a_phone_a_starter_brings_up_no_keyboard(make_host: Any, project: Any
 # What is sent
 
 
-def test_a_question_carries_what_the_service_needs(host: Host, project: Any) -> None:
+def test_a_question_carries_what_the_service_needs(host: Host, reading_project: Any) -> None:
     host.answer(START, delta("Yes."), FINISH).open(path="/host/first").ask("Is it?")
     expect(host.prose).to_have_text("Yes.")
     host.page.evaluate("history.pushState(null, '', '/host/second')")
     host.ask("Still?")
     expect(host.prose).to_have_count(2)
     first, second = host.asked
-    assert first["key"] == project.assistant_key
+    assert first["key"] == reading_project.assistant_key
     assert first["trigger"] == "submit-message"
     assert first["messages"] == [
         {"id": first["messages"][0]["id"], "role": "user", "parts": [{"type": "text", "text": "Is it?"}]}
@@ -419,7 +428,7 @@ def test_a_lost_socket_keeps_the_text_and_offers_to_try_again(host: Host) -> Non
     assert host.asked[0]["messages"] == host.asked[1]["messages"]
 
 
-def test_a_lost_socket_goes_on_where_it_was(host: Host, project: Any) -> None:
+def test_a_lost_socket_goes_on_where_it_was(host: Host, reading_project: Any) -> None:
     def play(socket: WebSocketRoute, message: dict[str, Any]) -> None:
         if message["type"] == "ask":
             send(socket, START)
@@ -438,7 +447,7 @@ def test_a_lost_socket_goes_on_where_it_was(host: Host, project: Any) -> None:
     ask, *resumed = host.asked
     assert resumed == [
         {
-            "type": "resume", "key": project.assistant_key, "fp": ask["fp"],
+            "type": "resume", "key": reading_project.assistant_key, "fp": ask["fp"],
             "threadId": "thr_1", "messageId": START["messageId"], "after": after,
         }
         for after in (2, 3)

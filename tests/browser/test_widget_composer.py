@@ -11,8 +11,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.test_widget import FINISH, PHONE, START, Host, delta, make_host, send
+from tests.browser.test_widget import host as plain_host
+from tests.conftest import Tenant
 
-__all__ = ["make_host"]
+__all__ = ["make_host", "plain_host"]  # fixtures
 pytestmark = pytest.mark.browser
 
 PAGE = """
@@ -31,8 +33,8 @@ HOSTILE = "<img src=x onerror='window.bad=1'>"
 
 
 @pytest.fixture
-def host(make_host: Callable[..., Host]) -> Host:
-    return make_host().answer(START, delta("Yes."), FINISH)
+def host(plain_host: Host) -> Host:
+    return plain_host.answer(START, delta("Yes."), FINISH)
 
 
 @pytest.fixture
@@ -400,8 +402,8 @@ def test_editing_can_be_cancelled(opened: Host, cancel: Callable[[Host], None]) 
     expect(opened.panel).to_be_hidden()
 
 
-def test_nothing_is_edited_while_an_answer_comes_or_something_is_written(make_host: Callable[..., Host]) -> None:
-    host = make_host().script(lambda socket, message: None)
+def test_nothing_is_edited_while_an_answer_comes_or_something_is_written(plain_host: Host) -> None:
+    host = plain_host.script(lambda socket, message: None)
     host.open().ask("First?")
     host.field.press("ArrowUp")
     expect(host.field).to_have_value("")
@@ -461,8 +463,8 @@ def test_what_an_answer_waits_for_is_said(make_host: Callable[..., Host]) -> Non
     expect(status).to_have_text("You are offline. It is sent when you are back online.")
 
 
-def test_how_long_a_limit_lasts_is_said_once(make_host: Callable[..., Host]) -> None:
-    host = make_host().answer({"type": "error", "errorText": "Too many.", "status": 429, "retryAfter": 90})
+def test_how_long_a_limit_lasts_is_said_once(plain_host: Host) -> None:
+    host = plain_host.answer({"type": "error", "errorText": "Too many.", "status": 429, "retryAfter": 90})
     host.open().ask("Is it?")
     status = host.panel.get_by_role("status")
     expect(status).to_contain_text("You've asked a lot just now. Ready in 1:")
@@ -544,13 +546,13 @@ def test_escape_leaves_a_page_of_the_menu_first(opened: Host) -> None:
     expect(opened.panel).to_be_hidden()
 
 
-def test_the_conversation_can_be_downloaded(opened: Host, project: Any) -> None:
+def test_the_conversation_can_be_downloaded(opened: Host, reading_project: Tenant) -> None:
     sent(opened)
     opened.button("More").click()
     with opened.page.expect_download() as download:
         item(opened, "Download as Markdown").click()
     day = datetime.now(UTC).date().isoformat()
-    assert download.value.suggested_filename == f"{project.domain}-{day}.md"
+    assert download.value.suggested_filename == f"{reading_project.domain}-{day}.md"
     text = Path(download.value.path()).read_text()
     assert "What is this?" in text
     assert "Yes." in text

@@ -13,10 +13,12 @@ from playwright.sync_api import ViewportSize, expect
 
 from tests.browser.conftest import InTwo
 from tests.browser.test_widget import FINISH, START, Host, delta, make_host
+from tests.browser.test_widget import host as plain_host
+from tests.conftest import Tenant
 
 pytestmark = pytest.mark.browser
 
-__all__ = ["make_host"]  # a fixture
+__all__ = ["make_host", "plain_host"]  # fixtures
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SETTINGS = re.compile(r"/discovery/v1/widget/")
@@ -27,9 +29,9 @@ FOREIGN = "https://elsewhere.example/"
 
 
 @pytest.fixture
-def host(make_host: Callable[..., Host]) -> Host:
+def host(plain_host: Host) -> Host:
     """A host page whose questions are all answered with yes."""
-    return make_host().answer(START, delta("Yes."), FINISH)
+    return plain_host.answer(START, delta("Yes."), FINISH)
 
 
 def tag(host: Host, attributes: str) -> Host:
@@ -91,10 +93,11 @@ def tab_to(host: Host, name: str) -> None:
 # What embeds it
 
 
-def test_without_a_domain_the_page_begins_when_it_likes(host: Host, project: Any) -> None:
+def test_without_a_domain_the_page_begins_when_it_likes(host: Host, reading_project: Tenant) -> None:
     host.tag = re.sub(r'data-\w+="[^"]*"', "", host.tag)
     host.open()
-    run(host, f"DocsAssistant.init({{ domain: '{project.domain}', key: '{project.assistant_key}', variant: 'modal' }})")
+    domain, key = reading_project.domain, reading_project.assistant_key
+    run(host, f"DocsAssistant.init({{ domain: '{domain}', key: '{key}', variant: 'modal' }})")
     host.launcher.click()
     settled(host)
     assert form(host) == "modal"
@@ -305,14 +308,15 @@ def test_a_wrong_attribute_is_told_and_the_default_used(host: Host) -> None:
     assert "widget, panel, modal" in seen[0]
 
 
-def test_hooks_are_told_and_cannot_break_it(host: Host, project: Any) -> None:
+def test_hooks_are_told_and_cannot_break_it(host: Host, reading_project: Tenant) -> None:
     host.tag = re.sub(r'data-\w+="[^"]*"', "", host.tag)
+    domain, key = reading_project.domain, reading_project.assistant_key
     host.open()
     run(
         host,
         f"""window.told = [];
             function event(name, detail) {{ told.push([name, JSON.stringify(detail)]); throw new Error('mine'); }}
-            DocsAssistant.init({{ domain: '{project.domain}', key: '{project.assistant_key}', hooks: {{ event }} }})""",
+            DocsAssistant.init({{ domain: '{domain}', key: '{key}', hooks: {{ event }} }})""",
     )
     host.ask("A secret question")
     expect(host.prose).to_have_text("Yes.")
@@ -459,7 +463,9 @@ def test_without_the_owners_settings_it_works(host: Host, how: str) -> None:
     expect(host.prose).to_have_text("Yes.")
 
 
-def test_where_it_is_not_allowed_readers_see_nothing_and_the_console_is_told(host: Host, project: Any) -> None:
+def test_where_it_is_not_allowed_readers_see_nothing_and_the_console_is_told(
+    host: Host, reading_project: Tenant
+) -> None:
     seen = warnings(host)
     host.page.route(FOREIGN, lambda route: route.fulfill(body=host.tag, content_type="text/html"))
     host.page.goto(FOREIGN)
@@ -468,7 +474,7 @@ def test_where_it_is_not_allowed_readers_see_nothing_and_the_console_is_told(hos
     run(host, "DocsAssistant.open()")
     host.page.keyboard.press("Control+i")
     expect(host.panel).to_be_hidden()
-    told_so = f"{FOREIGN[:-1]} is not an allowed origin of the project {project.domain}"
+    told_so = f"{FOREIGN[:-1]} is not an allowed origin of the project {reading_project.domain}"
     assert [told_so in text for text in seen] == [True]
     host.page.reload()
     host.page.wait_for_function("window.DocsAssistant")
@@ -871,11 +877,11 @@ def page_of(host: Host, policy: str) -> dict[str, tuple[str, str, str]]:
 
 
 def test_a_hostile_page_of_another_origin_cannot_spoil_it(
-    make_host: Callable[..., Host], foreign: Any, project: Any
+    make_host: Callable[..., Host], foreign: Any, project: Tenant
 ) -> None:
     project.project.allowed_origins = [foreign.url]
     project.project.save()
-    host = make_host()
+    host = make_host(tenant=project)
     wanted: list[str] = []
     host.page.on("request", lambda request: wanted.append(request.url))
     foreign.pages.update(page_of(host, strict(host.url)))
@@ -899,11 +905,11 @@ def test_a_hostile_page_of_another_origin_cannot_spoil_it(
 
 @pytest.mark.parametrize("blocked", ["panel", "requests"])
 def test_a_page_that_blocks_it_goes_on(
-    make_host: Callable[..., Host], foreign: Any, project: Any, blocked: str
+    make_host: Callable[..., Host], foreign: Any, project: Tenant, blocked: str
 ) -> None:
     project.project.allowed_origins = [foreign.url]
     project.project.save()
-    host = make_host()
+    host = make_host(tenant=project)
     thrown: list[str] = []
     host.page.on("pageerror", lambda error: thrown.append(str(error)))
     policy = (

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from docsite.core.db import in_db
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
 from docsite.server.lifecycle import lifespan
@@ -76,7 +77,8 @@ def dying(folder: str) -> None:
 def given_back() -> None:
     """What the reader has left of that."""
     source = Source.objects.order_by("pk").last()
-    assert (source.state, source.runner, source.error) == (State.QUEUED, "", "")
+    wait_for(lambda: state_of(source) == State.QUEUED, "the reader to end")
+    assert (source.runner, source.error) == ("", "")
 
 
 def end_announced() -> None:
@@ -87,7 +89,7 @@ def end_announced() -> None:
         return {"type": "lifespan.shutdown"}
 
     async def send(message: dict[str, Any]) -> None:
-        seen.append((message["type"], list(project.searches.values_list("text", flat=True))))
+        seen.append((message["type"], await in_db(lambda: list(project.searches.values_list("text", flat=True)))()))
 
     recording.record(project, 1, "install", 1)
     asyncio.run(lifespan({"type": "lifespan"}, receive, send))

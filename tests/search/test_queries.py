@@ -26,7 +26,7 @@ PAGE = {"Origin": "https://docs.acme.example", "Content-Type": "text/plain"}
 @pytest.fixture(scope="module")
 def processes(start, django_db_setup):
     """Two processes over one database."""
-    return start(), start()
+    return start(), start.fresh()
 
 
 def search(http, service, tenant, query, agent=CHROME, **more):
@@ -185,7 +185,7 @@ def test_the_assistants_own_look_up_does_not_count(http, service, project):
 
 
 def test_nothing_is_lost_when_the_service_stops(http, start, project):
-    service = start()
+    service = start.fresh()
     for number in range(20):
         search(http, service, project, f"zebra{number:02} walrus")
     service.process.terminate()
@@ -228,7 +228,7 @@ def test_a_click_settles_the_search_at_once(http, service, project):
 
 
 def test_a_click_survives_kill_9(http, start, project):
-    service = start()
+    service = start.fresh()
     search(http, service, project, "install")
     assert click(http, service, project).status_code == 204
     service.process.kill()

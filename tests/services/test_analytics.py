@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -12,7 +10,7 @@ import pytest
 from tests import scenarios
 from tests.analytics.counting import crashes
 from tests.analytics.counting.history import as_reported, brute, history
-from tests.conftest import PATIENCE, ROOT
+from tests.conftest import PATIENCE
 from tests.docsite.core.older_settings import a_database_of_the_state_before
 
 pytestmark = pytest.mark.services
@@ -57,7 +55,7 @@ def test_a_view_that_is_committed_after_one_with_a_higher_number_is_counted(data
 @pytest.fixture
 def processes(database, start):
     """Two processes of one service. They end here: the database server waits for those who are connected."""
-    both = start(**database), start(**database)
+    both = start.fresh(**database), start.fresh(**database)
     yield both
     for service in both:
         service.process.terminate()
@@ -65,12 +63,8 @@ def processes(database, start):
 
 
 def test_a_report_of_another_process_has_what_was_just_acknowledged(database, processes, http):
-    made = subprocess.run(
-        [sys.executable, "manage.py", "createproject", "fresh", "--organization", "Fresh", "--docs-url",
-         "https://docs.example", "--json"],
-        cwd=ROOT, env=scenarios.environment(database), capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    project = json.loads(made.stdout)
+    command = "createproject", "fresh", "--organization", "Fresh", "--docs-url", "https://docs.example", "--json"
+    project = json.loads(scenarios.manage(command, database))
     headers = {"Authorization": f"Bearer {project['admin_key']}"}
     dice, now, views = random.Random(16), datetime.now(UTC), []
     dates = {"dateFrom": (now - timedelta(days=3)).isoformat(), "limit": 100}

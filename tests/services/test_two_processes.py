@@ -25,7 +25,7 @@ pytestmark = pytest.mark.services
 def processes(start, upstream, redis):
     """Two processes of one service."""
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": redis, "KEEP_ALIVE_SECONDS": "0.5"}
-    return start(**environment), start(**environment)
+    return start(**environment), start.fresh(**environment)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ async def test_a_socket_goes_on_in_the_other_process(processes, project, cut_aft
         await socket.send(resume(project, seen[0], len(seen)))
         seen += await take(socket)
     assert seen[-1]["type"] == "finish"
-    assert text(seen) == stored(seen[0]).content
+    assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
 
 
 async def test_random_cuts_between_two_processes_lose_and_double_nothing(processes, project):
@@ -68,7 +68,7 @@ async def test_random_cuts_between_two_processes_lose_and_double_nothing(process
                 await asyncio.sleep(0.1 + chance.random() * 0.1)
                 socket.transport.abort()
         assert seen[-1]["type"] == "finish"
-        assert text(seen) == stored(seen[0]).content
+        assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
 
     await asyncio.gather(*(unlucky(seed) for seed in range(12)))
 
@@ -82,7 +82,7 @@ async def test_v2_replays_in_the_other_process(client, processes, project):
     response = await client.get(chat(other, project), headers=headers)
     stream = events(response)
     assert response.text.replace(": keep-alive\n\n", "").startswith("".join(got))
-    assert text(stream) == stored(stream[0]).content
+    assert text(stream) == (await asyncio.to_thread(stored, stream[0])).content
     assert (await client.get(chat(other, project), headers=headers)).status_code == 204
     await asked_and_left(client, one, project, 12, headers=page)
     await asyncio.sleep(0.1)
@@ -104,7 +104,7 @@ async def test_a_reader_in_the_other_process_keeps_it_running_and_can_stop_it(pr
         rest = await take(socket)
     assert [event["type"] for event in rest][-2:] == ["abort", "finish"]
     await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
-    assert stored(seen[0]).state == "aborted"
+    assert (await asyncio.to_thread(stored, seen[0])).state == "aborted"
 
 
 async def test_stop_over_http_reaches_the_other_process(client, processes, upstream, project):
@@ -127,7 +127,7 @@ async def test_stop_over_http_reaches_the_other_process(client, processes, upstr
 
 async def test_when_its_process_dies_the_reader_elsewhere_gets_an_error(start, upstream, redis, project):
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": redis}
-    one, other = start(**environment), start(**environment)
+    one, other = start.fresh(**environment), start.fresh(**environment)
     async with connect(one, project) as socket:
         await socket.send(ask(project, context=fake("endless")))
         seen = await take(socket, 15)
@@ -149,7 +149,7 @@ async def test_an_answer_is_known_elsewhere_from_its_first_event_on(processes, p
         async with connect(other, project) as socket:
             await socket.send(resume(project, seen[0], len(seen)))
             seen += await take(socket)
-        assert text(seen) == stored(seen[0]).content
+        assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
 
 
 async def test_what_is_forgotten_here_ends_there(client, processes, upstream, project):
@@ -173,7 +173,7 @@ async def test_what_is_forgotten_here_ends_there(client, processes, upstream, pr
 async def test_a_redis_that_restarts_without_its_memory_costs_no_token(start, upstream, project, own_redis):
     url, restart = own_redis
     environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1", "REDIS_URL": url}
-    one, other = start(**environment), start(**environment)
+    one, other = start.fresh(**environment), start.fresh(**environment)
     for cut_after in (3, 10):
         async with connect(one, project) as socket:
             await socket.send(ask(project, context=fake("slow")))
@@ -185,7 +185,7 @@ async def test_a_redis_that_restarts_without_its_memory_costs_no_token(start, up
             await socket.send(resume(project, seen[0], len(seen)))
             seen += await take(socket)
         assert seen[-1]["type"] == "finish", seen[-1]
-        assert text(seen) == stored(seen[0]).content
+        assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
     async with connect(one, project) as socket:
         await socket.send(ask(project, context=fake("slow")))
         seen = await take(socket, 9)
@@ -195,4 +195,4 @@ async def test_a_redis_that_restarts_without_its_memory_costs_no_token(start, up
         seen += await take(socket, 4)
         await asyncio.to_thread(restart)
         seen += await take(socket)
-    assert text(seen) == stored(seen[0]).content, "also for one who is reading elsewhere"
+    assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content, "also for one who is reading elsewhere"

@@ -148,7 +148,6 @@ def test_only_so_much_of_a_string_is_looked_at(text: str) -> None:
     assert not parse("()" * (MAX_PIECES // 2) + "GPTBot").names
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("alphabet", [string.printable, "aA-. ;(/@+:", "ai-bot ", "aB", "0.", ".a", "é (", "(["])
 def test_no_string_takes_long(alphabet: str) -> None:
     pick = random.Random(1)

@@ -1,5 +1,6 @@
 """Views in quickly: in batches, beside other requests, and still the same views."""
 
+import asyncio
 import threading
 import uuid
 
@@ -76,7 +77,7 @@ async def test_a_batch_is_read_beside_the_loop(client, make_project, monkeypatch
     threads: list[threading.Thread] = []
     monkeypatch.setattr(views, "validate_views", noting(views.validate_views))
     monkeypatch.setattr(body, "parse_object", noting(body.parse_object))
-    tenant = make_project()
+    tenant = await asyncio.to_thread(make_project)
     url = f"/v1/collect/{tenant.project_id}/views"
     response = await client.post(url, json={"views": [view(), view()]}, headers=tenant.admin)
     assert response.json() == {"accepted": 2, "duplicates": 0, "ignored": 0}

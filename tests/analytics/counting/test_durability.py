@@ -54,9 +54,8 @@ def test_the_views_of_an_older_database_are_kept(tmp_path):
     scenarios.run(crashes.an_older_database, {"DATA_DIR": str(tmp_path)})
 
 
-def test_the_agents_of_an_older_database_are_summed_up(tmp_path):
-    database = scenarios.migrate({"DATA_DIR": str(tmp_path)})
-    scenarios.run(crashes.agents_of_an_older_database, database)
+def test_the_agents_of_an_older_database_are_summed_up(tmp_path, copy_database):
+    scenarios.run(crashes.agents_of_an_older_database, copy_database(tmp_path))
 
 
 def test_who_was_overtaken_writes_nothing(own_database):
@@ -85,7 +84,7 @@ def test_an_old_view_that_is_sent_again_counts_once_for_as_long_as_any(make_proj
 def test_a_server_that_is_killed_under_load_has_every_batch_once(start, make_project):
     tenant, now = make_project(), datetime.now(UTC) - timedelta(hours=3)
     kills, size = 3, 40
-    server, killed = start(), threading.Event()
+    server, killed = start.fresh(), threading.Event()
     sent: list[Seen] = []
     receipts: list[dict[str, int]] = []
     repeated = 0
@@ -96,7 +95,7 @@ def test_a_server_that_is_killed_under_load_has_every_batch_once(start, make_pro
             time.sleep(0.7)
             server.process.kill()
             server.process.wait(PATIENCE)
-            server = start()
+            server = start.fresh()
         killed.set()
 
     def post(client: httpx.Client, batch: list[Seen]) -> dict[str, int]:

@@ -230,7 +230,7 @@ async def test_asking_and_deleting_at_once_both_succeed(service, project):
 
         statuses = await asyncio.gather(*(actor(number) for number in range(8)))
     assert {status for some in statuses for status in some} == {200, 204}
-    assert not Message.objects.filter(thread__project=project.project, state="running").exists()
+    assert not await Message.objects.filter(thread__project=project.project, state="running").aexists()
 
 
 def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeypatch):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.alone
 
 @pytest.fixture
 def serve(start, upstream):
-    return lambda **environment: start(OPENAI_BASE_URL=f"{upstream.url}/v1", **environment)
+    return lambda **environment: start.fresh(OPENAI_BASE_URL=f"{upstream.url}/v1", **environment)
 
 
 async def begun(client, service, tenant, **body):
@@ -76,7 +76,8 @@ async def test_after_sigterm_running_answers_end_and_new_ones_are_refused(serve,
     for stream in (over_http, over_socket):
         assert stream[-1]["type"] == "finish"
         assert "nothing in" in text(stream)
-        assert (stored(stream).state, stored(stream).content) == ("done", text(stream))
+        record = await asyncio.to_thread(stored, stream)
+        assert (record.state, record.content) == ("done", text(stream))
     assert await ended(service, 10) < 5
     assert service.process.returncode == 0
     assert "Traceback" not in service.log.read_text()
@@ -101,9 +102,10 @@ async def test_answers_that_take_too_long_end_with_an_error_part_and_are_stored(
     assert over_socket[-1] == {"type": "error", "errorText": RESTARTING, "status": 503}
     await ended(service, 10)
     for stream in (over_http, over_socket):
-        assert (stored(stream).state, stored(stream).content) == ("interrupted", text(stream))
-    assert stored(orphan).state == "interrupted"
-    assert stored(orphan).content.startswith(text(orphan))
+        record = await asyncio.to_thread(stored, stream)
+        assert (record.state, record.content) == ("interrupted", text(stream))
+    assert (await asyncio.to_thread(stored, orphan)).state == "interrupted"
+    assert (await asyncio.to_thread(stored, orphan)).content.startswith(text(orphan))
     assert [entry["ended"] for entry in upstream.asked(marker)] == ["closed by the client"] * 3
 
 
@@ -124,12 +126,13 @@ async def test_killed_it_keeps_question_and_checkpoint_and_calls_them_interrupte
             seen += await anext(chunks)
         service.process.kill()
         service.process.wait(PATIENCE)
-    kept = Message.objects.get(message_id=message_id)
+    kept = await Message.objects.aget(message_id=message_id)
     assert kept.state == "running"
     assert kept.content.startswith("on on on")
-    assert kept.thread.messages.filter(role="user", content=question()["messages"][0]["parts"][0]["text"]).exists()
+    asked = Message.objects.filter(thread=kept.thread_id, role="user")
+    assert await asked.filter(content=question()["messages"][0]["parts"][0]["text"]).aexists()
     serve()
-    kept.refresh_from_db()
+    await kept.arefresh_from_db()
     assert kept.state == "interrupted"
 
 

@@ -39,14 +39,14 @@ pytestmark = pytest.mark.alone
 def model(start: Any, upstream: Any) -> Any:
     """A service of these tests' own, since its open files are counted. Huge answers must not use up its tokens."""
     more = {"OPENAI_MODEL": "fake-1", "DAILY_TOKENS_PER_PROJECT": "1000000000"}
-    return start(OPENAI_BASE_URL=f"{upstream.url}/v1", **more)
+    return start.fresh(OPENAI_BASE_URL=f"{upstream.url}/v1", **more)
 
 
 @pytest.fixture(scope="module")
 def narrow(start: Any, upstream: Any) -> Any:
     """A service with two slots."""
     more = {"OPENAI_MODEL": "fake-1", "MAX_RUNNING_ANSWERS": "2"}
-    return start(OPENAI_BASE_URL=f"{upstream.url}/v1", **more)
+    return start.fresh(OPENAI_BASE_URL=f"{upstream.url}/v1", **more)
 
 
 def body_of(mode: str, marker: str, protocol: str = "v1") -> dict[str, Any]:

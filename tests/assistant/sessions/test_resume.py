@@ -57,7 +57,7 @@ async def test_a_socket_that_is_cut_goes_on_where_it_was(model_service, project,
         await socket.send(ask(project))
         assert (await take(socket))[-1]["type"] == "finish", "the socket serves the next question"
     assert seen[-1]["type"] == "finish"
-    assert text(seen) == stored(seen[0]).content
+    assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
     assert [event["type"] for event in seen].count("start") == 1
 
 
@@ -69,7 +69,7 @@ async def test_an_answer_that_ended_meanwhile_is_there_to_the_last_word(model_se
     async with connect(model_service, project) as socket:
         await socket.send(resume(project, seen[0], len(seen)))
         seen += await take(socket)
-    assert text(seen) == stored(seen[0]).content
+    assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
 
 
 async def test_a_reader_who_does_not_come_back_is_waited_for_and_then_not(start, upstream, project):
@@ -82,7 +82,7 @@ async def test_a_reader_who_does_not_come_back_is_waited_for_and_then_not(start,
     assert upstream.last(marker)["ended"] == "", "within the grace period it runs on"
     await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
     await until(lambda: stored(seen[0]).state == "aborted", "the record")
-    assert stored(seen[0]).content.startswith(text(seen))
+    assert (await asyncio.to_thread(stored, seen[0])).content.startswith(text(seen))
     await asyncio.sleep(2.2)
     async with connect(service, project) as socket:
         await socket.send(resume(project, seen[0], len(seen)))
@@ -102,7 +102,7 @@ async def test_a_resumed_answer_can_be_stopped(model_service, upstream, project)
         rest = await take(socket)
     assert [event["type"] for event in rest][-2:] == ["abort", "finish"]
     await until(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
-    assert stored(seen[0]).state == "aborted"
+    assert (await asyncio.to_thread(stored, seen[0])).state == "aborted"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ async def test_a_resumed_answer_can_be_stopped(model_service, upstream, project)
 )
 async def test_only_the_reader_who_asked_may_resume(model_service, project, make_project, change, status):
     if change.get("key") == "FOREIGN":
-        change = {"key": make_project().assistant_key}
+        change = {"key": (await asyncio.to_thread(make_project)).assistant_key}
     async with connect(model_service, project) as socket:
         await socket.send(ask(project, context=fake("slow")))
         seen = await take(socket, 9)
@@ -129,7 +129,7 @@ async def test_only_the_reader_who_asked_may_resume(model_service, project, make
         (refusal,) = await take(socket)
         assert (refusal["type"], refusal["status"]) == ("error", status)
         await socket.send(resume(project, seen[0], len(seen)))
-        assert text(seen + await take(socket)) == stored(seen[0]).content
+        assert text(seen + await take(socket)) == (await asyncio.to_thread(stored, seen[0])).content
 
 
 async def test_random_cuts_lose_and_double_nothing(model_service, project):
@@ -148,7 +148,7 @@ async def test_random_cuts_lose_and_double_nothing(model_service, project):
                 await asyncio.sleep(chance.random() * 0.1)
                 socket.transport.abort()
         assert seen[-1]["type"] == "finish"
-        assert text(seen) == stored(seen[0]).content
+        assert text(seen) == (await asyncio.to_thread(stored, seen[0])).content
 
     await asyncio.gather(*(unlucky(seed) for seed in range(20)))
 
@@ -185,7 +185,7 @@ async def test_random_cuts_over_http_lose_and_double_nothing(client, model_servi
         *cut, whole = received
         assert all(whole.startswith(part) for part in cut)
         stream = [json.loads(block[6:]) for block in whole.split("\n\n") if block.startswith("data: {")]
-        assert text(stream) == stored(stream[0]).content
+        assert text(stream) == (await asyncio.to_thread(stored, stream[0])).content
 
     await asyncio.gather(*(unlucky(seed) for seed in range(16)))
 
@@ -221,7 +221,7 @@ async def test_v2_replays_the_answer_from_its_start_and_goes_on(client, model_se
     stream = events(response)
     assert response.text.startswith("".join(got))
     assert stream[-1]["type"] == "finish"
-    assert text(stream) == stored(stream[0]).content
+    assert text(stream) == (await asyncio.to_thread(stored, stream[0])).content
     assert response.headers["x-thread-id"] == stream[0]["messageMetadata"]["threadId"]
     again = await client.get(chat(model_service, project), headers=project.assistant)
     assert again.status_code == 204, "read to its end, there is nothing to resume"
@@ -238,7 +238,7 @@ async def test_an_answer_that_is_not_resumable_can_be_read_along_while_it_runs(c
         first = response.aiter_text()
         await anext(first)
         along = await client.get(chat(model_service, project), headers=project.assistant)
-        assert text(events(along)) == stored(events(along)[0]).content
+        assert text(events(along)) == (await asyncio.to_thread(stored, events(along)[0])).content
         assert "".join([chunk async for chunk in first]).endswith("data: [DONE]\n\n")
 
 
@@ -261,7 +261,7 @@ async def test_v2_resumes_only_chats_that_certainly_belong_to_the_same_browser(
     if case == "chat":
         url = chat(model_service, project, "chat-2")
     elif case == "project":
-        other = make_project()
+        other = await asyncio.to_thread(make_project)
         headers, url = other.assistant, chat(model_service, other)
     elif case == "origin":
         headers = {**headers, **page}
@@ -330,7 +330,7 @@ async def test_an_answer_of_version_1_goes_on_over_the_socket_in_its_own_encodin
             received += "".join([chunk async for chunk in body])
     assert seen[0] == {"type": "start", **first}
     assert seen[-1]["type"] == "finish"
-    assert text(seen) == stored(first).content
+    assert text(seen) == (await asyncio.to_thread(stored, first)).content
     lines = [line for line in received.split("\n") if line.startswith("0:")]
     assert text(seen).startswith("".join(json.loads(line[2:]) for line in lines if line.endswith('"')))
     async with connect(model_service, project) as socket:
@@ -380,7 +380,7 @@ async def test_a_reader_who_left_before_having_read_everything_is_given_it_again
         async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
             response = await client.get(chat(model_service, project), headers=project.assistant)
             stream = events(response)
-            assert text(stream) == stored(stream[0]).content
+            assert text(stream) == (await asyncio.to_thread(stored, stream[0])).content
             again = await client.get(chat(model_service, project), headers=project.assistant)
             assert again.status_code == 204
 
@@ -421,7 +421,7 @@ async def test_of_two_who_replace_one_answer_the_second_replaces_the_firsts(clie
     endings = sorted(events(response)[-2]["type"] for response in both)
     assert endings == ["abort", "finish-step"]
     messages = Message.objects.filter(thread__project=project.project)
-    assert [(m.role, m.state) for m in messages] == [("user", "done"), ("assistant", "done")]
+    assert [(m.role, m.state) async for m in messages] == [("user", "done"), ("assistant", "done")]
 
 
 async def test_asking_again_replaces_a_first_question_whose_answer_never_arrived(client, model_service, project):
@@ -430,7 +430,8 @@ async def test_asking_again_replaces_a_first_question_whose_answer_never_arrived
     for fp in ("reader-1", "reader-2"):
         await client.post(address(model_service, project), json={**again, "fp": fp}, headers=project.assistant)
     messages = Message.objects.filter(thread__project=project.project)
-    kept = [(m.thread.fp, m.role, m.state) for m in messages.select_related("thread").order_by("thread__fp", "pk")]
+    rows = messages.order_by("thread__fp", "pk").values_list("thread__fp", "role", "state")
+    kept = [row async for row in rows]
     assert [(role, state) for fp, role, state in kept if fp == "reader-1"] == [("user", "done"), ("assistant", "done")]
     assert len(kept) == 4
 

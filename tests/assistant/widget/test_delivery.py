@@ -12,7 +12,6 @@ from django.conf import settings
 from assistant.models import WidgetFile
 from assistant.widget import files
 from docsite.core.http import scripts
-from tests import scenarios
 from tests.conftest import assert_error, logged_in
 
 NAMES = ("widget.js", "panel.js", "highlight.js", "citation-card.js")
@@ -88,7 +87,7 @@ def test_the_loaders_alias_follows_the_build_and_is_cached_for_five_minutes(http
 
 def test_old_files_are_served_after_an_upgrade_and_by_other_hosts(http, start, upgraded, build):
     WidgetFile.objects.all().delete()
-    service = start()
+    service = start.fresh()
     get(http, service, "/widget.js")
     get(http, upgraded, "/widget.js")
     for name, content in build.items():
@@ -146,8 +145,8 @@ def test_the_keys_page_shows_both_tags_and_stores_the_build(http, service, build
     assert sorted(WidgetFile.objects.values_list("name", flat=True)) == sorted(NAMES)
 
 
-def test_the_widget_is_served_while_the_database_is_down(http, start, tmp_path, build):
-    there = scenarios.migrate({"DATA_DIR": str(tmp_path), "DATABASE_URL": ""})
+def test_the_widget_is_served_while_the_database_is_down(http, start, copy_database, tmp_path, build):
+    there = copy_database(tmp_path)
     with sqlite3.connect(tmp_path / "db.sqlite3") as database:
         database.execute("DROP TABLE assistant_widgetfile")
     without = start(**there)

@@ -48,7 +48,7 @@ async def test_an_answer_comes_as_v2_events(service, project):
     assert events[5]["output"][0]["url"] == "https://docs.acme.example/install#with-pip"
     assert {"type": "data-status", "data": {"rung": "extractive"}, "transient": True} in events
     answer = "".join(event["delta"] for event in events if event["type"] == "text-delta")
-    stored = Message.objects.get(message_id=events[0]["messageId"])
+    stored = await Message.objects.aget(message_id=events[0]["messageId"])
     assert (stored.content, stored.caller, stored.page_path) == (answer, "web", "/install")
 
 
@@ -89,7 +89,7 @@ async def test_the_services_own_origin_and_none_are_let_in(service, project):
     ],
 )
 async def test_a_refused_question_has_the_status_of_http(service, project, make_project, change, status):
-    keys = {"ADMIN": project.admin_key, "FOREIGN": make_project().assistant_key}
+    keys = {"ADMIN": project.admin_key, "FOREIGN": (await asyncio.to_thread(make_project)).assistant_key}
     message = {**json.loads(ask(project)), **change}
     message["key"] = keys.get(message["key"], message["key"])
     async with connect(service, project) as socket:
@@ -127,7 +127,7 @@ async def test_stop_ends_the_answer_and_the_upstream(model_service, upstream, pr
         assert [event["type"] for event in events][-2:] == ["abort", "finish"]
         await socket.send(ask(project, context=fake("happy")))
         assert (await read(socket))[-1]["type"] == "finish"
-    assert Message.objects.get(message_id=message_id).state == "aborted"
+    assert (await Message.objects.aget(message_id=message_id)).state == "aborted"
     await asyncio.to_thread(
         wait_for, lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed"
     )

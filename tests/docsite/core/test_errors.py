@@ -1,16 +1,13 @@
 """One error shape on every API path, wherever the error comes from."""
 
 import json
-import os
 import socket
-import subprocess
-import sys
 
 import pytest
 
 from docsite.core import ids
 from docsite.core.http.errors import TooMany
-from tests.conftest import PATIENCE, ROOT, assert_error, question
+from tests.conftest import PATIENCE, assert_error, question
 
 
 @pytest.mark.parametrize("path", ["/v1/", "/v1/nothing", "/v2/x", "/discovery", "/discovery/v1/assistant/x", "/v9"])
@@ -87,11 +84,9 @@ def test_read_only_endpoints_accept_only_get(http, service, path):
         assert_error(http.request(method, service.url + path), 405)
 
 
-def test_an_unreachable_database_is_a_503_for_pages_too(http, start, tmp_path):
+def test_an_unreachable_database_is_a_503_for_pages_too(http, start, copy_database, tmp_path):
     """The database is a file of its own here, replaced by a folder."""
-    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
-    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
-    service = start(DATA_DIR=str(tmp_path), DATABASE_URL="")
+    service = start(**copy_database(tmp_path))
     for file in tmp_path.glob("db.sqlite3*"):
         file.unlink()
     (tmp_path / "db.sqlite3").mkdir()

@@ -19,7 +19,7 @@ def strict(start, django_db_setup):
         "LIMIT_COLLECT_IP": "1000/d",
         "TRUSTED_PROXIES": "127.0.0.1",
     }
-    return start(**small), start(**small)
+    return start(**small), start.fresh(**small)
 
 
 def test_number_n_passes_and_the_next_is_429(http, strict, project):

@@ -14,8 +14,8 @@ from tests.conftest import logged_in
 from tests.docsite.core.older_settings import a_database_of_the_state_before
 
 
-def test_a_migration_moves_every_value_into_the_apps_row_and_back(tmp_path):
-    scenarios.run(a_database_of_the_state_before, scenarios.migrate({"DATA_DIR": str(tmp_path)}))
+def test_a_migration_moves_every_value_into_the_apps_row_and_back(tmp_path, copy_database):
+    scenarios.run(a_database_of_the_state_before, copy_database(tmp_path))
 
 
 # Created when they are needed

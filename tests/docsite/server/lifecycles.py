@@ -12,6 +12,7 @@ from analytics.collecting.recording import Observation
 from analytics.models import PageView
 from assistant.conversations import threads
 from assistant.models import Message, Thread
+from docsite.core.db import in_db
 from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.management.commands.createproject import create_project
 from docsite.core.tenants.models import Project
@@ -42,7 +43,7 @@ def the_end_stores_what_the_last_requests_recorded() -> None:
     project = new_project()
 
     async def last_requests() -> None:
-        a_view(project)
+        await in_db(a_view)(project)
         searches.record(project, 1, "install", 1)
 
     async def broken() -> None:
@@ -69,7 +70,7 @@ def a_server_announces_start_and_end() -> None:
         sent.append(message["type"])
         if message["type"] == "lifespan.startup.complete":
             assert {one.name for one in threading.enumerate()} - before >= {"sealer", "scheduler", "search sweeper"}
-            a_view(project)
+            await in_db(a_view)(project)
             searches.record(project, 1, "install", 1)
 
     async def serve() -> None:

@@ -285,15 +285,14 @@ def test_a_threshold_keeps_exactly_the_scores_at_or_above_it(zoo):
         assert [hit.path for hit in above] == [hit.path for hit in hits if hit.score > threshold]
 
 
-@pytest.mark.alone
 def test_unknown_words_find_nothing_quickly(zoo):
-    began = time.monotonic()
+    began = time.process_time()
     assert page_search.find(zoo.project, "qwxyzvk vkqzxw ") == []
     assert (
         page_search.find(zoo.project, " ".join(f"qwx{chr(97 + n % 26)}{chr(97 + n // 26)}vkqz" for n in range(150)))
         == []
     )
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
 
 
 ODD = {

@@ -310,10 +310,10 @@ def test_no_text_becomes_markup_by_accident():
     ids=["blocks", "lists", "late", "later", "many", "large", "attributes", "tags in a tag"],
 )
 def test_hostile_pages_are_refused_at_once(source):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ValueError, match=r"nested too deeply|300,000 elements|larger than 5 MiB|too many attributes"):
         read_html(source, HERE)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize(
@@ -332,9 +332,9 @@ def test_hostile_pages_are_refused_at_once(source):
     ids=["less", "attribute", "unclosed", "lists", "quotes", "asides", "marks", "code", "span"],
 )
 def test_strange_pages_are_read(source):
-    start = time.perf_counter()
+    start = time.process_time()
     assert read_html(source, HERE).markdown
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_a_page_of_many_elements_is_parsed_a_few_times_only(monkeypatch):

@@ -177,9 +177,9 @@ def test_a_draft_changes_with_its_page_only(tmp_path):
     ids=range(8),
 )
 def test_hostile_files_take_time_in_proportion(source):
-    start = time.monotonic()
+    start = time.process_time()
     sum(1 for _ in llms_full.split_pages(source))
-    assert time.monotonic() - start < 8
+    assert time.process_time() - start < 8
 
 
 def test_a_file_of_countless_pages_is_cut_off(tmp_path, monkeypatch):

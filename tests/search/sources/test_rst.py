@@ -81,9 +81,9 @@ def test_headings_have_the_anchors_of_the_site(source, heading):
     ],
 )
 def test_hostile_text_is_converted_in_time(source):
-    started = time.perf_counter()
+    started = time.process_time()
     assert isinstance(rst.convert(source).markdown, str)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,135 @@
+"""Processes of the service that start fast: forked from one process that has imported the libraries.
+
+Importing them takes two thirds of a start. Settings and the service's own
+modules are imported in each process anew, since they depend on its environment.
+In all of them `blockbuster` raises where the service blocks its event loop.
+"""
+
+import atexit
+import importlib
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+# What the service imports. Nothing here may start a thread or an event loop, or read Django's settings.
+LIBRARIES = [
+    "aiohttp", "asyncio", "autobahn.twisted.websocket", "blockbuster", "channels.routing",
+    "concurrent.futures.thread", "defusedxml.ElementTree", "dj_database_url", "django.contrib.admin.options",
+    "django.contrib.staticfiles.finders", "django.core.handlers.asgi", "django.core.management",
+    "django.core.serializers.json", "django.db.backends.sqlite3.base", "django.db.migrations.executor",
+    "django.test", "docutils.core", "html.parser", "httpcore", "httpx", "httpx_aiohttp", "logging.config",
+    "markdown_it", "numpy", "protego", "psycopg", "pydantic_settings", "pygments.lexers", "pytest",
+    "rapidfuzz.fuzz", "redis.asyncio", "selectolax.lexbor", "sqlite3", "Stemmer", "tests.processes",
+    "twisted.internet.asyncioreactor", "twisted.internet.tcp", "twisted.protocols.tls", "twisted.web.http",
+    "unittest.mock", "whitenoise", "yaml", "zipfile",
+]  # fmt: skip
+SERVICE = ["docsite", "search", "assistant", "analytics"]
+# The callers of the event loop, which are below whatever Twisted does in it.
+LOOPS = ["docsite/server/daphne.py", "docsite/server/management", "docsite/core/tenants/management"]
+
+_forks = multiprocessing.get_context("forkserver")
+_forks.set_forkserver_preload(LIBRARIES)
+
+
+class Process:
+    """A forked process, with the interface of `subprocess.Popen`. Both its outputs go to the files."""
+
+    def __init__(
+        self, target: Callable[..., None], arguments: tuple[Any, ...], environment: dict[str, str], out: Path, err: Path
+    ):
+        self._process = _forks.Process(target=_run, args=(target, arguments, environment, str(out), str(err)))
+        self._process.start()
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+        assert self._process.pid
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, or the negative number of the signal that ended it; None while it runs."""
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        """The same."""
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it ends. Raises subprocess.TimeoutExpired after that many seconds."""
+        self._process.join(timeout)
+        if self.returncode is None:
+            raise subprocess.TimeoutExpired("a forked process", timeout or 0)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+        self._process.kill()
+
+
+def manage(*arguments: str) -> None:
+    """Run `manage.py` with these arguments, in this process."""
+    from django.core.management import execute_from_command_line
+
+    sys.argv = ["manage.py", *arguments]
+    execute_from_command_line(sys.argv)
+
+
+def call(module: str, name: str, *arguments: str) -> None:
+    """Set up Django and call a function, in this process."""
+    import django
+
+    django.setup()
+    getattr(importlib.import_module(module), name)(*arguments)
+
+
+def _forbid_blocking() -> None:
+    from blockbuster import BlockBuster
+
+    watch = BlockBuster(scanned_modules=SERVICE, excluded_modules=[_module(path) for path in LOOPS])
+    for function in watch.functions.values():
+        function.can_block_in("django/core/handlers/asgi.py", "read_body")  # a large body goes into a file
+        function.can_block_in("docsite/server/middleware/static_files.py", "__call__")  # a few kB, in the page cache
+        function.can_block_in("importlib/metadata/__init__.py", "version")  # the client of Redis, when it connects
+    watch.activate()
+
+
+def _module(path: str) -> ModuleType:
+    """A module that cannot be imported yet, as `blockbuster` takes it."""
+    module = ModuleType(path)
+    module.__file__ = str(ROOT / path)
+    return module
+
+
+def _run(
+    target: Callable[..., None], arguments: tuple[Any, ...], environment: dict[str, str], out: str, err: str
+) -> None:
+    os.chdir(ROOT)
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, path in ((1, out), (2, err)):
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(file, number)
+        os.close(file)
+    _forbid_blocking()
+    try:
+        target(*arguments)
+    finally:  # as at the end of an interpreter; multiprocessing calls neither
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
