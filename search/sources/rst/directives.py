@@ -63,8 +63,12 @@ def render_unknown(directive: BaseDirective) -> list[nodes.Node]:
 
 def _is_code(directive: BaseDirective) -> bool:
     """Whether the content is code: the name of the directive says so, or the first line is typed at a prompt."""
-    words = re.split(r"[-_:.+]", directive.name)
-    return not _CODE_WORDS.isdisjoint(words) or bool(_PROMPT.match(directive.content[0]))
+    return names_code(directive.name) or bool(_PROMPT.match(directive.content[0]))
+
+
+def names_code(directive: str) -> bool:
+    """Whether the name of a directive says that its content is code."""
+    return not _CODE_WORDS.isdisjoint(re.split(r"[-_:.+]", directive.lower()))
 
 
 @register(
