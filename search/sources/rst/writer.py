@@ -7,13 +7,13 @@ from docutils import nodes
 
 from search.sources.rst.scope import PageTooComplex
 from search.sources.rst.site import MAX_MARKDOWN
+from search.text.markdown.links import is_pseudo_address
 from search.text.markdown.plain_text import slug
 from search.text.markdown.reader import fence
 from search.text.markdown.writer import code_span, escape_line_start, escape_text
 
 _HIDDEN = (nodes.Invisible, nodes.raw, nodes.colspec, nodes.decoration)
 _AUTOMATIC_ID = re.compile(r"id\d+$")
-_MAIL = re.compile(r"[a-z0-9][\w.+-]*@(?:[\w-]+\.)+[a-z]{2,}$", re.IGNORECASE)
 _ANCHOR = re.compile(r"[\w:.-]+$")
 _PARAMETERS = frozenset(["param", "parameter", "arg", "argument", "key", "keyword", "var", "ivar", "cvar"])
 _LANGUAGES = {"math_block": "latex", "doctest_block": "python"}
@@ -255,8 +255,8 @@ def _link(node: nodes.Element, text: str) -> str:
     target = node.get("refuri") or (f"#{node['refid']}" if node.get("refid") else "")
     if not target or not text.strip():
         return text
-    if target == f"mailto:{node.astext()}" and not _MAIL.match(node.astext()):
-        return text  # docutils takes an option such as `--from=a@b` for an address
+    if target.startswith("mailto:") and is_pseudo_address(node.astext()):
+        return text
     target = target.replace("\n", "").replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
     if node.astext() == target and target.startswith(("http://", "https://")):
         return f"<{target}>"
