@@ -18,14 +18,14 @@ DEFAULT_LANGUAGE = "en"
 LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 
 _ORDER = {
-    "Start": ("index", "quickstart", "your-docs", "sources", "embed", "playground", "gallery"),
+    "Start": ("index", "quickstart", "your-docs", "sources", "your-tools", "embed", "models", "playground", "gallery"),
     "Reference": (
         *("search-api", "how-search-works", "assistant-api", "use-chat", "how-answers-work", "streaming"),
         *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
     ),
     "Operate": (
-        *("deployment", "configuration", "security", "privacy"),
-        *("dashboard", "commands", "troubleshooting", "changelog"),
+        *("deployment", "databases", "configuration", "security", "privacy"),
+        *("dashboard", "keys-and-data", "commands", "troubleshooting", "changelog"),
     ),
 }
 _GROUPS = {"de": {"Start": "Einstieg", "Reference": "Referenz", "Operate": "Betrieb"}}

@@ -113,7 +113,7 @@ class _TermReader:
                         terms, name, self.merge(known, longer, POSSIBLY_COMPLETED if known else COMPLETED), JOINED
                     )
             if len(forms) == 1:
-                if forms_before and (pair := forms_before + forms[0]) in self.vocabulary.forms:
+                if forms_before and (pair := self.joined_name(forms_before, forms[0])):
                     self.add_term(terms, pair, self.stems(pair), JOINED)
                 forms_before = forms[0]
             else:
@@ -122,11 +122,16 @@ class _TermReader:
 
     def select_words(self, words: list[str], is_alone: bool) -> list[str]:
         """The words without stop words. One stays in a code name (`use chat`), or where there is nothing else."""
-        joined = ["".join(pair).lower() in self.vocabulary.forms for pair in pairwise(words)]
+        joined = [bool(self.joined_name(before.lower(), after.lower())) for before, after in pairwise(words)]
         named = [before or after for before, after in zip([False, *joined], [*joined, False], strict=True)]
         pairs = zip(words, named, strict=False)
         content = [word for word, is_named in pairs if is_named or word.lower() not in analysis.STOP_WORDS]
         return content or (words if is_alone else [])
+
+    def joined_name(self, before: str, after: str) -> str:
+        """Two words as one name, if the index has it; else empty. Words such as `or` are never a part of a name."""
+        is_name = analysis.OPERATORS.isdisjoint((before, after)) and before + after in self.vocabulary.forms
+        return before + after if is_name else ""
 
     def rarest_words(self, context: str) -> list[str]:
         """The forms in the context that the fewest sections hold, rarest first."""

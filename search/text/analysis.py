@@ -11,7 +11,7 @@ import unicodedata
 
 import Stemmer
 
-VERSION = 6  # raise it when terms change: every page is then analysed again
+VERSION = 7  # raise it when terms change: every page is then analysed again
 
 # Vowel signs and points that belong to the letter before them: Hebrew, Arabic, the scripts of India, Thai and others.
 _MARKS = (
@@ -23,6 +23,7 @@ TOKEN = re.compile(rf"{_LETTER}+(?:[.:/'’+-]+{_LETTER}+)*\+*#?")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|0+")
 _SEGMENT = re.compile(r"[^.:/]+")
 _CODE = re.compile(r"--?\w[\w-]*|[\w$.]+(?=\()|[\w$]+(?:\.[\w$]+)+|\w*_\w+|[a-z]+[A-Z]\w*")
+_BETWEEN_NAMES = re.compile(r",\s+(?:(?:and|or)\s+)?|\s+[/|&]\s+|\s+(?:and|or)\s+")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MAX_WORD = 256
 _MAX_TERM = 64
@@ -35,6 +36,7 @@ _STOP_WORDS = """
     need no of on one or our should so some than that the their them then there these they this three to two us use
     used using versus vs want was way ways we were what when where which who why will with would you your"""
 STOP_WORDS = frozenset(_STOP_WORDS.split())
+OPERATORS = frozenset(("and", "not", "or"))  # words also between code names: `min or max` is not `minor`
 
 # The commonest words of each language that `search.text.analysis` stems. The language of a text is the one with most of
 # its words here: from one sentence on, counting them distinguishes languages well (Grefenstette 1995, "Comparing two
@@ -181,7 +183,7 @@ def names_of(heading: str) -> list[str]:
     ['fsreadfilepathoptions', 'fsreadfile', 'readfile']
     """
     names = [name_of(heading)]
-    for piece in re.split(r",\s+|\s+[/|]\s+|\s+or\s+", heading):
+    for piece in _BETWEEN_NAMES.split(heading):
         if code := _CODE.match(piece.strip()):
             names += [name_of(code[0]), name_of(code[0].rsplit(".", 1)[-1])]
     return [name for name in dict.fromkeys(names) if len(name) > 1][:_MAX_NAMES]
@@ -193,7 +195,7 @@ def code_names(text: str) -> list[str]:
     >>> code_names("call useChat(x) with --no-cache")
     ['useChat', '--no-cache']
     """
-    return list(dict.fromkeys(_CODE.findall(text)))
+    return [name for name in dict.fromkeys(_CODE.findall(text)) if name.lower() not in OPERATORS]
 
 
 def content_words(text: str) -> list[str]:

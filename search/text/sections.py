@@ -10,8 +10,10 @@ from markdown_it.token import Token
 from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import anchor_and_heading, plain, text_of, words_of
 from search.text.markdown.reader import MAX_COLUMNS, columns_of, parse, source_of, top_level
+from search.text.markdown.writer import escape_line_start, escape_text
 
 MAX_WORDS = 400
+LONG_HEADING = 100  # characters; a longer heading is cut, and stands as a whole in the text
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,9 @@ def split(markdown: str, title: str = "") -> list[Part]:
         if level == 1 and not titled:
             heading = anchor = ""  # the title of the page
         elif heading:
+            if len(heading) > LONG_HEADING:
+                below = [_Block(escape_line_start(escape_text(heading)), heading)]
+                heading = f"{heading[:LONG_HEADING].rpartition(' ')[0] or heading[:LONG_HEADING]}…"
             trail = [(above, name) for above, name in trail if above < level] + [(level, heading)]
         titled = True
     finish()

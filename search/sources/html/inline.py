@@ -6,6 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborNode
 
+from search.text.markdown.links import is_pseudo_address
 from search.text.markdown.writer import code_span, escape_line_start, escape_text
 
 _MAX_DEPTH = 40  # levels of nested inline markup; deeper markup becomes plain text
@@ -81,7 +82,7 @@ class Inline:
     def _link(self, node: LexborNode, inner: str) -> str:
         href = node.attributes.get("href") or ""
         target = self.resolve(href) if self.allow_marks and BREAK not in inner else ""
-        if not target:
+        if not target or (target.startswith("mailto:") and is_pseudo_address(node.text().strip())):
             return inner
         return _wrap(_MARKS.sub("", inner), "[", f"]({target})")
 

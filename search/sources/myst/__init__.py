@@ -9,7 +9,7 @@ from search.sources import rst
 from search.sources.markdown.front_matter import split_front_matter
 from search.sources.myst.links import resolve
 from search.sources.myst.outline import LABEL, Ids, find_heading, strip_markup
-from search.sources.rst.directives import VERBATIM
+from search.sources.rst.directives import VERBATIM, names_code
 from search.sources.rst.includes import MAX_CODE, read_text, select_lines
 from search.sources.rst.scope import MAX_INCLUDES, PageTooComplex, Scope
 from search.sources.rst.site import MAX_MARKDOWN, MAX_PARSED, Site
@@ -128,7 +128,7 @@ class _Converter:
             self.output.append("")
             options = self._options()
             lines = [f".. {name}:: {argument}", *(f"   :{option}: {text}" for option, text in options.items())]
-            if kind in _VERBATIM or kind.startswith("auto"):
+            if kind in _VERBATIM or kind.startswith("auto") or names_code(kind):
                 body = [_ROLE.sub(r":\1:", line) if kind == "glossary" else line for line in self._body(marks)]
                 lines += ["", *(f"   {line.removeprefix(indent)}" for line in body)]
             else:

@@ -16,6 +16,7 @@ from docutils.transforms import references
 
 from search.sources.rst import includes as includes  # registers its directives
 from search.sources.rst.directives import MAX_LINE, prepare
+from search.sources.rst.object_order import arrange_objects
 from search.sources.rst.scope import PageTooComplex, Scope
 from search.sources.rst.site import MAX_MARKDOWN, Site
 from search.sources.rst.writer import Writer
@@ -90,6 +91,7 @@ def convert(
     try:
         document = _parse(whole, scope or Scope(site, page, highlight=site.highlight))
         meta = _remove_metadata(document)
+        arrange_objects(document)
         markdown = Writer(document, level).markdown()
         if len(markdown) > MAX_MARKDOWN:
             raise PageTooComplex(f"{len(markdown)} characters")

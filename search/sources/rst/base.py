@@ -53,9 +53,9 @@ class BaseDirective(Directive):
         """Parse a line of text with its roles."""
         return list(self.state.inline_text(text, self.lineno)[0])
 
-    def make_section(self, name: nodes.Node, anchors: list[str]) -> nodes.section:
+    def make_section(self, title: list[nodes.Node], anchors: list[str]) -> nodes.section:
         """A section for a described object. Its id is the first free anchor; none if the first anchor is empty."""
-        section = nodes.section("", nodes.title("", "", name), is_object=True)
+        section = nodes.section("", nodes.title("", "", *title), is_object=True)
         if anchors[0] and not self.has_no_index:
             section["ids"] = [one for one in anchors if one and one not in self.state.document.ids][:1]
             self.state.document.note_explicit_target(section)

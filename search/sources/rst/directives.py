@@ -33,7 +33,13 @@ _ROLE = re.compile(r":([\w.:+-]{1,60}):`|`:([\w.:+-]{1,60}):|\.\. +role:: *([\w.
 _NAME = re.compile(r"[\w.:~!/-]+(?:\(.*\))?$")
 _NEW_ROLE = re.compile(r"([\w.:+-]+)\s*(?:\(\s*([\w.:+-]+)\s*\))?")
 _NOT_HTML = re.compile(r"\s*(?:not\s+(?:html|builder_html)|latex|pdf|man|text|texinfo|epub|gettext|builder_\w+)\s*$")
-_TEST_LANGUAGES = {"doctest": "python", "testcode": "python", "testoutput": "none"}
+# Words in the names of directives that projects define for code, such as `console`.
+_CODE_WORDS = frozenset([
+    "bash", "cmd", "code", "console", "css", "html", "javascript", "json", "listing", "output", "powershell", "python",
+    "shell", "snippet", "source", "sql", "terminal", "toml", "xml", "yaml",
+])  # fmt: skip
+_PROMPT = re.compile(r"(?:[$%>#]|>>>|In \[\d+\]:|(?:[A-Za-z]:|\.\.\.)\\[^>]*>) \S")
+_LANGUAGES = {"console": "console", "doctest": "python", "testcode": "python", "testoutput": "none"}
 
 
 @register(f"class {OTHER}")  # docutils has another `class`; here it is that of Python
@@ -44,12 +50,25 @@ def render_unknown(directive: BaseDirective) -> list[nodes.Node]:
     domain, kind = objects.kind_of(directive.name, directive.scope)
     if kind and directive.argument:
         return objects.describe(directive, domain, kind)
+    if directive.content and not directive.argument and _is_code(directive):
+        return list(render_code(directive))
     # Of autodoc only the name is here: its text is in the code.
     is_auto = directive.name.rpartition(":")[2].startswith("auto")
     on_first_line = directive.block_text.partition("\n")[0].partition("::")[2].strip()
     is_name = is_auto or (on_first_line and _NAME.match(directive.argument))
     head = [nodes.literal("", directive.argument.lstrip("~!"))] if is_name else directive.parse_line(directive.argument)
-    return [*([nodes.paragraph("", "", *head)] if directive.argument else []), *directive.parse()]
+    label = directive.argument if is_name and not is_auto and not directive.content else ""
+    return [*([nodes.paragraph("", "", *head, label=label)] if directive.argument else []), *directive.parse()]
+
+
+def _is_code(directive: BaseDirective) -> bool:
+    """Whether the content is code: the name of the directive says so, or the first line is typed at a prompt."""
+    return names_code(directive.name) or bool(_PROMPT.match(directive.content[0]))
+
+
+def names_code(directive: str) -> bool:
+    """Whether the name of a directive says that its content is code."""
+    return not _CODE_WORDS.isdisjoint(re.split(r"[-_:.+]", directive.lower()))
 
 
 @register(
@@ -103,7 +122,7 @@ def render_version_change(directive: BaseDirective) -> list[nodes.Node]:
 def render_code(directive: BaseDirective) -> list[nodes.Node]:
     """Code in the language of the argument, with its caption above."""
     caption = directive.parse_line(directive.options.get("caption", ""))
-    language = _TEST_LANGUAGES.get(directive.name) or directive.argument.partition(" ")[0] or directive.scope.highlight
+    language = _LANGUAGES.get(directive.name) or directive.argument.partition(" ")[0] or directive.scope.highlight
     return [*bold_title(*caption), code_block("\n".join(directive.content), language)]
 
 

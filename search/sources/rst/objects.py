@@ -7,6 +7,7 @@ from typing import NamedTuple
 from docutils import nodes
 
 from search.sources.rst.base import BaseDirective, ContentDirective, register
+from search.sources.rst.object_order import title_of
 from search.sources.rst.scope import Scope
 
 MAX_SIGNATURE = 5000  # characters
@@ -99,8 +100,10 @@ def describe(directive: BaseDirective, domain: str, kind: str) -> list[nodes.Nod
     lines = re.sub(r"\\\n\s*", "", "\n".join(directive.arguments)).split("\n")
     signatures = [parse_signature(domain, kind, line, scope) for line in lines]
     first = signatures[0]
-    section = directive.make_section(nodes.literal("", first.name), [one.anchor for one in signatures])
-    texts = [one.text for one in signatures if one.text != first.name]
+    names = [one.name for one in signatures]
+    section = directive.make_section(title_of(names), [one.anchor for one in signatures])
+    section.attributes.update(is_bare=not directive.content, directive=directive.name, names_shown=names)
+    texts = [one.text for one in signatures if one.text != one.name]
     section += [nodes.paragraph("", "", nodes.literal("", text)) for text in texts]
     scope.classes += [first.class_name] if first.class_name else []
     directive.parse(node=section)
@@ -132,7 +135,8 @@ def render_glossary(directive: BaseDirective) -> list[nodes.Node]:
             end = next((at for at in range(start, len(lines)) if lines[at][:1].strip()), None)
             meaning = lines[start:end]
             meaning.trim_left(min(len(one) - len(one.lstrip()) for one in meaning if one.strip()))
-            section = directive.make_section(nodes.Text(terms[0]), [make_anchor(f"term-{terms[0]}")])
+            section = directive.make_section([nodes.Text(terms[0])], [make_anchor(f"term-{terms[0]}")])
+            section.attributes.update(is_bare=False, directive="term", names_shown=terms)
             section += [nodes.paragraph("", ", ".join(terms[1:]))] if terms[1:] else []
             directive.parse(meaning, section)
             sections.append(section)

@@ -7,6 +7,7 @@ from docutils import nodes
 
 from search.sources.rst.scope import PageTooComplex
 from search.sources.rst.site import MAX_MARKDOWN
+from search.text.markdown.links import is_pseudo_address
 from search.text.markdown.plain_text import slug
 from search.text.markdown.reader import fence
 from search.text.markdown.writer import code_span, escape_line_start, escape_text
@@ -73,8 +74,9 @@ class Writer:
         title = node.next_node(nodes.title)
         text = self.line(title.children) if title else ""
         outer_level = self.level
-        self.level = max(self.level, 1 if node.get("is_object") else 0) + 1
-        is_heading = not self.nesting and (node["ids"] or not node.get("is_object"))
+        is_object = bool(node.get("is_object"))
+        self.level = max(self.level, 2) if node.get("is_continued") else max(self.level, int(is_object)) + 1
+        is_heading = not self.nesting and (node["ids"] or not is_object)
         blocks = [self._heading(text, _section_id(node)) if is_heading else f"**{text}**"] if text else []
         blocks += self.blocks(child for child in node.children if child is not title)
         self.level = outer_level
@@ -85,9 +87,10 @@ class Writer:
         level = min(self.level, 6)
         is_title = level == 1 and not self.has_title
         self.has_title = True
-        if is_title:
-            return f"# {text}"
         default = slug(re.sub(r"\\(?=[^\w\s])|`", "", text))
+        if is_title:
+            self.slugs.add(default)
+            return f"# {text}"
         is_default = default == anchor and default not in self.slugs
         self.slugs.add(default)
         explicit = "" if is_default or not _ANCHOR.match(anchor) else f" {{#{escape_text(anchor)}}}"
@@ -251,6 +254,8 @@ def _elements(node: nodes.Element) -> list[nodes.Element]:
 def _link(node: nodes.Element, text: str) -> str:
     target = node.get("refuri") or (f"#{node['refid']}" if node.get("refid") else "")
     if not target or not text.strip():
+        return text
+    if target.startswith("mailto:") and is_pseudo_address(node.astext()):
         return text
     target = target.replace("\n", "").replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
     if node.astext() == target and target.startswith(("http://", "https://")):

@@ -10,6 +10,10 @@ _MARKER = re.compile(r"(\s*)(?:\[\^[^\]\s]+\]:\s*|:\s{1,3})")  # of a footnote o
 _HIDDEN = re.compile(
     r"\s*(?:\{[*!].*[*!]\}|;?-+8<-+.*|\[\[?_?toc_?\]\]?|\*\[[^\]]+\]:.*|\{:?\s*[.#][^{}]*\})\s*$", re.IGNORECASE
 )
+# A line that a template should have filled in: `__PLACEHOLDER__`, or another such name where Markdown would show it.
+_PLACEHOLDER = re.compile(
+    r"\s*(?:__(?:[A-Z0-9]+_)*PLACEHOLDER(?:_[A-Z0-9]+)*__|\\_\\_[A-Z][A-Z0-9]*(?:\\_[A-Z0-9]+)*\\_\\_)\s*$"
+)
 _FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
 _ALERT = re.compile(r"(?m)^(\s*(?:>\s*)+)\[!\w+\][+-]?[ \t]*(.*)$")
 _TASK = re.compile(r"(?m)^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]\]\s")
@@ -111,7 +115,7 @@ class _Cleaner:
                 self.at = last
             elif token.type in ("paragraph_open", "heading_open", "rows", "hr"):
                 self._skip_to(first)
-                self.done.append([self._prose(line) for line in self.left[first:last] if not _HIDDEN.match(line)])
+                self.done.append([self._prose(line) for line in self.left[first:last] if not _is_hidden(line)])
                 self.at = last
             elif token.type in ("directive", "hidden", "definition"):
                 self._skip_to(first)
@@ -253,3 +257,8 @@ def _resolve_reference(found: re.Match[str], references: dict[str, str], spans: 
 
 def _key(name: str) -> str:
     return " ".join(name.lower().split())
+
+
+def _is_hidden(line: str) -> bool:
+    """Whether readers do not see a line of prose, or should not."""
+    return bool(_HIDDEN.match(line) or _PLACEHOLDER.match(line))

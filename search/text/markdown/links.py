@@ -11,6 +11,8 @@ from markdown_it.common.utils import unescapeAll
 from search.text.markdown.reader import prose
 
 _TICKS = re.compile("`+")
+_AT = re.compile(r"[^\s@]+@[^\s@]+")
+_MAIL = re.compile(r"[a-z0-9][\w.+-]*@(?:[\w-]+\.)+[a-z]{2,}", re.IGNORECASE)
 _LINKED = re.compile(r"\]\(|<[a-zA-Z]")
 _MARK = re.compile(
     r"\\[!-/:-@\[-`{-~]"  # an escaped character
@@ -88,3 +90,8 @@ def _links_within(source: str, start: int, end: int) -> Iterator[Link]:
             else:
                 at = mark.start() + 1  # the parentheses hold text
             around = min(around, len(opened))
+
+
+def is_pseudo_address(text: str) -> bool:
+    """Whether a text has the form of a mail address but is none: docutils links `--from=a@b`."""
+    return bool(_AT.fullmatch(text)) and not _MAIL.fullmatch(text)

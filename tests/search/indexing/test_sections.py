@@ -5,7 +5,7 @@ import pytest
 from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import MAX_CELLS, blocks, parse
-from search.text.sections import MAX_WORDS, split
+from search.text.sections import LONG_HEADING, MAX_WORDS, split
 
 PAGE = """\
 # Title { #ignored }
@@ -266,3 +266,25 @@ def test_blocks_are_as_they_are_written():
     assert blocks(["a", "b", "", "---", "", "```", "c", "", "d", "```", "- e", "- f"]) == [
         *("a\nb", "```\nc\n\nd\n```", "- e\n- f"),
     ]
+
+
+@pytest.mark.parametrize("heading", ["## {} {{#x}}", "{} {{#x}}\n---"])
+def test_a_long_heading_is_cut_and_stands_in_the_text(heading):
+    words = " ".join(["`a_b` word"] * 15)
+    first, second = split(f"# Title\n\n{heading.format(words)}\n\nText.\n\n### Below\n\nMore.")
+    assert (len(first.heading) <= LONG_HEADING, first.heading[-6:], first.anchor) == (True, " word…", "x")
+    assert first.text == words.replace("`", "") + "\nText."
+    assert plain(first.body) == first.text
+    assert second.trail == (first.heading, "Below")
+
+
+@pytest.mark.parametrize("line", ["__PLACEHOLDER__", "  __TITLE_PLACEHOLDER__", "\\_\\_APP\\_NAME\\_\\_"])
+def test_a_placeholder_that_a_template_left_is_no_text(line):
+    assert [(part.body, part.text) for part in split(f"One.\n\n{line}\n\nTwo.")] == [("One.\n\nTwo.", "One.\nTwo.")]
+
+
+@pytest.mark.parametrize(
+    "line", ["__NOTE__", "\\_\\_init\\_\\_", "Set `__PLACEHOLDER__`.", "```\n__PLACEHOLDER__\n```"]
+)
+def test_bold_text_and_code_are_no_placeholders(line):
+    assert [part.body for part in split(line)] == [line]

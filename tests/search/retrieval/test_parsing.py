@@ -93,6 +93,28 @@ def test_words_written_as_one_are_split_and_apart_are_joined():
     assert joined == {"use": 1.0, "chat": 1.0, "usechat": JOINED}
 
 
+@pytest.mark.parametrize(("text", "words"), [("min or max ", ["min", "max"]), ("not found ", ["not", "found"])])
+def test_words_between_code_names_are_no_part_of_a_name(text, words):
+    known = vocabulary("min", "max", "minor", "ormax", "not", "found", "notFound")
+    assert [term.word for term in parse(text, known).terms] == words
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [
+        ("useChat or useCompletion", ["usechatorusecompletion", "usechat", "usecompletion"]),
+        ("useChat and useCompletion", ["usechatandusecompletion", "usechat", "usecompletion"]),
+        ("a_b, c_d, and e_f", ["abcdandef", "ab", "cd", "ef"]),
+    ],
+)
+def test_a_heading_names_each_of_its_names(heading, names):
+    assert analysis.names_of(heading) == names
+
+
+def test_operators_in_code_are_no_names():
+    assert analysis.code_names("if not(isReady) and(x_y)") == ["isReady", "x_y"]
+
+
 @pytest.mark.parametrize(
     ("text", "word", "meant"),
     [

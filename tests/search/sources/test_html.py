@@ -36,6 +36,9 @@ BLOCKS = {
         '<p><a href="../a b.html?q=(1)#x">one</a>!<a href="mailto:a@b.c">two</a> <a href="javascript:x()">3</a></p>',
         "[one](https://docs.example.com/a%20b.html?q=%281%29#x)\\![two](mailto:a@b.c) 3",
     ),
+    "an option that looks like a mail address": (
+        '<p>Use <a href="mailto:--from=a@b">--from=a@b</a> or <a href="mailto:a@b">me</a>.</p>',
+        "Use --from=a@b or [me](mailto:a@b)."),
     "pictures": ('<p>See <img src="a.png" alt="the *plan*">.</p>', "See the \\*plan\\*."),
     "lists": (
         "<ul><li>one<ul><li>two</li></ul><li><p>three</p><p>four</p></ul>",

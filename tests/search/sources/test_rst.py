@@ -8,6 +8,7 @@ from search.sources import rst
 from search.sources.rst import directives
 from search.sources.rst.scope import Scope
 from search.sources.rst.site import Site, Target, find_labels
+from search.text import sections
 
 SITE = Site(
     titles={"guide/install": "Installing"},
@@ -155,3 +156,82 @@ def test_a_described_object_is_never_the_title_of_the_page():
 def test_roles_of_a_page_end_with_the_page():
     assert rst.convert(".. role:: mine(emphasis)\n.. default-role:: mine\n\n:mine:`x` `y`").markdown == "*x* *y*\n"
     assert rst.convert(":mine:`x` `y`").markdown == "`x` *y*\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        (".. envvar:: A_B\n\nSet it.", "`A_B`\n\nSet it."),
+        (".. envvar:: A_B\n\n   Set it.\n\nEnd.", "## `A_B` {#envvar-A_B}\n\nSet it.\n\n## Title {#title}\n\nEnd."),
+        (
+            "S\n-\n\n.. data:: a\n\n   One.\n\nEnd.\n\nMore.\n\n.. data:: b\n\n   Two.",
+            "## S\n\n### `a`\n\nOne.\n\n## S {#s}\n\nEnd.\n\nMore.\n\n### `b`\n\nTwo.",
+        ),
+        (
+            ".. class:: C\n\n   .. method:: f()\n\n      Does.\n\n   End.",
+            "## `C` {#C}\n\n`class C`\n\n### `C.f` {#C.f}\n\n`C.f()`\n\nDoes.\n\n## `C` {#C}\n\nEnd.",
+        ),
+        (".. setting:: DEBUG\n\nDEBUG\n-----\n\nText.", "## DEBUG\n\nText."),
+        ("S\n-\n\n.. envvar:: DEBUG\n\nDEBUG\n-----\n\nText.", "## S\n\n## DEBUG\n\nText."),
+        (".. setting:: DEBUG\n\nOther\n-----\n\nText.", "`DEBUG`\n\n## Other\n\nText."),
+    ],
+)
+def test_text_belongs_to_the_page_again_behind_an_object(source, markdown):
+    assert rst.convert(f"Title\n=====\n\n{source}\n", SITE).markdown == f"# Title\n\n{markdown}\n"
+
+
+def test_text_behind_an_object_is_found_in_its_own_section():
+    source = "Title\n=====\n\nS\n-\n\n.. data:: a\n\n   One.\n\nEnd.\n\nT\n-\n\nText."
+    parts = sections.split(rst.convert(source, SITE).markdown)
+    assert [(part.trail, part.anchor, part.text) for part in parts] == [
+        (("S",), "s", ""),
+        (("S", "a"), "a", "One."),
+        (("S",), "s", "End."),
+        (("T",), "t", "Text."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ".. method:: C.get(a)\n            C.aget(a)\n\n   Gets.",
+        ".. method:: C.get(a)\n.. method:: C.aget(a)\n\n   Gets.",
+        ".. method:: C.get(a)\n\n.. method:: C.aget(a)\n\n   Gets.",
+    ],
+)
+def test_a_method_and_its_twin_share_a_section(source):
+    text = rst.convert(source, SITE).markdown
+    assert text == "## `C.get`, `C.aget` {#C.get}\n\n`C.get(a)`\n\n`C.aget(a)`\n\nGets.\n"
+
+
+def test_objects_of_different_kinds_stay_apart():
+    text = rst.convert(".. data:: a\n.. function:: b(c)\n\n   Does.", SITE).markdown
+    assert text == "## `a`\n\n## `b`\n\n`b(c)`\n\nDoes.\n"
+
+
+def test_the_signatures_of_one_function_have_one_name():
+    text = rst.convert(".. function:: f(a)\n              f(a, b)\n\n   Does.", SITE).markdown
+    assert text == "## `f`\n\n`f(a)`\n\n`f(a, b)`\n\nDoes.\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        (".. console::\n\n   $ pip install *x*\n   $ x --y", "```console\n$ pip install *x*\n$ x --y\n```"),
+        (".. my-shell::\n\n   a *b*\n   c", "```\na *b*\nc\n```"),
+        (".. mine::\n\n   >>> a\n   1", "```\n>>> a\n1\n```"),
+        (".. mine::\n\n   ...\\> py -m x", "```\n...\\> py -m x\n```"),
+        (".. mine::\n\n   A *text*.", "A *text*."),
+    ],
+)
+def test_the_code_of_an_unknown_directive_stays_code(source, markdown):
+    assert rst.convert(source, SITE).markdown == f"{markdown}\n"
+
+
+@pytest.mark.parametrize("option", ["--from=a@b", "--from=a@b.org", "tool@1.2.3", "user@host"])
+def test_an_option_that_looks_like_an_address_is_no_link(option):
+    assert rst.convert(f"Use {option} here.", SITE).markdown == f"Use {option} here.\n"
+
+
+def test_a_mail_address_is_a_link():
+    assert rst.convert("Write to a.b@c.org.", SITE).markdown == "Write to [a.b@c.org](mailto:a.b@c.org).\n"

@@ -171,6 +171,8 @@ OTHER = "# The *other*\n\n(lab)=\n## What's new?\n"
         (f"## a{' ' * 50_000}b", f"## a{' ' * 50_000}b"),
         ("```{glossary}\nA term\n  Its *meaning*.\n```", "## A term {#term-A-term}\n\nIts *meaning*."),
         ("```{py:function} m.run(a)\nRuns.\n```", "## `m.run` {#m.run}\n\n`m.run(a)`\n\nRuns."),
+        ("```{console}\n$ pip install *x*\n```", "```console\n$ pip install *x*\n```"),
+        ("```{aside}\nA *text*.\n```", "A *text*."),
     ],
 )
 def test_myst_is_markdown_with_the_anchors_and_links_of_the_site(folder, source, markdown):

@@ -1,0 +1,144 @@
+"""The documentation answers what people ask about the service: the right page is among the first two passages."""
+
+import os
+from typing import Any
+
+import pytest
+
+from docsite.server.management.commands.demo import STARTERS
+from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE, pages
+from search.indexing.ingest import ingest
+from search.retrieval.passages import find_passages
+from search.sources.registry import read
+from search.sources.request import SourceRequest
+
+# Questions in the words of newcomers, owners, developers and operators, each with the pages or sections that answer it.
+QUESTIONS = {
+    "How do I put the widget on my site?": "/embed#how-do-i-put-the-widget-on-my-site",
+    "Who counts as AI?": "/who-is-ai#who-counts-as-ai",
+    "How are unique visitors counted?": "/how-visitors-are-counted#how-are-unique-visitors-counted",
+    "Rotate an API key": "/keys-and-data#rotate-an-api-key",
+    "Delete a reader's data": "/keys-and-data#delete-a-readers-data",
+    "Which databases?": "/databases#which-databases",
+    "Does it work with Docusaurus?": "/your-tools#does-it-work-with-docusaurus",
+    "How do I use Ollama?": "/models#how-do-i-use-ollama",
+    "Can I use it without a model?": "/models#can-i-use-it-without-a-model",
+    "What does it cost?": "/models#what-does-it-cost",
+    "What are the system requirements?": "/databases#what-are-the-system-requirements",
+    "Does it run on Windows?": "/databases#does-it-run-on-windows-or-macos",
+    "How much memory does it need?": "/databases#how-much-memory-does-it-need",
+    "Can I use MySQL?": "/databases#can-i-use-mysql-mariadb-or-mongodb",
+    "How do I switch from SQLite to PostgreSQL?": "/databases#how-do-i-switch-or-move-from-sqlite-to-postgresql",
+    "Do I need Redis?": "/databases#do-i-need-redis",
+    "How do I back up the database?": "/deployment#backups",
+    "How do I restore a backup?": "/deployment#how-do-i-restore-a-backup",
+    "How do I upgrade to a new version?": "/deployment#upgrades",
+    "Does it work with MkDocs?": "/your-tools#does-it-work-with-mkdocs-and-material-for-mkdocs",
+    "Does it work with VitePress?": "/your-tools#does-it-work-with-vitepress",
+    "Can it read a Sphinx project?": "/your-tools /sources",
+    "How do I add the script to Docusaurus?": "/your-tools#does-it-work-with-docusaurus",
+    "Can I index a website without its source?": "/sources#a-site-on-the-web",
+    "My docs are behind a login, how do I index them?": "/sources#a-site-on-the-web",
+    "How often is my documentation read again?": "/sources#how-often-is-my-documentation-read-again",
+    "Update the index from GitHub Actions": "/your-tools#update-the-index-from-github-actions-or-another-build",
+    "I lost my admin key, how do I get it back?": "/keys-and-data#i-lost-my-key-how-do-i-get-it-back",
+    "My API key leaked, what now?": "/keys-and-data#my-key-has-leaked",
+    "How do I revoke a key?": "/commands#revokekey /keys-and-data#rotate-an-api-key",
+    "Is the assistant key secret?": "/security#is-the-assistant-key-secret",
+    "Where do I find the project ID?": "/keys-and-data#where-do-i-find-the-project-id",
+    "How do I delete a project?": "/keys-and-data#delete-a-project",
+    "How do I delete a conversation?": "/keys-and-data#delete-conversations",
+    "Does it set cookies?": "/privacy#cookies",
+    "Is it GDPR compliant?": "/privacy#is-it-gdpr-compliant",
+    "Do I need a cookie banner?": "/privacy#is-it-gdpr-compliant",
+    "Are IP addresses stored?": "/privacy#is-it-gdpr-compliant",
+    "What is sent to OpenAI?": "/privacy#what-is-sent-to-openai-or-another-model-server",
+    "Can I use Claude or Gemini?": "/models#can-i-use-openai-claude-gemini-azure-or-mistral",
+    "Can I use Azure OpenAI?": "/models#can-i-use-openai-claude-gemini-azure-or-mistral",
+    "Which model should I use?": "/models#which-model-should-i-use",
+    "Why does the assistant only quote pages?": "/troubleshooting#why-does-the-assistant-only-quote-pages",
+    "Why does it say the documentation has no answer?": "/troubleshooting#answers /how-answers-work#refusals",
+    "The widget does not appear": "/troubleshooting#the-widget-does-not-appear",
+    "CORS error in the browser console": "/embed#which-pages-may-use-it",
+    "Why am I getting 429 Too Many Requests?": "/errors-and-limits#why-am-i-getting-429-too-many-requests",
+    "How do I change the colour of the widget?": "/embed#how-do-i-change-the-colour-of-the-widget",
+    "Can I translate the widget into German?": "/embed#how-do-i-translate-the-widget-into-another-language",
+    "How do I turn the widget off?": "/embed#how-do-i-turn-the-widget-off",
+    "How do I count page views?": "/embed#how-do-i-count-page-views",
+    "Does Googlebot count as a visitor?": "/who-is-ai#who-counts-as-ai",
+    "Is ChatGPT counted?": "/who-is-ai",
+    "Can I import nginx logs?": "/commands#importlog",
+    "How long are page views stored?": "/privacy#how-long",
+    "How do I export visitors as CSV?": "/commands#exportvisitors",
+    "Which questions could the assistant not answer?": "/analytics-api#which-questions-could-the-assistant-not-answer",
+    "How do I run it with Docker?": "/deployment#docker",
+    "How do I put nginx in front?": "/deployment#the-proxy",
+    "How do I run several processes?": "/databases#how-do-i-run-several-processes-or-several-hosts",
+    "How do I change the port?": "/commands#serve",
+    "How do I create an admin user?": "/dashboard /commands#djangos-own /keys-and-data#i-forgot-the-admin-password",
+    "I forgot the admin password": "/keys-and-data#i-forgot-the-admin-password",
+    "How do I add a teammate?": "/keys-and-data#add-a-teammate",
+    "How do I use it with React?": "/use-chat /your-tools#does-it-work-with-react-or-nextjs",
+    "How do I call the search from my own code?": "/search-api",
+    "How do I filter by version?": "/search-api#filters",
+    "How do I exclude a page from search?": "/sources#how-do-i-exclude-a-page-from-search",
+    "How do I rank a page higher?": "/sources#how-do-i-rank-a-page-higher",
+    "Can the assistant make things up?": "/how-answers-work#can-the-assistant-make-things-up",
+    "How do I limit the cost of the model?": "/models#how-do-i-limit-the-cost-of-the-model",
+    "Is there a limit on the number of pages?": "/databases#is-there-a-limit-on-the-number-of-pages",
+    "Which license does it have?": "/models#which-license-does-it-have",
+    "Which languages are supported?": "/how-search-works#which-languages-are-supported",
+    "How do I give the assistant instructions?": "/dashboard#how-do-i-give-the-assistant-instructions",
+    "What happens when the model server is down?": "/models#what-happens-when-the-model-server-is-down",
+    "How do I check that answers are still right?": "/how-answers-work#how-do-i-check-that-answers-are-still-right",
+    "How do I report a vulnerability?": "/security#reporting",
+    "Is there a health check?": "/deployment#health-check-and-monitoring",
+    "What is fp?": "/privacy#questions /assistant-api#request",
+    "How do I resume an answer after a reload?": "/use-chat#go-on-after-a-reload /streaming#resuming",
+    "How do I stop a running answer?": "/assistant-api#stop-a-running-answer /streaming#stopping",
+    "How do I add golden questions?": "/commands#golden",
+    "What is llms.txt for?": "/#for-agents-and-scripts",
+    "How do I collect feedback?": "/analytics-api#collecting-feedback",
+    "How is the score computed?": "/search-api#scores",
+    "What is a thread?": "/assistant-api#threads",
+    "Does it work offline without internet?": "/models#does-it-work-offline-without-internet",
+    "Can I change the system prompt?": "/dashboard#how-do-i-give-the-assistant-instructions",
+    "How do I allow another origin?": "/security#origins",
+    "How do I run it with systemd?": "/deployment#systemd",
+    "Does the widget slow down my page?": "/embed#does-the-widget-slow-down-my-page",
+    "Is the widget accessible by keyboard?": "/embed#what-readers-can-do",
+    "How do I open the widget from my own button?": "/embed#from-your-own-code",
+    "How do I index an OpenAPI file?": "/sources#openapi",
+    "Why are links in answers broken?": "/troubleshooting#why-are-links-in-answers-broken",
+    "My visitor counts are too low": "/troubleshooting#counts-are-too-low",
+    "What do I do when it does not start?": "/troubleshooting#it-does-not-start",
+    "How do I remove the demo data?": "/keys-and-data#remove-the-demo-data",
+    "Can two projects share one service?": "/databases#can-two-projects-share-one-service",
+}
+
+
+@pytest.fixture(scope="module")
+def docs(django_db_setup: None) -> Any:
+    """A project with the pages of the demo."""
+    from docsite.core.tenants.management.commands.createproject import create_project
+
+    project, *_ = create_project(f"own-docs-{os.getpid()}", "Own documentation", "https://docs.example.com", [])
+    ingest(project, read(SourceRequest(str(CONTENT), project.docs_url, language=DEFAULT_LANGUAGE)))
+    return project
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_passage_of_the_right_page_comes_first_or_second(docs: Any, question: str) -> None:
+    hits = find_passages(docs, question).hits[:2]
+    places = {place for hit in hits for place in (hit.path, f"{hit.path}#{hit.anchor}")}
+    assert places & set(QUESTIONS[question].split())
+
+
+@pytest.mark.parametrize("question", STARTERS)
+def test_a_starter_question_of_the_demo_is_among_them(question: str) -> None:
+    assert question in QUESTIONS
+
+
+def test_the_pages_of_the_questions_exist() -> None:
+    paths = {place.partition("#")[0] for places in QUESTIONS.values() for place in places.split()}
+    assert paths <= {page.path for page in pages().values()}
