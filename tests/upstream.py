@@ -11,6 +11,9 @@ its own.
 With `fake:obey` it has no will of its own: it says whatever follows `SAY: ` in a line of any message, as a model
 would that is taken in by what pages and readers write.
 
+Below `/NAME` it is a server of the table in `tests/dialects.py`, with its base URL, header of the key and parameters.
+There `fake:wrong_key` and `fake:too_long` get its refusals.
+
 It keeps what it saw: `GET /log` answers with one entry for each request, oldest
 first; `GET /log?of=WORD` with those whose user's message holds the word. Times
 are those of `time.monotonic()`, which all processes of a host share.
@@ -31,7 +34,9 @@ import struct
 import sys
 import time
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlsplit
+
+from dialects import DIALECTS, Dialect  # beside this script
 
 SECRET = "secret details of http://10.0.0.7/v1, key sk-hidden"  # no reader may ever see this
 LOG: list[dict[str, Any]] = []
@@ -141,16 +146,31 @@ class Call:
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str, request: dict[str, Any]):
         self.reader, self.writer, self.request = reader, writer, request
-        authorization = re.search(r"^authorization: (.*)$", head, re.IGNORECASE | re.MULTILINE)
+        headers = {name.lower(): value for name, value in re.findall(r"^([\w-]+): (.*?)\r?$", head, re.MULTILINE)}
         self.entry: dict[str, Any] = {
             **request,
             "mode": _mode(request),
-            "authorization": authorization[1].strip() if authorization else "",
+            **{name: headers.get(name, "") for name in ("authorization", "api-key")},
             "at": time.monotonic(),
             "sent": 0,  # pieces of text
             "ended": "",
             "ended_at": None,
         }
+
+    async def answer_as(self, dialect: Dialect) -> None:
+        """Do what a server of this dialect does."""
+        LOG.append(self.entry)
+        refusals = [refusal for name, refusal in dialect.refused.items() if name in self.request]
+        if self.entry["mode"] == "wrong_key" or self.entry[dialect.key_header] != f"{dialect.key_prefix}sk-fake":
+            status, body = dialect.wrong_key
+        elif self.entry["mode"] == "too_long":
+            status, body = dialect.too_long
+        else:
+            status, body = refusals[0] if refusals else (200, dialect.script)
+        if status == 200:
+            await self._play(body)
+        else:
+            await send(self.writer, status, json.dumps(body))
 
     async def answer(self) -> None:
         """Do what the mode says."""
@@ -235,6 +255,16 @@ def _mode(request: dict[str, Any]) -> str:
     return next((mode for mode, model in words if model in ("", request["model"])), "happy")
 
 
+def _dialect(path: str) -> Dialect | None:
+    """The dialect of a path that is exactly right for it."""
+    name = path[1:].partition("/")[0]
+    if name not in DIALECTS:
+        return None
+    base = urlsplit(DIALECTS[name].base)
+    query = f"?{base.query}" if base.query else ""
+    return DIALECTS[name] if path == f"/{name}{base.path}/chat/completions{query}" else None
+
+
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """One connection, one request."""
     try:
@@ -245,7 +275,9 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         if path.startswith("/log"):
             word = unquote_plus(path.partition("?of=")[2])
             await send(writer, 200, json.dumps([entry for entry in LOG if word in entry["messages"][-1]["content"]]))
-        elif path.endswith("/chat/completions"):
+        elif dialect := _dialect(path):
+            await Call(reader, writer, head, json.loads(body)).answer_as(dialect)
+        elif path.endswith("/v1/chat/completions"):
             await Call(reader, writer, head, json.loads(body)).answer()
         else:
             await send(writer, 404, '{"error": "no such path"}')

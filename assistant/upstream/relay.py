@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.upstream import Delta, EndOfText, Item, Model, UpstreamError
+from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Reasoning, ToolCall, UpstreamError
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
 
@@ -17,6 +17,11 @@ logger = logging.getLogger(__name__)
 
 USAGE_SECONDS = 2.0  # for the token counts that follow the end of the text
 MAX_RETRY_AFTER = 2.0  # seconds; after a longer wait of the server the next model is asked
+_SLOW = (
+    "A slow machine, or a reasoning model that hides its thoughts, needs more time: raise OPENAI_FIRST_TOKEN_SECONDS, "
+    "OPENAI_BETWEEN_TOKENS_SECONDS or OPENAI_ANSWER_SECONDS."
+)
+_ONLY_THOUGHTS = "it spent all its tokens on its thoughts: raise OPENAI_MAX_TOKENS"
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ async def stream(
     deadline = time.monotonic() + bounds.whole_answer
     retried = False
     while True:
-        size, complete = 0, False
+        size, complete, reasoned = 0, False, False
         clock = _Clock(min(time.monotonic() + bounds.first_token, deadline))
         try:
             source = FORMATS[model.format].stream(
@@ -69,17 +74,27 @@ async def stream(
             )
             async with aclosing(source) as items:
                 while (item := await clock.wait_for(items)) is not None:
+                    if isinstance(item, Reasoning):
+                        reasoned = True
+                        clock.due = min(time.monotonic() + bounds.between_tokens, deadline)
+                    if isinstance(item, Reasoning | ToolCall):
+                        continue
                     if isinstance(item, Delta):
                         size += len(item.text) if item.text.isascii() else len(item.text.encode())
                         if size > bounds.size:
                             raise UpstreamError("the answer grew too long", is_server_fault=False)
                     yield item
-                    if isinstance(item, Delta):  # other items are no sign of progress
+                    if isinstance(item, Delta):  # other items, except thoughts, are no sign of progress
                         clock.due = min(time.monotonic() + bounds.between_tokens, deadline)
                     elif isinstance(item, EndOfText):
                         complete = True
                         clock.due = min(time.monotonic() + USAGE_SECONDS, deadline)
             breaker.record_success()
+            if not size:
+                logger.warning(
+                    "The model %s at %s sent an empty answer%s.",
+                    *(model.name, model.address, f"; {_ONLY_THOUGHTS}" if reasoned else ""),
+                )
             return
         except UpstreamError as failure:
             if complete:  # the answer is complete, so the failure does not matter
@@ -92,6 +107,9 @@ async def stream(
                 continue
             if failure.is_server_fault:
                 breaker.record_failure(bounds.breaker_rest)
+            logger.warning(
+                "The model %s at %s failed: %s. %s", model.name, model.address, failure.reason, failure.advice
+            )
             yield StreamFailure(failure.reason)
             return
         except Exception:  # the boundary to foreign code: after any failure the next model is asked
@@ -112,7 +130,7 @@ class _Clock:
         self._expired = False
         self._timer = asyncio.get_running_loop().call_later(due - time.monotonic(), self._ring)
 
-    async def wait_for(self, items: AsyncGenerator[Item, None]) -> Item | None:
+    async def wait_for(self, items: AsyncGenerator[FormatItem, None]) -> FormatItem | None:
         """The next item, None after the last one. Raises `UpstreamError` when it does not come in time."""
         self._waiting = asyncio.current_task()
         try:
@@ -122,7 +140,7 @@ class _Clock:
         except asyncio.CancelledError:
             if not self._expired or (self._waiting and self._waiting.uncancel()):
                 raise  # the task was cancelled for another reason, too
-            raise UpstreamError("the model server took too long") from None
+            raise UpstreamError("the model server took too long", advice=_SLOW) from None
         finally:
             self._waiting = None
 

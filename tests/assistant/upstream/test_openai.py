@@ -3,7 +3,8 @@
 import pytest
 
 from assistant.upstream import Delta, UpstreamError, Usage
-from assistant.upstream.openai import MAX_EVENT_SIZE, Completion, EventParser
+from assistant.upstream.completion import Completion
+from assistant.upstream.event_parser import MAX_EVENT_SIZE, EventParser
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,7 @@ def parse(*chunks: bytes) -> list:
         b'\xef\xbb\xbfdata: {"n": 1}\n\ndata: {"n": 2}\n\ndata: [DONE]\n\n',
         b'data:{"n": 1}\r\n\r\n: comment\r\nevent: x\r\ndata:{"n": 2}\r\n\r\ndata:[DONE]\r\n\r\n',
         b'data: {"n":\ndata: 1}\n\ndata: {"n": 2}\n\ndata: [DONE]',
+        b'data: {"n":\r\ndata: 1}\r\n\r\ndata: {"n":\r\ndata: 2}\r\n\r\ndata: [DONE]\r\n\r\n',
         b'data: {"n": 1}\rdata: {"n": 2}\r\rdata: [DONE]\r\r',
         b'data: {"n": 1}\ndata: {"n": 2}\ndata: [DONE]\n',
         b'data\ndata:\n\n\ndata: {"n": 1}\n\nid: 1\nretry: 5\ndata: {"n": 2}\n\ndata: [DONE]\n\n',
