@@ -82,7 +82,7 @@ class UpstreamError(Exception):
         retryable: bool = False,
         retry_after: float | None = None,
         is_server_fault: bool = True,
-        advice: str = "",
+        advice: str = "`manage.py checkmodel` shows what the server says.",
         message: str = "",
     ) -> None:
         super().__init__(reason)

@@ -26,7 +26,6 @@ WRONG_KEY = "Check the API key: OPENAI_API_KEY, or OPENAI_FALLBACK_API_KEY for t
 _QUOTA = "The account's rate limit or quota is used up. Wait, raise it at the provider, or set OPENAI_FALLBACK_MODEL."
 _NAME = "Check the model's name (OPENAI_MODEL) and the base URL (OPENAI_BASE_URL), which for most servers ends in /v1."
 _FAULT = "The fault is the server's own. Look into its log or at its status page."
-_OTHER = "`manage.py checkmodel` shows what the server says."
 
 _IS_LONG = re.compile(
     r"context.?(?:length|size|window)|maximum context|prompt is too long|tokens to keep|must be at least 1, got -",
@@ -61,13 +60,14 @@ _OPTIONAL = {*_LIMITS, "temperature", "stream_options"}
 def build_error(reason: str, status: int, words: str, *, retry_after: float | None = None) -> UpstreamError:
     """The error for a refusal with these words. `status`: that of HTTP, or that in an error event (0: none)."""
     is_long = bool(_IS_LONG.search(words))
-    by_status = _BY_STATUS.get(status, _FAULT if 500 <= status <= 599 else _OTHER)
+    by_status = _BY_STATUS.get(status, _FAULT if 500 <= status <= 599 else "")
+    advice = next((advice for sign, advice in _SIGNS if sign.search(words)), by_status)
     return UpstreamError(
         reason,
+        **({"advice": advice} if advice else {}),
         retryable=(status == 429 or 500 <= status <= 599) and not is_long,
         retry_after=retry_after,
         is_server_fault=status not in (400, 413, 422) and not is_long,
-        advice=next((advice for sign, advice in _SIGNS if sign.search(words)), by_status),
         message="".join(letter if letter.isprintable() else " " for letter in words[:_MAX_MESSAGE]),
     )
 

@@ -76,19 +76,23 @@ async def stream(
                 while (item := await clock.wait_for(items)) is not None:
                     if isinstance(item, Reasoning):
                         reasoned = True
-                        clock.due = min(time.monotonic() + bounds.between_tokens, deadline)
+                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
                     if isinstance(item, Reasoning | ToolCall):
                         continue
                     if isinstance(item, Delta):
                         size += len(item.text) if item.text.isascii() else len(item.text.encode())
                         if size > bounds.size:
-                            raise UpstreamError("the answer grew too long", is_server_fault=False)
+                            raise UpstreamError(
+                                "the answer grew too long",
+                                is_server_fault=False,
+                                advice="Raise OPENAI_ANSWER_KIB, or lower OPENAI_MAX_TOKENS.",
+                            )
                     yield item
                     if isinstance(item, Delta):  # other items, except thoughts, are no sign of progress
-                        clock.due = min(time.monotonic() + bounds.between_tokens, deadline)
+                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
                     elif isinstance(item, EndOfText):
                         complete = True
-                        clock.due = min(time.monotonic() + USAGE_SECONDS, deadline)
+                        clock.set_due(min(time.monotonic() + USAGE_SECONDS, deadline))
             breaker.record_success()
             if not size:
                 logger.warning(
@@ -125,10 +129,17 @@ class _Clock:
     """Time limits for many waits in a row, as `asyncio.timeout` has for one, with a single timer."""
 
     def __init__(self, due: float) -> None:
-        self.due = due  # on the clock of `time.monotonic`
         self._waiting: asyncio.Task[Any] | None = None
         self._expired = False
-        self._timer = asyncio.get_running_loop().call_later(due - time.monotonic(), self._ring)
+        self._due = due
+        self._start_timer(due)
+
+    def set_due(self, due: float) -> None:
+        """Move the end of the wait, on the clock of `time.monotonic`."""
+        self._due = due
+        if due < self._rings_at:
+            self._timer.cancel()
+            self._start_timer(due)
 
     async def wait_for(self, items: AsyncGenerator[FormatItem, None]) -> FormatItem | None:
         """The next item, None after the last one. Raises `UpstreamError` when it does not come in time."""
@@ -148,10 +159,16 @@ class _Clock:
         """Cancel the timer."""
         self._timer.cancel()
 
+    def _start_timer(self, rings_at: float) -> None:
+        self._rings_at = rings_at
+        self._timer = asyncio.get_running_loop().call_later(rings_at - time.monotonic(), self._ring)
+
     def _ring(self) -> None:
-        left = self.due - time.monotonic()
-        if left > 0 or self._waiting is None:  # the time was extended, or the reader is slow
-            self._timer = asyncio.get_running_loop().call_later(left if left > 0 else 1.0, self._ring)
+        now = time.monotonic()
+        if now < self._due:  # the time was extended
+            self._start_timer(self._due)
+        elif self._waiting is None:  # the reader is slow
+            self._start_timer(now + 1.0)
         else:
             self._expired = True
             self._waiting.cancel()
