@@ -3,10 +3,10 @@
 What it does is chosen by a word anywhere in the user's message, such as
 `fake:cut`; tests put it into the context, where it does not disturb the search.
 `fake:cut@fake-1` is only for requests to the model `fake-1`; a request that no
-word is for gets a happy answer. The modes are the tables `SCRIPTS`, `REFUSALS`
-and `FLAKY`, and `statusNNN` for any plain error status. A mode of `FLAKY` fails
-on the first request with its message and model, so that message needs a word of
-its own.
+word is for gets a happy answer. The word may also be in the name of the model. The
+modes are the tables `SCRIPTS`, `REFUSALS` and `FLAKY`, and `statusNNN` for any
+plain error status. A mode of `FLAKY` fails on the first request with its message
+and model, so that message needs a word of its own.
 
 With `fake:obey` it has no will of its own: it says whatever follows `SAY: ` in a line of any message, as a model
 would that is taken in by what pages and readers write.
@@ -62,6 +62,10 @@ def _end(reason: str) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
 
 
+def _call(piece: dict[str, Any]) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **piece}]}, "finish_reason": None}]}
+
+
 def _data(event: dict[str, Any], end: str = "\n\n") -> bytes:
     return f"data: {json.dumps(event, ensure_ascii=False)}{end}".encode()
 
@@ -76,12 +80,23 @@ SPLIT_TEXT = "Für 日本語\u2028und 😀 [1]."
 ROLE = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]}
 STOP = _end("stop")
 USAGE = {"choices": [], "usage": {"prompt_tokens": 812, "completion_tokens": 21}}
+COUNTED = {"prompt_tokens": 3456, "completion_tokens": 21, "completion_tokens_details": {"reasoning_tokens": 9}}
 DONE = b"data: [DONE]\n\n"
 HAPPY = [ROLE, *TEXT, STOP, USAGE, DONE]
 ERROR_EVENT = {"error": {"code": 503, "message": SECRET}}  # a number, as some servers have it
 
+PIECES_OF_A_CALL = [
+    {"id": "call_1", "function": {"name": "search", "arguments": ""}},
+    {"function": {"arguments": "{}"}},
+]
+
 SCRIPTS: dict[str, list[Any]] = {
     "happy": HAPPY,
+    # For `manage.py checkmodel`.
+    "checked": [ROLE, "It listens on ", "port 7431 [1].", STOP, {**USAGE, "usage": COUNTED}, DONE],
+    "call": [ROLE, *(_call(piece) for piece in PIECES_OF_A_CALL), _end("tool_calls"), DONE],
+    "uncited": [ROLE, "It listens on port 7431.", STOP, DONE],
+    "thoughts": [ROLE, "<think>", "Hm.", _end("length"), DONE],
     # Slow ones. `silent` sends the headers only; `processing` keeps a connection busy without a token.
     "slow": [ROLE, *_words("".join(TEXT), 0.05), STOP, USAGE, DONE],
     "slower": [ROLE, *_words("".join(TEXT), 0.25), STOP, USAGE, DONE],
@@ -177,6 +192,8 @@ class Call:
         mode = self.entry["mode"]
         if mode in FLAKY:
             mode = "happy" if self._was_asked_before() else FLAKY[mode]
+        if mode == "checked" and "tools" in self.request:
+            mode = "call"
         if mode == "max_completion_tokens" and "max_tokens" not in self.request:
             mode = "happy"
         LOG.append(self.entry)
@@ -251,7 +268,7 @@ def _ordered(request: dict[str, Any]) -> str:
 
 
 def _mode(request: dict[str, Any]) -> str:
-    words = re.findall(r"fake:(\w+)(?:@([\w.-]+))?", request["messages"][-1]["content"])
+    words = re.findall(r"fake:(\w+)(?:@([\w.-]+))?", f"{request['messages'][-1]['content']} {request['model']}")
     return next((mode for mode, model in words if model in ("", request["model"])), "happy")
 
 

@@ -23,6 +23,12 @@ LONG_PROMPT = (
     "is started, or choose a model that has one."
 )
 WRONG_KEY = "Check the API key: OPENAI_API_KEY, or OPENAI_FALLBACK_API_KEY for the second model."
+SLOW = (
+    "A slow machine, or a reasoning model that hides its thoughts, needs more time: raise OPENAI_FIRST_TOKEN_SECONDS, "
+    "OPENAI_BETWEEN_TOKENS_SECONDS or OPENAI_ANSWER_SECONDS."
+)
+ONLY_THOUGHTS = "The model spent all its tokens on its thoughts: raise OPENAI_MAX_TOKENS, or let it think less."
+EMPTY = "The context window may be too small for the question with its passages. Look into the log of the server."
 _QUOTA = "The account's rate limit or quota is used up. Wait, raise it at the provider, or set OPENAI_FALLBACK_MODEL."
 _NAME = "Check the model's name (OPENAI_MODEL) and the base URL (OPENAI_BASE_URL), which for most servers ends in /v1."
 _FAULT = "The fault is the server's own. Look into its log or at its status page."

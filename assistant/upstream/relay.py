@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Reasoning, ToolCall, UpstreamError
+from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Reasoning, ToolCall, UpstreamError, errors
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
 
@@ -17,11 +17,6 @@ logger = logging.getLogger(__name__)
 
 USAGE_SECONDS = 2.0  # for the token counts that follow the end of the text
 MAX_RETRY_AFTER = 2.0  # seconds; after a longer wait of the server the next model is asked
-_SLOW = (
-    "A slow machine, or a reasoning model that hides its thoughts, needs more time: raise OPENAI_FIRST_TOKEN_SECONDS, "
-    "OPENAI_BETWEEN_TOKENS_SECONDS or OPENAI_ANSWER_SECONDS."
-)
-_ONLY_THOUGHTS = "it spent all its tokens on its thoughts: raise OPENAI_MAX_TOKENS"
 
 
 @dataclass(frozen=True)
@@ -95,10 +90,8 @@ async def stream(
                         clock.set_due(min(time.monotonic() + USAGE_SECONDS, deadline))
             breaker.record_success()
             if not size:
-                logger.warning(
-                    "The model %s at %s sent an empty answer%s.",
-                    *(model.name, model.address, f"; {_ONLY_THOUGHTS}" if reasoned else ""),
-                )
+                advice = errors.ONLY_THOUGHTS if reasoned else errors.EMPTY
+                logger.warning("The model %s at %s sent an empty answer. %s", model.name, model.address, advice)
             return
         except UpstreamError as failure:
             if complete:  # the answer is complete, so the failure does not matter
@@ -151,7 +144,7 @@ class _Clock:
         except asyncio.CancelledError:
             if not self._expired or (self._waiting and self._waiting.uncancel()):
                 raise  # the task was cancelled for another reason, too
-            raise UpstreamError("the model server took too long", advice=_SLOW) from None
+            raise UpstreamError("the model server took too long", advice=errors.SLOW) from None
         finally:
             self._waiting = None
 

@@ -24,7 +24,7 @@ _ORDER = {
         *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
     ),
     "Operate": (
-        *("deployment", "configuration", "security", "privacy"),
+        *("deployment", "configuration", "model-servers", "security", "privacy"),
         *("dashboard", "commands", "troubleshooting", "changelog"),
     ),
 }
