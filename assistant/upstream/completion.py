@@ -42,7 +42,9 @@ class Completion:
         choices = event.get("choices") or []
         if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
             raise UpstreamError(NOT_AN_EVENT)
-        items = [item for choice in choices for item in self._parse_choice(choice)]
+        items: list[FormatItem] = []
+        for choice in choices:
+            self._parse_choice(choice, items)
         usage = event.get("usage") or _object(event.get("x_groq")).get("usage")
         if isinstance(usage, dict):
             details = _object(usage.get("completion_tokens_details"))
@@ -57,31 +59,31 @@ class Completion:
                 "the model server broke off", advice="Look into the log of the server, or of the proxy before it."
             )
 
-    def _parse_choice(self, choice: dict[str, Any]) -> Iterator[FormatItem]:
+    def _parse_choice(self, choice: dict[str, Any], items: list[FormatItem]) -> None:
         delta = choice.get("delta") or choice.get("message") or {}
         if not isinstance(delta, dict):
             raise UpstreamError(NOT_AN_EVENT)
-        text = _text(delta.get("content"))
-        if text:
-            yield from self._visible(self._reasoning.feed(text))
+        if text := _text(delta.get("content")):
+            items += self._visible(self._reasoning.feed(text))
         if self._reasoning.is_reasoning if text else _has_reasoning(delta):
-            yield Reasoning()
+            items.append(Reasoning())
         calls = delta.get("tool_calls")
         for call in calls if isinstance(calls, list) else ():
             if name := _object(_object(call).get("function")).get("name"):  # only the first piece of a call has it
-                yield ToolCall(str(name))
+                items.append(ToolCall(str(name)))
         if reason := choice.get("finish_reason"):
             if reason == "error":
                 raise UpstreamError(errors.REPORTED)
             self._finished = True
-            yield from self._visible(self._reasoning.end())
-            yield EndOfText(_END_REASONS.get(str(reason), "other"))
+            items += self._visible(self._reasoning.end())
+            items.append(EndOfText(_END_REASONS.get(str(reason), "other")))
 
-    def _visible(self, text: str) -> Iterator[Delta]:
-        if text:
-            whole, self._half_character = _split_whole_characters(self._half_character + text)
-            if whole:
-                yield Delta(whole)
+    def _visible(self, text: str) -> list[Delta]:
+        """The delta of a text, if there is one."""
+        if not text:
+            return []
+        whole, self._half_character = _split_whole_characters(self._half_character + text)
+        return [Delta(whole)] if whole else []
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -37,7 +37,8 @@ _IS_LONG = re.compile(
     r"context.?(?:length|size|window)|maximum context|prompt is too long|tokens to keep|must be at least 1, got -",
     re.IGNORECASE,
 )
-_SIGNS = (  # words that say more than a status: Google answers 400 to a wrong key, LM Studio 200 to a long prompt
+_CLEAR = {401, 402, 404, 429}
+_SIGNS = (  # words that say more than other statuses: Google answers 400 to a wrong key, LM Studio 200 to a long prompt
     (_IS_LONG, LONG_PROMPT),
     (re.compile(r"api[ _-]?key|invalid_authentication", re.IGNORECASE), WRONG_KEY),
     (re.compile(r"content.?filter|content management policy|safety", re.IGNORECASE), "The server's filter refused it."),
@@ -45,6 +46,7 @@ _SIGNS = (  # words that say more than a status: Google answers 400 to a wrong k
     (re.compile(r"verified to stream"), "The provider lets only verified organizations stream this model: verify it."),
 )
 _BY_STATUS = {
+    **dict.fromkeys((301, 302, 307, 308), "The server redirects: write the base URL as it is after the redirect."),
     401: WRONG_KEY,
     402: "The account has no credit left.",
     403: "The key may not use this model: change its rights, or the model's name (OPENAI_MODEL).",
@@ -67,7 +69,8 @@ def build_error(reason: str, status: int, words: str, *, retry_after: float | No
     """The error for a refusal with these words. `status`: that of HTTP, or that in an error event (0: none)."""
     is_long = bool(_IS_LONG.search(words))
     by_status = _BY_STATUS.get(status, _FAULT if 500 <= status <= 599 else "")
-    advice = next((advice for sign, advice in _SIGNS if sign.search(words)), by_status)
+    signs = () if status in _CLEAR else _SIGNS
+    advice = next((advice for sign, advice in signs if sign.search(words)), by_status)
     return UpstreamError(
         reason,
         **({"advice": advice} if advice else {}),

@@ -68,7 +68,7 @@ async def stream(
         while True:
             request = _build_request(model, messages, max_tokens, tools, refused)
             async with _client(connect_seconds).stream(
-                "POST", _completions_url(model), json=request, headers=_key_headers(model)
+                "POST", completions_url(model), json=request, headers=_key_headers(model)
             ) as response:
                 if response.status_code == 200:
                     _remember_refused(model, refused)
@@ -117,7 +117,7 @@ def _build_request(
     return request
 
 
-def _completions_url(model: Model) -> str:
+def completions_url(model: Model) -> str:
     """The address to ask. A query of the base URL (Azure's `api-version`) stays at its end."""
     parts = urlsplit(model.base_url)
     path = parts.path.rstrip("/").removesuffix(_COMPLETIONS)

@@ -69,11 +69,6 @@ async def stream(
             )
             async with aclosing(source) as items:
                 while (item := await clock.wait_for(items)) is not None:
-                    if isinstance(item, Reasoning):
-                        reasoned = True
-                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
-                    if isinstance(item, Reasoning | ToolCall):
-                        continue
                     if isinstance(item, Delta):
                         size += len(item.text) if item.text.isascii() else len(item.text.encode())
                         if size > bounds.size:
@@ -82,6 +77,12 @@ async def stream(
                                 is_server_fault=False,
                                 advice="Raise OPENAI_ANSWER_KIB, or lower OPENAI_MAX_TOKENS.",
                             )
+                    elif isinstance(item, Reasoning):
+                        reasoned = True
+                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
+                        continue
+                    elif isinstance(item, ToolCall):
+                        continue
                     yield item
                     if isinstance(item, Delta):  # other items, except thoughts, are no sign of progress
                         clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))

@@ -60,6 +60,21 @@ def test_a_long_prompt_is_no_fault_of_the_server():
     assert build_error("it failed", 500, "out of memory").retryable
 
 
+@pytest.mark.parametrize(
+    ("status", "words", "advice"),
+    [
+        (400, "API key not valid", "OPENAI_API_KEY"),
+        (429, "quota exceeded for this API key", "rate limit"),
+        (301, "", "redirects"),
+        (400, "max_tokens is too large", "Lower OPENAI_MAX_TOKENS"),
+        (418, "", "checkmodel"),
+        (503, "", "server's own"),
+    ],
+)
+def test_an_error_says_what_to_change(status, words, advice):
+    assert advice in build_error("it failed", status, words).advice
+
+
 def test_the_servers_words_fit_on_a_line():
     error = build_error("it failed", 400, "a\nb\x1b[31m" + "x" * 1000)
     assert error.message.isprintable()

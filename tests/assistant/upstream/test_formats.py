@@ -62,7 +62,8 @@ async def test_a_silent_server_is_given_up(monkeypatch):
     class Silent(Parrot):
         async def stream(self, model, messages, *, max_tokens, connect_seconds):
             yield Delta("one")
-            await asyncio.sleep(30)
+            await asyncio.sleep(2)
+            yield Delta("too late, although the limit for the first word is longer")
 
     monkeypatch.setitem(formats.FORMATS, "silent", Silent())
     bounds = Bounds(between_tokens=0.05)
