@@ -12,6 +12,14 @@ from docsite.core.tenants.models import Project
 
 def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelChain:
     """The models to ask, best first. None when no server is configured, or when the project's tokens are used up."""
+    models = list_models(owner_settings)
+    if models and is_limit_reached(project):
+        return ModelChain(reason="the project's daily token limit is reached")
+    return ModelChain(models, build_bounds())
+
+
+def list_models(owner_settings: AssistantSettings) -> list[Model]:
+    """The models of the environment and of a project's settings, best first."""
     env = settings.ENV
     models = []
     if env.openai_base_url:
@@ -22,12 +30,11 @@ def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelC
             key = env.openai_fallback_api_key or ("" if is_elsewhere else env.openai_api_key)
             base_url = env.openai_fallback_base_url or env.openai_base_url
             models.append(Model(base_url, env.openai_fallback_model, key, owner_settings.temperature))
-    if models and is_limit_reached(project):
-        return ModelChain(reason="the project's daily token limit is reached")
-    return ModelChain(models, _bounds())
+    return models
 
 
-def _bounds() -> Bounds:
+def build_bounds() -> Bounds:
+    """The limits of the environment for an answer."""
     env = settings.ENV
     return Bounds(
         connect=env.openai_connect_seconds,

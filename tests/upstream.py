@@ -3,13 +3,16 @@
 What it does is chosen by a word anywhere in the user's message, such as
 `fake:cut`; tests put it into the context, where it does not disturb the search.
 `fake:cut@fake-1` is only for requests to the model `fake-1`; a request that no
-word is for gets a happy answer. The modes are the tables `SCRIPTS`, `REFUSALS`
-and `FLAKY`, and `statusNNN` for any plain error status. A mode of `FLAKY` fails
-on the first request with its message and model, so that message needs a word of
-its own.
+word is for gets a happy answer. The word may also be in the name of the model. The
+modes are the tables `SCRIPTS`, `REFUSALS` and `FLAKY`, and `statusNNN` for any
+plain error status. A mode of `FLAKY` fails on the first request with its message
+and model, so that message needs a word of its own.
 
 With `fake:obey` it has no will of its own: it says whatever follows `SAY: ` in a line of any message, as a model
 would that is taken in by what pages and readers write.
+
+Below `/NAME` it is a server of the table in `tests/dialects.py`, with its base URL, header of the key and parameters.
+There `fake:wrong_key` and `fake:too_long` get its refusals.
 
 It keeps what it saw: `GET /log` answers with one entry for each request, oldest
 first; `GET /log?of=WORD` with those whose user's message holds the word. Times
@@ -31,7 +34,9 @@ import struct
 import sys
 import time
 from typing import Any
-from urllib.parse import unquote_plus
+from urllib.parse import unquote_plus, urlsplit
+
+from dialects import DIALECTS, Dialect  # beside this script
 
 SECRET = "secret details of http://10.0.0.7/v1, key sk-hidden"  # no reader may ever see this
 LOG: list[dict[str, Any]] = []
@@ -57,6 +62,10 @@ def _end(reason: str) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
 
 
+def _call(piece: dict[str, Any]) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **piece}]}, "finish_reason": None}]}
+
+
 def _data(event: dict[str, Any], end: str = "\n\n") -> bytes:
     return f"data: {json.dumps(event, ensure_ascii=False)}{end}".encode()
 
@@ -71,12 +80,23 @@ SPLIT_TEXT = "Für 日本語\u2028und 😀 [1]."
 ROLE = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]}
 STOP = _end("stop")
 USAGE = {"choices": [], "usage": {"prompt_tokens": 812, "completion_tokens": 21}}
+COUNTED = {"prompt_tokens": 3456, "completion_tokens": 21, "completion_tokens_details": {"reasoning_tokens": 9}}
 DONE = b"data: [DONE]\n\n"
 HAPPY = [ROLE, *TEXT, STOP, USAGE, DONE]
 ERROR_EVENT = {"error": {"code": 503, "message": SECRET}}  # a number, as some servers have it
 
+PIECES_OF_A_CALL = [
+    {"id": "call_1", "function": {"name": "search", "arguments": ""}},
+    {"function": {"arguments": "{}"}},
+]
+
 SCRIPTS: dict[str, list[Any]] = {
     "happy": HAPPY,
+    # For `manage.py checkmodel`.
+    "checked": [ROLE, "It listens on ", "port 7431 [1].", STOP, {**USAGE, "usage": COUNTED}, DONE],
+    "call": [ROLE, *(_call(piece) for piece in PIECES_OF_A_CALL), _end("tool_calls"), DONE],
+    "uncited": [ROLE, "It listens on port 7431.", STOP, DONE],
+    "thoughts": [ROLE, "<think>", "Hm.", _end("length"), DONE],
     # Slow ones. `silent` sends the headers only; `processing` keeps a connection busy without a token.
     "slow": [ROLE, *_words("".join(TEXT), 0.05), STOP, USAGE, DONE],
     "slower": [ROLE, *_words("".join(TEXT), 0.25), STOP, USAGE, DONE],
@@ -141,22 +161,39 @@ class Call:
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str, request: dict[str, Any]):
         self.reader, self.writer, self.request = reader, writer, request
-        authorization = re.search(r"^authorization: (.*)$", head, re.IGNORECASE | re.MULTILINE)
+        headers = {name.lower(): value for name, value in re.findall(r"^([\w-]+): (.*?)\r?$", head, re.MULTILINE)}
         self.entry: dict[str, Any] = {
             **request,
             "mode": _mode(request),
-            "authorization": authorization[1].strip() if authorization else "",
+            **{name: headers.get(name, "") for name in ("authorization", "api-key")},
             "at": time.monotonic(),
             "sent": 0,  # pieces of text
             "ended": "",
             "ended_at": None,
         }
 
+    async def answer_as(self, dialect: Dialect) -> None:
+        """Do what a server of this dialect does."""
+        LOG.append(self.entry)
+        refusals = [refusal for name, refusal in dialect.refused.items() if name in self.request]
+        if self.entry["mode"] == "wrong_key" or self.entry[dialect.key_header] != f"{dialect.key_prefix}sk-fake":
+            status, body = dialect.wrong_key
+        elif self.entry["mode"] == "too_long":
+            status, body = dialect.too_long
+        else:
+            status, body = refusals[0] if refusals else (200, dialect.script)
+        if status == 200:
+            await self._play(body)
+        else:
+            await send(self.writer, status, json.dumps(body))
+
     async def answer(self) -> None:
         """Do what the mode says."""
         mode = self.entry["mode"]
         if mode in FLAKY:
             mode = "happy" if self._was_asked_before() else FLAKY[mode]
+        if mode == "checked" and "tools" in self.request:
+            mode = "call"
         if mode == "max_completion_tokens" and "max_tokens" not in self.request:
             mode = "happy"
         LOG.append(self.entry)
@@ -231,8 +268,18 @@ def _ordered(request: dict[str, Any]) -> str:
 
 
 def _mode(request: dict[str, Any]) -> str:
-    words = re.findall(r"fake:(\w+)(?:@([\w.-]+))?", request["messages"][-1]["content"])
+    words = re.findall(r"fake:(\w+)(?:@([\w.-]+))?", f"{request['messages'][-1]['content']} {request['model']}")
     return next((mode for mode, model in words if model in ("", request["model"])), "happy")
+
+
+def _dialect(path: str) -> Dialect | None:
+    """The dialect of a path that is exactly right for it."""
+    name = path[1:].partition("/")[0]
+    if name not in DIALECTS:
+        return None
+    base = urlsplit(DIALECTS[name].base)
+    query = f"?{base.query}" if base.query else ""
+    return DIALECTS[name] if path == f"/{name}{base.path}/chat/completions{query}" else None
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -245,7 +292,9 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         if path.startswith("/log"):
             word = unquote_plus(path.partition("?of=")[2])
             await send(writer, 200, json.dumps([entry for entry in LOG if word in entry["messages"][-1]["content"]]))
-        elif path.endswith("/chat/completions"):
+        elif dialect := _dialect(path):
+            await Call(reader, writer, head, json.loads(body)).answer_as(dialect)
+        elif path.endswith("/v1/chat/completions"):
             await Call(reader, writer, head, json.loads(body)).answer()
         else:
             await send(writer, 404, '{"error": "no such path"}')

@@ -1,11 +1,12 @@
 """Model servers. Only this package knows the API of a provider.
 
-Others import the types below and `relay`, which never raises. `formats` is the
+Others import the types below, `relay`, which never raises, and `check`, which tries a server out. `formats` is the
 registry of wire formats, one module for each; `breaker` keeps requests away from a failing server.
 """
 
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,12 @@ class Model:
     temperature: float | None = None  # None: the server's own
     format: str = "openai"
 
+    @property
+    def address(self) -> str:
+        """The base URL for logs and messages: without user name, password and query."""
+        parts = urlsplit(self.base_url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
+
 
 @dataclass(frozen=True, slots=True)
 class Delta:
@@ -28,10 +35,11 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts, where the server sends them."""
+    """Token counts, where the server sends them. `completion_tokens` includes `reasoning_tokens`."""
 
     prompt_tokens: int
     completion_tokens: int
+    reasoning_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,20 @@ class EndOfText:
     reason: Literal["stop", "length", "content-filter", "other"]
 
 
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """The model writes its thoughts: a sign of life. Their text reaches nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asks for a tool."""
+
+    name: str
+
+
 Item = Delta | Usage | EndOfText
+FormatItem = Item | Reasoning | ToolCall
 
 
 class UpstreamError(Exception):
@@ -50,13 +71,24 @@ class UpstreamError(Exception):
     `retryable`: the same request may succeed in a moment. `retry_after`: how long
     the server asked to wait (seconds; None: it did not say). `is_server_fault`:
     False where the request was at fault, which says nothing about the server.
+    `advice`: what the operator should change, in sentences of ours. `message`: the words of
+    the server, which may quote the request: only for the operator's screen.
     """
 
     def __init__(
-        self, reason: str, *, retryable: bool = False, retry_after: float | None = None, is_server_fault: bool = True
+        self,
+        reason: str,
+        *,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        is_server_fault: bool = True,
+        advice: str = "`manage.py checkmodel` shows what the server says.",
+        message: str = "",
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retryable = retryable
         self.retry_after = retry_after
         self.is_server_fault = is_server_fault
+        self.advice = advice
+        self.message = message

@@ -1,18 +1,24 @@
 """The wire formats of model servers, by the name that `Model.format` has."""
 
-from collections.abc import AsyncGenerator
-from typing import Protocol
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any, Protocol
 
-from assistant.upstream import Item, Model, openai
+from assistant.upstream import FormatItem, Model, openai
 
 
 class Format(Protocol):
     """One wire format. A module with these two functions is one."""
 
     def stream(
-        self, model: Model, messages: list[dict[str, str]], *, max_tokens: int, connect_seconds: float
-    ) -> AsyncGenerator[Item, None]:
-        """Yield what the model writes as it arrives. `messages` have `role` and `content`.
+        self,
+        model: Model,
+        messages: list[dict[str, str]],
+        *,
+        max_tokens: int,
+        connect_seconds: float,
+        tools: Sequence[dict[str, Any]] = (),
+    ) -> AsyncGenerator[FormatItem, None]:
+        """Yield what the model writes as it arrives. `messages` have `role` and `content`; `tools` are JSON schemas.
 
         Raises `UpstreamError`, and only that, for whatever the server does.
         Closing the iterator closes the request.

@@ -1,35 +1,33 @@
-"""`POST {base}/chat/completions` with `stream: true`, as OpenAI defined it and many servers speak it."""
+"""`POST {base}/chat/completions` with `stream: true`, as OpenAI defined it and many servers speak it.
+
+What servers are known to do otherwise stands in `docsite/site/content/model-servers.md`; `tests/dialects.py` speaks it.
+"""
 
 import asyncio
-import codecs
 import email.utils
-import json
-import re
+import logging
 import time
-from collections.abc import AsyncGenerator, Iterator
-from typing import Any, Literal
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
 import aiohttp
 import httpx
 from httpx_aiohttp import HttpxAiohttpClient
 
-from assistant.upstream import Delta, EndOfText, Item, Model, UpstreamError, Usage
+from assistant.upstream import FormatItem, Model, UpstreamError, errors
+from assistant.upstream.completion import Completion
+from assistant.upstream.event_parser import EventParser
+
+logger = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 2_000  # more than answers may run: further requests would wait in a queue without a timeout
-MAX_EVENT_SIZE = 1024 * 1024
-MAX_EVENT_LINES = 100
 MAX_ERROR_SIZE = 16 * 1024
-_NOT_AN_EVENT = "the model server sent something that is no event"
-_NOT_JSON = "the model server sent something that is not JSON"
-_END_REASONS: dict[str, Literal["stop", "length", "content-filter"]] = {
-    "stop": "stop",
-    "length": "length",
-    "content_filter": "content-filter",
-}
+_COMPLETIONS = "/chat/completions"
 
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]" = WeakKeyDictionary()
-_limit_names: dict[tuple[str, str], str] = {}  # of models that refuse `max_tokens`
+_refused: dict[tuple[str, str], frozenset[str]] = {}  # parameters that a model has refused, by base URL and name
 
 
 def _client(connect_seconds: float) -> httpx.AsyncClient:
@@ -54,81 +52,140 @@ async def close() -> None:
 
 
 async def stream(
-    model: Model, messages: list[dict[str, str]], *, max_tokens: int, connect_seconds: float
-) -> AsyncGenerator[Item, None]:
-    """Yield the answer's items as they arrive. Raises `UpstreamError`; closing the iterator closes the request."""
-    headers = {"Authorization": f"Bearer {model.api_key}"} if model.api_key else {}
-    request: dict[str, Any] = {
-        **{"model": model.name, "messages": messages},
-        **{"stream": True, "stream_options": {"include_usage": True}},
-        **({} if model.temperature is None else {"temperature": model.temperature}),
-    }
-    upstream = (model.base_url, model.name)
+    model: Model,
+    messages: list[dict[str, str]],
+    *,
+    max_tokens: int,
+    connect_seconds: float,
+    tools: Sequence[dict[str, Any]] = (),
+) -> AsyncGenerator[FormatItem, None]:
+    """Yield the answer's items as they arrive. Raises `UpstreamError`; closing the iterator closes the request.
+
+    When the server refuses a parameter that is not essential, the request is sent again without it.
+    """
+    refused = _refused.get((model.base_url, model.name), frozenset())
     try:
         while True:
-            limit_name = _limit_names.get(upstream, "max_tokens")
+            request = _build_request(model, messages, max_tokens, tools, refused)
             async with _client(connect_seconds).stream(
-                "POST", f"{model.base_url}/chat/completions", json={**request, limit_name: max_tokens}, headers=headers
+                "POST", completions_url(model), json=request, headers=_key_headers(model)
             ) as response:
-                if (
-                    response.status_code == 400
-                    and limit_name == "max_tokens"
-                    and await _requires_other_limit_name(response)
-                ):
-                    _limit_names[upstream] = "max_completion_tokens"  # newer models of OpenAI's
-                    continue
-                if response.status_code != 200:
-                    raise _status_error(response)
-                events, completion = EventParser(), Completion()
-                async for chunk in response.aiter_bytes():
-                    for event in events.feed(chunk):
-                        if event is None:
-                            return
-                        for item in completion.parse(event):
+                if response.status_code == 200:
+                    _remember_refused(model, refused)
+                    completion = Completion()
+                    events = EventParser()
+                    async for chunk in response.aiter_bytes():
+                        for item in completion.feed(events.feed(chunk)):
                             yield item
-                for event in events.end():
-                    if event is None:
-                        return
-                    for item in completion.parse(event):
+                        if completion.is_done:
+                            return
+                    for item in completion.feed(events.end()):
                         yield item
-                completion.end()
-            return
+                    if not completion.is_done:
+                        completion.end()
+                    return
+                status, words = response.status_code, await _read_error(response)
+            newly_refused = errors.find_refused_parameters(words, request) if status in (400, 422) else frozenset()
+            if not newly_refused:
+                raise _status_error(model, response, words)
+            refused |= newly_refused
     except (httpx.HTTPError, aiohttp.ClientError) as failure:
-        raise _connection_error(failure.__cause__ or failure) from None
+        raise _connection_error(model, failure.__cause__ or failure) from None
     except httpx.InvalidURL:
-        raise UpstreamError("the model server's address is not valid") from None
+        raise UpstreamError("the model server's address is not valid", advice="Check OPENAI_BASE_URL.") from None
 
 
-def _connection_error(failure: BaseException) -> UpstreamError:
+def _build_request(
+    model: Model,
+    messages: list[dict[str, str]],
+    max_tokens: int,
+    tools: Sequence[dict[str, Any]],
+    refused: frozenset[str],
+) -> dict[str, Any]:
+    """The body of a request. Each parameter has the first of its names that the model does not refuse."""
+    parameters: list[tuple[tuple[str, ...], Any]] = [
+        (("max_tokens", "max_completion_tokens"), max_tokens),
+        (("temperature",), model.temperature),
+        (("stream_options",), {"include_usage": True}),
+        (("tools",), list(tools) or None),
+    ]
+    request: dict[str, Any] = {"model": model.name, "messages": messages, "stream": True}
+    for names, value in parameters:
+        name = next((name for name in names if name not in refused), None)
+        if name and value is not None:
+            request[name] = value
+    return request
+
+
+def completions_url(model: Model) -> str:
+    """The address to ask. A query of the base URL (Azure's `api-version`) stays at its end."""
+    parts = urlsplit(model.base_url)
+    path = parts.path.rstrip("/").removesuffix(_COMPLETIONS)
+    return urlunsplit(parts._replace(path=path + _COMPLETIONS))
+
+
+def _key_headers(model: Model) -> dict[str, str]:
+    """The header with the key. Azure takes a bearer token for a token of its directory, so it gets `api-key`."""
+    parts = urlsplit(model.base_url)
+    if not model.api_key:
+        return {}
+    if (parts.hostname or "").endswith(".azure.com") or "api-version=" in parts.query:
+        return {"api-key": model.api_key}
+    return {"Authorization": f"Bearer {model.api_key}"}
+
+
+def _connection_error(model: Model, failure: BaseException) -> UpstreamError:
     """The error for a failure of aiohttp, which is more exact than that of httpx."""
     if isinstance(failure, aiohttp.ClientConnectorError):
-        return UpstreamError("the model server cannot be reached", retryable=True)
+        return UpstreamError(
+            "the model server cannot be reached",
+            retryable=True,
+            advice=f"Check that a server runs at {model.address} and that this host may reach it. "
+            "In a container, 127.0.0.1 is the container itself.",
+        )
     if isinstance(failure, TimeoutError):
-        return UpstreamError("the model server did not accept the connection in time", retryable=True)
-    return UpstreamError("the connection to the model server broke", retryable=True)
+        return UpstreamError(
+            "the model server did not accept the connection in time",
+            retryable=True,
+            advice="Check the base URL and the firewall, or raise OPENAI_CONNECT_SECONDS.",
+        )
+    return UpstreamError(
+        "the connection to the model server broke",
+        retryable=True,
+        advice="Look into the log of the server, or of the proxy before it.",
+    )
 
 
-async def _requires_other_limit_name(response: httpx.Response) -> bool:
+async def _read_error(response: httpx.Response) -> str:
+    """The words of an error."""
     body = b""
     async for chunk in response.aiter_bytes():
         body += chunk
         if len(body) > MAX_ERROR_SIZE:
             break
-    return b"max_completion_tokens" in body
+    return errors.error_words(body.decode(errors="replace"))
 
 
-def _status_error(response: httpx.Response) -> UpstreamError:
+def _remember_refused(model: Model, refused: frozenset[str]) -> None:
+    """Remember, for as long as the process runs, what a model refused before the request succeeded."""
+    key = (model.base_url, model.name)
+    if refused != _refused.get(key, frozenset()):
+        _refused[key] = refused
+        names = ", ".join(sorted(refused))
+        logger.warning("The model %s at %s refuses %s. Requests go without it.", model.name, model.address, names)
+
+
+def _status_error(model: Model, response: httpx.Response, words: str) -> UpstreamError:
     status = response.status_code
-    return UpstreamError(
+    error = errors.build_error(
         f"the model server answered {status}",
-        retryable=_is_temporary(status),
+        status,
+        words,
         retry_after=_seconds(response.headers.get("Retry-After", "")),
-        is_server_fault=status != 400,
     )
-
-
-def _is_temporary(status: int) -> bool:
-    return status == 429 or 500 <= status <= 599
+    if status in (404, 405):
+        error.advice += f" The address was {model.address.removesuffix(_COMPLETIONS)}{_COMPLETIONS}."
+    return error
 
 
 def _seconds(retry_after: str) -> float | None:
@@ -139,125 +196,3 @@ def _seconds(retry_after: str) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time())
     except ValueError:
         return None
-
-
-class Completion:
-    """Parses the events of one completion."""
-
-    def __init__(self) -> None:
-        self._finished = False
-        self._half_character = ""
-
-    def parse(self, event: dict[str, Any]) -> list[Item]:
-        """The items of one event. Raises `UpstreamError`."""
-        if event.get("error"):
-            raise UpstreamError(
-                "the model server reported an error", retryable=_is_temporary(_error_status(event["error"]))
-            )
-        choices = event.get("choices") or []
-        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
-            raise UpstreamError(_NOT_AN_EVENT)
-        items: list[Item] = []
-        for choice in choices:
-            delta = choice.get("delta") or {}
-            if not isinstance(delta, dict):
-                raise UpstreamError(_NOT_AN_EVENT)
-            if text := _text(delta.get("content")):
-                whole, self._half_character = _split_whole_characters(self._half_character + text)
-                if whole:
-                    items.append(Delta(whole))
-            if reason := choice.get("finish_reason"):
-                if reason == "error":
-                    raise UpstreamError("the model server reported an error")
-                self._finished = True
-                items.append(EndOfText(_END_REASONS.get(str(reason), "other")))
-        usage = event.get("usage")
-        if isinstance(usage, dict):
-            items.append(Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))))
-        return items
-
-    def end(self) -> None:
-        """The stream ended. Raises `UpstreamError` when it was cut: no event said that the text ends."""
-        if not self._finished:
-            raise UpstreamError("the model server broke off")
-
-
-def _text(content: Any) -> str:
-    """The text of a delta: a string, or a list of parts of which some are text."""
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
-        return "".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
-
-
-def _error_status(error: Any) -> int:
-    """The HTTP status in an error event: a number or a text, in `code` or `status`; 0 if there is none."""
-    names = [str(error.get("code")), str(error.get("status"))] if isinstance(error, dict) else []
-    return next((int(name) for name in names if re.fullmatch("[1-5][0-9][0-9]", name)), 0)
-
-
-def _split_whole_characters(text: str) -> tuple[str, str]:
-    """Text that can be stored and sent, and half a surrogate pair that waits for its other half."""
-    if text.isascii():
-        return text.replace("\x00", ""), ""
-    half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
-    whole = text[: len(text) - len(half)].replace("\x00", "")
-    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), half
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value < 2**31 else 0
-
-
-class EventParser:
-    """Parses server-sent events out of chunks that may end anywhere. Yields their JSON, and None for `[DONE]`.
-
-    Lines are split on bytes: text decoders also split on U+2028. An event is
-    complete as soon as its JSON is, since some servers leave out the empty line
-    after it. Raises `UpstreamError`.
-    """
-
-    def __init__(self) -> None:
-        self._rest = b""  # of a line
-        self._data: list[bytes] = []  # lines of an event that is not yet complete
-        self._at_start = True
-
-    def feed(self, chunk: bytes) -> Iterator[dict[str, Any] | None]:
-        """The events that a chunk completes."""
-        lines = (self._rest + chunk).splitlines(keepends=True)
-        self._rest = lines.pop() if lines and not lines[-1].endswith((b"\n", b"\r")) else b""
-        if len(self._rest) > MAX_EVENT_SIZE or len(self._data) > MAX_EVENT_LINES:
-            raise UpstreamError("the model server sent an event without end")
-        for line in lines:
-            if self._at_start:
-                line, self._at_start = line.removeprefix(codecs.BOM_UTF8), False
-            name, _, value = line.strip().partition(b":")
-            if name == b"data":
-                self._data.append(value.strip())
-                if (event := _parse_event(self._data)) is not ...:
-                    self._data.clear()
-                    yield event
-            elif not name and any(self._data):  # an empty line ends an event
-                raise UpstreamError(_NOT_JSON)
-
-    def end(self) -> Iterator[dict[str, Any] | None]:
-        """The event that the end of the stream completes."""
-        if self._rest.startswith(b"data:"):
-            self._data.append(self._rest.removeprefix(b"data:").strip())
-        if self._data and self._data != [b""]:
-            if (event := _parse_event(self._data)) is ...:
-                raise UpstreamError(_NOT_JSON)
-            yield event
-
-
-def _parse_event(data: list[bytes]) -> Any:
-    """The object, None for `[DONE]`, or `...` where more lines must follow."""
-    if data == [b"[DONE]"]:
-        return None
-    try:
-        event = json.loads(b"\n".join(data))
-    except (ValueError, RecursionError):
-        return ...
-    if not isinstance(event, dict):
-        raise UpstreamError(_NOT_AN_EVENT)
-    return event

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.upstream import Delta, EndOfText, Item, Model, UpstreamError
+from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Reasoning, ToolCall, UpstreamError, errors
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
 
@@ -61,7 +61,7 @@ async def stream(
     deadline = time.monotonic() + bounds.whole_answer
     retried = False
     while True:
-        size, complete = 0, False
+        size, complete, reasoned = 0, False, False
         clock = _Clock(min(time.monotonic() + bounds.first_token, deadline))
         try:
             source = FORMATS[model.format].stream(
@@ -72,14 +72,27 @@ async def stream(
                     if isinstance(item, Delta):
                         size += len(item.text) if item.text.isascii() else len(item.text.encode())
                         if size > bounds.size:
-                            raise UpstreamError("the answer grew too long", is_server_fault=False)
+                            raise UpstreamError(
+                                "the answer grew too long",
+                                is_server_fault=False,
+                                advice="Raise OPENAI_ANSWER_KIB, or lower OPENAI_MAX_TOKENS.",
+                            )
+                    elif isinstance(item, Reasoning):
+                        reasoned = True
+                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
+                        continue
+                    elif isinstance(item, ToolCall):
+                        continue
                     yield item
-                    if isinstance(item, Delta):  # other items are no sign of progress
-                        clock.due = min(time.monotonic() + bounds.between_tokens, deadline)
+                    if isinstance(item, Delta):  # other items, except thoughts, are no sign of progress
+                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
                     elif isinstance(item, EndOfText):
                         complete = True
-                        clock.due = min(time.monotonic() + USAGE_SECONDS, deadline)
+                        clock.set_due(min(time.monotonic() + USAGE_SECONDS, deadline))
             breaker.record_success()
+            if not size:
+                advice = errors.ONLY_THOUGHTS if reasoned else errors.EMPTY
+                logger.warning("The model %s at %s sent an empty answer. %s", model.name, model.address, advice)
             return
         except UpstreamError as failure:
             if complete:  # the answer is complete, so the failure does not matter
@@ -92,6 +105,9 @@ async def stream(
                 continue
             if failure.is_server_fault:
                 breaker.record_failure(bounds.breaker_rest)
+            logger.warning(
+                "The model %s at %s failed: %s. %s", model.name, model.address, failure.reason, failure.advice
+            )
             yield StreamFailure(failure.reason)
             return
         except Exception:  # the boundary to foreign code: after any failure the next model is asked
@@ -107,12 +123,19 @@ class _Clock:
     """Time limits for many waits in a row, as `asyncio.timeout` has for one, with a single timer."""
 
     def __init__(self, due: float) -> None:
-        self.due = due  # on the clock of `time.monotonic`
         self._waiting: asyncio.Task[Any] | None = None
         self._expired = False
-        self._timer = asyncio.get_running_loop().call_later(due - time.monotonic(), self._ring)
+        self._due = due
+        self._start_timer(due)
 
-    async def wait_for(self, items: AsyncGenerator[Item, None]) -> Item | None:
+    def set_due(self, due: float) -> None:
+        """Move the end of the wait, on the clock of `time.monotonic`."""
+        self._due = due
+        if due < self._rings_at:
+            self._timer.cancel()
+            self._start_timer(due)
+
+    async def wait_for(self, items: AsyncGenerator[FormatItem, None]) -> FormatItem | None:
         """The next item, None after the last one. Raises `UpstreamError` when it does not come in time."""
         self._waiting = asyncio.current_task()
         try:
@@ -122,7 +145,7 @@ class _Clock:
         except asyncio.CancelledError:
             if not self._expired or (self._waiting and self._waiting.uncancel()):
                 raise  # the task was cancelled for another reason, too
-            raise UpstreamError("the model server took too long") from None
+            raise UpstreamError("the model server took too long", advice=errors.SLOW) from None
         finally:
             self._waiting = None
 
@@ -130,10 +153,16 @@ class _Clock:
         """Cancel the timer."""
         self._timer.cancel()
 
+    def _start_timer(self, rings_at: float) -> None:
+        self._rings_at = rings_at
+        self._timer = asyncio.get_running_loop().call_later(rings_at - time.monotonic(), self._ring)
+
     def _ring(self) -> None:
-        left = self.due - time.monotonic()
-        if left > 0 or self._waiting is None:  # the time was extended, or the reader is slow
-            self._timer = asyncio.get_running_loop().call_later(left if left > 0 else 1.0, self._ring)
+        now = time.monotonic()
+        if now < self._due:  # the time was extended
+            self._start_timer(self._due)
+        elif self._waiting is None:  # the reader is slow
+            self._start_timer(now + 1.0)
         else:
             self._expired = True
             self._waiting.cancel()

@@ -24,7 +24,7 @@ _ORDER = {
         *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),
     ),
     "Operate": (
-        *("deployment", "databases", "configuration", "security", "privacy"),
+        *("deployment", "databases", "configuration", "model-servers", "security", "privacy"),
         *("dashboard", "keys-and-data", "commands", "troubleshooting", "changelog"),
     ),
 }

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from assistant.upstream import Delta, EndOfText, Model, UpstreamError, formats, relay
+from assistant.upstream import Delta, EndOfText, Model, Reasoning, UpstreamError, formats, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 
 MESSAGES = [{"role": "user", "content": "How?"}]
@@ -62,7 +62,8 @@ async def test_a_silent_server_is_given_up(monkeypatch):
     class Silent(Parrot):
         async def stream(self, model, messages, *, max_tokens, connect_seconds):
             yield Delta("one")
-            await asyncio.sleep(30)
+            await asyncio.sleep(2)
+            yield Delta("too late, although the limit for the first word is longer")
 
     monkeypatch.setitem(formats.FORMATS, "silent", Silent())
     bounds = Bounds(between_tokens=0.05)
@@ -70,3 +71,45 @@ async def test_a_silent_server_is_given_up(monkeypatch):
         Delta("one"),
         StreamFailure("the model server took too long"),
     ]
+
+
+class Thinker(Parrot):
+    """A format whose model writes thoughts, with a pause before each, and then the answer."""
+
+    def __init__(self, thoughts: int, pause: float) -> None:
+        self.thoughts, self.pause = thoughts, pause
+
+    async def stream(self, model, messages, *, max_tokens, connect_seconds):
+        for _ in range(self.thoughts):
+            await asyncio.sleep(self.pause)
+            yield Reasoning()
+        yield Delta("at last")
+        yield EndOfText("stop")
+
+
+async def test_thoughts_may_take_longer_than_silence(monkeypatch):
+    monkeypatch.setitem(formats.FORMATS, "thinker", Thinker(14, 0.05))
+    bounds = Bounds(first_token=0.5, between_tokens=0.5)
+    assert await items(Model("https://thinker.example", "x", format="thinker"), bounds) == [
+        Delta("at last"),
+        EndOfText("stop"),
+    ]
+
+
+async def test_thoughts_may_not_take_longer_than_an_answer(monkeypatch, caplog):
+    monkeypatch.setitem(formats.FORMATS, "endless", Thinker(10_000, 0.01))
+    assert await items(Model("https://endless.example", "x", format="endless"), Bounds(whole_answer=0.1)) == [
+        StreamFailure("the model server took too long")
+    ]
+    assert "OPENAI_ANSWER_SECONDS" in caplog.text
+
+
+async def test_an_answer_of_thoughts_alone_is_named_in_the_log(monkeypatch, caplog):
+    class Silent(Parrot):
+        async def stream(self, model, messages, *, max_tokens, connect_seconds):
+            yield Reasoning()
+            yield EndOfText("length")
+
+    monkeypatch.setitem(formats.FORMATS, "silent", Silent())
+    assert await items(Model("https://quiet.example", "x", format="silent")) == [EndOfText("length")]
+    assert "OPENAI_MAX_TOKENS" in caplog.text

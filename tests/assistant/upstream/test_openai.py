@@ -2,8 +2,9 @@
 
 import pytest
 
-from assistant.upstream import Delta, UpstreamError, Usage
-from assistant.upstream.openai import MAX_EVENT_SIZE, Completion, EventParser
+from assistant.upstream import Delta, Model, UpstreamError, Usage, openai
+from assistant.upstream.completion import Completion
+from assistant.upstream.event_parser import MAX_EVENT_SIZE, EventParser
 
 
 @pytest.mark.parametrize(
@@ -19,6 +20,40 @@ from assistant.upstream.openai import MAX_EVENT_SIZE, Completion, EventParser
 def test_an_event_of_the_wrong_shape_is_a_failure_of_the_model_server(event):
     with pytest.raises(UpstreamError):
         read(event)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"error": {"message": "it broke", "code": "500"}},
+        {"error": "it broke"},
+        {"error": [{"message": "it broke"}]},
+        {"object": "error", "message": "it broke", "code": 500},
+        {"error": {"message": "it broke"}, "choices": [{"delta": {"content": ""}, "finish_reason": "error"}]},
+    ],
+)
+def test_an_error_inside_a_stream_is_read_in_every_shape(event):
+    with pytest.raises(UpstreamError, match="the model server reported an error") as failure:
+        read(event)
+    assert "it broke" in failure.value.message
+
+
+@pytest.mark.parametrize(
+    ("base_url", "asked"),
+    [
+        ("https://x.example/v1", "https://x.example/v1/chat/completions"),
+        ("https://x.example/v1/chat/completions", "https://x.example/v1/chat/completions"),
+        ("https://x.example/d?api-version=1", "https://x.example/d/chat/completions?api-version=1"),
+        ("http://[::1]:8000", "http://[::1]:8000/chat/completions"),
+    ],
+)
+def test_the_address_that_is_asked(base_url, asked):
+    assert openai.completions_url(Model(base_url, "x")) == asked
+
+
+def test_an_address_in_the_log_has_no_secrets():
+    model = Model("https://me:secret@x.example:8000/v1?key=secret", "x")
+    assert model.address == "https://x.example:8000/v1"
 
 
 def read(*events: dict) -> list:
@@ -49,6 +84,7 @@ def parse(*chunks: bytes) -> list:
         b'\xef\xbb\xbfdata: {"n": 1}\n\ndata: {"n": 2}\n\ndata: [DONE]\n\n',
         b'data:{"n": 1}\r\n\r\n: comment\r\nevent: x\r\ndata:{"n": 2}\r\n\r\ndata:[DONE]\r\n\r\n',
         b'data: {"n":\ndata: 1}\n\ndata: {"n": 2}\n\ndata: [DONE]',
+        b'data: {"n":\r\ndata: 1}\r\n\r\ndata: {"n":\r\ndata: 2}\r\n\r\ndata: [DONE]\r\n\r\n',
         b'data: {"n": 1}\rdata: {"n": 2}\r\rdata: [DONE]\r\r',
         b'data: {"n": 1}\ndata: {"n": 2}\ndata: [DONE]\n',
         b'data\ndata:\n\n\ndata: {"n": 1}\n\nid: 1\nretry: 5\ndata: {"n": 2}\n\ndata: [DONE]\n\n',

@@ -19,6 +19,7 @@ from docsite.server.api import api
 from docsite.site import navigation
 from docsite.site.navigation import Page
 from tests.conftest import ROOT
+from tests.dialects import DIALECTS
 
 APPS = {"docsite.core.tenants", "docsite.site", "docsite.server", "search", "assistant", "analytics"}
 CONTENT = {slug: page.body for slug, page in navigation.pages().items()}
@@ -283,3 +284,8 @@ def test_every_generator_is_named(slug: str) -> None:
     assert [
         name for name in NAMES if f"`{name}`" not in CONTENT[slug] and f"--generator {name}" not in CONTENT[slug]
     ] == []
+
+
+def test_every_model_server_that_is_tested_has_a_row() -> None:
+    rows = section("model-servers", "## Base URLs and settings").lower()
+    assert [name for name in DIALECTS if not all(word in rows for word in name.split("_"))] == []

@@ -1,0 +1,119 @@
+"""Parses chat completions, whole or in events, into items. Servers differ in where they put what."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from assistant.upstream import Delta, EndOfText, FormatItem, Reasoning, ToolCall, UpstreamError, Usage, errors
+from assistant.upstream.event_parser import NOT_AN_EVENT
+from assistant.upstream.reasoning import ReasoningFilter
+
+_END_REASONS: dict[str, Literal["stop", "length", "content-filter"]] = {
+    "stop": "stop",
+    "length": "length",
+    "model_length": "length",  # Mistral
+    "content_filter": "content-filter",
+}
+_REASONING_FIELDS = ("reasoning_content", "reasoning")  # some servers have one, some the other
+_REASONING_PARTS = {"thinking", "reasoning"}  # types of parts of a content; Mistral
+
+
+class Completion:
+    """Parses the events of one completion."""
+
+    def __init__(self) -> None:
+        self.is_done = False  # the server sent `[DONE]`
+        self._finished = False
+        self._reasoning = ReasoningFilter()
+        self._half_character = ""
+
+    def feed(self, events: Iterable[dict[str, Any] | None]) -> Iterator[FormatItem]:
+        """The items of events, up to `[DONE]`, which is None. Raises `UpstreamError`."""
+        for event in events:
+            if event is None:
+                self.is_done = True
+                yield from self._visible(self._reasoning.end())
+                return
+            yield from self.parse(event)
+
+    def parse(self, event: dict[str, Any]) -> list[FormatItem]:
+        """The items of one event, or of a whole completion. Raises `UpstreamError`."""
+        if error := event.get("error") or (event if event.get("object") == "error" else None):
+            raise errors.build_error(errors.REPORTED, errors.error_status(error), errors.error_words(error))
+        choices = event.get("choices") or []
+        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+            raise UpstreamError(NOT_AN_EVENT)
+        items: list[FormatItem] = []
+        for choice in choices:
+            self._parse_choice(choice, items)
+        usage = event.get("usage") or _object(event.get("x_groq")).get("usage")
+        if isinstance(usage, dict):
+            details = _object(usage.get("completion_tokens_details"))
+            names = ((usage, "prompt_tokens"), (usage, "completion_tokens"), (details, "reasoning_tokens"))
+            items.append(Usage(*(_count(counts.get(name)) for counts, name in names)))
+        return items
+
+    def end(self) -> None:
+        """The stream ended. Raises `UpstreamError` when it was cut: no event said that the text ends."""
+        if not self._finished:
+            raise UpstreamError(
+                "the model server broke off", advice="Look into the log of the server, or of the proxy before it."
+            )
+
+    def _parse_choice(self, choice: dict[str, Any], items: list[FormatItem]) -> None:
+        delta = choice.get("delta") or choice.get("message") or {}
+        if not isinstance(delta, dict):
+            raise UpstreamError(NOT_AN_EVENT)
+        if text := _text(delta.get("content")):
+            items += self._visible(self._reasoning.feed(text))
+        if self._reasoning.is_reasoning if text else _has_reasoning(delta):
+            items.append(Reasoning())
+        calls = delta.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            if name := _object(_object(call).get("function")).get("name"):  # only the first piece of a call has it
+                items.append(ToolCall(str(name)))
+        if reason := choice.get("finish_reason"):
+            if reason == "error":
+                raise UpstreamError(errors.REPORTED)
+            self._finished = True
+            items += self._visible(self._reasoning.end())
+            items.append(EndOfText(_END_REASONS.get(str(reason), "other")))
+
+    def _visible(self, text: str) -> list[Delta]:
+        """The delta of a text, if there is one."""
+        if not text:
+            return []
+        whole, self._half_character = _split_whole_characters(self._half_character + text)
+        return [Delta(whole)] if whole else []
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(content: Any) -> str:
+    """The text of a delta: a string, or a list of parts of which some are text."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
+def _has_reasoning(delta: dict[str, Any]) -> bool:
+    content = delta.get("content")
+    parts = content if isinstance(content, list) else ()
+    return any(delta.get(name) for name in _REASONING_FIELDS) or any(
+        _object(part).get("type") in _REASONING_PARTS for part in parts
+    )
+
+
+def _split_whole_characters(text: str) -> tuple[str, str]:
+    """Text that can be stored and sent, and half a surrogate pair that waits for its other half."""
+    if text.isascii():
+        return text.replace("\x00", ""), ""
+    half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
+    whole = text[: len(text) - len(half)].replace("\x00", "")
+    return whole.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), half
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and 0 <= value < 2**31 else 0

@@ -1,0 +1,85 @@
+"""Parses the server-sent events of model servers, also of those that break the rules."""
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from assistant.upstream import UpstreamError
+
+MAX_EVENT_SIZE = 1024 * 1024
+MAX_EVENT_LINES = 100
+NOT_AN_EVENT = "the model server sent something that is no event"
+NOT_JSON = "the model server sent something that is not JSON"
+
+
+class EventParser:
+    """Parses server-sent events out of chunks that may end anywhere. Yields their JSON, and None for `[DONE]`.
+
+    Lines are split on bytes: text decoders also split on U+2028. An event is
+    complete as soon as its JSON is, since some servers leave out the empty line
+    after it. A body that is no stream but one JSON object is one event.
+    Raises `UpstreamError`.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""  # of a line
+        self._data: list[bytes] = []  # lines of an event that is not yet complete
+        self._at_start = True
+        self._is_one_object = False
+        self._after_cr = False  # the last chunk ended with a carriage return, so a line feed belongs to its line
+
+    def feed(self, chunk: bytes) -> Iterator[dict[str, Any] | None]:
+        """The events that a chunk completes."""
+        if not chunk:
+            return
+        if self._after_cr:
+            chunk = chunk.removeprefix(b"\n")
+        lines = (self._rest + chunk).splitlines(keepends=True)
+        self._rest = lines.pop() if lines and not lines[-1].endswith((b"\n", b"\r")) else b""
+        self._after_cr = chunk.endswith(b"\r")
+        if len(self._rest) > MAX_EVENT_SIZE or len(self._data) > MAX_EVENT_LINES:
+            raise UpstreamError("the model server sent an event without end")
+        for line in lines:
+            if self._at_start:
+                line = self._start(line)
+            name, _, value = (b"data", b":", line) if self._is_one_object else line.strip().partition(b":")
+            if name == b"data":
+                self._data.append(value.strip())
+                if (event := _parse_event(self._data)) is not ...:
+                    self._data.clear()
+                    yield event
+            elif name == b"error":  # older versions of llama.cpp name their errors like this
+                yield {"error": value.decode(errors="replace")}
+            elif not name and any(self._data):  # an empty line ends an event
+                raise UpstreamError(NOT_JSON)
+
+    def end(self) -> Iterator[dict[str, Any] | None]:
+        """The event that the end of the stream completes."""
+        if self._at_start:
+            self._rest = self._start(self._rest)
+        if self._is_one_object or self._rest.startswith(b"data:"):
+            self._data.append(self._rest.removeprefix(b"data:").strip())
+        if any(self._data):
+            if (event := _parse_event(self._data)) is ...:
+                raise UpstreamError(NOT_JSON)
+            yield event
+
+    def _start(self, line: bytes) -> bytes:
+        self._at_start = False
+        line = line.removeprefix(codecs.BOM_UTF8)
+        self._is_one_object = line.startswith(b"{")
+        return line
+
+
+def _parse_event(data: list[bytes]) -> Any:
+    """The object in the lines of an event, None for `[DONE]`, or `...` where more lines must follow."""
+    if data == [b"[DONE]"]:
+        return None
+    try:
+        event = json.loads(b"\n".join(data))
+    except (ValueError, RecursionError):
+        return ...
+    if not isinstance(event, dict):
+        raise UpstreamError(NOT_AN_EVENT)
+    return event

@@ -1,0 +1,92 @@
+"""`manage.py checkmodel` says what works with a model server, and what to change."""
+
+import io
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from assistant.models import AssistantSettings
+from tests.conftest import free_port
+
+
+@pytest.fixture
+def check(upstream, monkeypatch):
+    """Check models of the fake server, by the modes that it is to follow. Returns what is printed."""
+
+    def check(*modes: str, fails: bool = False, domain: str = "", **env: object) -> str:
+        env = {"openai_base_url": f"{upstream.url}/v1", "openai_api_key": "sk-hidden", **env}
+        names = dict(zip(("openai_model", "openai_fallback_model"), (f"fake:{mode}" for mode in modes), strict=False))
+        for name, value in {**env, **names}.items():
+            monkeypatch.setattr(settings.ENV, name, value)
+        printed = io.StringIO()
+        if fails:
+            with pytest.raises(CommandError, match="cannot answer as"):
+                call_command("checkmodel", *filter(None, [domain]), stdout=printed)
+        else:
+            call_command("checkmodel", *filter(None, [domain]), stdout=printed)
+        assert "sk-hidden" not in printed.getvalue()
+        return printed.getvalue()
+
+    return check
+
+
+def test_a_model_that_works_is_described(check, upstream):
+    printed = check("checked")
+    assert printed.startswith(f"fake:checked at {upstream.url}/v1\n")
+    assert "✓ It answers and cites: “It listens on port 7431 [1].”" in printed
+    assert "✓ First word after " in printed
+    assert "✓ It counts 3,456 tokens read and 21 written, 9 of them thoughts." in printed
+    assert "✓ It calls tools." in printed
+    assert "✗" not in printed
+
+
+@pytest.mark.parametrize(
+    ("mode", "sentence"),
+    [
+        ("happy", "✗ It did not find the answer in its passages: “To install acme"),
+        ("happy", "✗ The question has about "),
+        ("uncited", "✗ It does not cite its passage"),
+        ("uncited", "– It does not count tokens"),
+        ("uncited", "– The answer came in one piece."),
+        ("thoughts", "✗ It wrote nothing. The model spent all its tokens on its thoughts"),
+        (
+            "status404",
+            "✗ No answer: the model server answered 404. Check the model's name (OPENAI_MODEL) and the base URL",
+        ),
+        ("status401", "✗ No answer: the model server answered 401. Check the API key"),
+        ("status401", "– The server says: secret details of http://10.0.0.7/v1, key …"),
+        ("cut", "✗ No answer: the connection to the model server broke."),
+    ],
+)
+def test_a_model_that_does_not_work_is_described(check, mode, sentence):
+    assert sentence in check(mode, fails=True)
+
+
+def test_a_server_that_is_not_there_is_named_with_its_address(check):
+    address = f"http://127.0.0.1:{free_port()}/v1"
+    assert f"Check that a server runs at {address}" in check("checked", fails=True, openai_base_url=address)
+
+
+def test_limits_that_are_too_short_are_named(check):
+    printed = check("slow_first", fails=True, openai_first_token_seconds=0.1)
+    assert "Raise OPENAI_FIRST_TOKEN_SECONDS from 0.1 to " in printed
+
+
+def test_both_models_are_checked(check):
+    printed = check("checked", "status500", fails=True)
+    assert printed.count(" at http://") == 2
+    assert "Look into its log" in printed
+
+
+def test_a_project_has_its_own_model(check, make_project, upstream):
+    tenant = make_project()
+    AssistantSettings.objects.create(project=tenant.project, model="fake:checked", temperature=0.3)
+    assert "fake:checked at" in check("cut", domain=tenant.domain)
+    assert upstream.log[-1]["temperature"] == 0.3
+
+
+def test_without_a_model_server_it_says_so(monkeypatch):
+    monkeypatch.setattr(settings.ENV, "openai_base_url", "")
+    with pytest.raises(CommandError, match="set OPENAI_BASE_URL"):
+        call_command("checkmodel")
