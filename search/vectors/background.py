@@ -22,7 +22,7 @@ STOP_SECONDS = 10.0  # for the present batch to end
 LINE_SECONDS = 60.0  # between lines of progress in the log
 REST = 0.2  # of the time that a batch took: the other threads of the process go first
 MAX_REST_SECONDS = 1.0
-NICENESS = 10
+NICENESS = 19
 
 
 class _Background:

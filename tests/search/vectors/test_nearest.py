@@ -50,6 +50,9 @@ def test_a_question_in_other_words_finds_the_section(make_project: Any, pages: A
         {pk: exact[pk] for pk in some}, abs=0.01
     )
     assert nearest.similarities(project, query, []) == {}
+    assert nearest.distribution(project, query) == pytest.approx(
+        (np.mean(list(exact.values())), np.std(list(exact.values()))), abs=0.01
+    )
     assert nearest.similarities(project, query[:5], some) == {}
     assert embedder.queries == ["delete a file", "the car"], "the vector of a question is cached"
 
@@ -140,6 +143,7 @@ def test_without_a_model_there_are_no_vectors(make_project: Any, pages: Any, mon
     assert nearest.query_vector(project, "car") is None
     assert nearest.nearest(project, query, 3) == []
     assert nearest.similarities(project, query, [1]) == {}
+    assert nearest.distribution(project, query) is None
 
 
 def test_a_staged_index_uses_the_vectors_of_unchanged_sections(
