@@ -3,7 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 
-# Longer texts take longer in proportion, and most models read no more than this.
+# Longer texts take longer, and most models read no more than this. If you change how the text is built, raise
+# `search.indexing.build.FORMAT`: the digests of all sections are then computed again.
 MAX_CHARACTERS = 1500
 
 

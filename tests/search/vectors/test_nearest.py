@@ -14,6 +14,7 @@ from search.models import Document, Section, SectionVector, VectorIndex
 from search.signals import index_staged
 from search.vectors import embedding, nearest, registry
 from search.vectors.embedders import EmbeddingError
+from search.vectors.texts import compute_digest
 from tests.search.vectors.conftest import FakeEmbedder
 
 PAGES = {"trash": "Remove a file for ever.", "drive": "Auto on the road.", "cook": "Boil water and salt."}
@@ -42,6 +43,7 @@ def test_a_question_in_other_words_finds_the_section(make_project: Any, pages: A
     everything = dict(nearest.nearest(project, query, 99))
     assert len(everything) == 3
     sections = list(Section.objects.filter(document__project=project))
+    assert all(one.digest == compute_digest(one.document.title, one.trail, one.text) for one in sections)
     texts = {one.pk: f"{one.document.title}\n{one.text}" for one in sections}
     exact = {pk: float(embedder.embed_sections([text])[0] @ query) for pk, text in texts.items()}
     assert everything == pytest.approx(exact, abs=0.01)  # one byte for each dimension
