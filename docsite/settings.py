@@ -148,8 +148,9 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {  # the response tells the caller; the log does not need it
-        "django.request": {"level": "ERROR"},
+    "loggers": {
+        "django.request": {"level": "ERROR"},  # the response tells the caller; the log does not need it
         "django.security.DisallowedHost": {"level": "CRITICAL"},
+        "search.vectors.background": {"level": "INFO"},  # its progress, which takes minutes
     },
 }

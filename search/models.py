@@ -1,4 +1,4 @@
-"""Stored sources, ingested pages with their sections, the index of a project, and recorded searches."""
+"""Stored sources, ingested pages with their sections, the index and the vectors of a project, recorded searches."""
 
 import json
 from typing import ClassVar
@@ -189,11 +189,19 @@ class Section(models.Model):
     trail = models.JSONField(default=list, help_text="The headings above it, and its own heading last.")
     body = models.TextField(help_text="Markdown, ready to be quoted.")
     text = models.TextField(help_text="The same as plain text.")
+    digest = models.CharField(
+        max_length=32,
+        default="",
+        editable=False,
+        help_text="Of the text that becomes a vector, as `search.vectors` computes it.",
+    )
 
     objects = SectionManager()
 
     class Meta:
         ordering: ClassVar = ["document", "position"]
+        # Vectors are found by digest. The index holds it, so that SQLite does not read the texts on the way to it.
+        indexes: ClassVar = [models.Index(fields=["document", "digest"], name="section_digests")]
 
     def __str__(self) -> str:
         return f"{self.document.path}#{self.anchor}"
@@ -232,6 +240,42 @@ class Generation(models.Model):
 
     def __str__(self) -> str:
         return f"generation {self.number} of {self.project}"
+
+
+class SectionVector(models.Model):
+    """The direction of a section's meaning. Sections of a project with the same digest share it."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="section_vectors")
+    model = models.CharField(max_length=100, help_text="The model that made it.")
+    digest = models.CharField(max_length=32, help_text="That of its sections.")
+    vector = models.BinaryField(help_text="One signed byte for each dimension. Its length means nothing.")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "model", "digest"], name="one_vector_a_text_and_model")
+        ]
+
+    def __str__(self) -> str:
+        return self.digest
+
+
+class VectorIndex(models.Model):
+    """How far the vectors of a project are made, and which process makes them."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="vector_index")
+    revision = models.PositiveIntegerField(default=0, help_text="Raised whenever vectors are stored.")
+    model = models.CharField(max_length=100, blank=True, help_text="The model that made the complete vectors.")
+    generation = models.PositiveIntegerField(
+        default=0, help_text="The last generation of the index with complete vectors."
+    )
+    runner = models.CharField(max_length=16, blank=True, help_text="Id of the run that makes vectors now.")
+    seen_at = models.DateTimeField(null=True, help_text="Last sign of life of that run.")
+
+    class Meta:
+        verbose_name_plural = "vector indexes"
+
+    def __str__(self) -> str:
+        return f"vectors of {self.project}"
 
 
 class SearchQuery(models.Model):

@@ -19,3 +19,4 @@ atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
 os.environ["DATA_DIR"] = DATA_DIR
 os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 os.environ["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "")
+os.environ["EMBEDDINGS"] = "none"  # tests of vectors choose their own

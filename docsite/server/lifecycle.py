@@ -16,6 +16,7 @@ from assistant.sessions.start import drain
 from docsite.core.db import in_db
 from search.query_log import recording, sweeper
 from search.stored_sources import scheduler
+from search.vectors import background as vectors
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ def start() -> None:
     background.start()
     sweeper.start()
     scheduler.start()
+    vectors.start()
 
 
 async def no_requests() -> None:
@@ -44,6 +46,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     """
     await asyncio.gather(
         _attempt("end reading sources", in_db(scheduler.stop)()),
+        _attempt("end making vectors", in_db(vectors.stop)()),
         _attempt("end the running answers", drain()),
     )
     await _attempt("end the last requests", end_requests())

@@ -17,8 +17,9 @@ from search.signals import IndexWarning, index_staged
 from search.staged_index import StagedIndex, search_in
 from search.text import analysis, sections
 from search.text.vocabulary import Vocabulary
+from search.vectors.texts import compute_digest
 
-FORMAT = 6  # raise it when sections are cut or stored differently: every page is then indexed again
+FORMAT = 7  # raise it when sections are cut or stored differently: every page is then indexed again
 ANALYSER_VERSION = f"{FORMAT}.{analysis.VERSION}"  # stored as `Index.analyser`
 PAGES_PER_STEP, SECTIONS_PER_STEP = 50, 1000  # of one transaction, so that other writers never wait for long
 
@@ -73,6 +74,7 @@ class IndexBuild:
                     trail=list(part.trail),
                     body=part.body,
                     text=part.text,
+                    digest=compute_digest(document.title, part.trail, part.text),
                 )
                 for document, (_, parts) in zip(documents, pages, strict=True)
                 for position, part in enumerate(parts)

@@ -19,6 +19,7 @@ from search.models import Source
 from search.sources import generators
 from search.sources.registry import read
 from search.stored_sources import queue, runs
+from search.vectors import embedding, registry
 
 OPTIONS = ("generator", "under", "version", "language")
 MAX_SKIPPED = 20  # that are listed; --json has them all
@@ -166,6 +167,13 @@ class Command(ServiceCommand):
             self.stderr.write(self.style.WARNING(f"  {line}"))
 
     def _print_next_steps(self, project: Project) -> None:
+        embedder = registry.get_embedder()
+        if embedder is None:
+            self.stdout.write("Search uses words only, since EMBEDDINGS chooses no model")
+        elif not embedding.is_complete(project, embedder):
+            self.stdout.write(
+                f"Vectors follow in the background while the service runs; at once: manage.py embed {project.domain}"
+            )
         self.stdout.write(f"Try it: manage.py search {project.domain} 'your question'")
         self.stdout.write("See it: open /playground on the service")
 

