@@ -24,7 +24,7 @@ def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelC
             models.append(Model(base_url, env.openai_fallback_model, key, owner_settings.temperature))
     if models and is_limit_reached(project):
         return ModelChain(reason="the project's daily token limit is reached")
-    return ModelChain(models, _bounds())
+    return ModelChain(models, _bounds(), env.openai_passage_tokens)
 
 
 def _bounds() -> Bounds:
