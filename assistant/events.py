@@ -11,7 +11,7 @@ text. `assistant.wire` encodes these events and adds nothing to them.
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-Rung = Literal["model", "second_model", "extractive", "nearest_pages"]
+Rung = Literal["model", "second_model", "extractive", "closest_passages", "nearest_pages"]
 FinishReason = Literal["stop", "length", "content-filter", "other"]
 
 

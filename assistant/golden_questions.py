@@ -88,7 +88,7 @@ def answer_without_model(project: Project, question: Question) -> Outcome:
             pass
         return outcome
 
-    async def retrieve(question: Question) -> Retrieved:
+    async def retrieve(question: Question, passage_tokens: int) -> Retrieved:
         # In the waiting thread, because it already has a database connection.
         return await sync_to_async(passage_search.find)(project, question)
 

@@ -15,7 +15,7 @@ def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelC
     models = list_models(owner_settings)
     if models and is_limit_reached(project):
         return ModelChain(reason="the project's daily token limit is reached")
-    return ModelChain(models, build_bounds())
+    return ModelChain(models, build_bounds(), settings.ENV.openai_passage_tokens)
 
 
 def list_models(owner_settings: AssistantSettings) -> list[Model]:

@@ -83,6 +83,12 @@ class Env(BaseSettings):
     openai_max_tokens: int = Field(
         default=2048, ge=1, description="Maximum number of tokens that a model may write for one answer."
     )
+    openai_passage_tokens: int = Field(
+        default=6_000,
+        ge=500,
+        description="Maximum size of the passages that a model gets with a question, in tokens. "
+        "Passages are best first, then the sections beside them.",
+    )
     openai_connect_seconds: Seconds = Field(default=5, description="Maximum time to connect to a model server.")
     openai_first_token_seconds: Seconds = Field(
         default=20, description="Maximum time until the first word of an answer."

@@ -28,7 +28,7 @@ from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit
 from search.models import Document
-from search.retrieval.answerability import MIN_CHANCE
+from search.retrieval.answerability import MIN_CLOSE_CHANCE
 
 _MODEL_RUNGS = ("model", "second_model")
 
@@ -122,6 +122,7 @@ class Preview:
         names = {
             **dict(zip(_MODEL_RUNGS, (f"The model {name}" for name in self.models), strict=False)),
             "extractive": "Quotes from the documentation",
+            "closest_passages": "Quotes that are perhaps beside the point",
             "nearest_pages": "A refusal, with the nearest pages",
         }
         return [{"name": names[step["rung"]], "reason": step.get("reason", "")} for step in self.outcome.steps]
@@ -140,9 +141,9 @@ async def _answer(project: Project, assistant: AssistantSettings, question: Ques
     retrieved = Retrieved([], 0.0, {})
     retrieve = passage_search.build_search(project)
 
-    async def retrieve_and_keep(question: Question) -> Retrieved:
+    async def retrieve_and_keep(question: Question, passage_tokens: int) -> Retrieved:
         nonlocal retrieved
-        retrieved = await retrieve(question)
+        retrieved = await retrieve(question, passage_tokens)
         return retrieved
 
     models = await in_db(model_chain.choose_models)(project, assistant)
@@ -153,15 +154,16 @@ async def _answer(project: Project, assistant: AssistantSettings, question: Ques
             if isinstance(event, Text) and first_text_seconds is None:
                 first_text_seconds = time.monotonic() - started_at
     total_seconds = time.monotonic() - started_at
+    found = [*retrieved.hits, *retrieved.neighbours]
     used_model = any(step["rung"] in _MODEL_RUNGS for step in outcome.steps)
     return Preview(
         question,
         outcome,
-        [PreviewPassage(number, hit, hit in outcome.hits) for number, hit in enumerate(retrieved.hits, 1)],
+        [PreviewPassage(number, hit, hit in outcome.hits) for number, hit in enumerate(found, 1)],
         retrieved.chance,
         [model.name for model in models.models],
-        prompts.build(question, outcome.hits, conversation.history) if used_model else (),
-        MIN_CHANCE if assistant.threshold is None else assistant.threshold,
+        prompts.build(question, outcome.hits, conversation.history, models.passage_tokens) if used_model else (),
+        MIN_CLOSE_CHANCE if assistant.threshold is None else assistant.threshold,
         first_text_seconds,
         total_seconds,
     )

@@ -23,7 +23,7 @@ from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
 from docsite.core.tenants.models import Project
-from search.retrieval.answerability import MIN_CHANCE
+from search.retrieval.answerability import MIN_CLOSE_CHANCE
 
 _STARTERS = [f"starter_{number}" for number in range(1, MAX_STARTERS + 1)]
 
@@ -63,8 +63,8 @@ class SettingsForm(forms.ModelForm):
         help_texts: ClassVar = {
             "temperature": "0 to 2. With a lower value, two answers to the same question differ less. Empty: the "
             "default of the model server.",
-            "threshold": "0 to 1. The assistant refuses if the chance that the pages answer the question is smaller. "
-            f"Empty: {MIN_CHANCE}, the calibrated value. Try questions below to see their chances.",
+            "threshold": "0 to 1. Without a model, the assistant refuses if the chance that the pages answer is smaller. "
+            f"Empty: {MIN_CLOSE_CHANCE}, the calibrated value. Try questions below to see their chances.",
         }
 
     def __init__(self, assistant: AssistantSettings, *, may_choose_model: bool, data: Any = None) -> None:

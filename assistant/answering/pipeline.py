@@ -17,10 +17,13 @@ from assistant.answering import (
     follow_ups,
     prompts,
     refusals,
+    small_talk,
     suggestions,
 )
 from assistant.answering.refusal_detector import RefusalDetector
+from assistant.answering.translations import Phrases, phrases_in
 from assistant.citations.citation_links import CitationChecker
+from assistant.citations.evidence import detect_language
 from assistant.events import (
     Event,
     Excerpt,
@@ -39,7 +42,7 @@ from assistant.question import AnswerSettings, Question, Turn
 from assistant.upstream import Delta, EndOfText, Item, Model, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 from search.hits import Hit
-from search.retrieval.answerability import MIN_CHANCE
+from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
 from search.text import analysis
 
 logger = logging.getLogger(__name__)
@@ -111,28 +114,36 @@ class Conversation(Protocol):
 class Retrieved:
     """The result of a search: passages, best first, the chance (0..1) that they answer, and the scope of the search.
 
-    `scope` has `version`, `indexedAt`, `pages`.
+    `scope` has `version`, `indexedAt`, `pages`. `neighbours` are the sections around the passages, for a model.
     """
 
     hits: list[Hit]
     chance: float
     scope: dict[str, object]
+    neighbours: Sequence[Hit] = ()
 
-    def passages(self, settings: AnswerSettings) -> list[Hit]:
-        """The passages to answer from; empty if the chance is too small."""
-        threshold = MIN_CHANCE if settings.threshold is None else settings.threshold
-        return [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE] if self.chance >= threshold else []
+    def quotable(self, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
+        """How the chance allows to answer without a model, and the passages to quote; none for a refusal."""
+        threshold = MIN_CLOSE_CHANCE if settings.threshold is None else settings.threshold
+        passages = [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE]
+        if not passages or self.chance < threshold:
+            return "nearest_pages", []
+        return "extractive" if self.chance >= MIN_CHANCE else "closest_passages", passages
 
 
-Retrieve = Callable[[Question], Awaitable[Retrieved]]
+Retrieve = Callable[[Question, int], Awaitable[Retrieved]]  # the number is how many tokens of passages a model takes
 
 
 @dataclass(frozen=True)
 class ModelChain:
-    """Models to ask, best first: each one after the one before it has failed. `reason` says why there are none."""
+    """Models to ask, best first: each one after the one before it has failed. `reason` says why there are none.
+
+    They get passages of `passage_tokens` tokens.
+    """
 
     models: Sequence[Model] = ()
     bounds: Bounds = field(default_factory=Bounds)
+    passage_tokens: int = prompts.PASSAGES_BUDGET
     reason: str = ""
 
 
@@ -152,17 +163,32 @@ async def answer(
     try:
         yield Start(conversation.message_id, conversation.thread_id)
 
+        if small_talk_reply := "" if question.context else small_talk.reply(question.text):
+            yield outcome.enter_rung("extractive", "")
+            yield outcome.add(Text(small_talk_reply))
+            outcome.state = "done"
+            await record.end()
+            yield Finish(0, 0, "stop")
+            return
+
         searched, query = _with_previous_questions(question, conversation.history)
         call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
         yield SearchCall(call_id, query)
-        retrieved = await retrieve(searched)
-        outcome.hits = passages = retrieved.passages(question.settings)
-        yield SearchResult(call_id, [_excerpt(hit) for hit in passages])
+        retrieved = await retrieve(searched, chain.passage_tokens if chain.models else 0)
+        unaided_rung, quotable = retrieved.quotable(question.settings)
+        found = retrieved.hits if chain.models else quotable
+        yield SearchResult(call_id, _excerpts(found))
 
+        # Whatever matches reaches a model, which refuses by its own judgement.
+        outcome.hits = passages = [*found, *retrieved.neighbours] if chain.models else found
         citations = CitationChecker(passages, query, prompts.find_addresses(question.settings))
         outcome.sources, outcome.checks = citations.sources, citations.checks
         reason = chain.reason
-        messages = prompts.build(question, passages, conversation.history) if passages and chain.models else []
+        messages = (
+            prompts.build(question, passages, conversation.history, chain.passage_tokens)
+            if passages and chain.models
+            else []
+        )
         for rung, model in zip(_MODEL_RUNGS, chain.models if passages else (), strict=False):
             yield outcome.enter_rung(rung, reason)
             reply = _ModelReply(prompts.estimate_request_tokens(messages), chain.bounds, citations, outcome)
@@ -183,24 +209,25 @@ async def answer(
             reason = outcome.reason
 
         from_model = bool(outcome.size) or outcome.refused
-        if not from_model:
-            yield outcome.enter_rung("extractive" if passages else "nearest_pages", reason)
         closing: Iterator[Source | Text] = iter(())
-        if from_model and not outcome.sources:
+        if not from_model:
+            yield outcome.enter_rung(unaided_rung, reason)
+            if quotable:
+                phrases, preface = _introduce_quotes(question.text, quotable, unaided_rung)
+                closing = extractive.answer(_quotation_topic(searched), citations, quotable, phrases, preface)
+            else:
+                closing = refusals.refuse(retrieved.hits, question.settings, conversation.thread_id)
+        elif not outcome.sources:
             closing = _explain_no_sources(outcome, retrieved.hits, question.settings, conversation.thread_id)
-        elif not from_model and passages:
-            closing = extractive.answer(_quotation_topic(searched), citations)
-        elif not from_model:
-            closing = refusals.refuse(retrieved.hits, question.settings, conversation.thread_id)
         for event in closing:
             yield outcome.add(event)
         if question.suggestions and outcome.sources:
-            for text in suggestions.build_block(passages, outcome.sources):
+            for text in suggestions.build_block(found, outcome.sources):
                 yield text  # only for the reader: the stored answer does not have it
 
         outcome.state = "done"
         await record.end()  # before the reader learns that it is complete
-        refused = not outcome.sources and (outcome.refused if from_model else not passages)
+        refused = not outcome.sources and (outcome.refused if from_model else not quotable)
         scope = retrieved.scope | ({"refused": True} if refused else {})
         yield Status(cast(Rung, outcome.rung), outcome.reason, scope)
         yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens, outcome.finish_reason)
@@ -335,8 +362,24 @@ def _explain_no_sources(
     yield from refusals.suggest_alternatives(hits, settings, thread_id)
 
 
-def _excerpt(hit: Hit) -> Excerpt:
-    return Excerpt(hit.path, hit.url, hit.title, hit.section, hit.excerpt, hit.score)
+def _introduce_quotes(text: str, quotable: Sequence[Hit], rung: Rung) -> tuple[Phrases, str]:
+    """The service's sentences in the reader's language, and what to say before quotes: why they may disappoint."""
+    pages_language = (quotable[0].language or "en")[:2].lower()
+    language = detect_language(text) or pages_language
+    phrases = phrases_in(language)
+    sentences = []
+    if language != pages_language and pages_language in phrases.languages:
+        sentences.append(phrases.other_language.format(language=phrases.languages[pages_language]))
+    if rung == "closest_passages":
+        sentences.append(phrases.closest)
+    return phrases, " ".join(sentences)
+
+
+def _excerpts(hits: Sequence[Hit]) -> list[Excerpt]:
+    """The best passage of each page."""
+    pages = {hit.path: hit for hit in reversed(hits)}
+    best = [hit for hit in hits if pages[hit.path] is hit]
+    return [Excerpt(hit.path, hit.url, hit.title, hit.section, hit.excerpt, hit.score) for hit in best]
 
 
 def _with_previous_questions(question: Question, history: Sequence[Turn]) -> tuple[Question, str]:

@@ -17,6 +17,7 @@ from search.hits import Hit
 HISTORY_BUDGET = 2_000  # tokens of earlier turns, newest first
 CONTEXT_BUDGET = 1_500  # tokens of selected text and code
 PASSAGE_BUDGET = 1_000  # tokens of one passage
+PASSAGES_BUDGET = 6_000  # tokens of all passages
 
 NO_ANSWER = "NO_ANSWER"  # the model begins a refusal with it; see `assistant.answering.refusal_detector`
 
@@ -59,12 +60,20 @@ def keep_newest(turns: Sequence[Turn], budget: int = HISTORY_BUDGET) -> list[Tur
     return kept[::-1]
 
 
-def build(question: Question, passages: Sequence[Hit], history: Sequence[Turn]) -> list[dict[str, str]]:
-    """Build the messages of one request.
+def build(
+    question: Question, passages: Sequence[Hit], history: Sequence[Turn], passage_tokens: int = PASSAGES_BUDGET
+) -> list[dict[str, str]]:
+    """Build the messages of one request, with the first passages that have `passage_tokens` tokens together.
 
     Stored turns become messages of their own. Turns that only the client sends are quoted: nobody can check them.
     """
-    quoted = [_quote_passage(number, hit) for number, hit in enumerate(passages, 1)]
+    quoted: list[str] = []
+    for number, hit in enumerate(passages, 1):
+        passage = _quote_passage(number, hit)
+        passage_tokens -= estimate_tokens(passage)
+        if passage_tokens < 0 and quoted:
+            break
+        quoted.append(passage)
     client_turns = keep_newest([_without_additions(turn) for turn in question.client_history])
     quoted += [f'<earlier from="{turn.role}">\n{_escape_tags(turn.text)}\n</earlier>' for turn in client_turns]
     if question.current_path:

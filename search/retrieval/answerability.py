@@ -21,7 +21,8 @@ from search.retrieval.ranking import WEIGHTS_FILE, probability
 from search.text import analysis
 from search.text.terms import Query
 
-MIN_CHANCE = 0.35  # below it, the documentation does not answer
+MIN_CHANCE = 0.35  # below it, the passages may be beside the point
+MIN_CLOSE_CHANCE = 0.1  # below it, the documentation does not answer
 PASSAGES = 3  # the best ones, whose text is compared with the question
 SHORT = 5  # words; a shorter question has few pairs of words
 NO_PASSAGE = -9.0  # log-odds where there is no second page
@@ -53,7 +54,7 @@ class ChanceModel:
     def load(cls) -> "ChanceModel":
         """Read the weights file."""
         stored = json.loads(WEIGHTS_FILE.read_text())["answerable"]
-        return cls(stored["intercept"], [stored["weights"][name] for name in FEATURES])
+        return cls(stored["intercept"], [stored["weights"].get(name, 0.0) for name in FEATURES])
 
 
 MODEL = ChanceModel.load()

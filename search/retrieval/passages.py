@@ -12,6 +12,7 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit, NextSection
 from search.models import Section
 from search.retrieval import answerability, links, parsing, selection
+from search.retrieval.neighbours import find_neighbours
 from search.retrieval.page_search import build_hits
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import SELECTED_SCORE, ScoredSection
@@ -35,11 +36,15 @@ _THIS_PAGE = re.compile(
 
 @dataclass(frozen=True)
 class Passages:
-    """Sections to answer from, best first, the chance (0..1) that they answer the question, and their index time."""
+    """Sections to answer from, best first, the chance (0..1) that they answer the question, and their index time.
+
+    `neighbours` are the sections around them on their pages.
+    """
 
     hits: list[Hit]
     chance: float
     indexed_at: datetime | None
+    neighbours: Sequence[Hit] = ()
 
 
 def find_passages(
@@ -51,13 +56,15 @@ def find_passages(
     context: Sequence[str] = (),
     current_path: str = "",
     previous_questions: str = "",
+    max_characters: int = 0,
 ) -> Passages:
-    """The best sections, at most two of a page, best first.
+    """The best sections of at most `limit` pages, at most two of a page, best first.
 
     `previous_questions` are those that the query follows up, if it does. Words of
     `context` (selected text, code) count less than the words of a long question.
-    The reader's page and its neighbours are preferred; a section of the page that
-    holds the selection comes first, or nearly so. Links in the bodies are absolute.
+    The reader's page and the pages beside it are preferred; a section of the page that
+    holds the selection comes first, or nearly so. Passages and
+    neighbours have at most `max_characters` of Markdown together; 0: no neighbours. Links in the bodies are absolute.
     """
     with snapshot():
         plan = plan_search(project, query, filters, context, current_path, previous_questions)
@@ -69,11 +76,23 @@ def find_passages(
             plan = replace(plan, only_current_page=is_only, selected=beginning)
         hits, sections = find_best(plan, max(limit, answerability.PASSAGES))
         chance = answerability.estimate_chance(plan.query, hits) if _is_about(plan, sections) else 0.0
-        hits, sections = hits[:limit], sections[:limit]
+        hits, sections = _keep_pages(hits, sections, limit)
+        around = find_neighbours(project, sections, max_characters - sum(len(hit.body) for hit in hits))
+        neighbours = _add_texts(build_hits(plan, around), around)
         hits = _put_named_first(plan, _add_following(project, hits, sections), context)
         if any(one.candidate.section_id in plan.selected for one in sections) or _is_answered_by_selection(plan, hits):
             chance = max(chance, SELECTED_SCORE)  # the question is about the documentation's own words
-        return Passages(links.make_absolute(project, hits), chance, plan.indexed_at)
+        absolute = links.make_absolute(project, [*hits, *neighbours])
+        return Passages(absolute[: len(hits)], chance, plan.indexed_at, absolute[len(hits) :])
+
+
+def _keep_pages(
+    hits: Sequence[Hit], sections: Sequence[ScoredSection], limit: int
+) -> tuple[list[Hit], list[ScoredSection]]:
+    """The passages of the first `limit` pages."""
+    first = list(dict.fromkeys(hit.path for hit in hits))[:limit]
+    kept = [number for number, hit in enumerate(hits) if hit.path in first]
+    return [hits[number] for number in kept], [sections[number] for number in kept]
 
 
 def find_best(plan: SearchPlan, limit: int) -> tuple[list[Hit], list[ScoredSection]]:

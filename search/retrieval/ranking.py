@@ -63,9 +63,10 @@ class Model:
         return probability(total)
 
     @classmethod
-    def load(cls, file: Path = WEIGHTS_FILE) -> "Model":
-        """Read the model from a weights file."""
+    def load(cls, file: Path = WEIGHTS_FILE, name: str = "") -> "Model":
+        """Read the model from a weights file: the one for search, or another by its name."""
         stored = json.loads(file.read_text())
+        stored = stored[name] if name else stored
         return cls(stored["intercept"], stored["weights"])
 
 
@@ -74,19 +75,20 @@ def probability(log_odds: float) -> float:
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, log_odds)))), 4)
 
 
-MODEL = Model.load()
+MODEL = Model.load()  # for readers who search: which page is meant
+PASSAGE_MODEL = Model.load(name="passages")  # for the assistant: which section answers a question in people's own words
 
 
 @contextmanager
-def use_model(model: Model | None) -> Iterator[None]:
-    """Within the block, search ranks with this model, to judge it; None keeps the shipped one."""
-    global MODEL
-    shipped = MODEL
-    MODEL = model or shipped
+def use_model(model: Model | None, passage_model: Model | None = None) -> Iterator[None]:
+    """Within the block, search ranks with these models, to judge them; None keeps the shipped one."""
+    global MODEL, PASSAGE_MODEL
+    shipped = MODEL, PASSAGE_MODEL
+    MODEL, PASSAGE_MODEL = model or MODEL, passage_model or PASSAGE_MODEL
     try:
         yield
     finally:
-        MODEL = shipped
+        MODEL, PASSAGE_MODEL = shipped
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,8 @@ class Candidate:
     """A section ready to be scored: its fields as sets, and the BM25F impact of each of its terms."""
 
     __slots__ = (
-        "about", "above", "boost", "document_id", "heading", "impact", "language", "names", "path", "position",
-        "section_id", "title", "trail", "version",
+        "about", "above", "boost", "document_id", "heading", "impact", "is_empty", "language", "names", "path",
+        "position", "section_id", "title", "trail", "version",
     )  # fmt: skip
 
     def __init__(self, entry: Entry) -> None:
@@ -119,6 +121,7 @@ class Candidate:
         self.title, self.heading, self.trail, self.about = (frozenset(terms) for terms in fields.values())
         self.above = f" {entry.title}  {entry.heading}  {entry.about} "
         body = entry.body.split()
+        self.is_empty = not body
         norm = 1 - LENGTH + LENGTH * len(body) / TYPICAL_LENGTH
         frequency = {term: count / norm for term, count in Counter(body).items()}
         for name, weight in FIELD_WEIGHT.items():

@@ -14,7 +14,6 @@ CANDIDATES = 100  # sections that are compared with each other
 MORE_CANDIDATES = (400, 1600)  # fetched only where the first ones are all of a few pages
 MAX_NAMESAKES = 20  # sections whose name is the query, beside the likeliest
 MAX_OTHERS = 3  # further sections of a page that are kept with its best
-MIN_SHARE_OF_BEST = 0.6  # of the best score, for a further section of a page to be a result of its own
 MIN_EXACT_NAME = 12  # letters of a heading that nobody types by chance
 SELECTED_SCORE = 0.8  # the minimum score of a section that holds what the reader selected
 
@@ -35,14 +34,11 @@ class ScoredSection:
 
 
 def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]:
-    """The best sections, best first, at most `per_page` of a page.
-
-    A further section of a page must come near the very best.
-    """
+    """The best sections, best first, of at most `limit` pages and at most `per_page` of a page."""
     scored = _keep_one_kind(plan, score_candidates(plan))
     best = _select(scored, limit, per_page)
     for number, count in enumerate(MORE_CANDIDATES, 1):
-        if len(best) == limit or len(scored) < CANDIDATES:
+        if len({section.candidate.document_id for section in best}) == limit or len(scored) < CANDIDATES:
             break
         pages = {section.candidate.document_id for section in scored}
         further = [candidate for candidate in _find(plan, count) if candidate.document_id not in pages]
@@ -82,7 +78,7 @@ def _find(plan: SearchPlan, count: int) -> list[Candidate]:
 
 def _score(plan: SearchPlan, candidates: Sequence[Candidate]) -> list[ScoredSection]:
     rows = ranking.compute_features(plan.query, candidates, plan.preferences)
-    score = ranking.MODEL.score
+    score = (ranking.PASSAGE_MODEL if plan.is_for_answer else ranking.MODEL).score
     scored = [ScoredSection(one, row, score(row, one.boost)) for one, row in zip(candidates, rows, strict=True)]
     if not plan.selected and not plan.is_for_answer:
         return scored
@@ -104,10 +100,12 @@ def _is_exact_match(plan: SearchPlan, candidate: Candidate) -> bool:
 def _keep_one_kind(plan: SearchPlan, scored: Sequence[ScoredSection]) -> list[ScoredSection]:
     """For an answer, only sections in the language and version of the best section, and those without any.
 
-    Where the question is about the reader's page, only sections of that page.
+    Where the question is about the reader's page, only sections of that page. A heading without text answers
+    nothing, so it stays only if no section has text.
     """
     if not plan.is_for_answer:
         return list(scored)
+    scored = [section for section in scored if not section.candidate.is_empty] or scored
     if plan.only_current_page:
         return [section for section in scored if section.candidate.path == plan.preferences.current_path]
     ordered = [section.candidate for section in sorted(scored, key=lambda section: -section.score)]
@@ -124,12 +122,13 @@ def _select(scored: Sequence[ScoredSection], limit: int, per_page: int) -> list[
     """The best sections, equal scores in the order of the site. If `per_page` is 1, each has others of its page."""
     pages: dict[int, list[ScoredSection]] = {}
     best: list[ScoredSection] = []
+    chosen: set[int] = set()  # the pages of the best
     for section in sorted(scored, key=_order):
-        page = pages.setdefault(section.candidate.document_id, [])
-        page.append(section)
-        is_good = len(page) == 1 or (len(page) <= per_page and section.score >= MIN_SHARE_OF_BEST * best[0].score)
-        if len(best) < limit and is_good:
+        page = section.candidate.document_id
+        pages.setdefault(page, []).append(section)
+        if (page in chosen or len(chosen) < limit) and len(pages[page]) <= per_page:
             best.append(section)
+            chosen.add(page)
     if per_page > 1:
         return best
     return [replace(section, others=pages[section.candidate.document_id][1 : 1 + MAX_OTHERS]) for section in best]

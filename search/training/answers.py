@@ -10,13 +10,15 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.retrieval import answerability, passages, ranking
 from search.retrieval.answerability import MIN_CHANCE, ChanceModel
-from search.retrieval.plan import plan_search
+from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.ranking import Model
-from search.training.data import Collection, Query
+from search.training.data import Collection, Query, RealQuestion
 from search.training.regression import fit_logistic
 
 # Queries of other sets to run on each set, by kind. The set answers none of them.
 MAX_QUERIES = {"question": 400, "sentence": 100, "keyword": 60}
+REAL = "real"  # questions in people's own words
+MAX_REAL = 60  # of other sets
 KEYWORDS = 0.1  # weight of another set's keyword, since this set may have these one or two words, too
 
 
@@ -38,27 +40,46 @@ def select_queries(data: Collection, name: str) -> list[Query]:
     return [*own, *(query for kind, limit in MAX_QUERIES.items() for query in _filter_kind(others, kind)[:limit])]
 
 
-def build_examples(data: Collection, rankings: Mapping[str, Model]) -> dict[str, list[AnswerExample]]:
-    """The examples of each set, under a ranking that was not trained on it. Each set is the project of its name."""
+def build_examples(data: Collection, models: Mapping[str, Model]) -> dict[str, list[AnswerExample]]:
+    """The examples of each set, with weights for passages not fitted to it. Each set is the project of its name."""
     examples = {}
-    for name, model in rankings.items():
+    for name, model in models.items():
         project = Project.objects.get(domain=name)
-        with ranking.use_model(model):
-            examples[name] = [
-                AnswerExample(name, query.kind, query.set == name, features)
+        with ranking.use_model(None, model):
+            asked = [
+                (query.kind, query.set == name, plan_search(project, query.text, Filters(**query.filter or {})))
                 for query in select_queries(data, name)
-                if (features := _compute_features(project, query))
+            ] + [
+                (REAL, question.set == name and bool(question.patterns), _plan_question(project, question))
+                for question in _select_real(data, name)
+            ]
+            examples[name] = [
+                AnswerExample(name, kind, own, features)
+                for kind, own, plan in asked
+                if (features := _compute_features(plan))
             ]
     return examples
+
+
+def _select_real(data: Collection, name: str) -> list[RealQuestion]:
+    """A set's own questions, and some of other sets that it does not answer."""
+    own = [question for question in data.questions if question.set == name]
+    others = [question for question in data.questions if question.set != name and not question.context]
+    random.Random(name).shuffle(others)
+    return own + others[:MAX_REAL]
+
+
+def _plan_question(project: Project, question: RealQuestion) -> SearchPlan:
+    current_path = question.current_path if question.set == project.domain else ""
+    return plan_search(project, question.text, context=question.context, current_path=current_path)
 
 
 def _filter_kind(queries: Sequence[Query], kind: str) -> list[Query]:
     return [query for query in queries if query.kind == kind]
 
 
-def _compute_features(project: Project, query: Query) -> list[float]:
+def _compute_features(plan: SearchPlan) -> list[float]:
     with snapshot():
-        plan = plan_search(project, query.text, Filters(**query.filter or {}))
         hits, _ = passages.find_best(plan, 5)
     return answerability.compute_features(plan.query, hits) if hits else []
 
@@ -93,5 +114,5 @@ def cross_validate(examples: Mapping[str, Sequence[AnswerExample]]) -> dict[str,
             for name, own in (("own refused", True), ("foreign refused", False))
             if (refused := refusals.get((kind, own)))
         }
-        for kind in MAX_QUERIES
+        for kind in (*MAX_QUERIES, REAL)
     }

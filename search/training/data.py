@@ -1,13 +1,18 @@
 """A test collection: judged queries and documentation sets, in the folder layout that its README describes."""
 
 import json
+import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from docsite.core.paths import normalize
+
+Item = TypeVar("Item")
+
+_MARKDOWN = re.compile(r"(?<=\])\([^()\s]*\)|[`*\\]")  # addresses of links, and signs
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,32 @@ class Query:
         return self.text, self.filter
 
 
+@dataclass(frozen=True)
+class RealQuestion:
+    """A question to the assistant in a reader's own words. A text that matches every one of `patterns` answers it.
+
+    Patterns are for lower-case text without Markdown signs. Without patterns, the set does not answer the question.
+    """
+
+    set: str
+    text: str
+    patterns: tuple[str, ...]
+    current_path: str = ""
+    context: tuple[str, ...] = ()
+
+    def is_answered_by(self, markdown: str) -> bool:
+        """Whether a text has the needed fact."""
+        text = " ".join(_MARKDOWN.sub("", markdown).lower().split())
+        return bool(self.patterns) and all(re.search(pattern, text) for pattern in self.patterns)
+
+
 @dataclass
 class Collection:
     """Folders with pages and a `manifest.jsonl`, by the name of the set, and the queries, identifiers included."""
 
     sets: dict[str, Path]
     queries: list[Query] = field(default_factory=list)
+    questions: list[RealQuestion] = field(default_factory=list)
 
     @property
     def judged(self) -> list[Query]:
@@ -53,6 +78,10 @@ class Collection:
     def queries_of(self, name: str) -> list[Query]:
         """The queries of one set."""
         return [query for query in self.queries if query.set == name]
+
+    def questions_of(self, name: str) -> list[RealQuestion]:
+        """The questions in people's own words to one set."""
+        return [question for question in self.questions if question.set == name]
 
 
 def unpack(source: Path, folder: Path) -> None:
@@ -69,18 +98,37 @@ def load(source: Path, folder: Path) -> Collection:
     """Load the collection, whose sets were unpacked below `folder`. Raises ValueError for a line that is no query."""
     sets = {manifest.parent.name: manifest.parent for manifest in sorted(folder.glob("*/manifest.jsonl"))}
     files = [source / "queries.jsonl", source / "identifiers.jsonl"]
-    queries = [query for file in files if file.exists() for query in _load_queries(file)]
-    return Collection(sets, [query for query in queries if query.set in sets])
+    queries = [query for file in files if file.exists() for query in _load_lines(file, _parse_query)]
+    real = source / "questions.jsonl"
+    questions = list(_load_lines(real, _parse_question)) if real.exists() else []
+    return Collection(
+        sets,
+        [query for query in queries if query.set in sets],
+        [question for question in questions if question and question.set in sets],
+    )
 
 
-def _load_queries(file: Path) -> Iterator[Query]:
+def _load_lines(file: Path, parse: Callable[[dict[str, Any]], Item]) -> Iterator[Item]:
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield _parse_query(json.loads(line))
+                    yield parse(json.loads(line))
                 except (ValueError, KeyError, TypeError, AttributeError) as wrong:
                     raise ValueError(f"{file.name} line {number} is no query ({wrong})") from None
+
+
+def _parse_question(item: dict[str, Any]) -> RealQuestion | None:
+    """A question that stands alone; None for one that follows up others."""
+    if item.get("history"):
+        return None
+    return RealQuestion(
+        item["corpus"],
+        item["question"],
+        tuple(item["must"]) if item["answerable"] else (),
+        normalize(item["currentPath"]) if item.get("currentPath") else "",
+        tuple(one["value"] for one in item.get("context") or ()),
+    )
 
 
 def _parse_query(item: dict[str, Any]) -> Query:

@@ -24,7 +24,7 @@ def fit(examples: Sequence[Example]) -> Model:
     """Fit a model to examples. The same examples give the same model."""
     model = Model(0.0, START)
     for _ in range(ROUNDS):
-        model = _fit_weights(*_choose_best_sections(examples, model))
+        model = fit_weights(*choose_best_sections(examples, model))
     return model
 
 
@@ -78,7 +78,8 @@ def _rank_pages(example: Example, model: Model) -> list[tuple[str, float]]:
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _choose_best_sections(examples: Sequence[Example], model: Model) -> tuple[list[Any], list[float], list[float]]:
+def choose_best_sections(examples: Sequence[Example], model: Model) -> tuple[list[Any], list[float], list[float]]:
+    """The features of the best section of each page under a model, whether the page is right, and the weights."""
     rows: list[Any] = []
     right: list[float] = []
     weights: list[float] = []
@@ -93,13 +94,15 @@ def _choose_best_sections(examples: Sequence[Example], model: Model) -> tuple[li
     return rows, right, weights
 
 
-def _fit_weights(rows: list[Any], right: list[float], weights: list[float]) -> Model:
+def fit_weights(
+    rows: list[Any], right: list[float], weights: list[float], fixed: Mapping[str, float] = FIXED
+) -> Model:
     """Fit a logistic regression. Features whose weights get the wrong sign are left out, one after the other."""
     import numpy as np
 
     features, y, w = np.array(rows), np.array(right), np.array(weights)
-    offset = features @ np.array([FIXED.get(name, 0.0) for name in NAMES])
-    fitted = [number for number, name in enumerate(NAMES) if name not in FIXED]
+    offset = features @ np.array([fixed.get(name, 0.0) for name in NAMES])
+    fitted = [number for number, name in enumerate(NAMES) if name not in fixed]
     while True:
         intercept, *found = fit_logistic(features[:, fitted], y, w, offset)
         wrong = [
@@ -112,7 +115,7 @@ def _fit_weights(rows: list[Any], right: list[float], weights: list[float]) -> M
             break
         fitted.remove(number)
     weight = {NAMES[number]: round(float(value), 3) for number, value in zip(fitted, found, strict=True)}
-    return Model(round(float(intercept), 3), {name: value for name, value in (weight | FIXED).items() if value})
+    return Model(round(float(intercept), 3), {name: value for name, value in (weight | dict(fixed)).items() if value})
 
 
 def fit_logistic(x: Array, y: Array, w: Array, offset: Array) -> list[float]:

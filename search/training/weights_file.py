@@ -29,6 +29,7 @@ _QUERIES = ("install acme with pip", "no cache", "acme_home", "instal sorce", "c
 
 def render(
     model: ranking.Model,
+    passage_model: ranking.Model,
     chance: ChanceModel,
     data: Collection,
     figures: Mapping[str, Mapping[str, float]],
@@ -44,12 +45,15 @@ def render(
         "data": {
             "sets": sorted(data.sets),
             "queries": len(data.queries),
+            "questions": len(data.questions),
             "sha256": {file.name: digest(file) for file in _files(source)},
         },
     }
-    weights = {name: model.weights[name] for name in ranking.FEATURES if name in model.weights}
     stored = {
-        **{"intercept": model.intercept, "weights": weights, "recipe": recipe, "cross_validated": figures},
+        **_render_model(model),
+        "recipe": recipe,
+        "cross_validated": figures,
+        "passages": _render_model(passage_model),
         "answerable": {
             "intercept": chance.intercept,
             "weights": dict(zip(answerability.FEATURES, chance.weights, strict=True)),
@@ -57,6 +61,11 @@ def render(
         },
     }
     return json.dumps(stored, indent=2, ensure_ascii=False) + "\n"
+
+
+def _render_model(model: ranking.Model) -> dict[str, Any]:
+    weights = {name: model.weights[name] for name in ranking.FEATURES if name in model.weights}
+    return {"intercept": model.intercept, "weights": weights}
 
 
 def digest(file: Path) -> str:

@@ -39,7 +39,7 @@ def test_no_evidence_counts_against_a_page():
 
 def test_the_recipe_names_the_data_and_the_quality():
     data, figures = SHIPPED["recipe"]["data"], SHIPPED["cross_validated"]
-    assert set(figures) == {*data["sets"], "all"}
+    assert set(figures) == {*data["sets"], "all", "passages"}
     assert len(data["sets"]) >= 2
     assert all(len(digest) == 64 for digest in data["sha256"].values())
     assert {f"{name}.tar.gz" for name in data["sets"]} <= set(data["sha256"])

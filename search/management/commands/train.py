@@ -18,7 +18,7 @@ from search.indexing.ingest import ingest
 from search.retrieval import answerability, ranking
 from search.retrieval.answerability import ChanceModel
 from search.sources.markdown.folder import read_manifest
-from search.training import answers, data, examples, regression, weights_file
+from search.training import answers, data, examples, passages, regression, weights_file
 
 
 @contextmanager
@@ -75,7 +75,7 @@ class Command(ServiceCommand):
 
     def train(self, judged: data.Collection, source: Path, output: Path) -> None:
         """Index the sets, fit with and without each of them, and write the file."""
-        own, foreign = {}, {}
+        own, foreign, real = {}, {}, {}
         organization = Organization.objects.create(name="Training")
         for name, folder in judged.sets.items():
             project = Project.objects.create(
@@ -84,6 +84,7 @@ class Command(ServiceCommand):
             summary = ingest(project, read_manifest(folder, folder / "manifest.jsonl"))
             own[name] = examples.build_own(project, judged.queries_of(name))
             foreign[name] = examples.build_foreign(project, judged, name)
+            real[name] = passages.build_examples(project, judged.questions_of(name))
             if not any(any(example.right) for example in own[name]):
                 raise CommandError(
                     f"No query of {name} finds a page that answers it. Do the paths of queries.jsonl agree?"
@@ -98,15 +99,23 @@ class Command(ServiceCommand):
         for name, row in figures.items():
             self.stdout.write(f"  {name:12}" + "  ".join(f"{measure} {value:.3f}" for measure, value in row.items()))
         model = regression.fit([example for name in own for example in (*own[name], *foreign[name])])
-        chance, refused = self.answers(judged, held_out)
-        output.write_text(weights_file.render(model, chance, judged, figures, refused, source))
+        passage_models = passages.fit_held_out(real, own, held_out)
+        facts = passages.measure(real, passage_models)
+        shares = "  ".join(f"{name} {share:.3f}" for name, share in facts.items())
+        self.stdout.write(f"Questions in people's own words: {shares}")
+        all_own = [example for name in own for example in own[name]]
+        passage_model = passages.fit([example for name in real for example in real[name]], all_own, model)
+        chance, refused = self.answers(judged, passage_models)
+        output.write_text(
+            weights_file.render(model, passage_model, chance, judged, figures | {"passages": facts}, refused, source)
+        )
         self.stdout.write(f"Written to {output}. Compare: make bench-search DATA={source}")
 
     def answers(
-        self, judged: data.Collection, held_out: dict[str, ranking.Model]
+        self, judged: data.Collection, passage_models: dict[str, ranking.Model]
     ) -> tuple[ChanceModel, dict[str, Any]]:
         """Fit the weights of answerability, with rankings that were not trained on the set."""
-        answer_examples = answers.build_examples(judged, held_out)
+        answer_examples = answers.build_examples(judged, passage_models)
         refused = answers.cross_validate(answer_examples)
         self.stdout.write(f"Refused below a chance of {answerability.MIN_CHANCE}, trained on the other sets:")
         for kind, shares in refused.items():

@@ -137,7 +137,7 @@ def test_the_owners_refusal_text_and_threshold_apply(http, service, project):
     assert statuses(stream)[0]["rung"] == "nearest_pages"
     told.threshold = 0.0
     told.save()
-    assert statuses(parts(ask(http, service, project, "Anything about acme?")))[0]["rung"] == "extractive"
+    assert statuses(parts(ask(http, service, project, "Anything about acme?")))[0]["rung"] == "closest_passages"
 
 
 @pytest.mark.parametrize(
@@ -224,18 +224,18 @@ def test_a_follow_up_is_about_itself_first(http, service, make_project):
     )
     ingest(tenant.project, pages(("/install", systems), ("/revoke", "# Revoke a key\n\nRevoke a key of zephyr.")))
     first = ask(http, service, tenant, "How do I install zephyr on Linux?")
-    assert text(parts(first)).startswith("**Install zephyr › On Linux**")
+    assert text(parts(first)).startswith("Install zephyr on Linux with apt.")
     thread = first.headers["x-thread-id"]
     windows = text(parts(ask(http, service, tenant, "and on Windows?", threadId=thread)))
-    assert windows.startswith("**Install zephyr › On Windows**")
-    for absent in ("thanks", "What is the weather in Paris?", "what about Kubernetes?"):
+    assert windows.startswith("Install zephyr on Windows with winget.")
+    for absent in ("What is the weather in Paris?", "what about Kubernetes?"):
         stream = parts(ask(http, service, tenant, absent, threadId=thread))
         assert text(stream).startswith("I couldn't find this"), absent
     mistyped = text(parts(ask(http, service, tenant, "and on Windoes?", threadId=thread)))
-    assert mistyped.startswith("**Install zephyr › On Windows**")
+    assert mistyped.startswith("Install zephyr on Windows with winget.")
     revoked = ask(http, service, tenant, "How do I revoke a key?")
     made = text(parts(ask(http, service, tenant, "How do I create one?", threadId=revoked.headers["x-thread-id"])))
-    assert made.startswith("**Install zephyr › Keys**")
+    assert made.startswith("Create a key for zephyr.")
 
 
 def test_short_words_that_are_only_spelled_alike_are_no_follow_up(http, service, make_project):
@@ -243,7 +243,7 @@ def test_short_words_that_are_only_spelled_alike_are_no_follow_up(http, service,
     make = "# Make a key\n\nTo make a key, read the base address of the service and make one. Do not break it."
     ingest(tenant.project, pages(("/keys", make), ("/revoke", "# Revoke a key\n\nRevoke a key of zephyr.")))
     made = ask(http, service, tenant, "How do I make a key?")
-    assert text(parts(made)).startswith("**Make a key**")
+    assert text(parts(made)).startswith("To make a key")
     baked = ask(http, service, tenant, "How do I bake bread?", threadId=made.headers["x-thread-id"])
     assert text(parts(baked)).startswith("I couldn't find this")
 
@@ -251,9 +251,10 @@ def test_short_words_that_are_only_spelled_alike_are_no_follow_up(http, service,
 def test_titles_are_escaped(http, service, make_project):
     tenant = make_project()
     title = "Web [hooks](https://evil.example) <img src=x> `tick *C:\\\\"
-    ingest(tenant.project, [Page("/hooks", "/hooks", "Webhooks are signed.", title=title)])
+    webhooks = Page("/hooks", "/hooks", "Webhooks are signed.", title=title)
+    ingest(tenant.project, [webhooks, *pages(("/a", "# Webhooks\n\nWebhooks are signed."), ("/b", "# Signed\n\nSign it."))])
     answer = text(parts(ask(http, service, tenant, "How are webhooks signed?")))
-    assert answer.startswith("**Web \\[hooks\\](https\\://evil.example) \\<img src=x\\> \\`tick \\*C:")
+    assert "Web \\[hooks\\](https\\://evil.example) \\<img src=x\\> \\`tick \\*C:" in answer
 
 
 # ---- Contexts
@@ -279,19 +280,18 @@ def options(make_project):
 def test_selected_code_decides_what_is_searched(http, service, options, question):
     context = [{"type": "code", "value": "acme.run({ paintBucket: 'red' })"}]
     stream = parts(ask(http, service, options, question, context=context))
-    assert text(stream).startswith("**Options › Colour**")
-    assert "chooses the colour of parcels" in text(stream)
+    assert text(stream).startswith("`paintBucket` chooses the colour")
 
 
 @pytest.mark.parametrize("where", [{"path": "/options"}, {}])
 def test_a_selection_is_explained_from_its_own_page(http, service, options, where):
     context = [{"type": "textSelection", "value": "glued to each\nparcel before it leaves", **where}]
     stream = parts(ask(http, service, options, "explain this", context=context, currentPath="/options"))
-    assert text(stream).startswith("**Options › Labels**")
+    assert text(stream).startswith("A label is glued")
 
 
 def test_this_page_means_the_current_page_of_the_reader(http, service, options):
-    for path, begins in (("/options", "**Options**"), ("/rainbow", "**Colours of the rainbow**")):
+    for path, begins in (("/options", "Acme has options."), ("/rainbow", "What an option does")):
         assert text(parts(ask(http, service, options, "Summarize this page", currentPath=path))).startswith(begins)
 
 

@@ -13,7 +13,7 @@ from django.test import Client
 from assistant.conversations import transcript
 from assistant.models import AssistantSettings, Message, Thread, TokenUse
 from search.indexing.ingest import ingest
-from search.retrieval.answerability import MIN_CHANCE
+from search.retrieval.answerability import MIN_CLOSE_CHANCE
 from search.sources.markdown.folder import read_folder
 from tests.assistant.wire.test_message_v1 import ask
 from tests.conftest import NO_TLS, PAGES, PATIENCE, fake, logged_in
@@ -90,7 +90,7 @@ def test_settings_are_saved_and_shown(owner, project):
     shown = owner.get(page(project)).content.decode()
     for words in ("Be kind.", "What does it cost?", "No idea, sorry.", "help@acme.example", "0.3", "0.5"):
         assert words in shown
-    assert str(MIN_CHANCE) in shown, "the threshold that is in force without one's own"
+    assert str(MIN_CLOSE_CHANCE) in shown, "the threshold that is in force without one's own"
 
 
 def test_changes_are_logged_by_their_fields(owner, project):

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from assistant.answering import pipeline, prompts
-from assistant.answering.extractive import select_blocks
+from assistant.answering import pipeline, prompts, small_talk
 from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
+from assistant.answering.quotes import choose_quote
 from assistant.answering.refusals import refuse
 from assistant.events import Failure, Finish, Start
 from assistant.question import AnswerSettings, Context, Question, Turn
 from search.hits import Hit
+from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
 
 
 def hit(path="/a", score=0.9, body="Some words.", anchor="part", title="A") -> Hit:
@@ -47,8 +48,75 @@ def test_a_refusal_is_in_the_language_of_the_nearest_page(language, unknown, nea
 def test_a_quote_starts_where_the_question_is_answered_and_keeps_code_whole():
     code = "```sh\npip install acme\n\nacme --check\n```"
     body = "\n\n".join(["Nothing here. " * 60, "To install, run this:", code, "Unrelated end."])
-    quoted = select_blocks("how to install acme", hit(body=body), 60)
-    assert quoted[:2] == ["To install, run this:", code]
+    quote = choose_quote("how to install acme", hit(body=body), 60, 10)
+    assert quote.blocks[:2] == ["To install, run this:", code]
+    assert quote.is_cut
+
+
+def test_a_quote_of_a_short_passage_is_all_of_it():
+    quote = choose_quote("install", hit(body="Install acme first.\n\nThen run it."), 60, 10)
+    assert (quote.blocks, quote.sentence, quote.is_cut) == (
+        ["Install acme first.", "Then run it."],
+        "Install acme first.",
+        False,
+    )
+
+
+def test_a_long_paragraph_is_cut_between_sentences_and_long_code_is_left_out():
+    paragraph = "Acme installs itself. " + "It does more of this and that. " * 30
+    body = "\n\n".join([paragraph.strip(), "```sh\n" + "echo\n" * 40 + "```"])
+    quote = choose_quote("how does acme install itself", hit(body=body), 30, 10)
+    assert quote.is_cut
+    assert len(quote.blocks) == 1
+    assert quote.blocks[0].startswith("Acme installs itself. It does")
+    assert quote.blocks[0].endswith("this and that.")
+    assert len(quote.blocks[0].split()) <= 30
+
+
+def test_the_prompt_has_the_first_passages_that_fit():
+    passages = [hit(f"/{number}", body="word " * 300) for number in range(10)]
+    content = prompts.build(Question("q"), passages, [], passage_tokens=1_500)[1]["content"]
+    assert [number in content for number in ('"1"', '"3"', '"4"')] == [True, True, False]
+    assert '<passage number="1"' in prompts.build(Question("q"), passages, [], passage_tokens=10)[1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("hi there!", ("greeting", "en")),
+        ("Guten Morgen", ("greeting", "de")),
+        ("hola, ¿qué tal?", ("greeting", "es")),
+        ("こんにちは", ("greeting", "ja")),
+        ("ok great, thank you so much", ("thanks", "en")),
+        ("merci beaucoup !", ("thanks", "fr")),
+        ("who are you?", ("about", "en")),
+        ("Are you ChatGPT?", ("about", "en")),
+        ("hi, how do I install acme?", None),
+        ("thanks, and how do I undo it?", None),
+        ("hello world", None),
+        ("tag", None),
+        ("good", None),
+        ("", None),
+    ],
+)
+def test_small_talk_is_recognised_unless_it_asks_something(text, kind):
+    assert small_talk.recognise(text) == kind
+
+
+@pytest.mark.parametrize(
+    ("chance", "threshold", "rung", "quoted"),
+    [
+        (0.9, None, "extractive", 3),
+        (MIN_CHANCE, None, "extractive", 3),
+        (MIN_CHANCE - 0.01, None, "closest_passages", 3),
+        (MIN_CLOSE_CHANCE - 0.01, None, "nearest_pages", 0),
+        (0.9, 0.95, "nearest_pages", 0),
+        (0.01, 0.0, "closest_passages", 3),
+    ],
+)
+def test_the_chance_decides_how_quotes_are_offered(chance, threshold, rung, quoted):
+    offered = Retrieved(PASSAGES, chance, {}).quotable(AnswerSettings(threshold=threshold))
+    assert (offered[0], len(offered[1])) == (rung, quoted)
 
 
 def test_history_keeps_the_newest_turns_within_the_budget():
@@ -124,11 +192,11 @@ class Notebook:
         self.saved.append((outcome.state, outcome.text))
 
 
-async def found(question: Question) -> Retrieved:
+async def found(question: Question, passage_tokens: int) -> Retrieved:
     return Retrieved(PASSAGES, 0.9, {"pages": 2})
 
 
-async def broken(question: Question) -> Retrieved:
+async def broken(question: Question, passage_tokens: int) -> Retrieved:
     raise RuntimeError("index away")
 
 
@@ -185,7 +253,7 @@ async def test_a_reader_who_leaves_while_the_whole_answer_is_stored_does_not_und
 async def test_cancelling_stores_the_text_so_far():
     notebook = Notebook()
 
-    async def slow(question: Question) -> Retrieved:
+    async def slow(question: Question, passage_tokens: int) -> Retrieved:
         await asyncio.sleep(30)
         return Retrieved([], 0.0, {})
 

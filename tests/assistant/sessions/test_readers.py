@@ -231,7 +231,7 @@ async def test_leaving_while_a_whole_answer_is_being_stored_does_not_lose_it():
             await asyncio.sleep(0.05)
             saved.append(outcome.state)
 
-    async def retrieve(question: Question) -> Retrieved:
+    async def retrieve(question: Question, passage_tokens: int) -> Retrieved:
         return Retrieved([], 0.9, {})
 
     async def read() -> None:

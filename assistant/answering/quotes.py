@@ -1,0 +1,152 @@
+"""Chooses what to quote of a passage: the block that answers best, or the beginning, within a number of words."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from search.hits import Hit
+from search.text import analysis
+from search.text.markdown.plain_text import plain
+from search.text.markdown.reader import blocks, is_code
+
+MIN_LEAD = 0.6  # of the best block's score: then the passage is quoted from its beginning
+MIN_SENTENCE_WORDS = 3
+MAX_ROWS = 8  # a longer table or list is shortened to its best rows
+BEST_ROWS = 5
+
+TermWeights = Mapping[str, float]
+
+_SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s+")
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[\"'(`*\[]*[A-ZÀ-ÞА-Я])|(?<=[。！？])")
+_BLOCK_TITLE = re.compile(r"\*\*[^*\n]+\*\*")  # of a tab, accordion or admonition, before its blocks
+_FENCE_INFO = re.compile(r"\A(\s*(?:```+|~~~+))[ \t]*([\w+#.-]*)[^\n`]*")
+_LINES_MATTER = re.compile(r"(?m)^\s*(?:[-*+>|]|\d+[.)])\s")  # a list, table or quotation
+_LIST_POINT = re.compile(r"(?m)^[-*+] ")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Blocks of Markdown from one passage, the sentence in them that answers best, and whether the passage has more."""
+
+    blocks: Sequence[str]
+    sentence: str
+    is_cut: bool
+
+
+def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Quote:
+    """Choose what to quote of a passage: about `max_words` words, and one block of code if it is short enough."""
+    section = [block for block in blocks(hit.body.split("\n")) if block.strip()]
+    if not section:
+        return Quote([hit.excerpt], hit.excerpt, is_cut=False)
+    weights = _weigh_terms(query, hit, section)
+    scores = [_score(weights, block, hit) for block in section]
+    best = max(range(len(section)), key=lambda i: (scores[i], -i))
+    start = _find_start(section, scores, best, max_words)
+    chosen: list[str] = []
+    left, has_code, is_cut = max_words, False, start > 0
+    for number in range(start, len(section)):
+        block = section[number]
+        if is_code(block):
+            if has_code or block.count("\n") - 1 > (2 * max_code_lines if number == best else max_code_lines):
+                is_cut = True
+            else:
+                has_code = True
+                chosen.append(_FENCE_INFO.sub(_clean_fence_info, block, count=1))
+            continue
+        if left <= 0 or (chosen and number > best and _BLOCK_TITLE.fullmatch(block.strip())):
+            is_cut = True
+            break
+        shortened = _cut_to_sentences(_shorten(block, weights, hit), left, weights, hit)
+        is_cut = is_cut or shortened != block
+        chosen.append(shortened)
+        left -= len(shortened.split())
+    if not chosen:  # the passage has nothing but long code
+        return Quote([hit.excerpt], hit.excerpt, is_cut=True)
+    while len(chosen) > 1 and (chosen[-1].rstrip().endswith(":") or _BLOCK_TITLE.fullmatch(chosen[-1].strip())):
+        chosen.pop()  # it leads to what is not quoted
+    return Quote(chosen, _find_best_sentence(query, hit, chosen), is_cut)
+
+
+def is_paragraph(block: str) -> bool:
+    """Whether a block is running text, whose lines may be joined: no code, list, table or quotation."""
+    return not is_code(block) and not _LINES_MATTER.search(block)
+
+
+def _find_start(section: Sequence[str], scores: Sequence[float], best: int, max_words: int) -> int:
+    """Find the block to begin with: the first one if it says enough or all fit, else the introduction of the best."""
+    first = max((i for i in range(best + 1) if _BLOCK_TITLE.fullmatch(section[i].strip())), default=0)
+    start = best
+    while start > first and (is_code(section[start]) or section[start - 1].rstrip().endswith(":")):
+        start -= 1
+    before = section[first:start]
+    fits = sum(len(block.split()) for block in before if not is_code(block)) + len(section[start].split()) <= max_words
+    leads = first == 0 and not is_code(section[0]) and scores[0] >= MIN_LEAD * scores[best]
+    return first if leads or (fits and not any(map(is_code, before))) else start
+
+
+def _cut_to_sentences(block: str, max_words: int, weights: TermWeights, hit: Hit) -> str:
+    """The first sentences of a paragraph that is too long, or from its best one on if that comes later."""
+    if len(block.split()) <= max_words * 1.2 or not is_paragraph(block):
+        return block
+    sentences = _SENTENCE.split(block)
+    best = max(range(len(sentences)), key=lambda i: (_score(weights, sentences[i], hit), -i))
+    for start in (0, best):
+        chosen: list[str] = []
+        for sentence in sentences[start:]:
+            if chosen and sum(len(one.split()) for one in chosen) + len(sentence.split()) > max_words:
+                break
+            chosen.append(sentence)
+        if start + len(chosen) > best:
+            break
+    return " ".join(chosen)
+
+
+def _clean_fence_info(info: re.Match[str]) -> str:
+    """Keep only the language of a fence. Only the service may write a block of `suggestions`."""
+    return info[1] + ("text" if info[2].lower() == "suggestions" else info[2])
+
+
+def _shorten(block: str, weights: TermWeights, hit: Hit) -> str:
+    """Shorten a long table or list to its best rows or points, in their order."""
+    lines = block.split("\n")
+    if len(lines) > MAX_ROWS and lines[1].lstrip().startswith(("|", ":", "-")) and "|" in lines[0]:
+        return "\n".join([*lines[:2], *_select_best(lines[2:], weights, hit)])
+    points = [point for point in _LIST_POINT.split(block) if point]
+    if len(points) > MAX_ROWS and block[:2] in ("- ", "* ", "+ "):
+        return "\n".join(f"- {point.rstrip()}" for point in _select_best(points, weights, hit))
+    return block
+
+
+def _select_best(pieces: Sequence[str], weights: TermWeights, hit: Hit) -> list[str]:
+    scores = [_score(weights, piece, hit) for piece in pieces]
+    chosen = sorted(range(len(pieces)), key=lambda i: -scores[i])[:BEST_ROWS]
+    return [pieces[i] for i in sorted(chosen)]
+
+
+def _find_best_sentence(query: str, hit: Hit, quote_blocks: Sequence[str]) -> str:
+    """Find the sentence of a quote that is most like the query, as plain text. Code and fragments count half."""
+    sentences = [
+        (sentence.strip(), 0.5 if is_code(block) or len(sentence.split()) < MIN_SENTENCE_WORDS else 1.0)
+        for block in quote_blocks
+        for sentence in _SENTENCE_END.split(plain(block))
+        if sentence.strip()
+    ]
+    weights = _weigh_terms(query, hit, [sentence for sentence, _ in sentences])
+    best, _ = max(sentences, key=lambda item: _score(weights, item[0], hit) * item[1], default=("", 0.5))
+    return best
+
+
+def _weigh_terms(query: str, hit: Hit, pieces: Sequence[str]) -> TermWeights:
+    """Weigh the terms of the query that occur in the pieces: log(1 + pieces / pieces with the term)."""
+    language = hit.language or "en"
+    terms = frozenset(analysis.terms(" ".join(analysis.content_words(query)), language))
+    counts = Counter(term for piece in pieces for term in terms.intersection(analysis.terms(piece, language)))
+    return {term: math.log1p(len(pieces) / count) for term, count in counts.items()}
+
+
+def _score(weights: TermWeights, text: str, hit: Hit) -> float:
+    """Add up the weights of the terms of a text. A shorter text with the same terms scores higher."""
+    terms = analysis.terms(text, hit.language or "en")
+    return sum(weights[term] for term in sorted(weights.keys() & set(terms))) + 0.01 / (2 + len(terms))
