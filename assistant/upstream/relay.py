@@ -75,10 +75,10 @@ async def stream(
                             raise UpstreamError("the answer grew too long", is_server_fault=False)
                     yield item
                     if isinstance(item, Delta):  # other items are no sign of progress
-                        clock.due = min(time.monotonic() + bounds.between_tokens, deadline)
+                        clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
                     elif isinstance(item, EndOfText):
                         complete = True
-                        clock.due = min(time.monotonic() + USAGE_SECONDS, deadline)
+                        clock.set_due(min(time.monotonic() + USAGE_SECONDS, deadline))
             breaker.record_success()
             return
         except UpstreamError as failure:
@@ -107,10 +107,18 @@ class _Clock:
     """Time limits for many waits in a row, as `asyncio.timeout` has for one, with a single timer."""
 
     def __init__(self, due: float) -> None:
-        self.due = due  # on the clock of `time.monotonic`
+        self._due = due  # on the clock of `time.monotonic`
         self._waiting: asyncio.Task[Any] | None = None
         self._expired = False
-        self._timer = asyncio.get_running_loop().call_later(due - time.monotonic(), self._ring)
+        self._start_timer()
+
+    def set_due(self, due: float) -> None:
+        """Change the time at which waiting ends. The timer starts anew only if it would ring too late."""
+        sooner = due < self._due
+        self._due = due
+        if sooner:
+            self._timer.cancel()
+            self._start_timer()
 
     async def wait_for(self, items: AsyncGenerator[Item, None]) -> Item | None:
         """The next item, None after the last one. Raises `UpstreamError` when it does not come in time."""
@@ -130,8 +138,11 @@ class _Clock:
         """Cancel the timer."""
         self._timer.cancel()
 
+    def _start_timer(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._due - time.monotonic(), self._ring)
+
     def _ring(self) -> None:
-        left = self.due - time.monotonic()
+        left = self._due - time.monotonic()
         if left > 0 or self._waiting is None:  # the time was extended, or the reader is slow
             self._timer = asyncio.get_running_loop().call_later(left if left > 0 else 1.0, self._ring)
         else:
