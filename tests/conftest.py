@@ -130,12 +130,12 @@ class Start:
             self._shared[key] = self.fresh(**environment)
         return self._shared[key]
 
-    def fresh(self, **environment: str) -> Service:
-        """A service for one test, which may end it and read its log."""
+    def fresh(self, run: Callable[..., None] = manage, **environment: str) -> Service:
+        """A service for one test, which may end it and read its log. `run` runs a command of `manage.py` in it."""
         port = free_port()
         log = self._factory.mktemp("serve") / "log"
         inherited = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
-        process = Process(manage, ("serve", "--port", str(port)), {**inherited, **environment}, log, log)
+        process = Process(run, ("serve", "--port", str(port)), {**inherited, **environment}, log, log)
         service = Service(f"http://127.0.0.1:{port}", process, log)
         self._all.append(service)
         wait_for(

@@ -80,7 +80,7 @@ SCRIPTS: dict[str, list[Any]] = {
     # Slow ones. `silent` sends the headers only; `processing` keeps a connection busy without a token.
     "slow": [ROLE, *_words("".join(TEXT), 0.05), STOP, USAGE, DONE],
     "slower": [ROLE, *_words("".join(TEXT), 0.25), STOP, USAGE, DONE],
-    "slow_first": [ROLE, 1.2, *TEXT, STOP, USAGE, DONE],
+    "slow_first": [ROLE, 2.0, *TEXT, STOP, USAGE, DONE],
     "silent": [FOREVER],
     "processing": [b": PROCESSING\n\n", ROLE, 0.05, AGAIN],
     "stall": [ROLE, *TEXT[:5], FOREVER],
@@ -120,6 +120,7 @@ PLAIN_ERROR = json.dumps({"error": {"message": SECRET, "code": None}})
 REFUSALS: dict[str, tuple[int, str, dict[str, str]]] = {
     "refuse": (500, PLAIN_ERROR, JSON),
     "wait1": (429, PLAIN_ERROR, {**JSON, "Retry-After": "1"}),
+    "wait3": (429, PLAIN_ERROR, {**JSON, "Retry-After": "3"}),
     "wait60": (429, PLAIN_ERROR, {**JSON, "Retry-After": "60"}),
     # llama.cpp while it loads.
     "loading": (503, '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}', JSON),
