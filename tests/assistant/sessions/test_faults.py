@@ -58,7 +58,9 @@ def impatient(start: Any, upstream: Any) -> Any:
 def two(start: Any, upstream: Any) -> Any:
     """Two models on one server, each with its key. Each must write soon."""
     second = {"OPENAI_FALLBACK_MODEL": "fake-2", "OPENAI_FALLBACK_API_KEY": "sk-second"}
-    return start(**first_model(upstream), **second, **NO_BREAKER, OPENAI_FIRST_TOKEN_SECONDS="1", OPENAI_MAX_TOKENS="77")
+    return start(
+        **first_model(upstream), **second, **NO_BREAKER, OPENAI_FIRST_TOKEN_SECONDS="1", OPENAI_MAX_TOKENS="77"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -329,7 +331,9 @@ def test_a_server_that_accepts_nobody_gives_way_to_another_which_does_not_get_it
             "OPENAI_FALLBACK_BASE_URL": f"{upstream.url.replace('127.0.0.1', 'localhost')}/v1",
             "OPENAI_FALLBACK_MODEL": "fake-2",
         }
-        service = start(**{**first_model(upstream), "OPENAI_BASE_URL": f"http://{host}/v1"}, **second, OPENAI_CONNECT_SECONDS="1")
+        service = start(
+            **{**first_model(upstream), "OPENAI_BASE_URL": f"http://{host}/v1"}, **second, OPENAI_CONNECT_SECONDS="1"
+        )
         reply = ask(http, service, project, "happy")
     assert reply.rungs == [("model", ""), ("second_model", "the model server did not accept the connection in time")]
     assert answers_in_full(reply, "second_model")
