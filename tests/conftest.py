@@ -197,6 +197,10 @@ class Upstream:
         """The requests whose question holds the marker, oldest first."""
         return httpx.get(f"{self.url}/log", params={"of": marker}, trust_env=False, verify=NO_TLS).json()
 
+    def release(self, marker: str) -> None:
+        """Let answers in the mode `held` go on whose question holds the marker."""
+        httpx.get(f"{self.url}/release", params={"of": marker}, trust_env=False, verify=NO_TLS).raise_for_status()
+
     def last(self, marker: str) -> dict[str, Any]:
         """The latest of them."""
         return self.asked(marker)[-1]

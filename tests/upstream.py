@@ -14,6 +14,7 @@ would that is taken in by what pages and readers write.
 It keeps what it saw: `GET /log` answers with one entry for each request, oldest
 first; `GET /log?of=WORD` with those whose user's message holds the word. Times
 are those of `time.monotonic()`, which all processes of a host share.
+`GET /release?of=WORD` lets a request with that word go on in the mode `held`.
 
 Refused connections and unknown hosts need no server: give the service an
 address where nobody listens.
@@ -35,12 +36,14 @@ from urllib.parse import unquote_plus
 
 SECRET = "secret details of http://10.0.0.7/v1, key sk-hidden"  # no reader may ever see this
 LOG: list[dict[str, Any]] = []
+RELEASED: set[str] = set()
 
 # ---- Streams. A text is a piece of the answer, a dict an event, bytes go out as they are, a number is a pause in
 # seconds. A script that ends closes the connection.
 
 CUT = object()  # the connection is reset here
 AGAIN = object()  # the script begins anew
+HELD = object()  # nothing more is sent until the test releases the request
 FOREVER = 60.0
 
 
@@ -84,6 +87,7 @@ SCRIPTS: dict[str, list[Any]] = {
     "silent": [FOREVER],
     "processing": [b": PROCESSING\n\n", ROLE, 0.05, AGAIN],
     "stall": [ROLE, *TEXT[:5], FOREVER],
+    "held": [ROLE, *TEXT[:5], HELD, *TEXT[5:], STOP, USAGE, DONE],
     "endless": ["on ", 0.02, AGAIN],
     "huge": ["acme " * 800, 0.001, AGAIN],
     # Broken ones.
@@ -194,6 +198,10 @@ class Call:
                 return
             if step is AGAIN:
                 position = 0
+            elif step is HELD:
+                while not any(word in self.request["messages"][-1]["content"] for word in RELEASED):
+                    if await self._pause(0.02):
+                        return
             elif isinstance(step, float):
                 if await self._pause(step):
                     return
@@ -246,6 +254,9 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         if path.startswith("/log"):
             word = unquote_plus(path.partition("?of=")[2])
             await send(writer, 200, json.dumps([entry for entry in LOG if word in entry["messages"][-1]["content"]]))
+        elif path.startswith("/release"):
+            RELEASED.add(unquote_plus(path.partition("?of=")[2]))
+            await send(writer, 200, "{}")
         elif path.endswith("/chat/completions"):
             await Call(reader, writer, head, json.loads(body)).answer()
         else:
