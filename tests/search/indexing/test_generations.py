@@ -4,8 +4,6 @@ import io
 import itertools
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -25,7 +23,7 @@ from search.signals import IndexWarning, index_staged
 from search.sources import Page
 from search.text.vocabulary import Vocabulary
 from tests import scenarios
-from tests.conftest import PATIENCE, ROOT, wait_for
+from tests.conftest import PATIENCE, wait_for
 
 MANY = 230  # pages of ten sections: more than SQLite's engine changes in place
 
@@ -270,10 +268,8 @@ def test_a_killed_ingest_leaves_the_old_index_and_the_next_one_cleans_up(make_pr
     for number in range(MANY):
         (tmp_path / f"p{number}.md").write_text(page(number, "omega").markdown)
     (tmp_path / "f0.md").unlink()
-    command = [sys.executable, "manage.py", "ingest", tenant.domain, str(tmp_path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        for line in process.stdout:
+    with scenarios.running("ingest", tenant.domain, tmp_path) as (process, printed):
+        for line in printed:
             if when in line:
                 process.send_signal(signal.SIGKILL)
                 break
