@@ -4,8 +4,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,23 +13,23 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import OPEN_ROOTS, follow
-from tests.conftest import PATIENCE, ROOT, free_port, wait_for
+from tests.conftest import ASYNC_UNSAFE, PATIENCE, free_port, wait_for
+from tests.processes import Process, manage
 
 pytestmark = pytest.mark.browser
 
 READER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 
 
-def run_demo(folder: Path, port: int) -> subprocess.Popen[str]:
+def run_demo(folder: Path, port: int) -> Process:
     """Start the demo and wait until it is ready."""
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", "demo", "--port", str(port)],
-            cwd=ROOT, env={**os.environ, "DATA_DIR": str(folder)}, stdout=log, stderr=log, text=True,
-        )  # fmt: skip
+    log = folder / "log"
+    log.write_text("")
+    environment = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
+    process = Process(manage, ("demo", "--port", str(port)), {**environment, "DATA_DIR": str(folder)}, log, log)
     ready = f"Ready: http://127.0.0.1:{port}/"
-    wait_for(lambda: ready in (folder / "log").read_text() or process.poll() is not None, "the demo")
-    assert process.poll() is None, (folder / "log").read_text()
+    wait_for(lambda: ready in log.read_text() or process.poll() is not None, "the demo")
+    assert process.poll() is None, log.read_text()
     return process
 
 
