@@ -25,8 +25,7 @@ demo: $(VENV)/.installed widget  ## set up and serve the demo site
 test: $(VENV)/.installed  ## everything; installs what the tests need
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check widget node-tests
 	@sh tests/install.sh
-	$(PY) -m pytest tests/services tests -m "not alone" $(PARALLEL)
-	$(PY) -m pytest -m alone
+	$(PY) -m pytest tests/services tests $(PARALLEL)
 
 node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that other tests speak through
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund

@@ -130,12 +130,12 @@ class Start:
             self._shared[key] = self.fresh(**environment)
         return self._shared[key]
 
-    def fresh(self, **environment: str) -> Service:
-        """A service for one test, which may end it and read its log."""
+    def fresh(self, run: Callable[..., None] = manage, **environment: str) -> Service:
+        """A service for one test, which may end it and read its log. `run` runs a command of `manage.py` in it."""
         port = free_port()
         log = self._factory.mktemp("serve") / "log"
         inherited = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
-        process = Process(manage, ("serve", "--port", str(port)), {**inherited, **environment}, log, log)
+        process = Process(run, ("serve", "--port", str(port)), {**inherited, **environment}, log, log)
         service = Service(f"http://127.0.0.1:{port}", process, log)
         self._all.append(service)
         wait_for(
@@ -196,6 +196,10 @@ class Upstream:
     def asked(self, marker: str) -> list[dict[str, Any]]:
         """The requests whose question holds the marker, oldest first."""
         return httpx.get(f"{self.url}/log", params={"of": marker}, trust_env=False, verify=NO_TLS).json()
+
+    def release(self, marker: str) -> None:
+        """Let answers in the mode `held` go on whose question holds the marker."""
+        httpx.get(f"{self.url}/release", params={"of": marker}, trust_env=False, verify=NO_TLS).raise_for_status()
 
     def last(self, marker: str) -> dict[str, Any]:
         """The latest of them."""

@@ -42,9 +42,16 @@ class Process:
     """A forked process, with the interface of `subprocess.Popen`. Both its outputs go to the files."""
 
     def __init__(
-        self, target: Callable[..., None], arguments: tuple[Any, ...], environment: dict[str, str], out: Path, err: Path
+        self,
+        target: Callable[..., None],
+        arguments: tuple[Any, ...],
+        environment: dict[str, str],
+        out: Path,
+        err: Path,
+        input: Path = Path(os.devnull),
     ):
-        self._process = _forks.Process(target=_run, args=(target, arguments, environment, str(out), str(err)))
+        files = (str(input), str(out), str(err))
+        self._process = _forks.Process(target=_run, args=(target, arguments, environment, files))
         self._process.start()
 
     @property
@@ -118,15 +125,16 @@ def _module(path: str) -> ModuleType:
 
 
 def _run(
-    target: Callable[..., None], arguments: tuple[Any, ...], environment: dict[str, str], out: str, err: str
+    target: Callable[..., None], arguments: tuple[Any, ...], environment: dict[str, str], files: tuple[str, str, str]
 ) -> None:
     os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)
-    for number, path in ((1, out), (2, err)):
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for number, path in enumerate(files):
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND if number else os.O_RDONLY, 0o644)
         os.dup2(file, number)
         os.close(file)
+    sys.stdin = os.fdopen(0, closefd=False)  # multiprocessing had closed it
     _forbid_blocking()
     try:
         target(*arguments)

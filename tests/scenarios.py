@@ -1,10 +1,12 @@
 """Scenarios: functions of the tests that run in a process and a database of their own."""
 
 import os
+import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tests import processes
 
@@ -17,6 +19,29 @@ def run(scenario: Callable[..., None], database: dict[str, str], *arguments: obj
 def manage(arguments: tuple[str, ...], database: dict[str, str], *, errors: str | None = None) -> str:
     """Run a command of `manage.py` in a process of its own. Returns what it printed; `errors` is what it must say."""
     return _output(processes.manage, arguments, database, errors)
+
+
+def complete(*arguments: object, text: str = "", **more: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command of `manage.py` to its end, whatever that is. `text` is its input, `more` its extra environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, err, input = Path(folder, "out"), Path(folder, "err"), Path(folder, "in")
+        input.write_text(text)
+        words = tuple(map(str, arguments))
+        code = processes.Process(processes.manage, words, {**os.environ, **more}, out, err, input).wait()
+        return subprocess.CompletedProcess(words, code, out.read_text(), err.read_text())
+
+
+@contextmanager
+def running(*arguments: object, **more: str) -> Iterator[tuple[processes.Process, TextIO]]:
+    """A command of `manage.py` while it runs, and what it prints. At the end it is waited for."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "out")
+        os.mkfifo(out)
+        words = tuple(map(str, arguments))
+        process = processes.Process(processes.manage, words, {**os.environ, **more}, out, Path(folder, "err"))
+        with out.open() as printed:
+            yield process, printed
+        process.wait()
 
 
 def environment(database: dict[str, str]) -> dict[str, str]:

@@ -17,6 +17,7 @@ There `fake:wrong_key` and `fake:too_long` get its refusals.
 It keeps what it saw: `GET /log` answers with one entry for each request, oldest
 first; `GET /log?of=WORD` with those whose user's message holds the word. Times
 are those of `time.monotonic()`, which all processes of a host share.
+`GET /release?of=WORD` lets a request with that word go on in the mode `held`.
 
 Refused connections and unknown hosts need no server: give the service an
 address where nobody listens.
@@ -40,12 +41,14 @@ from dialects import DIALECTS, Dialect  # beside this script
 
 SECRET = "secret details of http://10.0.0.7/v1, key sk-hidden"  # no reader may ever see this
 LOG: list[dict[str, Any]] = []
+RELEASED: set[str] = set()
 
 # ---- Streams. A text is a piece of the answer, a dict an event, bytes go out as they are, a number is a pause in
 # seconds. A script that ends closes the connection.
 
 CUT = object()  # the connection is reset here
 AGAIN = object()  # the script begins anew
+HELD = object()  # nothing more is sent until the test releases the request
 FOREVER = 60.0
 
 
@@ -100,10 +103,11 @@ SCRIPTS: dict[str, list[Any]] = {
     # Slow ones. `silent` sends the headers only; `processing` keeps a connection busy without a token.
     "slow": [ROLE, *_words("".join(TEXT), 0.05), STOP, USAGE, DONE],
     "slower": [ROLE, *_words("".join(TEXT), 0.25), STOP, USAGE, DONE],
-    "slow_first": [ROLE, 1.2, *TEXT, STOP, USAGE, DONE],
+    "slow_first": [ROLE, 2.0, *TEXT, STOP, USAGE, DONE],
     "silent": [FOREVER],
     "processing": [b": PROCESSING\n\n", ROLE, 0.05, AGAIN],
     "stall": [ROLE, *TEXT[:5], FOREVER],
+    "held": [ROLE, *TEXT[:5], HELD, *TEXT[5:], STOP, USAGE, DONE],
     "endless": ["on ", 0.02, AGAIN],
     "huge": ["acme " * 800, 0.001, AGAIN],
     # Broken ones.
@@ -140,6 +144,7 @@ PLAIN_ERROR = json.dumps({"error": {"message": SECRET, "code": None}})
 REFUSALS: dict[str, tuple[int, str, dict[str, str]]] = {
     "refuse": (500, PLAIN_ERROR, JSON),
     "wait1": (429, PLAIN_ERROR, {**JSON, "Retry-After": "1"}),
+    "wait3": (429, PLAIN_ERROR, {**JSON, "Retry-After": "3"}),
     "wait60": (429, PLAIN_ERROR, {**JSON, "Retry-After": "60"}),
     # llama.cpp while it loads.
     "loading": (503, '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}', JSON),
@@ -230,6 +235,10 @@ class Call:
                 return
             if step is AGAIN:
                 position = 0
+            elif step is HELD:
+                while not any(word in self.request["messages"][-1]["content"] for word in RELEASED):
+                    if await self._pause(0.02):
+                        return
             elif isinstance(step, float):
                 if await self._pause(step):
                     return
@@ -294,6 +303,9 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             await send(writer, 200, json.dumps([entry for entry in LOG if word in entry["messages"][-1]["content"]]))
         elif dialect := _dialect(path):
             await Call(reader, writer, head, json.loads(body)).answer_as(dialect)
+        elif path.startswith("/release"):
+            RELEASED.add(unquote_plus(path.partition("?of=")[2]))
+            await send(writer, 200, "{}")
         elif path.endswith("/v1/chat/completions"):
             await Call(reader, writer, head, json.loads(body)).answer()
         else:

@@ -94,9 +94,7 @@ def choose_best_sections(examples: Sequence[Example], model: Model) -> tuple[lis
     return rows, right, weights
 
 
-def fit_weights(
-    rows: list[Any], right: list[float], weights: list[float], fixed: Mapping[str, float] = FIXED
-) -> Model:
+def fit_weights(rows: list[Any], right: list[float], weights: list[float], fixed: Mapping[str, float] = FIXED) -> Model:
     """Fit a logistic regression. Features whose weights get the wrong sign are left out, one after the other."""
     import numpy as np
 

@@ -16,16 +16,16 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from analytics.models import Feedback
 from assistant.models import Message, Thread
-from tests.browser.conftest import OPEN_ROOTS
+from tests.browser.conftest import OPEN_ROOTS, SharedHostTab
 from tests.browser.test_widget import COUNT_VIOLATIONS, FINISH, START, Host, delta, send
 from tests.conftest import wait_for
 
 pytestmark = pytest.mark.browser
 
 INSTALL = "How do I install acme?"
-SLOW = f"{INSTALL} fake:slower"
 SOCKET = re.compile(r"/discovery/v1/assistant/.*/socket")
 WAYS = ("socket", "requests")
+OPEN_TIMEOUT = 3_000  # milliseconds after which the widget gives a socket up that does not open
 
 
 class Wire:
@@ -112,16 +112,41 @@ def visit(browser: Browser, project: Any) -> Iterator[Callable[..., Host]]:
         context.close()
 
 
-def expect_phase(host: Host, phase: str) -> None:
-    expect(host.answers.last).to_have_attribute("data-phase", phase)
+@pytest.fixture(scope="module")
+def shared_tab(browser: Browser, model_service: Any) -> Iterator[SharedHostTab]:
+    """The tab of pages whose way to the service is not cut."""
+    context = browser.new_context(permissions=["local-network-access"])
+    context.add_init_script(OPEN_ROOTS)
+    context.add_init_script(COUNT_VIOLATIONS)
+    yield SharedHostTab(context, model_service.url)
+    context.close()
 
 
-def whole_text(visit: Callable[..., Host], url: str) -> str:
+@pytest.fixture
+def reader(shared_tab: SharedHostTab, project: Any) -> Callable[..., Host]:
+    """A reader's page in the shared tab. Sockets pass through Playwright, or are refused."""
+
+    def make(way: str = "socket") -> Host:
+        page = shared_tab.reset()
+        if way == "socket":
+            shared_tab.route_sockets(lambda route: route.connect_to_server() and None)
+        return Host(page, shared_tab.origin, project.domain, project.assistant_key, shared_tab)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def whole_text(shared_tab: SharedHostTab, reading_project: Any) -> str:
     """What an answer that nothing disturbs looks like."""
-    host = visit(url).open()
+    page = shared_tab.reset()
+    host = Host(page, shared_tab.origin, reading_project.domain, reading_project.assistant_key, shared_tab).open()
     host.ask(f"{INSTALL} fake:happy")
     expect_phase(host, "done")
     return str(host.prose.inner_text())
+
+
+def expect_phase(host: Host, phase: str) -> None:
+    expect(host.answers.last).to_have_attribute("data-phase", phase)
 
 
 def answers_of(project: Any) -> Any:
@@ -144,8 +169,8 @@ def asked_over(page: Page) -> list[str]:
 # Sockets that do not get through
 
 
-def test_without_sockets_the_question_goes_by_a_request(visit: Any, model_service: Any, project: Any) -> None:
-    host = visit(model_service.url, "requests")
+def test_without_sockets_the_question_goes_by_a_request(reader: Any, project: Any) -> None:
+    host = reader("requests")
     ways = asked_over(host.page)
     host.open().ask(INSTALL)
     expect_phase(host, "done")
@@ -161,7 +186,10 @@ def test_a_policy_without_sockets_is_enough_to_be_answered(visit: Any, model_ser
     host = visit(model_service.url)
     ways = asked_over(host.page)
     url = model_service.url
+    host.page.clock.install()
     host.open(csp=f"default-src 'none'; script-src {url}; connect-src {url}").ask(INSTALL)
+    host.page.wait_for_function("violations.includes('connect-src')")
+    host.page.clock.fast_forward(OPEN_TIMEOUT)
     expect_phase(host, "done")
     assert ways == ["requests"]
     assert answers_of(project).count() == 1
@@ -180,7 +208,10 @@ def test_a_socket_that_hangs_is_given_up_soon(visit: Any, model_service: Any, pr
         };
         """
     )
+    host.page.clock.install()
     host.open().ask(INSTALL)
+    host.page.wait_for_function("hung == 1")
+    host.page.clock.fast_forward(OPEN_TIMEOUT)
     expect_phase(host, "done")
     host.ask("And from source?")
     expect(host.answers).to_have_count(2)
@@ -195,8 +226,8 @@ def test_a_socket_that_hangs_is_given_up_soon(visit: Any, model_service: Any, pr
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_wrong_key_is_told_the_same_either_way(visit: Any, model_service: Any, way: str) -> None:
-    host = visit(model_service.url, way)
+def test_a_wrong_key_is_told_the_same_either_way(reader: Any, way: str) -> None:
+    host = reader(way)
     host.tag = re.sub(r'data-key="[^"]*"', 'data-key="svc_dsc_wrong"', host.tag)
     host.open().ask("Anything?")
     expect_phase(host, "failed")
@@ -207,58 +238,59 @@ def test_a_wrong_key_is_told_the_same_either_way(visit: Any, model_service: Any,
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_answer_goes_on_after_the_network_was_lost(visit: Any, wire: Wire, project: Any, way: str) -> None:
-    whole = whole_text(visit, wire.url)
+def test_an_answer_goes_on_after_the_network_was_lost(
+    visit: Any, wire: Wire, upstream: Any, project: Any, whole_text: str, way: str
+) -> None:
     host = visit(wire.url, way).open()
-    host.ask(SLOW)
-    expect(host.prose).to_contain_text("To")
+    host.ask(f"{INSTALL} fake:held {project.domain}")
+    expect(host.prose).to_contain_text("To install")
     wire.cut()
     expect(host.panel).to_contain_text("Reconnecting")
-    assert host.prose.inner_text() != whole, "it was cut in the middle"
     wire.mend()
+    upstream.release(project.domain)
     expect_phase(host, "done")
-    assert host.prose.inner_text() == whole
-    assert answers_of(project).count() == 2, "it was not asked twice"
+    assert host.prose.inner_text() == whole_text
+    assert answers_of(project).count() == 1, "it was not asked twice"
     expect(host.panel).not_to_contain_text("Reconnecting")
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_an_answer_goes_on_after_the_browser_was_offline(
-    visit: Any, model_service: Any, project: Any, way: str
+    visit: Any, model_service: Any, upstream: Any, project: Any, whole_text: str, way: str
 ) -> None:
-    whole = whole_text(visit, model_service.url)
     host = visit(model_service.url, way).open()
-    host.ask(SLOW)
-    expect(host.prose).to_contain_text("To")
+    host.ask(f"{INSTALL} fake:held {project.domain}")
+    expect(host.prose).to_contain_text("To install")
     host.page.context.set_offline(True)
     expect(host.panel).to_contain_text("Reconnecting")
-    assert host.prose.inner_text() != whole, "it was lost in the middle"
+    upstream.release(project.domain)  # the rest is written while nobody reads
     host.page.context.set_offline(False)
     expect_phase(host, "done")
-    assert host.prose.inner_text() == whole
-    assert answers_of(project).count() == 2, "it was not asked twice"
+    assert host.prose.inner_text() == whole_text
+    assert answers_of(project).count() == 1, "it was not asked twice"
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_answer_goes_on_after_a_reload(visit: Any, model_service: Any, project: Any, way: str) -> None:
-    whole = whole_text(visit, model_service.url)
+def test_an_answer_goes_on_after_a_reload(
+    visit: Any, model_service: Any, upstream: Any, project: Any, whole_text: str, way: str
+) -> None:
     host = visit(model_service.url, way).open()
-    host.ask(SLOW)
-    expect(host.prose).to_contain_text("To")
+    host.ask(f"{INSTALL} fake:held {project.domain}")
+    expect(host.prose).to_contain_text("To install")
     host.page.reload()
+    expect(host.prose).to_contain_text("To install")
+    upstream.release(project.domain)
     expect_phase(host, "done")
-    assert host.prose.inner_text() == whole
-    assert answers_of(project).count() == 2
+    assert host.prose.inner_text() == whole_text
+    assert answers_of(project).count() == 1
     host.ask(INSTALL)
     expect(host.answers).to_have_count(2)
     expect_phase(host, "done")
-    assert answers_of(project).count() == 3
+    assert answers_of(project).count() == 2
 
 
-def test_an_answer_that_is_gone_after_a_reload_is_asked_again_and_replaced(
-    visit: Any, model_service: Any, project: Any
-) -> None:
-    host = visit(model_service.url).open()
+def test_an_answer_that_is_gone_after_a_reload_is_asked_again_and_replaced(reader: Any, project: Any) -> None:
+    host = reader().open()
     host.ask(f"{INSTALL} fake:endless")
     expect(host.prose).to_contain_text("on")
     host.page.evaluate(
@@ -281,10 +313,8 @@ def test_an_answer_that_is_gone_after_a_reload_is_asked_again_and_replaced(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_stop_ends_the_answer_at_the_service(
-    visit: Any, model_service: Any, upstream: Any, project: Any, way: str
-) -> None:
-    host = visit(model_service.url, way).open()
+def test_stop_ends_the_answer_at_the_service(reader: Any, upstream: Any, project: Any, way: str) -> None:
+    host = reader(way).open()
     host.ask(f"{INSTALL} fake:endless {project.domain}")
     expect(host.prose).to_contain_text("on")
     host.button("Stop").click()
@@ -294,10 +324,8 @@ def test_stop_ends_the_answer_at_the_service(
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_stop_before_the_first_word_leaves_nothing_running(
-    visit: Any, model_service: Any, project: Any, way: str
-) -> None:
-    host = visit(model_service.url, way).open()
+def test_a_stop_before_the_first_word_leaves_nothing_running(reader: Any, project: Any, way: str) -> None:
+    host = reader(way).open()
     host.launcher.click()
     expect(host.panel).to_be_visible()
     panel = host.page.locator("docs-assistant-panel")
@@ -319,10 +347,8 @@ def test_a_stop_before_the_first_word_leaves_nothing_running(
     wait_for(lambda: not answers_of(project).filter(state="running").exists(), "the second one to end")
 
 
-def test_another_try_and_another_question_take_the_place_of_the_last(
-    visit: Any, model_service: Any, project: Any
-) -> None:
-    host = visit(model_service.url).open()
+def test_another_try_and_another_question_take_the_place_of_the_last(reader: Any, project: Any) -> None:
+    host = reader().open()
     host.ask(f"{INSTALL} fake:endless")
     expect(host.prose).to_contain_text("on")
     host.button("Stop").click()
@@ -348,30 +374,39 @@ def test_a_limit_counts_down_and_then_it_is_sent(visit: Any, model_service: Any)
 
     def play(route: WebSocketRoute, message: dict[str, Any]) -> None:
         if len(host.asked) < 3:
-            send(route, {"type": "error", "errorText": "Too many.", "status": 429, "retryAfter": 2})
+            seconds = 60 * len(host.asked)
+            send(route, {"type": "error", "errorText": "Too many.", "status": 429, "retryAfter": seconds})
         else:
             for event in (START, delta("Yes."), FINISH):
                 send(route, event)
 
+    clock = host.page.clock
+    clock.install()
     host.script(play).open().ask("Is it?")
-    expect(host.answers).to_contain_text(re.compile(r"0:0[12]"))
-    expect_phase(host, "waiting")
+    for minutes in (1, 2):
+        expect(host.answers).to_contain_text(re.compile(rf"{minutes}:00|{minutes - 1}:5\d"))
+        expect_phase(host, "waiting")
+        clock.fast_forward(30_000)
+        expect(host.answers).to_contain_text(re.compile(rf"{minutes - 1}:(30|2\d)"))
+        clock.fast_forward(30_000)
+        if minutes == 2:
+            clock.fast_forward(60_000)
     expect_phase(host, "done")
     expect(host.prose).to_have_text("Yes.")
     assert [message["type"] for message in host.asked] == ["ask"] * 3
     assert len({json.dumps(message["messages"]) for message in host.asked}) == 1
 
 
-def test_a_service_that_has_no_room_says_so_itself(visit: Any, model_service: Any) -> None:
-    host = visit(model_service.url)
+def test_a_service_that_has_no_room_says_so_itself(reader: Any) -> None:
+    host = reader()
     host.answer({"type": "error", "errorText": "Too many answers are running.", "status": 503, "retryAfter": 90})
     host.open().ask("Is it?")
     expect(host.answers).to_contain_text(re.compile(r"Too many answers are running\. Trying again in 1:[23]"))
     expect_phase(host, "waiting")
 
 
-def test_a_limit_of_a_day_is_not_waited_for(visit: Any, model_service: Any) -> None:
-    host = visit(model_service.url)
+def test_a_limit_of_a_day_is_not_waited_for(reader: Any) -> None:
+    host = reader()
     host.answer({"type": "error", "errorText": "Too many requests.", "status": 429, "retryAfter": 86400})
     host.open().ask("Is it?")
     expect_phase(host, "failed")
@@ -436,8 +471,8 @@ def converse_twice(host: Host) -> None:
     expect_phase(host, "done")
 
 
-def test_past_conversations_can_be_gone_on_with(visit: Any, model_service: Any, project: Any) -> None:
-    host = visit(model_service.url).open()
+def test_past_conversations_can_be_gone_on_with(reader: Any, project: Any) -> None:
+    host = reader().open()
     converse_twice(host)
     (past,) = conversation(host, "pastConversations")
     assert past["title"] == INSTALL
@@ -450,8 +485,8 @@ def test_past_conversations_can_be_gone_on_with(visit: Any, model_service: Any, 
     assert sorted(thread.messages.count() for thread in Thread.objects.filter(project=project.project)) == [2, 4]
 
 
-def test_forgetting_leaves_nothing_here_or_at_the_service(visit: Any, model_service: Any, project: Any) -> None:
-    host = visit(model_service.url).open()
+def test_forgetting_leaves_nothing_here_or_at_the_service(reader: Any, project: Any) -> None:
+    host = reader().open()
     converse_twice(host)
     assert Thread.objects.filter(project=project.project).count() == 2
     assert conversation(host, "deleteData()") is True
@@ -463,8 +498,8 @@ def test_forgetting_leaves_nothing_here_or_at_the_service(visit: Any, model_serv
     expect(host.answers).to_have_count(0)
 
 
-def test_what_the_service_did_not_forget_is_told(visit: Any, model_service: Any) -> None:
-    host = visit(model_service.url).open()
+def test_what_the_service_did_not_forget_is_told(reader: Any) -> None:
+    host = reader().open()
     host.ask(INSTALL)
     expect_phase(host, "done")
     host.page.route(re.compile("/forget$"), lambda route: route.abort())
@@ -516,8 +551,8 @@ def test_two_tabs_that_wait_for_the_network_ask_once(visit: Any, model_service: 
 # Feedback
 
 
-def test_a_thumb_reaches_the_owner_and_can_be_taken_back(visit: Any, model_service: Any, project: Any) -> None:
-    host = visit(model_service.url).open()
+def test_a_thumb_reaches_the_owner_and_can_be_taken_back(reader: Any, project: Any) -> None:
+    host = reader().open()
     host.ask(INSTALL)
     expect_phase(host, "done")
     rate = "rate(panel.conversation.thread.turns.at(-1).id, it)"
@@ -534,8 +569,8 @@ def test_a_thumb_reaches_the_owner_and_can_be_taken_back(visit: Any, model_servi
     wait_for(lambda: not said.exists(), "the feedback to be gone")
 
 
-def test_a_thumb_that_is_not_kept_goes_back(visit: Any, model_service: Any) -> None:
-    host = visit(model_service.url).open()
+def test_a_thumb_that_is_not_kept_goes_back(reader: Any) -> None:
+    host = reader().open()
     host.ask(INSTALL)
     expect_phase(host, "done")
     host.page.route(re.compile("/feedback/"), lambda route: route.abort())

@@ -16,6 +16,7 @@ from docsite.core.tenants.models import Project
 from search.models import Document
 from search.retrieval.ranking import FEATURES, MODEL, WEIGHTS_FILE
 from search.training import metrics, regression, weights_file
+from tests import scenarios
 from tests.conftest import PATIENCE, ROOT
 
 SHIPPED = json.loads(WEIGHTS_FILE.read_text())
@@ -82,6 +83,7 @@ def add(packed: tarfile.TarFile, name: str, text: str) -> None:
 
 
 def train(source: Path, output: Path) -> "subprocess.CompletedProcess[str]":
+    """Not forked, since forked processes share the seed of their hashes."""
     command = [sys.executable, "manage.py", "train", str(source), "--output", str(output)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
 
@@ -132,7 +134,7 @@ def test_queries_for_unknown_pages_are_an_error(tmp_path):
     source = write(tmp_path / "data", 2)
     queries = source / "queries.jsonl"
     queries.write_text(queries.read_text().replace('"relevant": {"/', '"relevant": {"/elsewhere/'))
-    run = train(source, tmp_path / "never.json")
+    run = scenarios.complete("train", source, "--output", tmp_path / "never.json")
     assert run.returncode == 1
     assert "No query of set0 finds a page that answers it" in run.stderr
     assert "Traceback" not in run.stderr

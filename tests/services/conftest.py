@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -44,7 +45,7 @@ def postgres() -> Iterator[str]:
     ready = [postgres_program("pg_isready"), "-h", "127.0.0.1", "-p", str(port)]
     wait_for(lambda: subprocess.run(ready, capture_output=True).returncode == 0, "PostgreSQL to start")
     yield f"postgres://docs@127.0.0.1:{port}/postgres"
-    server.terminate()
+    server.send_signal(signal.SIGQUIT)  # at once: nobody needs what it has not written yet
     server.wait(PATIENCE)
     shutil.rmtree(folder)
 

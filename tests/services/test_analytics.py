@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -16,17 +17,23 @@ from tests.docsite.core.older_settings import a_database_of_the_state_before
 pytestmark = pytest.mark.services
 
 
-def new_database(server: str, name: str) -> dict[str, str]:
-    """The environment of an empty database."""
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return {"DATABASE_URL": f"{server.rpartition('/')[0]}/{name}"}
+@pytest.fixture(scope="module")
+def new_database(postgres: str) -> Callable[[str], dict[str, str]]:
+    """Make a migrated database, a copy of one that is migrated once. Returns the environment of its users."""
+
+    def make(name: str, template: str = "migrated") -> dict[str, str]:
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return {"DATABASE_URL": f"{postgres.rpartition('/')[0]}/{name}"}
+
+    scenarios.migrate(make("migrated", "template0"))
+    return make
 
 
 @pytest.fixture(scope="module")
-def database(postgres: str) -> dict[str, str]:
+def database(new_database: Callable[[str], dict[str, str]]) -> dict[str, str]:
     """A database for these tests."""
-    return scenarios.migrate(new_database(postgres, "analytics"))
+    return new_database("analytics")
 
 
 def test_the_same_history_is_stored_byte_for_byte_as_on_sqlite(own_database, database):
@@ -89,13 +96,13 @@ def test_cells_are_the_same_however_often_the_number_of_shards_changes(database)
     scenarios.run(crashes.shards_change, database)
 
 
-def test_the_views_of_an_older_database_are_kept(postgres):
-    scenarios.run(crashes.an_older_database, new_database(postgres, "older"))
+def test_the_views_of_an_older_database_are_kept(new_database):
+    scenarios.run(crashes.an_older_database, new_database("older"))
 
 
-def test_the_agents_of_an_older_database_are_summed_up(postgres):
-    scenarios.run(crashes.agents_of_an_older_database, scenarios.migrate(new_database(postgres, "older_agents")))
+def test_the_agents_of_an_older_database_are_summed_up(new_database):
+    scenarios.run(crashes.agents_of_an_older_database, new_database("older_agents"))
 
 
-def test_settings_of_an_older_database_move_into_the_rows_of_the_apps(postgres):
-    scenarios.run(a_database_of_the_state_before, scenarios.migrate(new_database(postgres, "older_settings")))
+def test_settings_of_an_older_database_move_into_the_rows_of_the_apps(new_database):
+    scenarios.run(a_database_of_the_state_before, new_database("older_settings"))

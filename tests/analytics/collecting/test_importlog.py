@@ -24,6 +24,7 @@ from analytics.logs.importing import NotALog, create_parser, import_log
 from analytics.logs.lines import MAX_LINE_BYTES, SkipReason, ViewParser
 from analytics.management.commands import importlog
 from analytics.models import LogImport, PageView, Seal
+from tests import scenarios
 from tests.analytics.conftest import CHATGPT, CHROME
 from tests.analytics.counting.crashes import Crash
 from tests.analytics.counting.history import Seen, history
@@ -340,16 +341,15 @@ def test_kill_9_in_the_middle_changes_nothing(make_project, tmp_path):
     tenant, at = make_project(), datetime.now(UTC) - timedelta(days=2)
     with (tmp_path / "log").open("w") as log:
         log.writelines(combined(f"/{n % 50}", at + timedelta(seconds=n // 3), f"10.0.0.{n % 7}") for n in range(25_000))
-    command = [sys.executable, "manage.py", "importlog", tenant.domain, str(tmp_path / "log")]
     mine = PageView.objects.filter(project=tenant.project)
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as running:
+    with scenarios.running("importlog", tenant.domain, tmp_path / "log") as (process, _):
         wait_for(lambda: mine.count() > 1_500, "the first views")
-        running.send_signal(signal.SIGKILL)
+        process.send_signal(signal.SIGKILL)
     assert 0 < mine.count() < 25_000
-    said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    said = run(tenant.domain, tmp_path / "log").stdout
     assert mine.count() == 25_000
     assert f"manage.py exportvisitors {tenant.domain} --from {at:%Y-%m-%d} --to" in said
-    said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    said = run(tenant.domain, tmp_path / "log").stdout
     assert "nothing new since the last import" in said
     assert mine.count() == 25_000
 
@@ -506,10 +506,9 @@ def test_a_log_whose_views_were_swept_is_not_counted_again(make_project, tmp_pat
 # The command
 
 
-def run(*arguments, **more):
+def run(*arguments, text=""):
     """The command as a process."""
-    command = [sys.executable, "manage.py", "importlog", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, **more)
+    return scenarios.complete("importlog", *arguments, text=text)
 
 
 def test_it_says_what_became_of_each_line(make_project, tmp_path):
@@ -537,7 +536,7 @@ def test_standard_input_is_a_log_too(make_project):
         (["--without-people"], "1 view (1 new, 0 known already), 1 of people"),
         ([], "2 views (1 new, 1 known already)"),
     ):
-        said = run(domain, "-", *options, input=lines)
+        said = run(domain, "-", *options, text=lines)
         assert told in said.stdout, said.stderr
 
 

@@ -422,7 +422,6 @@ def histories(now: str) -> None:
 
 def an_older_database() -> None:
     """Views that were stored before there were cells are kept, counted, and known when they come again."""
-    call_command("migrate", verbosity=0)
     dice, project, now = random.Random(15), new_project(), datetime.now(UTC)
     visitor_secret(project)  # has it created, to go back with its project
     executor = MigrationExecutor(connection)

@@ -50,8 +50,8 @@ def test_nothing_acknowledged_is_lost_or_doubled_by_kill_9(own_database, shards,
     scenarios.run(crashes.kills, own_database, kills, 4, shards)
 
 
-def test_the_views_of_an_older_database_are_kept(tmp_path):
-    scenarios.run(crashes.an_older_database, {"DATA_DIR": str(tmp_path)})
+def test_the_views_of_an_older_database_are_kept(tmp_path, copy_database):
+    scenarios.run(crashes.an_older_database, copy_database(tmp_path))
 
 
 def test_the_agents_of_an_older_database_are_summed_up(tmp_path, copy_database):

@@ -4,10 +4,10 @@ import io
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,7 +19,8 @@ from tests.analytics.counting import crashes, leases
 from tests.analytics.counting.crashes import record
 from tests.analytics.counting.history import history, windows
 from tests.analytics.counting.test_counting import check
-from tests.conftest import PATIENCE, ROOT, wait_for
+from tests.conftest import PATIENCE, wait_for
+from tests.processes import Process
 
 
 @pytest.fixture
@@ -86,20 +87,17 @@ def test_seal_takes_only_powers_of_two_up_to_16(number):
 @pytest.fixture
 def start_seal(own_database):
     """Start `manage.py seal`; whoever still runs ends with the test."""
-    started: list[subprocess.Popen[str]] = []
+    with ExitStack() as stack:
+        started: list[Process] = []
 
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "manage.py", "seal", *arguments],
-            cwd=ROOT, env=scenarios.environment(own_database), stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        started.append(process)
-        return process
+        def start(*arguments: str) -> tuple[Process, TextIO]:
+            process, printed = stack.enter_context(scenarios.running("seal", *arguments, **own_database))
+            started.append(process)
+            return process, printed
 
-    yield start
-    for process in started:
-        process.kill()
-        process.wait(PATIENCE)
+        yield start
+        for process in started:
+            process.kill()
 
 
 def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_told_to_stop(own_database, start_seal):
@@ -110,16 +108,14 @@ def test_those_that_watch_seal_what_comes_in_whatever_the_shards_until_they_are_
         return newest == least > 0
 
     watching = [start_seal("--watch"), start_seal("--watch")]
-    for process in watching:
-        assert process.stdout.readline().startswith("Sealed ")
-        assert "until Ctrl-C or SIGTERM" in process.stdout.readline()
-    for process in [start_seal("--shards", "4"), start_seal("--shards", "2")]:
-        told, _ = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0, told
+    for _, printed in watching:
+        assert printed.readline().startswith("Sealed ")
+        assert "until Ctrl-C or SIGTERM" in printed.readline()
+    for process, printed in [start_seal("--shards", "4"), start_seal("--shards", "2")]:
+        assert process.wait(PATIENCE) == 0, printed.read()
     scenarios.run(crashes.views_come_in, own_database)
     wait_for(is_sealed, "the views to be sealed")
-    for process, number in zip(watching, (signal.SIGTERM, signal.SIGINT), strict=True):
+    for (process, printed), number in zip(watching, (signal.SIGTERM, signal.SIGINT), strict=True):
         process.send_signal(number)
-        told, _ = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
-        assert told.startswith("Stopped. ")
+        assert process.wait(PATIENCE) == 0
+        assert printed.read().startswith("Stopped. ")

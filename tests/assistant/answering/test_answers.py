@@ -252,7 +252,9 @@ def test_titles_are_escaped(http, service, make_project):
     tenant = make_project()
     title = "Web [hooks](https://evil.example) <img src=x> `tick *C:\\\\"
     webhooks = Page("/hooks", "/hooks", "Webhooks are signed.", title=title)
-    ingest(tenant.project, [webhooks, *pages(("/a", "# Webhooks\n\nWebhooks are signed."), ("/b", "# Signed\n\nSign it."))])
+    ingest(
+        tenant.project, [webhooks, *pages(("/a", "# Webhooks\n\nWebhooks are signed."), ("/b", "# Signed\n\nSign it."))]
+    )
     answer = text(parts(ask(http, service, tenant, "How are webhooks signed?")))
     assert "Web \\[hooks\\](https\\://evil.example) \\<img src=x\\> \\`tick \\*C:" in answer
 

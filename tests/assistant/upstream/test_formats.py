@@ -4,6 +4,7 @@ import asyncio
 
 from assistant.upstream import Delta, EndOfText, Model, Reasoning, UpstreamError, formats, relay
 from assistant.upstream.relay import Bounds, StreamFailure
+from tests.conftest import PATIENCE
 
 MESSAGES = [{"role": "user", "content": "How?"}]
 
@@ -58,21 +59,6 @@ async def test_an_unknown_format_is_a_failure_and_no_exception():
     ]
 
 
-async def test_a_silent_server_is_given_up(monkeypatch):
-    class Silent(Parrot):
-        async def stream(self, model, messages, *, max_tokens, connect_seconds):
-            yield Delta("one")
-            await asyncio.sleep(2)
-            yield Delta("too late, although the limit for the first word is longer")
-
-    monkeypatch.setitem(formats.FORMATS, "silent", Silent())
-    bounds = Bounds(between_tokens=0.05)
-    assert await items(Model("https://silent.example", "x", format="silent"), bounds) == [
-        Delta("one"),
-        StreamFailure("the model server took too long"),
-    ]
-
-
 class Thinker(Parrot):
     """A format whose model writes thoughts, with a pause before each, and then the answer."""
 
@@ -113,3 +99,36 @@ async def test_an_answer_of_thoughts_alone_is_named_in_the_log(monkeypatch, capl
     monkeypatch.setitem(formats.FORMATS, "silent", Silent())
     assert await items(Model("https://quiet.example", "x", format="silent")) == [EndOfText("length")]
     assert "OPENAI_MAX_TOKENS" in caplog.text
+
+
+class Silent(Parrot):
+    """A format whose server falls silent after some items, until the relay closes its stream."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    async def stream(self, model, messages, *, max_tokens, connect_seconds):
+        for item in self.items:
+            yield item
+        await asyncio.Event().wait()
+
+
+async def test_a_server_that_falls_silent_after_a_word_is_given_up(monkeypatch):
+    monkeypatch.setitem(formats.FORMATS, "silent", Silent(Delta("one")))
+    bounds = Bounds(first_token=1000, between_tokens=0.05, whole_answer=1000)
+    async with asyncio.timeout(PATIENCE):
+        assert await items(Model("https://silent.example", "x", format="silent"), bounds) == [
+            Delta("one"),
+            StreamFailure("the model server took too long"),
+        ]
+
+
+async def test_a_server_that_does_not_close_a_complete_answer_is_not_waited_for(monkeypatch):
+    monkeypatch.setitem(formats.FORMATS, "silent", Silent(Delta("one"), EndOfText("stop")))
+    monkeypatch.setattr(relay, "USAGE_SECONDS", 0.05)
+    bounds = Bounds(first_token=1000, between_tokens=1000, whole_answer=1000)
+    async with asyncio.timeout(PATIENCE):
+        assert await items(Model("https://silent.example", "y", format="silent"), bounds) == [
+            Delta("one"),
+            EndOfText("stop"),
+        ]

@@ -2,9 +2,6 @@
 
 import io
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -17,7 +14,7 @@ from docsite.core.tenants.models import (
     digest,
 )
 from docsite.server.management.commands.demo import Command as Demo
-from tests.conftest import ROOT
+from tests import scenarios
 
 
 def run(*arguments: str) -> str:
@@ -87,11 +84,8 @@ def test_createkey_limits_the_expiry(project, days):
 
 
 def test_a_database_without_tables_is_reported_in_a_sentence(tmp_path):
-    environment = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": ""}
     for arguments in (["ingest", "x", "."], ["createkey", "x", "--kind", "admin"], ["serve"]):
-        run = subprocess.run(
-            [sys.executable, "manage.py", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True
-        )
+        run = scenarios.complete(*arguments, DATA_DIR=str(tmp_path), DATABASE_URL="")
         assert run.returncode == 1
         assert "Run first: python manage.py migrate" in run.stderr
         assert "Traceback" not in run.stderr

@@ -1,9 +1,6 @@
 """Ids, paths, addresses, settings."""
 
 import ipaddress
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -14,7 +11,7 @@ from docsite.core.http.errors import BadRequest, TooMany, Unavailable
 from docsite.core.paths import normalize
 from docsite.core.tenants.models import Project, origin_of
 from search.limits import SEARCH_ORG
-from tests.conftest import ROOT
+from tests import scenarios
 
 
 @pytest.mark.parametrize(
@@ -154,9 +151,7 @@ def test_a_body_nests_64_levels_and_no_more(siblings):
 
 def test_the_data_folder_may_be_anywhere(tmp_path):
     folder = tmp_path / "a#b?c%20d"
-    environment = {**os.environ, "DATA_DIR": str(folder), "DATABASE_URL": ""}
-    command = [sys.executable, "manage.py", "migrate", "contenttypes", "-v0"]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    scenarios.manage(("migrate", "contenttypes", "-v0"), {"DATA_DIR": str(folder)})
     assert (folder / "db.sqlite3").stat().st_size > 0
 
 
@@ -188,9 +183,8 @@ def test_each_process_counts_for_itself_while_the_store_is_down(settings, monkey
         ("DATA_DIR", "/proc/nowhere", "cannot be created"),
     ],
 )
-def test_a_wrong_setting_stops_the_start_and_is_named(monkeypatch, name, value, says):
-    monkeypatch.setenv(name, value)
-    run = subprocess.run([sys.executable, "manage.py", "check"], cwd=ROOT, capture_output=True, text=True)
+def test_a_wrong_setting_stops_the_start_and_is_named(name, value, says):
+    run = scenarios.complete("check", **{name: value})
     assert run.returncode == 1
     assert f"{name}: " in run.stderr
     assert says in run.stderr

@@ -2,8 +2,6 @@
 
 import io
 import signal
-import subprocess
-import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,10 +16,10 @@ from search.retrieval import page_search
 from search.sources import Page
 from search.stored_sources import heartbeat, queue
 from tests import scenarios
-from tests.conftest import ROOT
 from tests.search import serving
 
 State = Source.State
+PAGES = 300  # of which enough are left when a process is killed after the first 50
 
 
 def test_what_is_due_is_read_beside_the_streams_and_given_back_at_the_end(tmp_path: Path, own_database):
@@ -41,12 +39,10 @@ def test_a_killed_run_heals_by_itself(make_project, tmp_path, when):
     tenant = make_project()
     source = Source.objects.create(project=tenant.project, name="docs", location=str(tmp_path))
     ingest(tenant.project, [Page("old", "/old", "# Old\n\nferret\n")], source=source)
-    for number in range(60):
+    for number in range(PAGES):
         (tmp_path / f"{number}.md").write_text(f"# Page {number}\n\nherd\n")
-    command = [sys.executable, "manage.py", "ingest", tenant.domain, "--name", "docs"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        for line in process.stdout:
+    with scenarios.running("ingest", tenant.domain, "--name", "docs") as (process, printed):
+        for line in printed:
             if when in line:
                 process.send_signal(signal.SIGKILL)
                 break
@@ -58,7 +54,7 @@ def test_a_killed_run_heals_by_itself(make_project, tmp_path, when):
     with time_machine.travel(timezone.now() + heartbeat.MAX_SILENCE + timedelta(seconds=1)):
         call_command("ingest", tenant.domain, "--name", "docs", "--json", stdout=io.StringIO())
     assert serving.state_of(source) == State.DONE
-    assert (source.outcome["added"], source.outcome["removed"]) == (60, 1)
+    assert (source.outcome["added"], source.outcome["removed"]) == (PAGES, 1)
     assert page_search.find(tenant.project, "ferret") == []
     assert len(page_search.find(tenant.project, "herd", limit=50)) == 50
     assert not Document.every.filter(project=tenant.project).exclude(build="").exists()
