@@ -63,7 +63,7 @@ class SettingsForm(forms.ModelForm):
         help_texts: ClassVar = {
             "temperature": "0 to 2. With a lower value, two answers to the same question differ less. Empty: the "
             "default of the model server.",
-            "threshold": "0 to 1. Without a model, the assistant refuses if the chance that the pages answer is smaller. "
+            "threshold": "0 to 1. Without a model, the assistant refuses if the chance of an answer is smaller. "
             f"Empty: {MIN_CLOSE_CHANCE}, the calibrated value. Try questions below to see their chances.",
         }
 

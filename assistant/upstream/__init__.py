@@ -1,6 +1,7 @@
 """Model servers. Only this package knows the API of a provider.
 
-Others import the types below, `relay`, which never raises, and `check`, which tries a server out. `formats` is the
+Others import the types below, `relay`, which never raises, `check`, which tries a server out, and
+`errors`, which says what to change after a failure. `formats` is the
 registry of wire formats, one module for each; `breaker` keeps requests away from a failing server.
 """
 

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='section',
             name='digest',
-            field=models.CharField(default='', editable=False, help_text='Of the text that becomes a vector (`search.vectors.texts`).', max_length=32),
+            field=models.CharField(default='', editable=False, help_text='Of the text that becomes a vector, as `search.vectors` computes it.', max_length=32),
         ),
         migrations.AddIndex(
             model_name='section',

@@ -12,6 +12,7 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit, NextSection
 from search.models import Section
 from search.retrieval import answerability, links, parsing, selection
+from search.retrieval.meaning import read_meaning
 from search.retrieval.neighbours import find_neighbours
 from search.retrieval.page_search import build_hits
 from search.retrieval.plan import SearchPlan, plan_search
@@ -97,7 +98,7 @@ def _keep_pages(
 
 def find_best(plan: SearchPlan, limit: int) -> tuple[list[Hit], list[ScoredSection]]:
     """The passages, as hits with their texts and as scored sections. Call it inside a database snapshot."""
-    plan = replace(plan, is_for_answer=True)
+    plan = replace(plan, is_for_answer=True, meaning=read_meaning(plan.project, plan.question))
     sections = selection.rank(plan, limit, per_page=limit if plan.only_current_page else 2)
     return _add_texts(build_hits(plan, sections), sections), sections
 

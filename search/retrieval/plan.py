@@ -10,24 +10,27 @@ from search.hits import Filters
 from search.models import Document
 from search.retrieval import index_state, parsing
 from search.retrieval.links import page_of
+from search.retrieval.meaning import Meaning
 from search.retrieval.ranking import Preferences
 from search.text.terms import Query, facet
 
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """A parsed query with all that a search of the index needs.
+    """A parsed query with all that a search of the index needs. `question` is its text, with the previous questions.
 
     Only large projects have a `local_index`. `selected` holds the ids of sections of the reader's page that the
     question is about. With `only_current_page` no other page may answer it.
     """
 
     project: Project
+    question: str
     query: Query
     preferences: Preferences
     local_index: LocalIndex | None = None
     indexed_at: datetime | None = None
     is_for_answer: bool = False
+    meaning: Meaning | None = None
     only_current_page: bool = False
     selected: frozenset[int] = frozenset()
 
@@ -60,7 +63,8 @@ def plan_search(
         "" if version else (page_version or state.latest_version).lower(),
         current_path,
     )
-    return SearchPlan(project, query, preferences, state.local_index, state.indexed_at)
+    question = f"{previous_questions} {text}".strip()
+    return SearchPlan(project, question, query, preferences, state.local_index, state.indexed_at)
 
 
 def _load_facets(project: Project, path: str) -> tuple[str, str] | None:

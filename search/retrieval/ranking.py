@@ -43,6 +43,7 @@ FEATURES = {
     "same_folder": "whether its page stands beside the one that the reader is on",
     "current_page": "whether it is of the page that the reader is on",
     "outdated": "whether its page is of another version than the latest and none was asked for",
+    "meaning": "how far it stands out as like the question in meaning (`search.retrieval.meaning`); for answers only",
 }
 
 
@@ -131,7 +132,10 @@ class Candidate:
 
 
 def compute_features(
-    query: Query, candidates: Sequence[Candidate], preferences: Preferences = Preferences()
+    query: Query,
+    candidates: Sequence[Candidate],
+    preferences: Preferences = Preferences(),
+    likeness: Mapping[int, float] = {},
 ) -> list[list[float]]:
     """The features of each candidate, in the order of FEATURES; each value is in 0..1 (`lead` in -1..1)."""
     rarities = [term.rarity * term.weight for term in query.terms]
@@ -183,6 +187,7 @@ def compute_features(
             1.0 if beside else 0.0,
             1.0 if here else 0.0,
             1.0 if _differs(candidate.version, preferences.version) else 0.0,
+            likeness.get(candidate.section_id, 0.0),
         ])  # fmt: skip
     return rows
 

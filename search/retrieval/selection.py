@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from django.db.models import QuerySet
+
 from search import backends
 from search.models import Section
 from search.retrieval import index_state, ranking
@@ -63,12 +65,20 @@ def score_candidates(plan: SearchPlan) -> list[ScoredSection]:
         namesakes = _find(replace(plan, query=by_name), MAX_NAMESAKES)
         candidates += [candidate for candidate in namesakes if candidate.section_id not in known]
     if plan.preferences.current_path:
-        known = {candidate.section_id for candidate in candidates}
-        sections = Section.objects.on_page(plan.project, plan.preferences.current_path)
-        rows = sections.values_list("pk", "document__version", "document__language", "document__tags")[:CANDIDATES]
-        ids = [pk for pk, *facets in rows if pk not in known and _passes_filter(plan.query, *facets)]
-        candidates += index_state.load_candidates(plan.project, ids)
+        on_page = Section.objects.on_page(plan.project, plan.preferences.current_path)
+        candidates += _load_others(plan, on_page, candidates)
+    if plan.meaning:
+        near = Section.objects.filter(pk__in=plan.meaning.find_nearest(plan.project))
+        candidates += _load_others(plan, near, candidates)
     return _score(plan, candidates)
+
+
+def _load_others(plan: SearchPlan, sections: QuerySet[Section], known: Sequence[Candidate]) -> list[Candidate]:
+    """Sections that are no candidates yet, as far as they pass the filter."""
+    ids = {candidate.section_id for candidate in known}
+    rows = sections.values_list("pk", "document__version", "document__language", "document__tags")[:CANDIDATES]
+    others = [pk for pk, *facets in rows if pk not in ids and _passes_filter(plan.query, *facets)]
+    return index_state.load_candidates(plan.project, others)
 
 
 def _find(plan: SearchPlan, count: int) -> list[Candidate]:
@@ -77,7 +87,9 @@ def _find(plan: SearchPlan, count: int) -> list[Candidate]:
 
 
 def _score(plan: SearchPlan, candidates: Sequence[Candidate]) -> list[ScoredSection]:
-    rows = ranking.compute_features(plan.query, candidates, plan.preferences)
+    ids = [candidate.section_id for candidate in candidates]
+    likeness = plan.meaning.compare(plan.project, ids) if plan.meaning else {}
+    rows = ranking.compute_features(plan.query, candidates, plan.preferences, likeness)
     score = (ranking.PASSAGE_MODEL if plan.is_for_answer else ranking.MODEL).score
     scored = [ScoredSection(one, row, score(row, one.boost)) for one, row in zip(candidates, rows, strict=True)]
     if not plan.selected and not plan.is_for_answer:

@@ -1,4 +1,4 @@
 """Train the weights of `search.retrieval.ranking` and `search.retrieval.answerability` with judged queries.
 
-The command `train` runs the steps: `data`, `examples`, `regression`, `answers`, `weights_file`.
+The command `train` runs the steps: `data`, `examples`, `regression`, `passages`, `answers`, `weights_file`.
 """

@@ -18,7 +18,9 @@ from search.training import regression
 from search.training.data import RealQuestion
 from search.training.examples import Example
 
-SAME_FOLDER = 0.9  # weight of that feature: few of these questions come from a page
+# Set by hand: few of these questions come from a page, and the training has no vectors. A likeness of 1 is six
+# standard deviations, each of which multiplies the odds by e.
+FIXED = regression.FIXED | {"same_folder": 0.9, "meaning": 6.0}
 JUDGED = 0.1  # weight of a section found for a judged query
 PASSAGES = (1, 2, 5)  # among so many first sections, the fact is looked for
 
@@ -61,7 +63,7 @@ def fit(examples: Sequence[PassageExample], judged: Sequence[Example], model: Mo
         rows += example.features
         right += map(float, example.right)
         weights += [1.0] * len(example.features)
-    return regression.fit_weights(rows, right, weights, regression.FIXED | {"same_folder": SAME_FOLDER})
+    return regression.fit_weights(rows, right, weights, FIXED)
 
 
 def fit_held_out(
