@@ -122,11 +122,15 @@ class Retrieved:
     scope: dict[str, object]
     neighbours: Sequence[Hit] = ()
 
-    def quotable(self, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
-        """How the chance allows to answer without a model, and the passages to quote; none for a refusal."""
+    def quotable(self, question: str, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
+        """How the chance allows to answer without a model, and the passages to quote; none for a refusal.
+
+        A question in another language than the pages shares few words with them, so its chance says nothing.
+        """
         threshold = MIN_CLOSE_CHANCE if settings.threshold is None else settings.threshold
         passages = [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE]
-        if not passages or self.chance < threshold:
+        is_foreign = bool(passages) and detect_language(question) not in ("", _language_of(passages))
+        if not passages or (self.chance < threshold and not is_foreign):
             return "nearest_pages", []
         return "extractive" if self.chance >= MIN_CHANCE else "closest_passages", passages
 
@@ -175,7 +179,7 @@ async def answer(
         call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
         yield SearchCall(call_id, query)
         retrieved = await retrieve(searched, chain.passage_tokens if chain.models else 0)
-        unaided_rung, quotable = retrieved.quotable(question.settings)
+        unaided_rung, quotable = retrieved.quotable(question.text, question.settings)
         found = retrieved.hits if chain.models else quotable
         yield SearchResult(call_id, _excerpts(found))
 
@@ -364,7 +368,7 @@ def _explain_no_sources(
 
 def _introduce_quotes(text: str, quotable: Sequence[Hit], rung: Rung) -> tuple[Phrases, str]:
     """The service's sentences in the reader's language, and what to say before quotes: why they may disappoint."""
-    pages_language = (quotable[0].language or "en")[:2].lower()
+    pages_language = _language_of(quotable)
     language = detect_language(text) or pages_language
     phrases = phrases_in(language)
     sentences = []
@@ -373,6 +377,11 @@ def _introduce_quotes(text: str, quotable: Sequence[Hit], rung: Rung) -> tuple[P
     if rung == "closest_passages":
         sentences.append(phrases.closest)
     return phrases, " ".join(sentences)
+
+
+def _language_of(hits: Sequence[Hit]) -> str:
+    """The language of the best passage, as two letters; English if its page does not say."""
+    return (hits[0].language or "en")[:2].lower()
 
 
 def _excerpts(hits: Sequence[Hit]) -> list[Excerpt]:

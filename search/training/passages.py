@@ -21,7 +21,7 @@ from search.training.examples import Example
 # Set by hand: few of these questions come from a page, and the training has no vectors. A likeness of 1 is six
 # standard deviations, each of which multiplies the odds by e.
 FIXED = regression.FIXED | {"same_folder": 0.9, "meaning": 6.0}
-JUDGED = 0.1  # weight of a section found for a judged query
+JUDGED = 0.3  # weight of a section found for a judged query
 PASSAGES = (1, 2, 5)  # among so many first sections, the fact is looked for
 
 

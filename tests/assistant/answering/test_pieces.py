@@ -115,7 +115,7 @@ def test_small_talk_is_recognised_unless_it_asks_something(text, kind):
     ],
 )
 def test_the_chance_decides_how_quotes_are_offered(chance, threshold, rung, quoted):
-    offered = Retrieved(PASSAGES, chance, {}).quotable(AnswerSettings(threshold=threshold))
+    offered = Retrieved(PASSAGES, chance, {}).quotable("How?", AnswerSettings(threshold=threshold))
     assert (offered[0], len(offered[1])) == (rung, quoted)
 
 
@@ -190,6 +190,11 @@ class Notebook:
         if self.fails:
             raise RuntimeError("disk full")
         self.saved.append((outcome.state, outcome.text))
+
+
+def test_a_question_in_another_language_is_answered_with_the_closest_passages():
+    offered = Retrieved(PASSAGES, 0.0, {}).quotable("Wie kann ich das auf der Konsole einstellen?", AnswerSettings())
+    assert (offered[0], len(offered[1])) == ("closest_passages", 3)
 
 
 async def found(question: Question, passage_tokens: int) -> Retrieved:

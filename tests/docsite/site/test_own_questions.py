@@ -99,7 +99,7 @@ QUESTIONS = {
     "How do I add golden questions?": "/commands#golden",
     "What is llms.txt for?": "/#for-agents-and-scripts",
     "How do I collect feedback?": "/analytics-api#collecting-feedback",
-    "How is the score computed?": "/search-api#scores",
+    "How is the score computed?": "/search-api#how-the-score-is-computed",
     "What is a thread?": "/assistant-api#threads",
     "Does it work offline without internet?": "/models#does-it-work-offline-without-internet",
     "Can I change the system prompt?": "/dashboard#how-do-i-give-the-assistant-instructions",

@@ -11,6 +11,7 @@ import { ENDED } from "../conversation/thread.js";
 const FALLBACK_LABELS = {
   second_model: "rungSecondModel",
   extractive: "rungExtractive",
+  closest_passages: "rungExtractive",
   nearest_pages: "rungNearestPages",
 };
 
