@@ -75,8 +75,13 @@ def find_passages(
             beginning = _find_beginning(plan, limit)
             is_only = bool(beginning) or _asks_only_about_page(plan)
             plan = replace(plan, only_current_page=is_only, selected=beginning)
-        hits, sections = find_best(plan, max(limit, answerability.PASSAGES))
+        limit_or_more = max(limit, answerability.PASSAGES)
+        hits, sections = find_best(plan, limit_or_more)
+        # Some section is always nearest in meaning, also to a question about something else: only words tell
+        # whether the documentation answers.
         chance = answerability.estimate_chance(plan.query, hits) if _is_about(plan, sections) else 0.0
+        if meaning := read_meaning(project, plan.question):
+            hits, sections = find_best(replace(plan, meaning=meaning), limit_or_more)
         hits, sections = _keep_pages(hits, sections, limit)
         around = find_neighbours(project, sections, max_characters - sum(len(hit.body) for hit in hits))
         neighbours = _add_texts(build_hits(plan, around), around)
@@ -98,7 +103,7 @@ def _keep_pages(
 
 def find_best(plan: SearchPlan, limit: int) -> tuple[list[Hit], list[ScoredSection]]:
     """The passages, as hits with their texts and as scored sections. Call it inside a database snapshot."""
-    plan = replace(plan, is_for_answer=True, meaning=read_meaning(plan.project, plan.question))
+    plan = replace(plan, is_for_answer=True)
     sections = selection.rank(plan, limit, per_page=limit if plan.only_current_page else 2)
     return _add_texts(build_hits(plan, sections), sections), sections
 
