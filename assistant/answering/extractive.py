@@ -32,25 +32,21 @@ MAX_FURTHER_PAGES = 3
 def answer(
     query: str, citations: CitationChecker, quotable: Sequence[Hit], phrases: Phrases, preface: str = ""
 ) -> Iterator[Source | Text]:
-    """Quote the best passages, the first ones of `citations`, each with its citation. Then list further pages."""
+    """Quote the best of these passages of `citations`, each with its citation. Then list further pages."""
     if preface:
         yield Text(f"{preface}\n\n")
-    sections: dict[str, int] = {}  # the best passage of each section, by its address
-    for index, hit in enumerate(quotable):
-        if hit.body:
-            sections.setdefault(hit.url, index)
-    quoted = list(sections.values())[: len(QUOTE_WORDS)] or [0]
+    sections = {hit.url: hit for hit in reversed(quotable) if hit.body}  # the best passage of each
+    quoted = [hit for hit in quotable if sections.get(hit.url) is hit][: len(QUOTE_WORDS)] or quotable[:1]
     has_code = False
-    for position, index in enumerate(quoted):
-        hit = quotable[index]
+    for position, hit in enumerate(quoted):
         quote = choose_quote(query, hit, QUOTE_WORDS[position], 0 if has_code else CODE_LINES[position])
         has_code = has_code or any(map(is_code, quote.blocks))
-        link, new_sources = citations.cite(index, quote.sentence)
+        link, new_sources = citations.cite(citations.passages.index(hit), quote.sentence)
         yield from new_sources
         if position:
             yield Text(f"\n\n**{escape_markdown(hit.section)}**\n\n")
         yield from _format_quote(quote, link, f"[{phrases.read_on}]({hit.url})")
-    pages = {quotable[index].path for index in quoted}
+    pages = {hit.path for hit in quoted}
     further = [hit for hit in {hit.path: hit for hit in reversed(quotable)}.values() if hit.path not in pages]
     links = [f"- [{escape_markdown(hit.title)}]({hit.url})" for hit in further[::-1][:MAX_FURTHER_PAGES]]
     if links:

@@ -22,7 +22,7 @@ _SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s+")
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[\"'(`*\[]*[A-ZÀ-ÞА-Я])|(?<=[。！？])")
 _BLOCK_TITLE = re.compile(r"\*\*[^*\n]+\*\*")  # of a tab, accordion or admonition, before its blocks
 _FENCE_INFO = re.compile(r"\A(\s*(?:```+|~~~+))[ \t]*([\w+#.-]*)[^\n`]*")
-_LINES_MATTER = re.compile(r"(?m)^\s*(?:[-*+>|]|\d+[.)])\s")  # a list, table or quotation
+_LINES_MATTER = re.compile(r"(?m)^[ \t]*(?:[-*+>|]|\d{1,9}[.)])\s")  # a list, table or quotation
 _LIST_POINT = re.compile(r"(?m)^[-*+] ")
 
 
