@@ -423,7 +423,7 @@ def test_an_answer_at_its_token_cap_is_complete_and_says_so(http, one, upstream,
 
 
 def test_the_model_is_not_asked_when_nothing_was_found(http, one, upstream, project):
-    marker = uuid.uuid4().hex
+    marker = "".join(chr(ord("g") + int(digit, 16)) for digit in uuid.uuid4().hex)  # no number, which pages may have
     body = question("What is the airspeed velocity of an unladen swallow?", context=fake("happy", marker))
     url = f"{one.url}/discovery/v1/assistant/{project.domain}/message"
     response = http.post(url, json=body, headers=project.assistant)
