@@ -111,7 +111,7 @@ class PageViewAdmin(ScopedAdmin):
         return self.list_display[:-1] if request.GET.get("project") else self.list_display
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list, latest first, with a note for how long views are kept."""
+        """Show the list of page views, the latest first. The subtitle says for how many days single views are kept."""
         days = settings.ENV.raw_view_days
         words = {"title": "Page views", "subtitle": f"Single views are kept for {days} days"}
         return super().changelist_view(request, {**words, "report": _report(request), **(extra_context or {})})

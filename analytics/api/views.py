@@ -95,7 +95,7 @@ async def _read_page(
     response=responses(CollectOut),
 )
 async def collect_views(request: CallerRequest, projectId: str, payload: CollectIn) -> Any:
-    """Store 1 to 1,000 views that a server reports. Answers after they are committed."""
+    """Store page views, 1 to 1,000, that a server has recorded. The response means that they are stored."""
     receipt = await _wait_for_receipt(await in_db(_submit)(request.auth.project, payload))
     return {"accepted": receipt.accepted, "duplicates": receipt.duplicates, "ignored": receipt.ignored}
 

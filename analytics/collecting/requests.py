@@ -33,7 +33,7 @@ def prefetch_purpose(request: HttpRequest) -> str:
 
 
 def is_prefetch(purpose: str) -> bool:
-    """Whether the values of purpose headers say that a page is fetched before it is opened."""
+    """Whether a browser loads a page in advance, by what it sends in `Sec-Purpose`, `Purpose` or `X-Moz`."""
     return any(word in purpose.lower() for word in ("prefetch", "prerender", "preview"))
 
 

@@ -18,9 +18,10 @@ See also:
 from collections.abc import Iterator, Sequence
 
 from assistant.answering.quotes import Quote, choose_quote, is_paragraph
-from assistant.answering.translations import Phrases, escape_markdown
+from assistant.answering.translations import Phrases, escape_markdown, language_of, phrases_in
 from assistant.citations.citation_links import CitationChecker
-from assistant.events import Source, Text
+from assistant.citations.evidence import detect_language
+from assistant.events import Rung, Source, Text
 from search.hits import Hit
 from search.text.markdown.reader import is_code
 
@@ -30,16 +31,21 @@ MAX_FURTHER_PAGES = 3
 
 
 def answer(
-    query: str, citations: CitationChecker, quotable: Sequence[Hit], phrases: Phrases, preface: str = ""
+    question: str, topic: str, citations: CitationChecker, quotable: Sequence[Hit], rung: Rung
 ) -> Iterator[Source | Text]:
-    """Quote the best of these passages of `citations`, each with its citation. Then list further pages."""
-    if preface:
+    """Quote the best of these passages of `citations`, each with its citation. Then list further pages.
+
+    `topic` is what the quotes should be about. The service's sentences are in the language of the question.
+    """
+    language = detect_language(question) or language_of(quotable)
+    phrases = phrases_in(language)
+    if preface := _build_preface(phrases, language, language_of(quotable), rung):
         yield Text(f"{preface}\n\n")
     sections = {hit.url: hit for hit in reversed(quotable) if hit.body}  # the best passage of each
     quoted = [hit for hit in quotable if sections.get(hit.url) is hit][: len(QUOTE_WORDS)] or quotable[:1]
     has_code = False
     for position, hit in enumerate(quoted):
-        quote = choose_quote(query, hit, QUOTE_WORDS[position], 0 if has_code else CODE_LINES[position])
+        quote = choose_quote(topic, hit, QUOTE_WORDS[position], 0 if has_code else CODE_LINES[position])
         has_code = has_code or any(map(is_code, quote.blocks))
         link, new_sources = citations.cite(citations.passages.index(hit), quote.sentence)
         yield from new_sources
@@ -51,6 +57,16 @@ def answer(
     links = [f"- [{escape_markdown(hit.title)}]({hit.url})" for hit in further[::-1][:MAX_FURTHER_PAGES]]
     if links:
         yield Text("\n\n" + "\n".join([phrases.see_also, "", *links]))
+
+
+def _build_preface(phrases: Phrases, language: str, pages_language: str, rung: Rung) -> str:
+    """Say before quotes why they may disappoint: another language, or a small chance to answer. Empty otherwise."""
+    sentences = []
+    if language != pages_language and pages_language in phrases.languages:
+        sentences.append(phrases.other_language.format(language=phrases.languages[pages_language]))
+    if rung == "closest_passages":
+        sentences.append(phrases.closest)
+    return " ".join(sentences)
 
 
 def _format_quote(quote: Quote, link: str, read_on: str) -> Iterator[Text]:

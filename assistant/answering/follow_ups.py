@@ -1,7 +1,12 @@
-"""Resolves “Continue” after an answer that broke off: it searches for the earlier question again.
+"""Finds out what a question is about that leans on earlier ones.
 
-history: "How do I install acme?", an answer that the reader stopped
-question: "go on"   ->   "How do I install acme?"
+“Continue” after an answer that broke off searches for the earlier question again:
+
+    "How do I install acme?", an answer that the reader stopped, "go on"   ->   "How do I install acme?"
+
+A question of few words is searched together with those before it:
+
+    "How do I install acme?", an answer, "and on Windows?"   ->   "How do I install acme? and on Windows?"
 """
 
 import re
@@ -9,6 +14,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assistant.question import Question, Turn
+from search.text import analysis
+
+MIN_WORDS = 3  # of a question that can be understood alone
+MAX_PREVIOUS_QUESTIONS = 3  # searched together with a question
+MAX_SELECTION = 500  # characters of a selection that are part of the topic
 
 _CONTINUE = re.compile(r"\W*(?:continue|go\s+on)\W*", re.IGNORECASE)
 
@@ -25,3 +35,30 @@ def resolve(question: Question, history: Sequence[Turn]) -> tuple[Question, Sequ
             if turn.role == "user" and not _CONTINUE.fullmatch(turn.text):
                 return replace(question, text=turn.text), history[:index]
     return question, history
+
+
+def add_previous_questions(question: Question, history: Sequence[Turn]) -> tuple[Question, str]:
+    """The question to search for, and the text of the search."""
+    searched, before = resolve(question, history)
+    searched = replace(searched, previous_questions=join_previous_questions(searched, before))
+    return searched, f"{searched.previous_questions} {searched.text}".strip()
+
+
+def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
+    """Join the previous questions that are needed to understand this one. Empty if the reader selected a text."""
+    joined = ""
+    if question.context:
+        return joined
+    before = [turn.text for turn in history or question.client_history if turn.role == "user"]
+    for text in before[: -MAX_PREVIOUS_QUESTIONS - 1 : -1]:
+        if len(analysis.without_stop_words(f"{joined} {question.text}")) >= MIN_WORDS:
+            break
+        joined = f"{text} {joined}".strip()
+    return joined
+
+
+def quotation_topic(question: Question) -> str:
+    """The topic of a quotation: question and selection, or the previous questions if these are only stop words."""
+    selection = " ".join(item.value[:MAX_SELECTION] for item in question.context)
+    has_topic = selection or analysis.without_stop_words(question.text)
+    return f"{question.text} {selection}" if has_topic else question.previous_questions or question.text

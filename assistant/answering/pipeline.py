@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from assistant.answering import (
@@ -21,7 +21,7 @@ from assistant.answering import (
     suggestions,
 )
 from assistant.answering.refusal_detector import RefusalDetector
-from assistant.answering.translations import Phrases, phrases_in
+from assistant.answering.translations import language_of
 from assistant.citations.citation_links import CitationChecker
 from assistant.citations.evidence import detect_language
 from assistant.events import (
@@ -43,7 +43,6 @@ from assistant.upstream import Delta, EndOfText, Item, Model, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 from search.hits import Hit
 from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
-from search.text import analysis
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +50,6 @@ MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score are not used
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters
 SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
-MIN_WORDS = 3  # of a question that can be understood alone
-MAX_PREVIOUS_QUESTIONS = 3  # searched together with a question
-MAX_SELECTION = 500  # characters of a selection that are part of the topic
 SORRY = "The answer broke off. Please try again."
 
 
@@ -129,7 +125,7 @@ class Retrieved:
         """
         threshold = MIN_CLOSE_CHANCE if settings.threshold is None else settings.threshold
         passages = [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE]
-        is_foreign = bool(passages) and detect_language(question) not in ("", _language_of(passages))
+        is_foreign = bool(passages) and detect_language(question) not in ("", language_of(passages))
         if not passages or (self.chance < threshold and not is_foreign):
             return "nearest_pages", []
         return "extractive" if self.chance >= MIN_CHANCE else "closest_passages", passages
@@ -175,7 +171,7 @@ async def answer(
             yield Finish(0, 0, "stop")
             return
 
-        searched, query = _with_previous_questions(question, conversation.history)
+        searched, query = follow_ups.add_previous_questions(question, conversation.history)
         call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
         yield SearchCall(call_id, query)
         retrieved = await retrieve(searched, chain.passage_tokens if chain.models else 0)
@@ -217,8 +213,8 @@ async def answer(
         if not from_model:
             yield outcome.enter_rung(unaided_rung, reason)
             if quotable:
-                phrases, preface = _introduce_quotes(question.text, quotable, unaided_rung)
-                closing = extractive.answer(_quotation_topic(searched), citations, quotable, phrases, preface)
+                topic = follow_ups.quotation_topic(searched)
+                closing = extractive.answer(question.text, topic, citations, quotable, unaided_rung)
             else:
                 closing = refusals.refuse(retrieved.hits, question.settings, conversation.thread_id)
         elif not outcome.sources:
@@ -366,53 +362,8 @@ def _explain_no_sources(
     yield from refusals.suggest_alternatives(hits, settings, thread_id)
 
 
-def _introduce_quotes(text: str, quotable: Sequence[Hit], rung: Rung) -> tuple[Phrases, str]:
-    """The service's sentences in the reader's language, and what to say before quotes: why they may disappoint."""
-    pages_language = _language_of(quotable)
-    language = detect_language(text) or pages_language
-    phrases = phrases_in(language)
-    sentences = []
-    if language != pages_language and pages_language in phrases.languages:
-        sentences.append(phrases.other_language.format(language=phrases.languages[pages_language]))
-    if rung == "closest_passages":
-        sentences.append(phrases.closest)
-    return phrases, " ".join(sentences)
-
-
-def _language_of(hits: Sequence[Hit]) -> str:
-    """The language of the best passage, as two letters; English if its page does not say."""
-    return (hits[0].language or "en")[:2].lower()
-
-
 def _excerpts(hits: Sequence[Hit]) -> list[Excerpt]:
     """The best passage of each page."""
     pages = {hit.path: hit for hit in reversed(hits)}
     best = [hit for hit in hits if pages[hit.path] is hit]
     return [Excerpt(hit.path, hit.url, hit.title, hit.section, hit.excerpt, hit.score) for hit in best]
-
-
-def _with_previous_questions(question: Question, history: Sequence[Turn]) -> tuple[Question, str]:
-    """The question to search for, and the text of the search."""
-    searched, before = follow_ups.resolve(question, history)
-    searched = replace(searched, previous_questions=join_previous_questions(searched, before))
-    return searched, f"{searched.previous_questions} {searched.text}".strip()
-
-
-def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
-    """Join the previous questions that are needed to understand this one. Empty if the reader selected a text."""
-    joined = ""
-    if question.context:
-        return joined
-    before = [turn.text for turn in history or question.client_history if turn.role == "user"]
-    for text in before[: -MAX_PREVIOUS_QUESTIONS - 1 : -1]:
-        if len(analysis.without_stop_words(f"{joined} {question.text}")) >= MIN_WORDS:
-            break
-        joined = f"{text} {joined}".strip()
-    return joined
-
-
-def _quotation_topic(question: Question) -> str:
-    """The topic of a quotation: question and selection, or the previous questions if these are only stop words."""
-    selection = " ".join(item.value[:MAX_SELECTION] for item in question.context)
-    has_topic = selection or analysis.without_stop_words(question.text)
-    return f"{question.text} {selection}" if has_topic else question.previous_questions or question.text

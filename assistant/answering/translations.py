@@ -194,6 +194,11 @@ def choose_phrases(hits: Sequence[Hit]) -> Phrases:
     return phrases_in((hits[0].language or "") if hits else "")
 
 
+def language_of(hits: Sequence[Hit]) -> str:
+    """The language of the best passage, as two letters; English if its page does not say."""
+    return (hits[0].language or "en")[:2].lower()
+
+
 def phrases_in(language: str) -> Phrases:
     """The service's sentences in a language, or in English if they are not translated."""
     return OTHER_LANGUAGES.get(language[:2].lower(), ENGLISH)

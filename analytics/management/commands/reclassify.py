@@ -1,4 +1,4 @@
-"""`manage.py reclassify`: classify stored views again by the current rules."""
+"""`manage.py reclassify`: apply the current rules about AI clients and bots to views that are already stored."""
 
 from typing import Any
 

@@ -113,7 +113,7 @@ class Spec:
         return siblings
 
     def operations(self) -> Iterator[Operation]:
-        """The operations, then the webhooks, in the order of the document."""
+        """All operations, first those of the paths, then those of the webhooks, each in the order of the document."""
         for field in ("paths", "webhooks", "x-webhooks"):
             for key, path_item in as_mapping(self.root.get(field)).items():
                 path = remove_unstorable(key)

