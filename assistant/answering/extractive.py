@@ -25,8 +25,8 @@ from assistant.events import Rung, Source, Text
 from search.hits import Hit
 from search.text.markdown.reader import is_code
 
-QUOTE_WORDS = (65, 40)  # about how many words of each passage are quoted, beside its code
-CODE_LINES = (14, 8)  # the longest block of code that is quoted of each, twice that if it answers best; one in all
+QUOTE_WORDS = (60, 40)  # about how many words of each passage are quoted, beside its code
+CODE_LINES = (10, 6)  # the longest block of code that is quoted of each; one in all, beside very short ones
 MAX_FURTHER_PAGES = 3
 
 

@@ -1,9 +1,9 @@
-"""Chooses what to quote of a passage: the block that answers best, or the beginning, within a number of words."""
+"""Chooses what to quote of a passage: its beginning, or blocks that answer much better, up to a number of words."""
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from search.hits import Hit
@@ -11,7 +11,8 @@ from search.text import analysis
 from search.text.markdown.plain_text import plain
 from search.text.markdown.reader import blocks, is_code
 
-MIN_LEAD = 0.6  # of the best block's score: then the passage is quoted from its beginning
+MIN_GAIN = 3.0  # how much better other blocks must match than the beginning, which says what the section is about
+SHORT_CODE = 3  # lines; such a block is quoted beside a longer one
 MIN_SENTENCE_WORDS = 3
 MAX_ROWS = 8  # a longer table or list is shortened to its best rows
 BEST_ROWS = 5
@@ -41,21 +42,19 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
     if not section:
         return Quote([hit.excerpt], hit.excerpt, is_cut=False)
     weights = _weigh_terms(query, hit, section)
-    scores = [_score(weights, block, hit) for block in section]
-    best = max(range(len(section)), key=lambda i: (scores[i], -i))
-    start = _find_start(section, scores, best, max_words)
+    start = _find_start(section, weights, hit, max_words)
     chosen: list[str] = []
     left, has_code, is_cut = max_words, False, start > 0
-    for number in range(start, len(section)):
-        block = section[number]
+    for block in section[start:]:
+        lines = block.count("\n") - 1
         if is_code(block):
-            if has_code or block.count("\n") - 1 > (2 * max_code_lines if number == best else max_code_lines):
+            if lines > SHORT_CODE and (has_code or lines > max_code_lines):
                 is_cut = True
             else:
-                has_code = True
+                has_code = has_code or lines > SHORT_CODE
                 chosen.append(_FENCE_INFO.sub(_clean_fence_info, block, count=1))
             continue
-        if left <= 0 or (chosen and number > best and _BLOCK_TITLE.fullmatch(block.strip())):
+        if left <= 0 or (has_code and _BLOCK_TITLE.fullmatch(block.strip())):  # the next tab with code, or a new topic
             is_cut = True
             break
         shortened = _cut_to_sentences(_shorten(block, weights, hit), left, weights, hit)
@@ -74,16 +73,29 @@ def is_paragraph(block: str) -> bool:
     return not is_code(block) and not _LINES_MATTER.search(block)
 
 
-def _find_start(section: Sequence[str], scores: Sequence[float], best: int, max_words: int) -> int:
-    """Find the block to begin with: the first one if it says enough or all fit, else the introduction of the best."""
-    first = max((i for i in range(best + 1) if _BLOCK_TITLE.fullmatch(section[i].strip())), default=0)
-    start = best
-    while start > first and (is_code(section[start]) or section[start - 1].rstrip().endswith(":")):
-        start -= 1
-    before = section[first:start]
-    fits = sum(len(block.split()) for block in before if not is_code(block)) + len(section[start].split()) <= max_words
-    leads = first == 0 and not is_code(section[0]) and scores[0] >= MIN_LEAD * scores[best]
-    return first if leads or (fits and not any(map(is_code, before))) else start
+def _find_start(section: Sequence[str], weights: TermWeights, hit: Hit, max_words: int) -> int:
+    """Find the block to begin with: the first one, or the introduction of others that match much better."""
+    held = [weights.keys() & set(analysis.terms(block, hit.language or "en")) for block in section]
+    matches = [_score_window(section[start:], held[start:], weights, max_words) for start in range(len(section))]
+    best = max(range(len(section)), key=lambda start: (matches[start], -start))
+    if matches[best] < MIN_GAIN * matches[0] or not matches[best]:
+        return 0
+    while best > 0 and (is_code(section[best]) or section[best - 1].rstrip().endswith(":")):
+        best -= 1
+    return best
+
+
+def _score_window(
+    section: Sequence[str], held: Sequence[Collection[str]], weights: TermWeights, max_words: int
+) -> float:
+    """Add up the weights of the terms that the first blocks hold, as many blocks as fit."""
+    terms: set[str] = set()
+    for block, terms_of_block in zip(section, held, strict=True):
+        if max_words <= 0:
+            break
+        terms.update(terms_of_block)
+        max_words -= 0 if is_code(block) else len(block.split())
+    return sum(weights[term] for term in sorted(terms))
 
 
 def _cut_to_sentences(block: str, max_words: int, weights: TermWeights, hit: Hit) -> str:

@@ -68,7 +68,8 @@ def find_passages(
     neighbours have at most `max_characters` of Markdown together; 0: no neighbours. Links in the bodies are absolute.
     """
     with snapshot():
-        plan = plan_search(project, query, filters, context, current_path, previous_questions)
+        whole = f"{query} "  # its last word ends, too, and is not completed
+        plan = plan_search(project, whole, filters, context, current_path, previous_questions)
         if current_path and context:
             plan = replace(plan, selected=_find_selected(project, current_path, context))
         elif current_path and _THIS_PAGE.search(query):

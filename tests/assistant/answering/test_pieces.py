@@ -53,6 +53,23 @@ def test_a_quote_starts_where_the_question_is_answered_and_keeps_code_whole():
     assert quote.is_cut
 
 
+def test_a_quote_starts_at_the_beginning_unless_other_blocks_match_much_better():
+    beginning = "Acme keeps its cache in a folder. " + "Each project has its own. " * 12
+    later = "The cache of acme is cleared by hand. " * 9
+    quote = choose_quote("where is the cache", hit(body=f"{beginning}\n\n{later}"), 40, 10)
+    assert quote.blocks[0].startswith("Acme keeps its cache in a folder.")
+    quote = choose_quote("how is the cache cleared by hand", hit(body=f"{beginning}\n\n{later}"), 40, 10)
+    assert quote.blocks[0].startswith("The cache of acme is cleared by hand.")
+
+
+def test_a_line_of_code_is_quoted_beside_a_block_of_code_and_the_next_tab_is_not():
+    line, block = "```sh\nacme init\n```", "```python\n" + "acme.run()\n" * 6 + "```"
+    body = "\n\n".join(["Begin with:", line, "Then write:", block, "**Python 3.8**", block, "The end."])
+    quote = choose_quote("how to begin with acme", hit(body=body), 60, 10)
+    assert quote.blocks == ["Begin with:", line, "Then write:", block]
+    assert quote.is_cut
+
+
 def test_a_quote_of_a_short_passage_is_all_of_it():
     quote = choose_quote("install", hit(body="Install acme first.\n\nThen run it."), 60, 10)
     assert (quote.blocks, quote.sentence, quote.is_cut) == (

@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from search.hits import Filters
 from search.indexing.ingest import ingest
 from search.retrieval import excerpts, page_search, passages
+from search.retrieval.answerability import MIN_CLOSE_CHANCE
 from search.retrieval.passages import find_passages
 from search.sources import Page
 from search.text.analysis import content_words, terms
@@ -48,6 +49,13 @@ def test_a_query_is_text_whatever_it_holds(http, service, project, query):
     )
     assert response.status_code == 200
     assert isinstance(response.json(), list)
+
+
+def test_the_last_word_of_a_question_is_not_completed(make_project):
+    tenant = make_project()
+    put(tenant, page("/nav", "# Breadcrumbs\n\nBreadcrumbs show the way."), page("/b", "# Rules\n\nRead them."))
+    assert [hit.path for hit in page_search.find(tenant.project, "bread")] == ["/nav"]
+    assert find_passages(tenant.project, "how do I bake bread").chance < MIN_CLOSE_CHANCE
 
 
 def test_chinese_and_japanese_are_found_by_their_characters(make_project):
