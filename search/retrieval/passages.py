@@ -25,6 +25,7 @@ MIN_SELECTION = 8  # characters of a selection that are enough to find its secti
 MAX_CODE = 10_000  # characters of a selection in which names are looked for
 MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
 FOLLOWING = 3  # sections
+SURE_CHANCE = 0.8  # from which words alone find the passages as well as words and meaning do
 MIN_CORRECTED = 6  # characters; a shorter word with a corrected spelling does not show what a question is about
 
 # "What is this page about?", in the languages that sites are most often written in.
@@ -81,7 +82,7 @@ def find_passages(
         # Some section is always nearest in meaning, also to a question about something else: only words tell
         # whether the documentation answers.
         chance = answerability.estimate_chance(plan.query, hits) if _is_about(plan, sections) else 0.0
-        if meaning := read_meaning(project, plan.question):
+        if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
             hits, sections = find_best(replace(plan, meaning=meaning), limit_or_more)
         hits, sections = _keep_pages(hits, sections, limit)
         around = find_neighbours(project, sections, max_characters - sum(len(hit.body) for hit in hits))

@@ -47,7 +47,7 @@ def build_examples(data: Collection, models: Mapping[str, Model]) -> dict[str, l
         project = Project.objects.get(domain=name)
         with ranking.use_model(None, model):
             asked = [
-                (query.kind, query.set == name, plan_search(project, query.text, Filters(**query.filter or {})))
+                (query.kind, query.set == name, plan_search(project, f"{query.text} ", Filters(**query.filter or {})))
                 for query in select_queries(data, name)
             ] + [
                 (REAL, question.set == name and bool(question.patterns), _plan_question(project, question))
@@ -71,7 +71,7 @@ def _select_real(data: Collection, name: str) -> list[RealQuestion]:
 
 def _plan_question(project: Project, question: RealQuestion) -> SearchPlan:
     current_path = question.current_path if question.set == project.domain else ""
-    return plan_search(project, question.text, context=question.context, current_path=current_path)
+    return plan_search(project, f"{question.text} ", context=question.context, current_path=current_path)
 
 
 def _filter_kind(queries: Sequence[Query], kind: str) -> list[Query]:

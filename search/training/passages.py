@@ -20,7 +20,7 @@ from search.training.examples import Example
 
 # Set by hand: few of these questions come from a page, and the training has no vectors. A likeness of 1 is six
 # standard deviations, each of which multiplies the odds by e.
-FIXED = regression.FIXED | {"same_folder": 0.9, "meaning": 6.0}
+FIXED = regression.FIXED | {"same_folder": 0.9, "meaning": 4.0}
 JUDGED = 0.3  # weight of a section found for a judged query
 PASSAGES = (1, 2, 5)  # among so many first sections, the fact is looked for
 
@@ -40,7 +40,7 @@ def build_examples(project: Project, questions: Sequence[RealQuestion]) -> list[
 
 def _build_example(project: Project, question: RealQuestion) -> PassageExample:
     with snapshot():
-        plan = plan_search(project, question.text, context=question.context, current_path=question.current_path)
+        plan = plan_search(project, f"{question.text} ", context=question.context, current_path=question.current_path)
         found = selection.score_candidates(replace(plan, is_for_answer=True))
         scored = [section for section in found if not section.candidate.is_empty]
         bodies = dict(

@@ -22,6 +22,7 @@ from search.vectors import registry
 from search.vectors.embedders import EmbeddingError, Vectors
 
 MAX_SECTIONS = 100_000  # of a project; larger ones have no vectors, since a search reads each of them
+MIN_SHARE = 0.9  # of a project's sections; with fewer vectors, those that have one would come before the others
 MAX_BYTES = 128 * 1024 * 1024  # of all matrices in memory, or one matrix that is larger
 MAX_QUERIES, MAX_QUERY_CHARACTERS = 1000, 400
 RELOAD_FACTOR, RELOAD_SECONDS = 20, 2.0  # loading new vectors takes at most 1/20 of the time
@@ -157,8 +158,7 @@ def _get_matrix(project: Project) -> _Matrix | None:
 
 def _is_current(matrix: _Matrix, revision: int, version: tuple[str, int]) -> bool:
     """Whether it can be used. While vectors are being made, some newer ones may be missing."""
-    is_recent = len(matrix.ids) > 0 and time.monotonic() < matrix.reload_at
-    return matrix.version == version and (matrix.revision == revision or is_recent)
+    return matrix.version == version and (matrix.revision == revision or time.monotonic() < matrix.reload_at)
 
 
 def _load(project: Project, revision: int, version: tuple[str, int]) -> _Matrix:
@@ -172,13 +172,15 @@ def _load(project: Project, revision: int, version: tuple[str, int]) -> _Matrix:
     present = [(pk, vectors[digest]) for pk, digest in sections if digest in vectors]
     size = len(present[0][1]) if present else 0
     present = [(pk, vector) for pk, vector in present if len(vector) == size]  # a server may have changed its model
+    wait = max(RELOAD_SECONDS, RELOAD_FACTOR * (time.monotonic() - began)) if present else 0.0
+    if len(present) < MIN_SHARE * len(sections):
+        present = []
     rows = np.frombuffer(b"".join(vector for _, vector in present), np.int8).reshape(len(present), size)
     lengths = [np.linalg.norm(rows[at : at + _BLOCK].astype(np.float32), axis=1) for at in range(0, len(rows), _BLOCK)]
-    now = time.monotonic()
     return _Matrix(
         version,
         revision,
-        now + max(RELOAD_SECONDS, RELOAD_FACTOR * (now - began)),
+        time.monotonic() + wait,
         np.array([pk for pk, _ in present], np.int64),
         rows,
         np.asarray(1 / np.concatenate(lengths) if lengths else [], np.float32),

