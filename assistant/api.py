@@ -16,7 +16,7 @@ from assistant.schemas import Ask, AskV2, Forget, Stop
 from assistant.sessions.resume import RemoteAnswer, find_chat, find_message
 from assistant.sessions.running import DeliveryCheck, RunningAnswer, assume_delivered
 from assistant.sessions.start import Transport, forget_conversation, identify_asker, start_answer
-from assistant.wire import PROTOCOLS
+from assistant.wire import PROTOCOLS, without_trigger
 from assistant.wire.protocol import StreamProtocol
 from docsite.core.access.api_middleware import own_origin
 from docsite.core.access.request_checks import AssistantKey, CallerRequest
@@ -40,6 +40,13 @@ def _errors(*, bodyless: bool = False) -> dict[int, object]:
     return {status: schema for status, schema in responses(None, bodyless=bodyless).items() if status != 200}
 
 
+def _protocol_for(body: Ask, protocol: StreamProtocol) -> StreamProtocol:
+    """The protocol of an answer. A client of version 2 that sends no `trigger` gets two parts in another form."""
+    if protocol is PROTOCOLS["v2"] and isinstance(body, AskV2) and body.trigger is None:
+        return without_trigger.PROTOCOL
+    return protocol
+
+
 def _add_message_endpoint(name: str) -> None:
     """Let clients ask in a protocol. Version 1 has a smaller body; all other protocols have the body of version 2."""
     protocol = PROTOCOLS[name]
@@ -48,7 +55,7 @@ def _add_message_endpoint(name: str) -> None:
     async def message(request: CallerRequest, domain: str, payload: Ask) -> StreamingHttpResponse:
         transport = Transport(_caller(request), _origin(request), payload.resumable)
         answer = await start_answer(request.auth, payload, transport)
-        return _response(answer, protocol, request)
+        return _response(answer, _protocol_for(payload, protocol), request)
 
     message.__annotations__["payload"] = schema
     routers[name].post(

@@ -104,7 +104,11 @@ class AskV2(Ask):
 
     id: StrictStr | None = Field(None, max_length=256, description="The client's id of the chat, to resume its answer.")
     trigger: Literal["submit-message", "regenerate-message"] | None = Field(
-        None, description="`regenerate-message` replaces the last answer."
+        None,
+        description=(
+            "`regenerate-message` replaces the last answer. Without a trigger, `finish` has `threadId` at its top level"
+            ' too, and the output of a tool is `{"results": [...]}` instead of an array.'
+        ),
     )
     messageId: StrictStr | None = Field(None, max_length=128, description="The answer to replace, if not the last.")
 

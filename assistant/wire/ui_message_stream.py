@@ -77,7 +77,10 @@ def _frame(part: str) -> bytes:
 
 PROTOCOL = StreamProtocol(
     encoder=Encoder,
-    description="UI message stream of AI SDK v5 and later.",
+    description=(
+        "UI message stream of AI SDK v5 and later. For a body without `trigger`, two parts differ:"
+        " `finish` and `tool-output-available`."
+    ),
     headers={"Content-Type": "text/event-stream", "x-vercel-ai-ui-message-stream": "v1"},
     frame=_frame,
     keep_alive=b": keep-alive\n\n",

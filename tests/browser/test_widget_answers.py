@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Route, WebSocketRoute, expect
 
-from tests.browser.test_widget import FINISH, START, Event, Host, delta, host, make_host, send, source
+from tests.browser.test_widget import FINISH, PHONE, START, Event, Host, delta, host, make_host, send, source
 from tests.conftest import wait_for
 
 __all__ = ["host", "make_host"]  # fixtures
@@ -397,6 +397,75 @@ def test_citations_and_nearest_pages_are_large_enough_to_press(make_host: Callab
     )
     assert reach[0] >= 24
     assert reach[1] >= (44 if touch else 24)
+
+
+# Searches of the model's own
+
+QUERY = "what happens when a key asks more than its limit"
+SEARCHED = f"Searched for “{QUERY}”"
+
+
+def search(call_id: str, **details: str) -> Event:
+    name = "read_page" if "path" in details else "search"
+    return {"type": "tool-input-available", "toolCallId": call_id, "toolName": name, "input": details}
+
+
+def result(call_id: str) -> Event:
+    return {**found("https://docs.example.com/limits"), "toolCallId": call_id}
+
+
+def test_each_search_is_shown_while_it_runs_and_stays_as_a_quiet_line(host: Host) -> None:
+    host.script(lambda socket, message: None).open().ask("How?")
+    host.panel.evaluate(
+        """(panel) => {
+            window.announced = [];
+            const announcer = panel.querySelector("[role=status]");
+            new MutationObserver(() => announced.push(announcer.textContent)).observe(announcer, { childList: true });
+        }"""
+    )
+    progress, lines = host.panel.locator(".status"), host.panel.locator(".searches li")
+    socket = host.sockets[0]
+
+    def play(*events: Event) -> None:
+        for event in events:
+            send(socket, event)
+
+    play(START, search("c1", query="How?"))
+    expect(progress).to_have_text("Searching the docs…")
+    play(result("c1"), search("c2", query=QUERY))
+    expect(progress).to_have_text(f"Searching for “{QUERY}”")
+    play(result("c2"), {"type": "text-start", "id": "txt_1"}, delta("Let me read that."))
+    expect(host.prose).to_have_text("Let me read that.")
+    play({"type": "text-end", "id": "txt_1"}, search("c3", path="/limits"))
+    expect(progress).to_have_text("Reading Limits")
+    expect(progress).to_be_visible()
+    link = "https://docs.example.com/limits"
+    play(result("c3"), source(link, "Limits"), {"type": "text-start", "id": "txt_2"}, delta(f"It waits [1]({link})."))
+    expect(host.prose.locator("p")).to_have_text(["Let me read that.", "It waits 1."])
+    expect(host.panel.locator(".sources li")).to_have_count(1)
+    expect(lines).to_have_count(0)
+    place = "(element) => element.getBoundingClientRect().top"
+    before = [host.panel.locator(part).evaluate(place) for part in (".prose", ".sources")]
+    play(FINISH)
+    expect(lines).to_have_text([SEARCHED, "Read Limits"])
+    expect(progress).to_be_hidden()
+    assert [host.panel.locator(part).evaluate(place) for part in (".prose", ".sources")] == before, "nothing moves"
+    announced = host.page.evaluate("announced")
+    assert announced[:2] == ["Searching the docs…", "Answering…"], "later searches are no news"
+    assert len(announced) == 3
+
+    host.open()  # the panel was open, and the conversation is stored
+    expect(lines).to_have_text([SEARCHED, "Read Limits"])
+    assert host.errors == []
+
+
+def test_a_long_search_is_one_line_on_a_phone(make_host: Callable[..., Host]) -> None:
+    host = make_host(viewport=PHONE)
+    events = (search("c1", query="How?"), result("c1"), search("c2", query=QUERY * 3), result("c2"))
+    answered(host, "It waits.", *events)
+    line = host.panel.locator(".searches li")
+    assert line.bounding_box()["height"] < 24
+    assert host.panel.locator(".transcript").evaluate("(log) => log.scrollWidth <= log.clientWidth")
 
 
 # Feedback

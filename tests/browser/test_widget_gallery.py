@@ -21,6 +21,7 @@ STATES = {
     "reading": ".status >> text=Quickstart, Errors and limits",
     "answering": ".caret",
     "done": "article[data-phase=done] figure",
+    "searches": ".searches >> text=Read Quickstart",
     "elements": ".prose table",
     "citation": ".card mark",
     "context": ".question .pointed >> text=compose.sh · 3 lines",

@@ -118,6 +118,7 @@ def request_of(service: Any, tenant: Any, protocol: str, mode: str, marker: str)
     """The request that asks in a protocol."""
     body = question(INSTALL, context=fake(mode, marker))
     if protocol == "v2":
+        body["trigger"] = "submit-message"
         body["messages"] = [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": INSTALL}]}]
     url = f"{service.url}/discovery/{protocol}/assistant/{tenant.domain}/message"
     return {"method": "POST", "url": url, "json": body, "headers": tenant.assistant}

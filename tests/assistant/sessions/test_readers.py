@@ -56,6 +56,7 @@ def narrow(start: Any, upstream: Any) -> Any:
 def body_of(mode: str, marker: str, protocol: str = "v1") -> dict[str, Any]:
     body = question(INSTALL, context=fake(mode, marker))
     if protocol != "v1":
+        body["trigger"] = "submit-message"
         body["messages"] = [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": INSTALL}]}]
     return body
 

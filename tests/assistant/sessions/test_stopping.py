@@ -22,7 +22,7 @@ class Reader(threading.Thread):
         self.url = f"{service.url}/discovery/v2/assistant/{tenant.domain}"
         self.tenant, self.text, self.begun = tenant, "", threading.Event()
         message = {"id": "m1", "role": "user", "parts": [{"type": "text", "text": INSTALL}]}
-        self.body = {"fp": fp, "id": "chat-1", "messages": [message], **body}
+        self.body = {"fp": fp, "id": "chat-1", "trigger": "submit-message", "messages": [message], **body}
 
     def run(self):
         with (

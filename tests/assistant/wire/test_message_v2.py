@@ -68,6 +68,19 @@ def test_the_stream_has_its_parts_in_order(http, model_service, project):
     assert answer.steps == [{"rung": "model"}]
 
 
+def test_a_client_that_sends_no_trigger_gets_two_parts_in_another_form(http, model_service, project):
+    usual = events(ask(http, model_service, project))
+    body = question(id="chat-2")
+    del body["trigger"]
+    response = http.post(address(model_service, project), json=body, headers=project.assistant)
+    thread_id = response.headers["x-thread-id"]
+    stream = events(response)
+    assert stream[5]["output"] == {"results": usual[5]["output"]}
+    assert stream[-1] == {"type": "finish", "messageMetadata": {"threadId": thread_id}, "threadId": thread_id}
+    assert "threadId" not in usual[-1]
+    assert text(stream) == text(usual)
+
+
 def test_both_protocols_send_the_same_events(http, model_service, project):
     first = text(events(ask(http, model_service, project)))
     v1 = address(model_service, project).replace("v2", "v1")

@@ -19,7 +19,7 @@ from assistant.events import (
     Status,
     Text,
 )
-from assistant.wire import PROTOCOLS
+from assistant.wire import PROTOCOLS, without_trigger
 
 BEGINNING: list[Event] = [
     Start("msg_1", "thr_1"),
@@ -70,3 +70,19 @@ def test_the_socket_sends_the_parts_of_version_2():
                 if message.pop("status", None):
                     assert isinstance(event, Failure)
                 assert message == json.loads(part)
+
+
+@pytest.mark.parametrize("end", ENDS, ids=lambda end: type(end).__name__)
+def test_two_parts_differ_for_a_client_that_sends_no_trigger(end):
+    differing = {}
+    other, v2 = without_trigger.PROTOCOL.encoder(), PROTOCOLS["v2"].encoder()
+    for event in [*BEGINNING, end]:
+        for sent, part in zip(map(json.loads, other.encode(event)), map(json.loads, v2.encode(event)), strict=True):
+            if sent != part:
+                differing[part["type"]] = (sent, part)
+    sent, part = differing.pop("tool-output-available")
+    assert sent == {**part, "output": {"results": part["output"]}}
+    if not isinstance(end, Failure):
+        sent, part = differing.pop("finish")
+        assert sent == {**part, "threadId": "thr_1"}
+    assert differing == {}

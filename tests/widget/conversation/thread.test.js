@@ -65,7 +65,7 @@ describe("a thread", () => {
       thread = applyEvent(thread, event, NOW);
       phases.push(answer(thread).phase);
     }
-    assert.deepEqual(phases, ["sending", "searching", "searching", "reading", "answering", "answering", "done"]);
+    assert.deepEqual(phases, ["sending", "sending", "searching", "reading", "answering", "answering", "done"]);
     assert.equal(answer(thread).text, "Run it.");
     assert.equal(answer(thread).messageId, "msg_1");
     assert.equal(thread.threadId, "thr_1");
@@ -255,6 +255,104 @@ describe("a thread", () => {
   });
 });
 
+describe("searches that the model asks for", () => {
+  const call = (toolCallId, toolName, input) => [
+    { type: "tool-input-start", toolCallId, toolName },
+    { type: "tool-input-available", toolCallId, toolName, input },
+  ];
+  const result = (toolCallId, ...pages) => ({
+    type: "tool-output-available",
+    toolCallId,
+    output: pages.map((name) => ({
+      path: `/${name}`,
+      url: `https://docs.example.com/${name}#top`,
+      content: "Words.",
+      metadata: { title: `Title of ${name}` },
+    })),
+  });
+  const STEP = [{ type: "finish-step" }, { type: "start-step" }];
+  const begin = [START, ...call("c1", "search", { query: "How?" }), result("c1", "install"), ...STEP];
+  const activity = (thread) => [answer(thread).phase, answer(thread).reading];
+  const searches = (thread) => answer(thread).searches.map(({ isPage, text }) => [isPage, text]);
+
+  it("are kept in order, and the service's own search is not among them", () => {
+    let thread = after(begin);
+    assert.deepEqual(searches(thread), []);
+    thread = after([...call("c2", "search", { query: "retries", version: "2" })], thread);
+    assert.deepEqual([answer(thread).phase, searches(thread)], ["searching", [[false, "retries"]]]);
+    thread = after([result("c2", "errors"), ...STEP, ...call("c3", "read_page", { path: "/errors" })], thread);
+    assert.deepEqual(activity(thread), ["reading", ["Title of errors"]], "its title is known before the page is read");
+    thread = after([result("c3", "errors"), ...STEP, { type: "text-start" }, delta("So."), FINISH], thread);
+    assert.deepEqual(searches(thread), [
+      [false, "retries"],
+      [true, "Title of errors"],
+    ]);
+    assert.deepEqual([answer(thread).phase, answer(thread).text], ["done", "So."]);
+  });
+
+  it("are the model's own even when the service found nothing", () => {
+    const thread = after([START, ...SEARCH, { ...FOUND, output: [] }, ...call("c2", "search", { query: "retries" })]);
+    assert.deepEqual(searches(thread), [[false, "retries"]]);
+  });
+
+  it("name a page by its path until it is read, and drop it if there is none", () => {
+    let thread = after([
+      ...begin,
+      ...call("c2", "read_page", { path: "/faq" }),
+      ...call("c3", "read_page", { path: "/x" }),
+    ]);
+    assert.deepEqual(searches(thread), [
+      [true, "/faq"],
+      [true, "/x"],
+    ]);
+    thread = after([result("c2", "faq"), result("c3")], thread);
+    assert.deepEqual(searches(thread), [[true, "Title of faq"]]);
+  });
+
+  it("add to the passages for the cards of citations", () => {
+    const thread = after([
+      ...begin,
+      delta("Let me see."),
+      ...call("c2", "search", { query: "x" }),
+      result("c2", "errors"),
+    ]);
+    assert.deepEqual(
+      answer(thread).passages.map(({ title }) => title),
+      ["Title of install", "Title of errors"],
+    );
+    assert.equal(answer(thread).site, "https://docs.example.com");
+  });
+
+  it("show between two parts of the text, which are two paragraphs", () => {
+    let thread = after([...begin, { type: "text-start", id: "txt_1" }, delta("Let me see.")]);
+    assert.equal(answer(thread).text, "Let me see.");
+    thread = after([{ type: "text-end", id: "txt_1" }, ...call("c2", "search", { query: "x" })], thread);
+    assert.equal(answer(thread).phase, "searching");
+    thread = after([result("c2", "errors"), ...STEP, { type: "text-start", id: "txt_2" }, delta("Found.")], thread);
+    assert.deepEqual([answer(thread).phase, answer(thread).text], ["answering", "Let me see.\n\nFound."]);
+  });
+
+  it("survive wrong types, and come back from the store", () => {
+    const thread = after([
+      ...begin,
+      ...call("c2", "search", { query: 7 }),
+      ...call(undefined, "read_page", null),
+      ...call("c4", "search", { query: "x" }),
+      FINISH,
+    ]);
+    assert.deepEqual(searches(thread), [[false, "x"]]);
+    const [, read] = parseThread(JSON.parse(JSON.stringify(thread))).turns;
+    assert.deepEqual(read.searches, [{ callId: "c4", isPage: false, text: "x" }]);
+    const { searches: _, ...old } = answer(thread);
+    const turns = [thread.turns[0], old];
+    assert.deepEqual(
+      parseThread({ ...thread, turns }).turns[1].searches,
+      [],
+      "one that was stored before there were any",
+    );
+  });
+});
+
 describe("asking again", () => {
   const failed = () => after([START, delta("Half"), { type: "error", errorText: "x", status: 503 }]);
 
@@ -305,6 +403,7 @@ describe("a saved thread", () => {
         START,
         ...SEARCH,
         FOUND,
+        { type: "tool-input-available", toolCallId: "d", toolName: "search", input: { query: "pip" } },
         { type: "data-status", data: { rung: "extractive", reason: "x", version: "v2", indexedAt: "y", pages: 3 } },
         SOURCE,
         delta("x"),

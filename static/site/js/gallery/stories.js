@@ -162,6 +162,18 @@ export function buildStories(site) {
       act: scrollToTop,
     },
     {
+      name: "searches",
+      title: "The model's own searches",
+      about: "Each stays as one quiet line below the sources.",
+      thread: thread(howTo, {
+        ...done,
+        searches: [
+          { callId: "c2", isPage: false, text: "demo password" },
+          { callId: "c3", isPage: true, text: "Quickstart" },
+        ],
+      }),
+    },
+    {
       name: "elements",
       title: "What an answer may hold",
       about: "Headings, tables, code in several languages, lists, quotes.",

@@ -21,6 +21,7 @@ const byteLength = (/** @type {string} */ text) => new TextEncoder().encode(text
 /** The body of a request. @param {Format} format @param {string} text */
 const buildBody = (format, text) => ({
   fp: "anonymous",
+  ...(format === "v2" && { trigger: "submit-message" }), // as the AI SDK sends it
   messages: [{ id: "1", role: "user", ...(format === "v1" ? { content: text } : { parts: [{ type: "text", text }] }) }],
 });
 

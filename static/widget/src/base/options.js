@@ -56,14 +56,15 @@ export const DEFAULTS = {
  */
 
 /** @param {...string} values @returns {Rule} */
-const oneOf = (...values) => [values.join(", "), (value) => values.includes(value)];
+/* @__NO_SIDE_EFFECTS__ */ const oneOf = (...values) => [values.join(", "), (value) => values.includes(value)];
 
 /** For a list, or an object: each value has a type or is undefined. @param {string} sentence @param {string} type @returns {Rule} */
-const everyValue = (sentence, type) => [
+/* @__NO_SIDE_EFFECTS__ */ const everyValue = (sentence, type) => [
   sentence,
   (value) => Object.values(value).every((one) => one === undefined || typeof one === type),
 ];
 
+// The panel needs no rules. The bundler leaves them out there, because it is told that nothing above has side effects.
 /** @type {Record<string, Rule>} */
 const RULES = {
   variant: oneOf("widget", "panel", "modal"),
@@ -81,7 +82,7 @@ const RULES = {
     "of this origin or the service's",
     (value, script) => [location.origin, new URL(script).origin].includes(h("a", { href: value }).origin),
   ],
-  zIndex: ["a whole number", Number.isInteger],
+  zIndex: ["a whole number", (value) => Number.isInteger(value)],
   memory: oneOf("day", "tab"),
   labels: everyValue("an object of strings", "string"),
   starterQuestions: everyValue("an array of strings", "string"),

@@ -52,15 +52,12 @@ function answerChanges(answer, event, now) {
   switch (event.type) {
     case "start":
       return { messageId: stringOrEmpty(event.messageId) || null };
-    case "tool-input-start":
     case "tool-input-available":
-      return answer.text ? {} : { phase: "searching" };
-    case "tool-output-available": {
-      const hits = parseHits(event.output);
-      const reading = pageTitles(hits);
-      if (!reading.length || answer.text) return {};
-      return { phase: "reading", reading, passages: toPassages(hits), site: siteAddress(hits) };
-    }
+      return searchChanges(answer, event);
+    case "tool-output-available":
+      return resultChanges(answer, event);
+    case "text-start": // after a search of the model's own
+      return answer.text ? { text: `${answer.text}\n\n` } : {};
     case "text-delta":
       return { phase: "answering", text: answer.text + stringOrEmpty(event.delta) };
     case "source-url": {
@@ -85,6 +82,35 @@ function answerChanges(answer, event, now) {
     default:
       return {};
   }
+}
+
+/** The first search of an answer is the service's own. @param {Answer} answer @param {StreamEvent} event @returns {Partial<Answer>} */
+function searchChanges({ phase, searches, passages, site }, { toolCallId, input }) {
+  if (phase === "sending") return { phase: "searching" };
+  const [callId, query, path] = [toolCallId, fieldsOf(input).query, fieldsOf(input).path].map(stringOrEmpty);
+  const page = path && (passages.find(({ url }) => url.split("#")[0] === site + path)?.title ?? path);
+  const text = page || query;
+  return {
+    searches: text ? [...searches, { callId, isPage: page !== "", text }] : searches,
+    ...(page ? { phase: "reading", reading: [page] } : { phase: "searching" }),
+  };
+}
+
+/** A page that was not found has not been read. @param {Answer} answer @param {StreamEvent} event @returns {Partial<Answer>} */
+function resultChanges(answer, { toolCallId, output }) {
+  const hits = parseHits(output);
+  const reading = pageTitles(hits);
+  const searches = answer.searches.flatMap((search) =>
+    !search.isPage || search.callId !== toolCallId ? search : reading.slice(0, 1).map((text) => ({ ...search, text })),
+  );
+  if (!reading.length) return { searches };
+  return {
+    phase: "reading",
+    reading,
+    searches,
+    passages: [...answer.passages, ...toPassages(hits)],
+    site: answer.site || siteAddress(hits),
+  };
 }
 
 /** @param {Thread} thread @param {unknown} threadId @returns {Thread} */

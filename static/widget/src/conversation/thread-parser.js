@@ -129,6 +129,10 @@ const parseAnswerFields = recordParser({
     ({ url }) => url,
   ),
   site: stringOrEmpty,
+  searches: listParser(
+    recordParser({ callId: stringOrEmpty, isPage: isTrue, text: stringOrEmpty }),
+    ({ text }) => text,
+  ),
   sources: listParser(
     recordParser({ url: stringOrEmpty, title: stringOrEmpty }),
     (source) => source.url && (source.title ||= source.url),

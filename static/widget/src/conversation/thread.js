@@ -13,6 +13,7 @@
 /** @typedef {{ version: string, indexedAt: string, pages: number | null }} Scope */
 /** @typedef {{ text: string, status: number, readyAt: number | null }} Failure */
 /** @typedef {{ url: string, title: string, breadcrumb: string[], text: string }} Passage of a page that the search found */
+/** @typedef {{ callId: string, isPage: boolean, text: string }} Search words that were searched for, or a page's title */
 /** @typedef {{ helpful: boolean, reason: string, comment: string }} Feedback */
 /**
  * `queued` waits for the network, `waiting` for the end of a limit (`failure.readyAt`); both are sent automatically.
@@ -29,6 +30,7 @@
  * @property {string[]} reading titles of the pages the search found
  * @property {Passage[]} passages for the cards of citations
  * @property {string} site address at which the documentation's paths begin, from the pages that the search found
+ * @property {Search[]} searches that the model asked for, after the service's own search
  * @property {Source[]} sources cited pages, in the order in which they arrived
  * @property {Notice | null} notice set if the usual model did not answer
  * @property {Scope | null} scope
@@ -71,6 +73,7 @@ export const emptyAnswer = (id, replaces = null) => ({
   reading: [],
   passages: [],
   site: "",
+  searches: [],
   sources: [],
   notice: null,
   scope: null,

@@ -197,11 +197,14 @@ export class Panel extends HTMLElement {
     const cited =
       sources.length === 0 ? labels.complete : sources.length === 1 ? labels.completeOne : labels.completeMany;
     const notices = buildNotices(is).map(({ textContent }) => textContent);
+    // The model's own searches, and the text after them, are no news.
+    const isRepeated =
+      !previous?.reconnecting && (phase === "searching" ? is.searches.length : phase === "answering" && previous?.text);
     if (phase === "done")
       this.content.announce([...notices, firstSentence(text), fill(cited, { n: sources.length })].join(" "));
     else if (phase === "failed") this.content.announce(failure?.text || labels.failed);
     else if (phase === "waiting") this.content.announce(waitText(is));
-    else if (phase !== "sending" && phase !== "reading") this.content.announce(labels[phase]);
+    else if (phase !== "sending" && phase !== "reading" && !isRepeated) this.content.announce(labels[phase]);
   }
 
   /** @param {KeyboardEvent} event */

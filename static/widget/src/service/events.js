@@ -10,6 +10,8 @@
  * @property {string} [delta]
  * @property {string} [url]
  * @property {string} [title]
+ * @property {string} [toolCallId]
+ * @property {unknown} [input]
  * @property {unknown} [output]
  * @property {Record<string, unknown>} [data]
  * @property {string} [errorText]

@@ -2,11 +2,12 @@
 
 import { h, iconButton } from "../base/dom.js";
 import { fill, labels } from "../base/labels.js";
+import { ENDED } from "../conversation/thread.js";
 import { copyButton } from "../markdown/code.js";
 import { resolveAddress, splitSuggestions } from "../markdown/parser.js";
 import { hostsOf, MarkdownView } from "../markdown/renderer.js";
 import { FeedbackView } from "./feedback.js";
-import { buildNextList, buildScopeLine, buildSourceList, citedSources } from "./sources.js";
+import { buildNextList, buildScopeLine, buildSearchList, buildSourceList, citedSources } from "./sources.js";
 import { buildNotices, buildOutcome, ProgressLine } from "./status.js";
 import { TypingPace } from "./typing-pace.js";
 
@@ -41,6 +42,7 @@ export class AnswerView {
   #markdown = new MarkdownView();
   #outcome = new CachedPart();
   #sources = new CachedPart();
+  #searches = new CachedPart();
   #next = new CachedPart();
   #scope = new CachedPart();
   #progress;
@@ -74,6 +76,7 @@ export class AnswerView {
         { className: "after" },
         this.#outcome.element,
         this.#sources.element,
+        this.#searches.element,
         this.#foot,
         this.#feedback.element,
         this.#next.element,
@@ -114,6 +117,9 @@ export class AnswerView {
     this.#progress.update(answer, phase);
     this.#outcome.render([phase, last, answer.failure, !body], () => [buildOutcome(answer, last, this.conversation)]);
     this.#sources.render(sources, () => [sources.length ? buildSourceList(sources) : null]);
+    // Not before the end: until then the progress tells of them, and nothing below the text moves.
+    const searches = ENDED.has(phase) ? answer.searches : [];
+    this.#searches.render(searches, () => [searches.length ? buildSearchList(searches) : null]);
     this.#next.render(done && suggestions, () => [done && suggestions.length ? buildNextList(suggestions) : null]);
     this.#scope.render(done && answer.scope, () => [done ? buildScopeLine(answer.scope) : null]);
     this.#foot.hidden = !done;

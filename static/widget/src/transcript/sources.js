@@ -1,4 +1,4 @@
-/** The lists below an answer: cited pages, pages to read next, and the version of the documentation. */
+/** The lists below an answer: cited pages, searches, pages to read next, and the version of the documentation. */
 
 import { h, textButton } from "../base/dom.js";
 import { fill, labels, locale } from "../base/labels.js";
@@ -56,6 +56,14 @@ function buildItem({ number, title, url }) {
     h("span", { className: "where", dir: "ltr" }, href ? displayAddress(href) : ""),
   ];
   return h("li", { value: number }, href ? h("a", linkAttributes(href), ...label) : h("span", {}, ...label));
+}
+
+/** The model's own searches, one line each. @param {import("../conversation/thread.js").Search[]} searches */
+export function buildSearchList(searches) {
+  const lines = searches.map(({ isPage, text }) =>
+    isPage ? fill(labels.readPage, { title: text }) : fill(labels.searchedFor, { query: text }),
+  );
+  return h("ul", { className: "searches" }, ...lines.map((line) => h("li", {}, line)));
 }
 
 /** @param {import("../markdown/parser.js").Suggestion[]} suggestions */

@@ -87,7 +87,9 @@ export function waitText(answer) {
 }
 
 /** Empty once an answer has ended. @param {Answer} answer @param {string} kind */
-function progressText({ reading }, kind) {
+function progressText({ reading, searches }, kind) {
+  const last = searches.at(-1);
+  if (kind === "searching" && last) return fill(labels.searchingFor, { query: last.text });
   if (kind === "reading")
     return fill(labels.reading, { titles: reading.slice(0, 3).join(", ") + (reading.length > 3 ? "…" : "") });
   if (kind === "waiting") return labels.busy;
