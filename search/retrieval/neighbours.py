@@ -1,40 +1,22 @@
 """The sections around a passage on its page, which often hold the rest of an answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from docsite.core.tenants.models import Project
-from search.models import Section
-from search.retrieval import index_state
-from search.retrieval.selection import ScoredSection
+from search.retrieval.stored_pages import Place, StoredPage
 
 STEPS = (1, -1, 2)  # on the page, relative to a passage: the next section, the one before, the one after next
 
 
-def find_neighbours(project: Project, sections: Sequence[ScoredSection], max_characters: int) -> list[ScoredSection]:
-    """Sections next to the given ones, those of the first one first, each once, as many as fit.
-
-    Each has the score of the passage that it belongs to. Sections without text are left out.
-    """
-    passages = {(one.candidate.document_id, one.candidate.position) for one in sections}
-    wanted = list(dict.fromkeys(place for place in _places_around(sections) if place not in passages))
-    pages = {page for page, _ in wanted}
-    positions = {position for _, position in wanted}
-    rows = Section.objects.filter(document__in=pages, position__in=positions).exclude(text="")
-    found = {(page, position): (pk, len(body)) for pk, page, position, body in
-             rows.values_list("pk", "document_id", "position", "body")}  # fmt: skip
-    scores = {one.candidate.document_id: one.score for one in reversed(sections)}
-    chosen: dict[int, float] = {}
-    for place in wanted:
-        pk, size = found.get(place, (0, 0))
-        if pk and size <= max_characters:
-            chosen[pk] = scores[place[0]]
-            max_characters -= size
-    candidates = index_state.load_candidates(project, list(chosen))
-    return [ScoredSection(one, (), chosen[one.section_id]) for one in candidates]
+def list_places(passages: Sequence[Place]) -> list[Place]:
+    """The places beside the passages, the nearest of all passages first, each once."""
+    around = ((page, position + step) for step in STEPS for page, position in passages)
+    return [place for place in dict.fromkeys(around) if place not in passages]
 
 
-def _places_around(sections: Sequence[ScoredSection]) -> Iterator[tuple[int, int]]:
-    """Page and position of each neighbour, the nearest of all passages first."""
-    for step in STEPS:
-        for one in sections:
-            yield one.candidate.document_id, one.candidate.position + step
+def choose(pages: Mapping[int, StoredPage], places: Sequence[Place], max_characters: int) -> Iterator[Place]:
+    """The first of the places whose sections have at most `max_characters` of Markdown together, and some text."""
+    for page, position in places:
+        section = pages[page].sections.get(position)
+        if section and section.text and len(section.body) <= max_characters:
+            max_characters -= len(section.body)
+            yield page, position

@@ -9,14 +9,14 @@ from docsite.core.tenants.models import Project
 from search.hits import Filters, Hit, SectionMatch
 from search.models import Section
 from search.retrieval import selection
-from search.retrieval.excerpts import Highlighter, build_excerpt
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import ScoredSection
+from search.retrieval.stored_pages import StoredPage, StoredSection
 
 MIN_OTHER_SCORE = 0.02  # for another section of a page, to be listed with the page's best
 _COLUMNS = (
-    *("pk", "heading", "anchor", "trail", "body", "text"),
-    *("document__" + name for name in ("path", "title", "description", "version", "language", "tags", "address")),
+    *("pk", "heading", "anchor", "text", "trail", "body"),
+    *("document__" + name for name in ("path", "title", "description", "version", "language", "address", "tags")),
 )
 
 
@@ -36,34 +36,12 @@ def build_hits(plan: SearchPlan, sections: Sequence[ScoredSection]) -> list[Hit]
     others = _load_others(plan.project, sections)
     values = Section.objects.filter(pk__in=scores).values_list(*_COLUMNS)  # rows are much faster than models
     rows = {row[0]: row[1:] for row in values}
-    highlighters: dict[str, Highlighter] = {}
     hits = []
     for pk, score in scores.items():
-        heading, anchor, trail, body, text, path, title, description, version, language, tags, address = rows[pk]
-        if language not in highlighters:
-            highlighters[language] = Highlighter(plan.query.spellings, language or "en")
-        excerpt, highlights = build_excerpt(text or description or title, highlighters[language])
-        url = plan.project.url_of(path, anchor, address)
-        hits.append(
-            Hit(
-                path=path,
-                url=url,
-                title=title,
-                section=heading or title,
-                breadcrumb=(title, *trail),
-                body=body,
-                excerpt=excerpt,
-                highlights=highlights,
-                score=score,
-                anchor=anchor,
-                link=plan.project.link_of(path, anchor, address),
-                address=address,
-                version=version or None,
-                language=language or None,
-                tags=tuple(tags),
-                others=tuple(other for other in others.get(pk, ()) if other.url != url),
-            )
-        )
+        heading, anchor, text, trail, body, *page_columns = rows[pk]
+        page, section = StoredPage(plan.project, *page_columns), StoredSection(heading, anchor, text, trail, body)
+        excerpt, highlights = page.build_excerpt(section, plan.query.spellings)
+        hits.append(page.build_hit(section, score, excerpt, others.get(pk, ()), highlights=highlights))
     return hits
 
 

@@ -1,30 +1,25 @@
 """Search for the assistant: the sections to write an answer from."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from django.db.models import Q
-
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
-from search.hits import Filters, Hit, NextSection
+from search.hits import Filters, Hit
 from search.models import Section
-from search.retrieval import answerability, links, parsing, selection
+from search.retrieval import answerability, links, neighbours, parsing, selection
 from search.retrieval.meaning import read_meaning
-from search.retrieval.neighbours import find_neighbours
-from search.retrieval.page_search import build_hits
 from search.retrieval.plan import SearchPlan, plan_search
 from search.retrieval.selection import SELECTED_SCORE, ScoredSection
+from search.retrieval.stored_pages import Place, StoredPage, load_pages
 from search.text import analysis
 
-MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
 NAMED_SCORE = 0.9  # the minimum score of a section whose heading is a name in the selected code
 MIN_SELECTION = 8  # characters of a selection that are enough to find its section
 MAX_CODE = 10_000  # characters of a selection in which names are looked for
 MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
-FOLLOWING = 3  # sections
 SURE_CHANCE = 0.8  # from which words alone find the passages as well as words and meaning do
 MIN_CORRECTED = 6  # characters; a shorter word with a corrected spelling does not show what a question is about
 
@@ -71,43 +66,74 @@ def find_passages(
     with snapshot():
         whole = f"{query} "  # its last word ends, too, and is not completed
         plan = plan_search(project, whole, filters, context, current_path, previous_questions)
-        if current_path and context:
-            plan = replace(plan, selected=_find_selected(project, current_path, context))
-        elif current_path and _THIS_PAGE.search(query):
-            beginning = _find_beginning(plan, limit)
-            is_only = bool(beginning) or _asks_only_about_page(plan)
-            plan = replace(plan, only_current_page=is_only, selected=beginning)
+        plan = _turn_to_page(plan, query, context, limit)
         limit_or_more = max(limit, answerability.PASSAGES)
-        hits, sections = find_best(plan, limit_or_more)
+        best = find_best(plan, limit_or_more, has_neighbours=max_characters > 0)
         # Some section is always nearest in meaning, also to a question about something else: only words tell
         # whether the documentation answers.
-        chance = answerability.estimate_chance(plan.query, hits) if _is_about(plan, sections) else 0.0
+        chance = answerability.estimate_chance(plan.query, best.hits) if _is_about(plan, best.sections) else 0.0
         if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
-            hits, sections = find_best(replace(plan, meaning=meaning), limit_or_more)
-        hits, sections = _keep_pages(hits, sections, limit)
-        around = find_neighbours(project, sections, max_characters - sum(len(hit.body) for hit in hits))
-        neighbours = _add_texts(build_hits(plan, around), around)
-        hits = _put_named_first(plan, _add_following(project, hits, sections), context)
-        if any(one.candidate.section_id in plan.selected for one in sections) or _is_answered_by_selection(plan, hits):
+            best = find_best(replace(plan, meaning=meaning), limit_or_more, has_neighbours=max_characters > 0)
+        best = best.keep_pages(limit)
+        around = best.find_neighbours(max_characters)
+        hits = _put_named_first(plan, best.hits, context)
+        if _is_answered_by_selection(plan, best.sections, hits):
             chance = max(chance, SELECTED_SCORE)  # the question is about the documentation's own words
-        absolute = links.make_absolute(project, [*hits, *neighbours])
+        absolute = links.make_absolute(project, [*hits, *around])
         return Passages(absolute[: len(hits)], chance, plan.indexed_at, absolute[len(hits) :])
 
 
-def _keep_pages(
-    hits: Sequence[Hit], sections: Sequence[ScoredSection], limit: int
-) -> tuple[list[Hit], list[ScoredSection]]:
-    """The passages of the first `limit` pages."""
-    first = list(dict.fromkeys(hit.path for hit in hits))[:limit]
-    kept = [number for number, hit in enumerate(hits) if hit.path in first]
-    return [hits[number] for number in kept], [sections[number] for number in kept]
+@dataclass(frozen=True)
+class BestSections:
+    """The best sections of a search, best first: scored, as hits with their texts, and the pages they are of."""
+
+    sections: Sequence[ScoredSection]
+    hits: list[Hit]
+    pages: Mapping[int, StoredPage]
+
+    def keep_pages(self, limit: int) -> "BestSections":
+        """The sections of the first `limit` pages."""
+        first = list(dict.fromkeys(hit.path for hit in self.hits))[:limit]
+        kept = [number for number, hit in enumerate(self.hits) if hit.path in first]
+        return replace(
+            self,
+            sections=[self.sections[number] for number in kept],
+            hits=[self.hits[number] for number in kept],
+        )
+
+    def find_neighbours(self, max_characters: int) -> list[Hit]:
+        """Sections beside these on their pages: as many as fit, with these, into `max_characters` of Markdown."""
+        left = max_characters - sum(len(hit.body) for hit in self.hits)
+        scores = {one.candidate.document_id: one.score for one in reversed(self.sections)}
+        places = neighbours.list_places(_list_places(self.sections))
+        return [
+            self.pages[page].build_passage(position, scores[page])
+            for page, position in neighbours.choose(self.pages, places, left)
+        ]
 
 
-def find_best(plan: SearchPlan, limit: int) -> tuple[list[Hit], list[ScoredSection]]:
-    """The passages, as hits with their texts and as scored sections. Call it inside a database snapshot."""
+def find_best(plan: SearchPlan, limit: int, has_neighbours: bool = False) -> BestSections:
+    """The best sections of at most `limit` pages. Call it inside a database snapshot.
+
+    `has_neighbours`: load the sections beside them, too.
+    """
     plan = replace(plan, is_for_answer=True)
     sections = selection.rank(plan, limit, per_page=limit if plan.only_current_page else 2)
-    return _add_texts(build_hits(plan, sections), sections), sections
+    places = _list_places(sections)
+    pages = load_pages(plan.project, places, neighbours.list_places(places) if has_neighbours else ())
+    hits = [_build_passage(plan, pages[one.candidate.document_id], one) for one in sections]
+    return BestSections(sections, hits, pages)
+
+
+def _build_passage(plan: SearchPlan, page: StoredPage, section: ScoredSection) -> Hit:
+    position = section.candidate.position
+    excerpt, highlights = page.build_excerpt(page.sections[position], plan.query.spellings)
+    following = page.list_following(position)
+    return page.build_passage(position, section.score, excerpt=excerpt, highlights=highlights, following=following)
+
+
+def _list_places(sections: Sequence[ScoredSection]) -> list[Place]:
+    return [(one.candidate.document_id, one.candidate.position) for one in sections]
 
 
 def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:
@@ -137,8 +163,22 @@ def _put_named_first(plan: SearchPlan, hits: list[Hit], context: Sequence[str]) 
     ]
 
 
-def _is_answered_by_selection(plan: SearchPlan, hits: Sequence[Hit]) -> bool:
-    return plan.query.is_about_context and bool(hits) and hits[0].score >= SELECTED_SCORE
+def _is_answered_by_selection(plan: SearchPlan, sections: Sequence[ScoredSection], hits: Sequence[Hit]) -> bool:
+    """Whether a section holds what the reader selected, or is named in the selected code."""
+    is_selected = any(one.candidate.section_id in plan.selected for one in sections)
+    return is_selected or (plan.query.is_about_context and bool(hits) and hits[0].score >= SELECTED_SCORE)
+
+
+def _turn_to_page(plan: SearchPlan, query: str, context: Sequence[str], limit: int) -> SearchPlan:
+    """The plan, with the sections of the reader's page that the question is about, if it is about some."""
+    current_path = plan.preferences.current_path
+    if current_path and context:
+        return replace(plan, selected=_find_selected(plan.project, current_path, context))
+    if current_path and _THIS_PAGE.search(query):
+        beginning = _find_beginning(plan, limit)
+        is_only = bool(beginning) or _asks_only_about_page(plan)
+        return replace(plan, only_current_page=is_only, selected=beginning)
+    return plan
 
 
 def _find_selected(project: Project, path: str, context: Sequence[str]) -> frozenset[int]:
@@ -167,69 +207,3 @@ def _asks_only_about_page(plan: SearchPlan) -> bool:
 
 def _flatten(text: str) -> str:
     return " ".join(text.split()).casefold()
-
-
-def _add_texts(hits: Sequence[Hit], sections: Sequence[ScoredSection]) -> list[Hit]:
-    """The hits with `text` and `above`; of a huge page, `above` is only the nearest part."""
-    if not sections:
-        return []
-    last: dict[int, int] = {}
-    for one in sections:
-        page, position = one.candidate.document_id, one.candidate.position
-        last[page] = max(position, last.get(page, 0))
-    needed = Q()
-    for page, position in last.items():
-        needed |= Q(document=page, position__lte=position)
-    pages: dict[int, list[tuple[int, str, str, str]]] = {page: [] for page in last}
-    left = dict.fromkeys(last, MAX_ABOVE)
-    wanted = {(one.candidate.document_id, one.candidate.position) for one in sections}
-    columns = ("document_id", "position", "heading", "anchor", "text")
-    rows = Section.objects.filter(needed).order_by("-position").values_list(*columns)
-    for page, position, heading, anchor, text in rows.iterator():  # streamed, so that a huge page is never in memory
-        left[page] -= len(text)
-        if left[page] >= 0 or (page, position) in wanted:
-            pages[page].append((position, heading, anchor, text))
-    passages = []
-    for hit, one in zip(hits, sections, strict=True):
-        text, above = _split_page(pages[one.candidate.document_id][::-1], one.candidate.position)
-        passages.append(replace(hit, text=text, above=above))
-    return passages
-
-
-def _split_page(sections: Sequence[tuple[int, str, str, str]], wanted: int) -> tuple[str, str]:
-    """The text of the section at the wanted position, and all headings and texts above it, each heading once."""
-    above: list[str] = []
-    before = ""  # anchor of the section above; the parts of a long one share it
-    for position, heading, anchor, text in sections:
-        if heading and anchor != before:
-            above.append(heading)
-        if position == wanted:
-            return text, "\n".join(above)
-        above.append(text)
-        before = anchor
-    return "", ""
-
-
-def _add_following(project: Project, hits: Sequence[Hit], sections: Sequence[ScoredSection]) -> list[Hit]:
-    """The hits with the sections that follow them on their pages."""
-    after = Q()
-    for one in sections:
-        page, position = one.candidate.document_id, one.candidate.position
-        after |= Q(document=page, position__gt=position, position__lte=position + FOLLOWING)
-    pages: dict[int, list[tuple[int, str, str]]] = {}
-    rows = (
-        Section.objects.filter(after).exclude(heading="").order_by("position") if sections else Section.objects.none()
-    )
-    for page, position, heading, anchor in rows.values_list("document_id", "position", "heading", "anchor"):
-        pages.setdefault(page, []).append((position, heading, anchor))
-    return [
-        replace(
-            hit,
-            following=tuple(
-                NextSection(heading, project.link_of(hit.path, anchor, hit.address))
-                for position, heading, anchor in pages.get(one.candidate.document_id, ())
-                if position > one.candidate.position and anchor != hit.anchor
-            )[:FOLLOWING],
-        )
-        for hit, one in zip(hits, sections, strict=True)
-    ]

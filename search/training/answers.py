@@ -80,7 +80,7 @@ def _filter_kind(queries: Sequence[Query], kind: str) -> list[Query]:
 
 def _compute_features(plan: SearchPlan) -> list[float]:
     with snapshot():
-        hits, _ = passages.find_best(plan, 5)
+        hits = passages.find_best(plan, 5).hits
     return answerability.compute_features(plan.query, hits) if hits else []
 
 

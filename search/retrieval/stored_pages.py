@@ -1,0 +1,150 @@
+"""The pages that passages stand on, loaded once: for their texts, and for what stands above, below and around them."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from docsite.core.tenants.models import Project
+from search.hits import Hit, NextSection, SectionMatch
+from search.retrieval.excerpts import Highlighter, build_excerpt
+
+MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
+BELOW = 3  # sections that are loaded below a passage
+
+Place = tuple[int, int]  # the id of a page, and the position of a section on it
+
+
+class StoredSection(NamedTuple):
+    """A section of a page. Only passages and the sections around them have `trail` and `body`."""
+
+    heading: str
+    anchor: str
+    text: str
+    trail: Sequence[str] = ()
+    body: str = ""
+
+
+@dataclass(frozen=True)
+class StoredPage:
+    """A page with its sections by position, in their order. Of a huge page, only the nearest part is there."""
+
+    project: Project
+    path: str
+    title: str
+    description: str
+    version: str
+    language: str
+    address: str
+    tags: Sequence[str]
+    sections: Mapping[int, StoredSection] = field(default_factory=dict)
+
+    def build_excerpt(self, section: StoredSection, wanted: Collection[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """The excerpt of a section for the wanted terms, and its matches, as in `search.retrieval.excerpts`."""
+        highlighter = Highlighter(wanted, self.language or "en")
+        return build_excerpt(section.text or self.description or self.title, highlighter)
+
+    def build_hit(
+        self,
+        section: StoredSection,
+        score: float,
+        excerpt: str = "",
+        others: Iterable[SectionMatch] = (),
+        **fields: Any,
+    ) -> Hit:
+        """A section of the page as a hit. `others` are sections of the page that match, too."""
+        url = self.project.url_of(self.path, section.anchor, self.address)
+        return Hit(
+            path=self.path,
+            url=url,
+            title=self.title,
+            section=section.heading or self.title,
+            breadcrumb=(self.title, *section.trail),
+            body=section.body,
+            excerpt=excerpt,
+            score=score,
+            anchor=section.anchor,
+            link=self.project.link_of(self.path, section.anchor, self.address),
+            address=self.address,
+            version=self.version or None,
+            language=self.language or None,
+            tags=tuple(self.tags),
+            others=tuple(other for other in others if other.url != url),
+            **fields,
+        )
+
+    def build_passage(self, position: int, score: float, **fields: Any) -> Hit:
+        """The section at a position as a hit, with its text and what stands above it."""
+        section = self.sections[position]
+        return self.build_hit(section, score, text=section.text, above=self.join_above(position), **fields)
+
+    def join_above(self, wanted: int) -> str:
+        """All headings and texts above the section at a position, with its own heading, each heading once."""
+        above: list[str] = []
+        before = ""  # anchor of the section above; the parts of a long one share it
+        for position, section in self.sections.items():
+            if section.heading and section.anchor != before:
+                above.append(section.heading)
+            if position == wanted:
+                break
+            above.append(section.text)
+            before = section.anchor
+        return "\n".join(above)
+
+    def list_following(self, wanted: int) -> tuple[NextSection, ...]:
+        """The headings of the next sections below the one at a position."""
+        own = self.sections[wanted].anchor
+        below = [section for position, section in self.sections.items() if position > wanted]
+        following = [section for section in below if section.heading and section.anchor != own][:BELOW]
+        return tuple(
+            NextSection(section.heading, self.project.link_of(self.path, section.anchor, self.address))
+            for section in following
+        )
+
+
+def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Place] = ()) -> Mapping[int, StoredPage]:
+    """The pages of some passages, by id. The passages and the sections `around` them have bodies."""
+    last: dict[int, int] = {}
+    for page, position in passages:
+        last[page] = max(position, last.get(page, 0))
+    if not last:
+        return {}
+    sections: dict[int, list[tuple[int, StoredSection]]] = {page: [] for page in last}
+    left = dict.fromkeys(last, MAX_ABOVE)
+    for page, position, heading, anchor, text, trail, body in _read_sections(last, [*passages, *around]):
+        if position <= last[page]:
+            left[page] -= len(text)
+        if body is not None:
+            sections[page].append((position, StoredSection(heading, anchor, text, json.loads(trail), body)))
+        elif left[page] >= 0:
+            sections[page].append((position, StoredSection(heading, anchor, text)))
+    return {page: StoredPage(project, *row, dict(reversed(sections[page]))) for page, row in _read_pages(last).items()}
+
+
+def _read_pages(ids: Collection[int]) -> dict[int, tuple[str, str, str, str, str, str, Sequence[str]]]:
+    marks = ", ".join("%s" for _ in ids)
+    with connection.cursor() as cursor:  # every question runs these two queries, and the ORM would take much longer
+        cursor.execute(
+            "SELECT id, path, title, description, version, language, address, tags "
+            f"FROM search_document WHERE id IN ({marks})",
+            [*ids],
+        )
+        return {pk: (*columns, json.loads(tags)) for pk, *columns, tags in cursor.fetchall()}
+
+
+def _read_sections(last: Mapping[int, int], with_body: Collection[Place]) -> Iterator[tuple[Any, ...]]:
+    """The sections of each page from a little below its last passage upwards, streamed: a page may be huge."""
+    pages = " OR ".join("document_id = %s AND position <= %s" for _ in last)
+    places = ", ".join("(%s, %s)" for _ in with_body)
+    values = [*chain.from_iterable(with_body), *chain.from_iterable((page, to + BELOW) for page, to in last.items())]
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(
+            "SELECT document_id, position, heading, anchor, text, trail, "
+            f"CASE WHEN (document_id, position) IN (VALUES {places}) THEN body END "
+            f"FROM search_section WHERE {pages} ORDER BY position DESC",
+            values,
+        )
+        yield from cursor
