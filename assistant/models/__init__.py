@@ -5,6 +5,7 @@ and validators of their fields, for forms and URLs.
 """
 
 from assistant.models.conversations import ChatId, Message, Thread, TokenUse
+from assistant.models.evaluations import Evaluation
 from assistant.models.golden_questions import GoldenQuestion
 from assistant.models.settings import AssistantSettings
 from assistant.models.widget import WidgetFile, WidgetSettings
@@ -12,6 +13,7 @@ from assistant.models.widget import WidgetFile, WidgetSettings
 __all__ = [
     "AssistantSettings",
     "ChatId",
+    "Evaluation",
     "GoldenQuestion",
     "Message",
     "Thread",
