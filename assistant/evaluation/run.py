@@ -1,0 +1,76 @@
+"""Asks the questions of an evaluation, a few at a time, as readers would ask them."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from django.conf import settings
+
+from assistant import model_chain, passage_search
+from assistant.answering import pipeline
+from assistant.answering.pipeline import ModelChain, Outcome
+from assistant.conversations.threads import UnstoredConversation
+from assistant.evaluation.questions import EvaluationQuestion
+from assistant.evaluation.scoring import Row, score
+from assistant.models import AssistantSettings
+from assistant.upstream import formats
+from docsite.core.db import in_db
+from docsite.core.tenants.models import Project
+
+AT_ONCE = 4  # questions to a model server
+PROMPT_TOKENS = 1_000  # about what a request has beside passages, with its answer
+
+
+class TokensUsedUp(RuntimeError):
+    """The project may use no more tokens today, so readers and evaluations get quotes."""
+
+
+def estimate_tokens(count: int) -> int:
+    """Estimate the tokens that a model needs for some questions, rather too many."""
+    return count * (settings.ENV.openai_passage_tokens + PROMPT_TOKENS)
+
+
+async def ask_all(
+    project: Project, questions: Sequence[EvaluationQuestion], *, use_model: bool, report: Callable[[Row], None]
+) -> None:
+    """Ask questions, and report each row as soon as it is known.
+
+    Raises `TokensUsedUp`. When it is cancelled, running answers are stopped without a row.
+    """
+    waiting = iter(questions)
+
+    async def work() -> None:
+        for question in waiting:
+            report(await _ask(project, question, use_model))
+
+    workers = [asyncio.create_task(work()) for _ in range(AT_ONCE if use_model else 1)]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        await formats.close()
+
+
+async def _ask(project: Project, question: EvaluationQuestion, use_model: bool) -> Row:
+    owner_settings, chain = await in_db(_load_settings)(project, use_model)
+    asked = replace(question.ask.question(project), settings=owner_settings.to_answer_settings())
+    outcome, retrieve = Outcome(), passage_search.build_search(project)
+    began = time.monotonic()
+    async with aclosing(pipeline.answer(asked, UnstoredConversation(project), retrieve, chain, outcome)) as events:
+        async for _ in events:
+            pass
+    return score(question, project, outcome, time.monotonic() - began)
+
+
+def _load_settings(project: Project, use_model: bool) -> tuple[AssistantSettings, ModelChain]:
+    owner_settings = AssistantSettings.for_project(project)
+    if not use_model:
+        return owner_settings, ModelChain()
+    chain = model_chain.choose_models(project, owner_settings)
+    if not chain.models:
+        raise TokensUsedUp(chain.reason)
+    return owner_settings, chain
