@@ -1,4 +1,7 @@
-"""Which models answer for a project: the operator's, then the fallback; none after the daily limit of tokens."""
+"""Which models answer for a project: the operator's, then the fallback; none after the daily limit of tokens.
+
+And which one judges answers.
+"""
 
 from django.conf import settings
 
@@ -26,11 +29,23 @@ def list_models(owner_settings: AssistantSettings) -> list[Model]:
         name = owner_settings.model or env.openai_model
         models.append(Model(env.openai_base_url, name, env.openai_api_key, owner_settings.temperature))
         if env.openai_fallback_model:
-            is_elsewhere = env.openai_fallback_base_url not in ("", env.openai_base_url)
-            key = env.openai_fallback_api_key or ("" if is_elsewhere else env.openai_api_key)
-            base_url = env.openai_fallback_base_url or env.openai_base_url
+            base_url, key = _find_server(env.openai_fallback_base_url, env.openai_fallback_api_key)
             models.append(Model(base_url, env.openai_fallback_model, key, owner_settings.temperature))
     return models
+
+
+def judge_model() -> Model | None:
+    """The model of the environment that judges answers in an evaluation, if there is one."""
+    env = settings.ENV
+    base_url, key = _find_server(env.openai_judge_base_url, env.openai_judge_api_key)
+    return Model(base_url, env.openai_judge_model, key, temperature=0.0) if env.openai_judge_model else None
+
+
+def _find_server(base_url: str, api_key: str) -> tuple[str, str]:
+    """The address and key of a further model. Empty ones are those of the first; another server never gets its key."""
+    env = settings.ENV
+    is_elsewhere = base_url not in ("", env.openai_base_url)
+    return base_url or env.openai_base_url, api_key or ("" if is_elsewhere else env.openai_api_key)
 
 
 def build_bounds() -> Bounds:

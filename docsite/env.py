@@ -82,6 +82,16 @@ class Env(BaseSettings):
         description="Key sent to the server of the fallback model. Empty: `OPENAI_API_KEY` on the same server, none "
         "on another.",
     )
+    openai_judge_base_url: str = Field(
+        default="", description="Base address of the server of the judge. Empty: `OPENAI_BASE_URL`."
+    )
+    openai_judge_model: str = Field(
+        default="", description="Model that judges answers in `manage evaluate`. Empty: none."
+    )
+    openai_judge_api_key: str = Field(
+        default="",
+        description="Key sent to the server of the judge. Empty: `OPENAI_API_KEY` on the same server, none on another.",
+    )
     openai_max_tokens: int = Field(
         default=2048, ge=1, description="Maximum number of tokens that a model may write for one answer."
     )
@@ -213,7 +223,7 @@ class Env(BaseSettings):
                 _check_port(f"//host:{host.rpartition(':')[2] or 'none'}")
         return value
 
-    @field_validator("openai_base_url", "openai_fallback_base_url")
+    @field_validator("openai_base_url", "openai_fallback_base_url", "openai_judge_base_url")
     @classmethod
     def _check_base_url(cls, value: str) -> str:
         if value and not re.match(r"https?://[^/]+", value):
@@ -221,7 +231,7 @@ class Env(BaseSettings):
         _check_port(value)
         return value.rstrip("/")
 
-    @field_validator("openai_api_key", "openai_fallback_api_key")
+    @field_validator("openai_api_key", "openai_fallback_api_key", "openai_judge_api_key")
     @classmethod
     def _check_header_value(cls, value: str) -> str:
         if not (value.isascii() and (value.isprintable() or not value)):
@@ -270,6 +280,13 @@ class Env(BaseSettings):
     def _check_fallback_model(cls, value: str, info: ValidationInfo) -> str:
         if value and not info.data.get("openai_base_url"):
             raise ValueError("needs a first model: set OPENAI_BASE_URL, too")
+        return value
+
+    @field_validator("openai_judge_model")
+    @classmethod
+    def _check_judge_model(cls, value: str, info: ValidationInfo) -> str:
+        if value and not (info.data.get("openai_base_url") or info.data.get("openai_judge_base_url")):
+            raise ValueError("needs a server: set OPENAI_JUDGE_BASE_URL or OPENAI_BASE_URL, too")
         return value
 
 

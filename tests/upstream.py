@@ -100,6 +100,10 @@ SCRIPTS: dict[str, list[Any]] = {
     "call": [ROLE, *(_call(piece) for piece in PIECES_OF_A_CALL), _end("tool_calls"), DONE],
     "uncited": [ROLE, "It listens on port 7431.", STOP, DONE],
     "thoughts": [ROLE, "<think>", "Hm.", _end("length"), DONE],
+    # For `manage.py evaluate`.
+    "judge_right": [ROLE, '```json\n{"verdict": ', '"Right", "reason": "It tells it."}\n```', STOP, USAGE, DONE],
+    "judge_wrong": [ROLE, '{"verdict": "wrong", "reason": "It tells something else."}', STOP, DONE],
+    "judge_refused": [ROLE, '{"verdict": "refused", "reason": "It says so."}', STOP, USAGE, DONE],
     # Slow ones. `silent` sends the headers only; `processing` keeps a connection busy without a token.
     "slow": [ROLE, *_words("".join(TEXT), 0.05), STOP, USAGE, DONE],
     "slower": [ROLE, *_words("".join(TEXT), 0.25), STOP, USAGE, DONE],

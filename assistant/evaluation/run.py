@@ -11,16 +11,19 @@ from django.conf import settings
 from assistant import model_chain, passage_search
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain, Outcome
+from assistant.conversations.daily_token_limit import charge
 from assistant.conversations.threads import UnstoredConversation
+from assistant.evaluation import judge
 from assistant.evaluation.questions import EvaluationQuestion
-from assistant.evaluation.scoring import Row, score
+from assistant.evaluation.scoring import Row, add_verdict, score
 from assistant.models import AssistantSettings
-from assistant.upstream import formats
+from assistant.upstream import Model, formats
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 
 AT_ONCE = 4  # questions to a model server
 PROMPT_TOKENS = 1_000  # about what a request has beside passages, with its answer
+JUDGE_TOKENS = 3_000  # about what a judge reads and writes for an answer
 
 
 class TokensUsedUp(RuntimeError):
@@ -33,9 +36,14 @@ def estimate_tokens(count: int) -> int:
 
 
 async def ask_all(
-    project: Project, questions: Sequence[EvaluationQuestion], *, use_model: bool, report: Callable[[Row], None]
+    project: Project,
+    questions: Sequence[EvaluationQuestion],
+    *,
+    use_model: bool,
+    judge_model: Model | None,
+    report: Callable[[Row], None],
 ) -> None:
-    """Ask questions, and report each row as soon as it is known.
+    """Ask questions, let a model judge the answers, and report each row as soon as it is known.
 
     Raises `TokensUsedUp`. When it is cancelled, running answers are stopped without a row.
     """
@@ -43,9 +51,9 @@ async def ask_all(
 
     async def work() -> None:
         for question in waiting:
-            report(await _ask(project, question, use_model))
+            report(await _ask(project, question, use_model, judge_model))
 
-    workers = [asyncio.create_task(work()) for _ in range(AT_ONCE if use_model else 1)]
+    workers = [asyncio.create_task(work()) for _ in range(AT_ONCE if use_model or judge_model else 1)]
     try:
         await asyncio.gather(*workers)
     finally:
@@ -55,7 +63,7 @@ async def ask_all(
         await formats.close()
 
 
-async def _ask(project: Project, question: EvaluationQuestion, use_model: bool) -> Row:
+async def _ask(project: Project, question: EvaluationQuestion, use_model: bool, judge_model: Model | None) -> Row:
     owner_settings, chain = await in_db(_load_settings)(project, use_model)
     asked = replace(question.ask.question(project), settings=owner_settings.to_answer_settings())
     outcome, retrieve = Outcome(), passage_search.build_search(project)
@@ -63,7 +71,12 @@ async def _ask(project: Project, question: EvaluationQuestion, use_model: bool) 
     async with aclosing(pipeline.answer(asked, UnstoredConversation(project), retrieve, chain, outcome)) as events:
         async for _ in events:
             pass
-    return score(question, project, outcome, time.monotonic() - began)
+    row = score(question, project, outcome, time.monotonic() - began)
+    if judge_model is None or row.refused or row.failed:
+        return row
+    verdict = await judge.judge(judge_model, model_chain.build_bounds(), question, outcome)
+    await in_db(charge)(project, verdict.tokens)
+    return add_verdict(row, verdict.verdict, verdict.reason, verdict.tokens)
 
 
 def _load_settings(project: Project, use_model: bool) -> tuple[AssistantSettings, ModelChain]:

@@ -28,7 +28,8 @@ class Row:
     """A question's answer and its scores, as they are stored.
 
     A score is None where the line says nothing about it: `fact` without `must`, `page` without `pages`, `right`
-    without either or a judge's verdict. `missed` says in a few words each what is wrong. `tokens` are those charged.
+    without either or a judge's verdict. `missed` says in a few words each what is wrong. `tokens` are those charged,
+    without those of the judge. `verdict` is empty where no judge was asked, or none answered: `judgement` says why.
     """
 
     id: str
@@ -42,12 +43,19 @@ class Row:
     rung: str = ""
     reason: str = ""
     verdict: str = ""
+    judgement: str = ""
+    judge_tokens: int = 0
     missed: list[str] = field(default_factory=list)
     cited: list[str] = field(default_factory=list)
     words: int = 0
     tokens: int = 0
     seconds: float = 0.0
     text: str = ""
+
+    @property
+    def is_by_model(self) -> bool:
+        """Whether a model wrote the answer, or its refusal."""
+        return self.rung in ("model", "second_model")
 
     def to_json(self) -> dict[str, Any]:
         """The row as a JSON object."""
@@ -90,6 +98,16 @@ def score(question: EvaluationQuestion, project: Project, outcome: Outcome, seco
     if has_page is False:
         missed.append(f"cites {', '.join(cited)}")
     return replace(row, right=has_page if has_fact is None else has_fact, fact=has_fact, page=has_page, missed=missed)
+
+
+def add_verdict(row: Row, verdict: str, judgement: str, tokens: int) -> Row:
+    """Add a judge's verdict, with its reason, or with the reason why there is none. A verdict decides what is right."""
+    judged = replace(row, verdict=verdict, judgement=judgement, judge_tokens=tokens)
+    if not verdict:
+        return replace(judged, missed=[*row.missed, f"not judged: {judgement}"])
+    is_right = verdict == ("right" if row.answerable else "refused")
+    missed = row.missed if is_right else [*row.missed, f"{verdict}: {judgement}" if judgement else verdict]
+    return replace(judged, right=is_right, missed=missed)
 
 
 def normalize(text: str) -> str:

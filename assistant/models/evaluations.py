@@ -7,6 +7,7 @@ from django.db import models
 from docsite.core.tenants.models import Project
 
 MAX_RUNS = 20  # of a project
+MAX_NAME = 200  # characters
 
 
 class Evaluation(models.Model):
@@ -18,10 +19,10 @@ class Evaluation(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="evaluations")
     created_at = models.DateTimeField("ran at", auto_now_add=True)
-    file = models.CharField(max_length=200)
+    file = models.CharField(max_length=MAX_NAME)
     digest = models.CharField(max_length=64, help_text="Of the questions: another one means that the file has changed.")
-    model = models.CharField(max_length=200, blank=True)
-    judge = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=MAX_NAME, blank=True)
+    judge = models.CharField(max_length=MAX_NAME, blank=True)
     questions = models.PositiveIntegerField()
     asked = models.PositiveIntegerField()
     scored = models.PositiveIntegerField()

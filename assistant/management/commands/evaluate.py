@@ -16,6 +16,7 @@ from assistant.evaluation import report, run
 from assistant.evaluation.questions import EvaluationQuestion, InvalidLine, load_file
 from assistant.evaluation.scoring import Row
 from assistant.models import AssistantSettings, Evaluation
+from assistant.models.evaluations import MAX_NAME
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import Project
 
@@ -107,7 +108,8 @@ class Command(ServiceCommand):
         if not project.documents.exists():
             raise CommandError(f"Nothing was ingested yet. First: manage.py ingest {project.domain} FOLDER")
         models = [] if options["without_model"] else model_chain.list_models(AssistantSettings.for_project(project))
-        self.announce(project, questions, models[0].name if models else "")
+        judge_model = model_chain.judge_model()
+        self.announce(project, questions, models[0].name if models else "", judge_model.name if judge_model else "")
 
         def add(row: Row) -> None:
             rows.append(row)
@@ -115,7 +117,7 @@ class Command(ServiceCommand):
 
         stopped: CommandError | None = None
         try:
-            asyncio.run(run.ask_all(project, questions, use_model=bool(models), report=add))
+            asyncio.run(run.ask_all(project, questions, use_model=bool(models), judge_model=judge_model, report=add))
         except KeyboardInterrupt:
             stopped = CommandError(f"Stopped after {len(rows)} of {len(questions)} questions.", returncode=130)
         except run.TokensUsedUp as failure:
@@ -125,14 +127,15 @@ class Command(ServiceCommand):
         right = report.count(row.right for row in rows)
         evaluation = Evaluation(
             project=project,
-            file=options["file"].name,
+            file=options["file"].name[:MAX_NAME],
             digest=hashlib.sha256("".join(question.digest for question in questions).encode()).hexdigest(),
-            model=models[0].name if models else "",
+            model=models[0].name[:MAX_NAME] if models else "",
+            judge=judge_model.name[:MAX_NAME] if judge_model else "",
             questions=len(questions),
             asked=len(rows),
             scored=right.whole,
             right=right.part,
-            tokens=sum(row.tokens for row in rows),
+            tokens=sum(row.tokens + row.judge_tokens for row in rows),
             rows=[row.to_json() for row in rows],
         )
         if rows:
@@ -141,11 +144,13 @@ class Command(ServiceCommand):
         if stopped:
             raise stopped
 
-    def announce(self, project: Project, questions: Sequence[EvaluationQuestion], model: str) -> None:
+    def announce(self, project: Project, questions: Sequence[EvaluationQuestion], model: str, judge: str) -> None:
         """Print what is asked, what it may cost, and the pages of the file that nobody can cite."""
         count = f"{len(questions)} question{'s' if len(questions) > 1 else ''}"
         tokens = run.estimate_tokens(len(questions))
         cost = f" to {model}, up to about {tokens:,} tokens" if model else ", without a model"
+        if judge:
+            cost += f"; {judge} judges, about {len(questions) * run.JUDGE_TOKENS:,} tokens"
         self.stdout.write(f"{project.domain}: {count}{cost}. Ctrl-C stops and keeps what was answered.")
         paths = dict.fromkeys(project.path_of(page) for question in questions for page in question.pages)
         missing = golden_questions.find_missing_pages(project, list(paths))
@@ -157,8 +162,8 @@ class Command(ServiceCommand):
     def show_row(self, row: Row, progress: str) -> None:
         """Print the result of a question at once, since a long file takes a while."""
         mark = {True: "✓", False: "✗", None: "–"}[row.right]
-        missed = f": {'; '.join(row.missed)}" if row.missed else ""
-        self.stdout.write(f"{progress} {mark} {_shorten(row.id)}{missed}")
+        notes = [*row.missed, *([f"no model: {row.reason}"] if row.reason and not row.is_by_model else [])]
+        self.stdout.write(f"{progress} {mark} {_shorten(row.id)}{': ' if notes else ''}{'; '.join(notes)}")
         self.stdout.flush()
 
     def show_comparison(self, evaluation: Evaluation) -> None:
@@ -174,14 +179,15 @@ class Command(ServiceCommand):
             self.stdout.write(f"  {label}: {', '.join(map(_shorten, ids)) or 'none'}")
 
     def show_figures(self, rows: dict[str, list[Row]]) -> None:
-        """Print a table of the figures, a column for each project and one for all."""
+        """Print a table of the figures, a column for each project and one for all. Lines of zeros are left out."""
         if len(rows) > 1:
             rows = {**rows, "all": [row for part in rows.values() for row in part]}
         columns = {domain: report.summarize(part) for domain, part in rows.items()}
         if not columns:
             return
         names = list(next(iter(columns.values())))
-        cells = [["", *columns], *([name, *(column[name] for column in columns.values())] for name in names)]
+        lines = [[name, *(column[name] for column in columns.values())] for name in names]
+        cells = [["", *columns], *(line for line in lines if not {"0", "0 of 0"}.issuperset(line[1:]))]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         self.stdout.write("")
         for first, *others in cells:
