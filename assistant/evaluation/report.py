@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from assistant.evaluation.scoring import Row
 
+ZEROS = frozenset({"0", "0 of 0"})  # figures that say nothing
+
 
 @dataclass(frozen=True)
 class Share:

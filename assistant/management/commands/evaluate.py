@@ -187,7 +187,7 @@ class Command(ServiceCommand):
             return
         names = list(next(iter(columns.values())))
         lines = [[name, *(column[name] for column in columns.values())] for name in names]
-        cells = [["", *columns], *(line for line in lines if not {"0", "0 of 0"}.issuperset(line[1:]))]
+        cells = [["", *columns], *(line for line in lines if not report.ZEROS.issuperset(line[1:]))]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         self.stdout.write("")
         for first, *others in cells:

@@ -1,0 +1,87 @@
+"""Evaluations in the admin, to read: their list, and the answers of a run with what changed since the one before."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+
+from assistant.conversations import transcript
+from assistant.evaluation import report
+from assistant.evaluation.scoring import Row
+from assistant.models import Evaluation
+from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin
+
+
+@dataclass(frozen=True)
+class Result:
+    """A question's answer in the page of a run."""
+
+    row: Row
+    change: str
+
+    @property
+    def outcome(self) -> str:
+        """The result, as a sign and a word: not everybody sees or hears the sign."""
+        return {True: "✓ right", False: "✗ wrong", None: "–"}[self.row.right]
+
+    @property
+    def answer(self) -> SafeString:
+        """The answer as HTML."""
+        return transcript.render(self.row.text)
+
+
+@admin.register(Evaluation)
+class EvaluationAdmin(ScopedAdmin):
+    """Runs of `manage.py evaluate`, newest first."""
+
+    organization = "project__organization"
+    change_form_template = "admin/assistant/evaluation/change_form.html"
+    fields = readonly_fields = ("project", "file", "created_at", "answered_by", "judge", "progress")
+    list_display = ("created_at", "project", "file", "answered_by", "right_share", "progress")
+    list_filter = (ProjectFilter,)
+    list_select_related = ("project",)
+    search_fields = ("file",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Leave the answers in the database until a page needs them."""
+        return super().get_queryset(request).defer("rows")
+
+    @admin.display(description="Answered by")
+    def answered_by(self, evaluation: Evaluation) -> str:
+        """The model that was asked, if one was."""
+        return evaluation.model or "quotes"
+
+    @admin.display(description="Right")
+    def right_share(self, evaluation: Evaluation) -> str:
+        """The share of right answers."""
+        return str(report.Share(evaluation.right, evaluation.scored))
+
+    @admin.display(description="Asked")
+    def progress(self, evaluation: Evaluation) -> str:
+        """How many questions were asked."""
+        stopped = "" if evaluation.is_complete else f" of {evaluation.questions}, then stopped"
+        return f"{evaluation.asked}{stopped}"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show a run with its figures and answers."""
+        evaluation = self.get_object(request, object_id)
+        context = _describe(evaluation) if isinstance(evaluation, Evaluation) else {}
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **context})
+
+
+def _describe(evaluation: Evaluation) -> dict[str, Any]:
+    """The figures and answers of a run, changed ones first, then wrong ones."""
+    rows = [Row.from_json(row) for row in evaluation.rows]
+    earlier = evaluation.find_earlier()
+    comparison = report.compare(rows, map(Row.from_json, earlier.rows if earlier else ()))
+    changes = dict.fromkeys(comparison.newly_wrong, "newly wrong")
+    changes |= dict.fromkeys(comparison.newly_right, "newly right")
+    results = [Result(row, changes.get(row.id, "")) for row in rows]
+    results.sort(key=lambda result: (not result.change, bool(result.row.right)))
+    figures = [(name, figure) for name, figure in report.summarize(rows).items() if figure not in report.ZEROS]
+    return {"figures": figures, "earlier": earlier, "results": results}
