@@ -3,6 +3,8 @@
 And which one judges answers.
 """
 
+from typing import Any
+
 from django.conf import settings
 
 from assistant.answering.pipeline import ModelChain
@@ -27,10 +29,14 @@ def list_models(owner_settings: AssistantSettings) -> list[Model]:
     models = []
     if env.openai_base_url:
         name = owner_settings.model or env.openai_model
-        models.append(Model(env.openai_base_url, name, env.openai_api_key, owner_settings.temperature))
+        style: dict[str, Any] = {
+            "temperature": owner_settings.temperature,
+            "reasoning_effort": owner_settings.reasoning_effort or env.openai_reasoning_effort,
+        }
+        models.append(Model(env.openai_base_url, name, env.openai_api_key, **style))
         if env.openai_fallback_model:
             base_url, key = _find_server(env.openai_fallback_base_url, env.openai_fallback_api_key)
-            models.append(Model(base_url, env.openai_fallback_model, key, owner_settings.temperature))
+            models.append(Model(base_url, env.openai_fallback_model, key, **style))
     return models
 
 

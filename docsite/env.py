@@ -92,6 +92,11 @@ class Env(BaseSettings):
         default="",
         description="Key sent to the server of the judge. Empty: `OPENAI_API_KEY` on the same server, none on another.",
     )
+    openai_reasoning_effort: str = Field(
+        default="",
+        description="How much a model thinks before it answers: `low`, `medium` or `high`; some servers also know "
+        "`none`, `minimal` or `xhigh`. Empty: the server's default.",
+    )
     openai_max_tokens: int = Field(
         default=2048, ge=1, description="Maximum number of tokens that a model may write for one answer."
     )
@@ -236,6 +241,13 @@ class Env(BaseSettings):
     def _check_header_value(cls, value: str) -> str:
         if not (value.isascii() and (value.isprintable() or not value)):
             raise ValueError("must be printable ASCII, because it is sent in a header")
+        return value
+
+    @field_validator("openai_reasoning_effort")
+    @classmethod
+    def _check_effort(cls, value: str) -> str:
+        if not re.fullmatch("[a-z]{0,20}", value):
+            raise ValueError("write one word in small letters, such as low")
         return value
 
     @field_validator("database_url")

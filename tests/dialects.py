@@ -79,6 +79,7 @@ _LM_STUDIO_LONG = {"error": {"message": "The number of tokens to keep is greater
 DIALECTS: dict[str, Dialect] = {
     "openai": Dialect(
         [ROLE, *texts(usage=None, obfuscation="x1"), chunk(finish_reason="stop", usage=None), COUNTS, DONE],
+        refused={"reasoning_effort": (400, error("Unrecognized request argument supplied: reasoning_effort"))},
     ),
     "openai_reasoning": Dialect(
         [ROLE, *texts(), STOP, {**COUNTS, "usage": REASONED}, DONE],
@@ -138,7 +139,9 @@ DIALECTS: dict[str, Dialect] = {
             chunk({"content": ""}, finish_reason="stop", usage=USAGE),
             DONE,
         ],
-        refused={name: _mistral_refusal(name) for name in ("stream_options", "max_completion_tokens")},
+        refused={
+            name: _mistral_refusal(name) for name in ("stream_options", "max_completion_tokens", "reasoning_effort")
+        },
         wrong_key=(401, {"detail": "Unauthorized"}),
     ),
     "groq": Dialect(
@@ -181,6 +184,7 @@ DIALECTS: dict[str, Dialect] = {
     ),
     "ollama": Dialect(
         [*thoughts("reasoning", role="assistant", content=""), *texts(), STOP, COUNTS, DONE],
+        refused={"reasoning_effort": (400, error('"fake" does not support thinking'))},
         too_long=(400, {"error": "the input length exceeds the context length"}),
     ),
     "lm_studio": Dialect(

@@ -59,10 +59,12 @@ class SettingsForm(forms.ModelForm):
 
     class Meta:
         model = AssistantSettings
-        fields = ("instructions", "deflection", "support_url", "model", "temperature", "threshold")
+        fields = ("instructions", "deflection", "support_url", "model", "temperature", "reasoning_effort", "threshold")
         help_texts: ClassVar = {
             "temperature": "0 to 2. With a lower value, two answers to the same question differ less. Empty: the "
             "default of the model server.",
+            "reasoning_effort": "For models that think: low, medium or high; some servers also know none, minimal or "
+            "xhigh. More effort costs more time and tokens. Only superusers can choose it. Empty: as configured.",
             "threshold": "0 to 1. Without a model, the assistant refuses if the chance of an answer is smaller. "
             f"Empty: {MIN_CLOSE_CHANCE}, the calibrated value. Try questions below to see their chances.",
         }
@@ -75,7 +77,9 @@ class SettingsForm(forms.ModelForm):
         self.fields[_STARTERS[-1]].help_text = "The widget offers these questions in an empty conversation."
         self.fields["model"].help_text = _model_help(may_choose_model)
         self.fields["model"].disabled = not may_choose_model
+        self.fields["reasoning_effort"].disabled = not may_choose_model
         self.fields["model"].widget.attrs["placeholder"] = settings.ENV.openai_base_url and settings.ENV.openai_model
+        self.fields["reasoning_effort"].widget.attrs["placeholder"] = settings.ENV.openai_reasoning_effort
         self.order_fields(["instructions", *_STARTERS, "deflection", "support_url"])
 
     def unsaved_settings(self) -> AssistantSettings:

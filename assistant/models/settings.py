@@ -36,6 +36,12 @@ def validate_support_url(text: str) -> None:
         raise ValidationError("Must have no spaces, quotes or brackets; in an address write %20, %28 and so on.")
 
 
+def validate_effort(text: str) -> None:
+    """Accept one word. Which words a model knows is its server's matter."""
+    if not re.fullmatch("[a-z]+", text):
+        raise ValidationError("Write one word in small letters, such as low.")
+
+
 class AssistantSettings(models.Model):
     """The owner's settings for the assistant of a project. A project without a row has the default of every field.
 
@@ -54,6 +60,7 @@ class AssistantSettings(models.Model):
     )
     model = models.CharField(max_length=200, blank=True)
     temperature = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(2.0)])
+    reasoning_effort = models.CharField(max_length=20, blank=True, validators=[validate_effort])
     threshold = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
 
     class Meta:

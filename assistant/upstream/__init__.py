@@ -19,6 +19,7 @@ class Model:
     api_key: str = ""
     temperature: float | None = None  # None: the server's own
     format: str = "openai"
+    reasoning_effort: str = ""  # empty: the server's own
 
     @property
     def address(self) -> str:

@@ -62,7 +62,8 @@ _IS_UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 _LIMITS = {"max_tokens", "max_completion_tokens"}  # refused for their values, too, which another name does not change
-_OPTIONAL = {*_LIMITS, "temperature", "stream_options"}
+_OPTIONAL = {*_LIMITS, "temperature", "stream_options", "reasoning_effort"}
+_OTHER_NAMES = {"reasoning_effort": "|think|thinking"}  # Ollama and Google name what they translate it to
 
 
 def build_error(reason: str, status: int, words: str, *, retry_after: float | None = None) -> UpstreamError:
@@ -86,7 +87,11 @@ def find_refused_parameters(words: str, request: Collection[str]) -> frozenset[s
     if _IS_LONG.search(words):
         return frozenset()
     candidates = _OPTIONAL if _IS_UNSUPPORTED.search(words) else _OPTIONAL - _LIMITS
-    return frozenset(name for name in candidates.intersection(request) if re.search(rf"\b{name}\b", words))
+    return frozenset(name for name in candidates.intersection(request) if _names(name, words))
+
+
+def _names(parameter: str, words: str) -> bool:
+    return bool(re.search(rf"\b(?:{parameter}{_OTHER_NAMES.get(parameter, '')})\b", words))
 
 
 def error_words(error: Any, depth: int = 0) -> str:

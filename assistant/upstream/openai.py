@@ -106,6 +106,7 @@ def _build_request(
     parameters: list[tuple[tuple[str, ...], Any]] = [
         (("max_tokens", "max_completion_tokens"), max_tokens),
         (("temperature",), model.temperature),
+        (("reasoning_effort",), model.reasoning_effort or None),
         (("stream_options",), {"include_usage": True}),
         (("tools",), list(tools) or None),
     ]

@@ -21,7 +21,7 @@ from tests.conftest import NO_TLS, PAGES, PATIENCE, fake, logged_in
 INSTALL = "How do I install acme with pip?"
 NOTHING = {
     **dict.fromkeys(("instructions", "starter_1", "starter_2", "starter_3", "deflection", "support_url"), ""),
-    **dict.fromkeys(("model", "temperature", "threshold"), ""),
+    **dict.fromkeys(("model", "temperature", "reasoning_effort", "threshold"), ""),
 }
 
 
@@ -158,6 +158,16 @@ def test_a_model_is_chosen_by_superusers_only(owner, root, project):
     save(owner, project, model="dear-model")
     assert stored(project).model == "cheap-model"
     assert "cheap-model" in owner.get(page(project)).content.decode()
+
+
+def test_the_effort_costs_tokens_so_superusers_choose_it(owner, root, project):
+    assert 'name="reasoning_effort"' not in owner.get(page(project)).content.decode()
+    save(owner, project, reasoning_effort="high")
+    assert stored(project).reasoning_effort == ""
+    assert "one word in small letters" in save(root, project, reasoning_effort="Low!").content.decode()
+    save(root, project, reasoning_effort="low")
+    save(owner, project, reasoning_effort="high")
+    assert stored(project).reasoning_effort == "low"
 
 
 # ---- Whose page it is.
@@ -303,10 +313,17 @@ def browse(owner, project, model_service):
 
 
 def test_saved_settings_reach_the_model(http, browse, root, model_service, upstream, project):
-    save(root, project, model="fake-7", temperature="0.25", instructions="Speak of parcels with love.")
+    save(
+        root,
+        project,
+        model="fake-7",
+        temperature="0.25",
+        reasoning_effort="low",
+        instructions="Speak of parcels with love.",
+    )
     assert ask(http, model_service, project, context=fake("happy", f"saved-{project.domain}")).status_code == 200
     sent = upstream.last(f"saved-{project.domain}")
-    assert (sent["model"], sent["temperature"]) == ("fake-7", 0.25)
+    assert (sent["model"], sent["temperature"], sent["reasoning_effort"]) == ("fake-7", 0.25, "low")
     assert "Speak of parcels with love." in json.dumps(sent["messages"])
     browse(temperature="", instructions="")
     ask(http, model_service, project, context=fake("happy", f"emptied-{project.domain}"))

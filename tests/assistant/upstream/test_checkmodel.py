@@ -5,8 +5,10 @@ import io
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from pydantic import ValidationError
 
 from assistant.models import AssistantSettings
+from docsite.env import Env
 from tests.conftest import free_port
 
 
@@ -81,9 +83,23 @@ def test_both_models_are_checked(check):
 
 def test_a_project_has_its_own_model(check, make_project, upstream):
     tenant = make_project()
-    AssistantSettings.objects.create(project=tenant.project, model="fake:checked", temperature=0.3)
-    assert "fake:checked at" in check("cut", domain=tenant.domain)
-    assert upstream.log[-1]["temperature"] == 0.3
+    owners = {"model": "fake:checked", "temperature": 0.3, "reasoning_effort": "low"}
+    AssistantSettings.objects.create(project=tenant.project, **owners)
+    assert "fake:checked at" in check("cut", domain=tenant.domain, openai_reasoning_effort="high")
+    assert (upstream.log[-1]["temperature"], upstream.log[-1]["reasoning_effort"]) == (0.3, "low")
+
+
+def test_the_effort_of_the_environment_reaches_every_model(check, upstream):
+    check("checked", "checked", openai_reasoning_effort="high")
+    assert [sent["reasoning_effort"] for sent in upstream.log[-4:]] == ["high"] * 4
+    check("checked", openai_reasoning_effort="")
+    assert "reasoning_effort" not in upstream.log[-1]
+
+
+def test_the_effort_is_one_word():
+    assert Env(openai_reasoning_effort="minimal").openai_reasoning_effort == "minimal"
+    with pytest.raises(ValidationError, match="one word in small letters"):
+        Env(openai_reasoning_effort="Very high")
 
 
 def test_without_a_model_server_it_says_so(monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.upstream.errors import LONG_PROMPT, build_error, error_words, find_refused_parameters
 
-SENT = {"model", "messages", "stream", "max_tokens", "temperature", "stream_options"}
+SENT = {"model", "messages", "stream", "max_tokens", "temperature", "stream_options", "reasoning_effort"}
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,10 @@ SENT = {"model", "messages", "stream", "max_tokens", "temperature", "stream_opti
         ("max_tokens is too large: 20000. This model supports at most 16384.", set()),
         ("maximum context length is 10; you asked for 9 in max_tokens, which is not supported", set()),
         ("messages: unexpected role", set()),
+        ("Unsupported value: 'reasoning_effort' does not support 'minimal'", {"reasoning_effort"}),
+        ('think value "medium" is not supported for this model', {"reasoning_effort"}),
+        ('"llama3.1:8b" does not support thinking', {"reasoning_effort"}),
+        ("Budget 0 is invalid. This model only works in thinking mode.", {"reasoning_effort"}),
         ("max_tokens_per_minute is not supported", set()),
     ],
 )
