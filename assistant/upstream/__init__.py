@@ -6,7 +6,7 @@ registry of wire formats, one module for each; `breaker` keeps requests away fro
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 
@@ -52,19 +52,29 @@ class EndOfText:
 
 
 @dataclass(frozen=True, slots=True)
-class Reasoning:
-    """The model writes its thoughts: a sign of life. Their text reaches nobody."""
+class Progress:
+    """The model writes thoughts or a piece of a tool call: a sign of life. No reader sees them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model asks for a tool."""
+    """One call of a tool. `arguments` is None if the model did not write a JSON object."""
 
+    id: str
     name: str
+    arguments: dict[str, Any] | None
 
 
-Item = Delta | Usage | EndOfText
-FormatItem = Item | Reasoning | ToolCall
+@dataclass(frozen=True, slots=True)
+class ToolCalls:
+    """The model's calls, complete. The next request repeats `message`, then has a result for each call."""
+
+    message: dict[str, Any]
+    calls: list[ToolCall]
+
+
+Item = Delta | Usage | EndOfText | ToolCalls
+FormatItem = Item | Progress
 
 
 class UpstreamError(Exception):

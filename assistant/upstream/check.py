@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from assistant.upstream import Delta, EndOfText, Model, Reasoning, ToolCall, UpstreamError, Usage, errors
+from assistant.upstream import Delta, EndOfText, Model, Progress, ToolCalls, UpstreamError, Usage, errors
 from assistant.upstream.formats import FORMATS
 from assistant.upstream.relay import Bounds
 
@@ -18,7 +18,7 @@ class Trial:
 
     text: str = ""
     pieces: int = 0  # in which the text arrived
-    first_sign: float | None = None  # of text or thoughts
+    first_sign: float | None = None  # of text, thoughts or a tool call
     first_text: float | None = None
     longest_pause: float = 0.0  # after the first sign
     seconds: float = 0.0
@@ -49,7 +49,7 @@ async def try_out(
         async with asyncio.timeout(bounds.whole_answer), aclosing(source) as items:
             async for item in items:
                 now = time.monotonic()
-                if isinstance(item, Delta | Reasoning):
+                if isinstance(item, Delta | Progress):
                     if trial.first_sign is None:
                         trial.first_sign = now - began
                     else:
@@ -59,8 +59,8 @@ async def try_out(
                     trial.first_text = trial.first_text or now - began
                     trial.text += item.text
                     trial.pieces += 1
-                elif isinstance(item, ToolCall):
-                    trial.tools.append(item.name)
+                elif isinstance(item, ToolCalls):
+                    trial.tools += [call.name for call in item.calls]
                 elif isinstance(item, EndOfText):
                     trial.end_reason = item.reason
                 elif isinstance(item, Usage):

@@ -3,15 +3,18 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from assistant.upstream import Delta, EndOfText, FormatItem, Reasoning, ToolCall, UpstreamError, Usage, errors
+from assistant.upstream import Delta, EndOfText, FormatItem, Progress, UpstreamError, Usage, errors
 from assistant.upstream.event_parser import NOT_AN_EVENT
 from assistant.upstream.reasoning import ReasoningFilter
+from assistant.upstream.tool_calls import ToolCallCollector
 
 _END_REASONS: dict[str, Literal["stop", "length", "content-filter"]] = {
     "stop": "stop",
     "length": "length",
     "model_length": "length",  # Mistral
     "content_filter": "content-filter",
+    "tool_calls": "stop",
+    "function_call": "stop",
 }
 _REASONING_FIELDS = ("reasoning_content", "reasoning")  # some servers have one, some the other
 _REASONING_PARTS = {"thinking", "reasoning"}  # types of parts of a content; Mistral
@@ -24,6 +27,7 @@ class Completion:
         self.is_done = False  # the server sent `[DONE]`
         self._finished = False
         self._reasoning = ReasoningFilter()
+        self._tool_calls = ToolCallCollector()
         self._half_character = ""
 
     def feed(self, events: Iterable[dict[str, Any] | None]) -> Iterator[FormatItem]:
@@ -31,7 +35,7 @@ class Completion:
         for event in events:
             if event is None:
                 self.is_done = True
-                yield from self._visible(self._reasoning.end())
+                yield from self._end_text()
                 return
             yield from self.parse(event)
 
@@ -66,17 +70,20 @@ class Completion:
         if text := _text(delta.get("content")):
             items += self._visible(self._reasoning.feed(text))
         if self._reasoning.is_reasoning if text else _has_reasoning(delta):
-            items.append(Reasoning())
-        calls = delta.get("tool_calls")
-        for call in calls if isinstance(calls, list) else ():
-            if name := _object(_object(call).get("function")).get("name"):  # only the first piece of a call has it
-                items.append(ToolCall(str(name)))
+            items.append(Progress())
+        if self._tool_calls.add(delta):
+            items.append(Progress())
         if reason := choice.get("finish_reason"):
             if reason == "error":
                 raise UpstreamError(errors.REPORTED)
             self._finished = True
-            items += self._visible(self._reasoning.end())
+            items += self._end_text()
             items.append(EndOfText(_END_REASONS.get(str(reason), "other")))
+
+    def _end_text(self) -> list[FormatItem]:
+        """What waited for more text, and the tool calls."""
+        calls = self._tool_calls.end()
+        return [*self._visible(self._reasoning.end()), *([calls] if calls else [])]
 
     def _visible(self, text: str) -> list[Delta]:
         """The delta of a text, if there is one."""

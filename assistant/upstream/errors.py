@@ -64,6 +64,11 @@ _IS_UNSUPPORTED = re.compile(
 _LIMITS = {"max_tokens", "max_completion_tokens"}  # refused for their values, too, which another name does not change
 _OPTIONAL = {*_LIMITS, "temperature", "stream_options", "reasoning_effort"}
 _OTHER_NAMES = {"reasoning_effort": "|think|thinking"}  # Ollama and Google name what they translate it to
+_HAS_NO_TOOLS = re.compile(  # Ollama and many others; OpenRouter; vLLM and SGLang; llama.cpp
+    r"not support (?:tools|tool use|tool calling|function calling)|support tool use|tool choice requires"
+    r"|tools param requires|cannot use tools|tool(?:s| use| calling) (?:is|are) not supported",
+    re.IGNORECASE,
+)
 
 
 def build_error(reason: str, status: int, words: str, *, retry_after: float | None = None) -> UpstreamError:
@@ -82,12 +87,24 @@ def build_error(reason: str, status: int, words: str, *, retry_after: float | No
     )
 
 
-def find_refused_parameters(words: str, request: Collection[str]) -> frozenset[str]:
-    """The parameters of a request that an error refuses and that a request can do without."""
-    if _IS_LONG.search(words):
+def find_refused_parameters(status: int, words: str, request: Collection[str]) -> frozenset[str]:
+    """The parameters of a request that an error refuses and that a request can do without.
+
+    Of tools and their choice only the choice goes first. Models without tools answer with other statuses, too.
+    `tool_use_failed`: this time the model called a tool in a wrong way (Groq).
+    """
+    if status not in (400, 404, 422, 500) or _IS_LONG.search(words) or "tool_use_failed" in words:
+        return frozenset()
+    if "tools" in request and _HAS_NO_TOOLS.search(words):
+        return frozenset({"tools"})
+    if status not in (400, 422):
         return frozenset()
     candidates = _OPTIONAL if _IS_UNSUPPORTED.search(words) else _OPTIONAL - _LIMITS
-    return frozenset(name for name in candidates.intersection(request) if _names(name, words))
+    named = {name for name in candidates.intersection(request) if _names(name, words)}
+    for name in ("tool_choice", "tools"):
+        if not named and name in request and re.search(rf"\b{name}\b", words):
+            named = {name}
+    return frozenset(named)
 
 
 def _names(parameter: str, words: str) -> bool:

@@ -12,13 +12,14 @@ class Format(Protocol):
     def stream(
         self,
         model: Model,
-        messages: list[dict[str, str]],
+        messages: Sequence[dict[str, Any]],
         *,
         max_tokens: int,
         connect_seconds: float,
         tools: Sequence[dict[str, Any]] = (),
+        tool_choice: str = "",
     ) -> AsyncGenerator[FormatItem, None]:
-        """Yield what the model writes as it arrives. `messages` have `role` and `content`; `tools` are JSON schemas.
+        """Yield what the model writes as it arrives. `messages` are OpenAI's; `tools` are JSON schemas.
 
         Raises `UpstreamError`, and only that, for whatever the server does.
         Closing the iterator closes the request.

@@ -53,11 +53,12 @@ async def close() -> None:
 
 async def stream(
     model: Model,
-    messages: list[dict[str, str]],
+    messages: Sequence[dict[str, Any]],
     *,
     max_tokens: int,
     connect_seconds: float,
     tools: Sequence[dict[str, Any]] = (),
+    tool_choice: str = "",
 ) -> AsyncGenerator[FormatItem, None]:
     """Yield the answer's items as they arrive. Raises `UpstreamError`; closing the iterator closes the request.
 
@@ -66,7 +67,7 @@ async def stream(
     refused = _refused.get((model.base_url, model.name), frozenset())
     try:
         while True:
-            request = _build_request(model, messages, max_tokens, tools, refused)
+            request = _build_request(model, messages, max_tokens, tools, tool_choice, refused)
             async with _client(connect_seconds).stream(
                 "POST", completions_url(model), json=request, headers=_key_headers(model)
             ) as response:
@@ -85,7 +86,7 @@ async def stream(
                         completion.end()
                     return
                 status, words = response.status_code, await _read_error(response)
-            newly_refused = errors.find_refused_parameters(words, request) if status in (400, 422) else frozenset()
+            newly_refused = errors.find_refused_parameters(status, words, request)
             if not newly_refused:
                 raise _status_error(model, response, words)
             refused |= newly_refused
@@ -97,9 +98,10 @@ async def stream(
 
 def _build_request(
     model: Model,
-    messages: list[dict[str, str]],
+    messages: Sequence[dict[str, Any]],
     max_tokens: int,
     tools: Sequence[dict[str, Any]],
+    tool_choice: str,
     refused: frozenset[str],
 ) -> dict[str, Any]:
     """The body of a request. Each parameter has the first of its names that the model does not refuse."""
@@ -109,12 +111,15 @@ def _build_request(
         (("reasoning_effort",), model.reasoning_effort or None),
         (("stream_options",), {"include_usage": True}),
         (("tools",), list(tools) or None),
+        (("tool_choice",), tool_choice or None),
     ]
-    request: dict[str, Any] = {"model": model.name, "messages": messages, "stream": True}
+    request: dict[str, Any] = {"model": model.name, "messages": list(messages), "stream": True}
     for names, value in parameters:
         name = next((name for name in names if name not in refused), None)
         if name and value is not None:
             request[name] = value
+    if "tools" not in request:
+        request.pop("tool_choice", None)  # servers refuse it without tools
     return request
 
 

@@ -4,12 +4,12 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Reasoning, ToolCall, UpstreamError, errors
+from assistant.upstream import Delta, EndOfText, FormatItem, Item, Model, Progress, ToolCalls, UpstreamError, errors
 from assistant.upstream.breaker import breaker_of
 from assistant.upstream.formats import FORMATS
 
@@ -46,11 +46,16 @@ class StreamFailure:
 
 
 async def stream(
-    model: Model, messages: list[dict[str, str]], bounds: Bounds
+    model: Model,
+    messages: Sequence[dict[str, Any]],
+    bounds: Bounds,
+    tools: Sequence[dict[str, Any]] = (),
+    tool_choice: str = "",
 ) -> AsyncGenerator[Item | StreamFailure, None]:
     """Yield what the model server sends, then end, or end with one `StreamFailure`.
 
-    A temporary failure is retried once, if no text has arrived.
+    A temporary failure is retried once, if no text has arrived. `tools` are those that the model may call,
+    as JSON schemas; with `tool_choice` "none" it must not.
     Cancellation (the reader left) passes through and closes the upstream
     request on its way.
     """
@@ -61,11 +66,16 @@ async def stream(
     deadline = time.monotonic() + bounds.whole_answer
     retried = False
     while True:
-        size, complete, reasoned = 0, False, False
+        size, complete, has_progress, has_calls = 0, False, False, False
         clock = _Clock(min(time.monotonic() + bounds.first_token, deadline))
         try:
             source = FORMATS[model.format].stream(
-                model, messages, max_tokens=bounds.max_tokens, connect_seconds=bounds.connect
+                model,
+                messages,
+                max_tokens=bounds.max_tokens,
+                connect_seconds=bounds.connect,
+                tools=tools,
+                tool_choice=tool_choice,
             )
             async with aclosing(source) as items:
                 while (item := await clock.wait_for(items)) is not None:
@@ -77,21 +87,21 @@ async def stream(
                                 is_server_fault=False,
                                 advice="Raise OPENAI_ANSWER_KIB, or lower OPENAI_MAX_TOKENS.",
                             )
-                    elif isinstance(item, Reasoning):
-                        reasoned = True
+                    elif isinstance(item, Progress):
+                        has_progress = True
                         clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
                         continue
-                    elif isinstance(item, ToolCall):
-                        continue
+                    elif isinstance(item, ToolCalls):
+                        has_calls = True
                     yield item
-                    if isinstance(item, Delta):  # other items, except thoughts, are no sign of progress
+                    if isinstance(item, Delta):  # other items, except thoughts and pieces of calls, are no progress
                         clock.set_due(min(time.monotonic() + bounds.between_tokens, deadline))
                     elif isinstance(item, EndOfText):
                         complete = True
                         clock.set_due(min(time.monotonic() + USAGE_SECONDS, deadline))
             breaker.record_success()
-            if not size:
-                advice = errors.ONLY_THOUGHTS if reasoned else errors.EMPTY
+            if not size and not has_calls:
+                advice = errors.ONLY_THOUGHTS if has_progress else errors.EMPTY
                 logger.warning("The model %s at %s sent an empty answer. %s", model.name, model.address, advice)
             return
         except UpstreamError as failure:
@@ -99,7 +109,7 @@ async def stream(
                 breaker.record_success()
                 return
             wait = failure.retry_after or 0.0
-            if failure.retryable and not size and not retried and wait <= MAX_RETRY_AFTER:
+            if failure.retryable and not size and not has_calls and not retried and wait <= MAX_RETRY_AFTER:
                 retried = True
                 await asyncio.sleep(wait + random.uniform(0.1, 0.4))
                 continue

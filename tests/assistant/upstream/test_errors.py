@@ -31,8 +31,30 @@ SENT = {"model", "messages", "stream", "max_tokens", "temperature", "stream_opti
     ],
 )
 def test_a_refused_parameter_is_found(words, refused):
-    assert find_refused_parameters(words, SENT) == refused
-    assert find_refused_parameters(words, {"model", "messages"}) == set()
+    assert find_refused_parameters(422, words, SENT) == refused
+    assert find_refused_parameters(422, words, {"model", "messages"}) == set()
+    assert find_refused_parameters(404, words, SENT) == set()
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "refused"),
+    [
+        (400, "registry.ollama.ai/library/gemma3:4b does not support tools", {"tools"}),
+        (400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', {"tools"}),
+        (404, "No endpoints found that support tool use. Try disabling it.", {"tools"}),
+        (500, "tools param requires --jinja flag", {"tools"}),
+        (422, "extra_forbidden body tools Extra inputs are not permitted", {"tools"}),
+        (400, "Unknown parameter: 'tool_choice'.", {"tool_choice"}),
+        (400, "tool_choice 'none' is not allowed with tools", {"tool_choice"}),
+        (400, "tool_use_failed attempted to call tool 'x' which was not in request.tools", set()),
+        (400, "messages with role 'tool' must be a response to a message with 'tool_calls'", set()),
+        (404, "The model does not exist. Tools are in the list of tools.", set()),
+        (500, "tools", set()),
+        (400, "maximum context length is 10; tools have 9", set()),
+    ],
+)
+def test_a_server_without_tools_is_recognised(status, words, refused):
+    assert find_refused_parameters(status, words, {*SENT, "tools", "tool_choice"}) == refused
 
 
 @pytest.mark.parametrize(

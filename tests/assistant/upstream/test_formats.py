@@ -2,7 +2,7 @@
 
 import asyncio
 
-from assistant.upstream import Delta, EndOfText, Model, Reasoning, UpstreamError, formats, relay
+from assistant.upstream import Delta, EndOfText, Model, Progress, UpstreamError, formats, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 from tests.conftest import PATIENCE
 
@@ -14,7 +14,7 @@ class Parrot:
 
     closed = False
 
-    async def stream(self, model, messages, *, max_tokens, connect_seconds):
+    async def stream(self, model, messages, *, max_tokens, connect_seconds, **more):
         yield Delta(messages[-1]["content"])
         yield EndOfText("stop")
 
@@ -27,7 +27,7 @@ class Broken(Parrot):
 
     tries = 0
 
-    async def stream(self, model, messages, *, max_tokens, connect_seconds):
+    async def stream(self, model, messages, *, max_tokens, connect_seconds, **more):
         self.tries += 1
         raise UpstreamError("it is asleep", retryable=True)
         yield Delta("never")
@@ -65,10 +65,10 @@ class Thinker(Parrot):
     def __init__(self, thoughts: int, pause: float) -> None:
         self.thoughts, self.pause = thoughts, pause
 
-    async def stream(self, model, messages, *, max_tokens, connect_seconds):
+    async def stream(self, model, messages, *, max_tokens, connect_seconds, **more):
         for _ in range(self.thoughts):
             await asyncio.sleep(self.pause)
-            yield Reasoning()
+            yield Progress()
         yield Delta("at last")
         yield EndOfText("stop")
 
@@ -92,8 +92,8 @@ async def test_thoughts_may_not_take_longer_than_an_answer(monkeypatch, caplog):
 
 async def test_an_answer_of_thoughts_alone_is_named_in_the_log(monkeypatch, caplog):
     class Silent(Parrot):
-        async def stream(self, model, messages, *, max_tokens, connect_seconds):
-            yield Reasoning()
+        async def stream(self, model, messages, *, max_tokens, connect_seconds, **more):
+            yield Progress()
             yield EndOfText("length")
 
     monkeypatch.setitem(formats.FORMATS, "silent", Silent())
@@ -107,7 +107,7 @@ class Silent(Parrot):
     def __init__(self, *items):
         self.items = items
 
-    async def stream(self, model, messages, *, max_tokens, connect_seconds):
+    async def stream(self, model, messages, *, max_tokens, connect_seconds, **more):
         for item in self.items:
             yield item
         await asyncio.Event().wait()
