@@ -1,11 +1,12 @@
 """The events of an answer, in the order in which a reader gets them.
 
-    Start, SearchCall, SearchResult, Status, (Source | Text)*, Status, Finish
-                                                         or  Failure
-                                                         or  Abort
+    Start, ToolCall, ToolResult, Status, (ToolCall, ToolResult)*, (Source | Text)*, Status, Finish
+                                                                               or  Failure
+                                                                               or  Abort
 
-Each model that fails before its first word adds one more Status before the
-text. `assistant.wire` encodes these events and adds nothing to them.
+The first call is the service's own search; those after the first status are the model's. A model may write
+text before a call, and each model that fails before its answer adds one more Status. `assistant.wire`
+encodes these events and adds nothing to them.
 """
 
 from dataclasses import dataclass, field
@@ -24,15 +25,16 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchCall:
-    """The search in the documentation begins."""
+class ToolCall:
+    """A search in the documentation begins, or a page is read. `name`: `search` or `read_page`."""
 
     call_id: str
-    query: str
+    name: str
+    input: dict[str, str]
 
 
 class Excerpt(NamedTuple):
-    """A section that the search found, as a reader sees it. `url` is absolute and has the section's anchor."""
+    """A section that was found, as a reader sees it. `url` is absolute and has the section's anchor."""
 
     path: str
     url: str
@@ -43,8 +45,8 @@ class Excerpt(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The passages that the answer will rest on. Empty when nothing is good enough."""
+class ToolResult:
+    """The sections that were found, which the answer may rest on. Empty when nothing is good enough."""
 
     call_id: str
     excerpts: list[Excerpt]
@@ -104,5 +106,5 @@ class Finish:
     reason: FinishReason = "stop"
 
 
-Event = Start | SearchCall | SearchResult | Status | Source | Text | Failure | Abort | Finish
+Event = Start | ToolCall | ToolResult | Status | Source | Text | Failure | Abort | Finish
 END_EVENTS = (Finish, Failure, Abort)

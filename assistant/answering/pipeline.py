@@ -31,12 +31,12 @@ from assistant.events import (
     Finish,
     FinishReason,
     Rung,
-    SearchCall,
-    SearchResult,
     Source,
     Start,
     Status,
     Text,
+    ToolCall,
+    ToolResult,
 )
 from assistant.question import AnswerSettings, Question, Turn
 from assistant.upstream import Delta, EndOfText, Item, Model, Usage, relay
@@ -173,11 +173,11 @@ async def answer(
 
         searched, query = follow_ups.add_previous_questions(question, conversation.history)
         call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
-        yield SearchCall(call_id, query)
+        yield ToolCall(call_id, "search", {"query": query})
         retrieved = await retrieve(searched, chain.passage_tokens if chain.models else 0)
         unaided_rung, quotable = retrieved.quotable(question.text, question.settings)
         found = retrieved.hits if chain.models else quotable
-        yield SearchResult(call_id, _excerpts(found))
+        yield ToolResult(call_id, _excerpts(found))
 
         # Whatever matches reaches a model, which refuses by its own judgement.
         outcome.hits = passages = [*found, *retrieved.neighbours] if chain.models else found

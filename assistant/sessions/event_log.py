@@ -7,13 +7,13 @@ from dataclasses import fields
 from typing import Any
 
 from assistant import events
-from assistant.events import Event, Excerpt, SearchResult, Text
+from assistant.events import Event, Excerpt, Text, ToolResult
 
 BLOCK_SIZE = 64  # events
 _TYPES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(events.Start, events.SearchCall, events.SearchResult, events.Status, events.Source, events.Text),
+        *(events.Start, events.ToolCall, events.ToolResult, events.Status, events.Source, events.Text),
         *(events.Failure, events.Abort, events.Finish),
     )
 }
@@ -34,9 +34,9 @@ def _dump(event: Event) -> list[Any]:
 
 
 def _load(kind: str, *values: Any) -> Event:
-    if kind == SearchResult.__name__:
+    if kind == ToolResult.__name__:
         call_id, excerpts = values
-        return SearchResult(call_id, [Excerpt(*excerpt) for excerpt in excerpts])
+        return ToolResult(call_id, [Excerpt(*excerpt) for excerpt in excerpts])
     event: Event = _TYPES[kind](*values)
     return event
 

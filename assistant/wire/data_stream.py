@@ -14,8 +14,8 @@ from assistant.wire.protocol import StreamProtocol, to_json, tool_result
 class Encoder:
     """Encodes each event as whole lines.
 
-    Search and text are two steps under one message id. In one step, a client
-    with `maxSteps` would answer the tool call itself, by another request.
+    Each tool call ends a step; the text after it is another step under the same message id. In one
+    step, a client with `maxSteps` would answer the tool call itself, by another request.
     """
 
     def __init__(self) -> None:
@@ -29,10 +29,9 @@ class Encoder:
             case events.Start():
                 self._message_id, self._thread_id = event.message_id, event.thread_id
                 return [self._step()]
-            case events.SearchCall():
-                call = {"toolCallId": event.call_id, "toolName": "search", "args": {"query": event.query}}
-                return [_line("9", call)]
-            case events.SearchResult():
+            case events.ToolCall():
+                return [_line("9", {"toolCallId": event.call_id, "toolName": event.name, "args": event.input})]
+            case events.ToolResult():
                 return [
                     _line("a", {"toolCallId": event.call_id, "result": tool_result(event.excerpts)}),
                     _line("e", {"finishReason": "tool-calls", "usage": _usage(), "isContinued": False}),

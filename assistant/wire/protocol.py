@@ -45,7 +45,7 @@ def to_json(value: Any) -> str:
 
 
 def tool_result(excerpts: list[Excerpt]) -> list[dict[str, Any]]:
-    """The result of the `search` tool: a plain array. It is short because clients send it back with every question."""
+    """The result of a tool: a plain array. It is short because clients send it back with every question."""
     return [
         {
             "content": excerpt.text,

@@ -10,25 +10,24 @@ from assistant import events
 from assistant.events import Event
 from assistant.wire.protocol import StreamProtocol, to_json, tool_result
 
-TEXT_ID = "txt_1"
-_DELTA = f'{{"type":"text-delta","id":"{TEXT_ID}","delta":'  # nearly all events are text: no dict for each
-
 
 class Encoder:
-    """Encodes each event as JSON objects: two steps (search, text), then `finish` or `error`."""
+    """Encodes each event as JSON objects: a step for each tool call, one for the text, then `finish` or `error`."""
 
     def __init__(self) -> None:
         self._metadata: dict[str, Any] = {}
         self._text_open = False
+        self._texts = 0  # text parts so far
+        self._delta = ""  # nearly all events are text: no dict for each
 
     def encode(self, event: Event) -> list[str]:
         """The parts of one event."""
         if isinstance(event, events.Text):
-            delta = f"{_DELTA}{to_json(event.delta)}}}"
             if self._text_open:
-                return [delta]
-            self._text_open = True
-            return [to_json({"type": "text-start", "id": TEXT_ID}), delta]
+                return [f"{self._delta}{to_json(event.delta)}}}"]
+            self._text_open, self._texts = True, self._texts + 1
+            self._delta = f'{{"type":"text-delta","id":"{self._text_id}","delta":'
+            return [to_json({"type": "text-start", "id": self._text_id}), f"{self._delta}{to_json(event.delta)}}}"]
         return [to_json(part) for part in self._parts(event)]
 
     def _parts(self, event: Event) -> list[dict[str, Any]]:
@@ -40,13 +39,14 @@ class Encoder:
                     {"type": "data-thread", "data": self._metadata, "transient": True},
                     {"type": "start-step"},
                 ]
-            case events.SearchCall():
-                call = {"toolCallId": event.call_id, "toolName": "search", "providerExecuted": True}
+            case events.ToolCall():
+                call = {"toolCallId": event.call_id, "toolName": event.name, "providerExecuted": True}
                 return [
+                    *self._end_text(),
                     {"type": "tool-input-start", **call},
-                    {"type": "tool-input-available", **call, "input": {"query": event.query}},
+                    {"type": "tool-input-available", **call, "input": event.input},
                 ]
-            case events.SearchResult():
+            case events.ToolResult():
                 output = {"toolCallId": event.call_id, "output": tool_result(event.excerpts)}
                 return [
                     {"type": "tool-output-available", **output, "providerExecuted": True},
@@ -63,9 +63,18 @@ class Encoder:
             case events.Abort():
                 return [{"type": "abort"}, self._finish()]
             case events.Finish():
-                text_end = [{"type": "text-end", "id": TEXT_ID}] if self._text_open else []
-                return [*text_end, {"type": "finish-step"}, self._finish()]
+                return [*self._end_text(), {"type": "finish-step"}, self._finish()]
         raise TypeError(f"This event has no encoding: {event!r}")
+
+    @property
+    def _text_id(self) -> str:
+        return f"txt_{self._texts}"
+
+    def _end_text(self) -> list[dict[str, Any]]:
+        """End the text part, if one is open: it must not outlive its step."""
+        parts = [{"type": "text-end", "id": self._text_id}] if self._text_open else []
+        self._text_open = False
+        return parts
 
     def _finish(self) -> dict[str, Any]:
         return {"type": "finish", "messageMetadata": self._metadata}

@@ -2,13 +2,13 @@
 
 import sys
 
-from assistant.events import Abort, Excerpt, Failure, Finish, SearchCall, SearchResult, Source, Start, Status, Text
+from assistant.events import Abort, Excerpt, Failure, Finish, Source, Start, Status, Text, ToolCall, ToolResult
 from assistant.sessions.event_log import BLOCK_SIZE, EventLog, dump_events, load_events
 
 EVENTS = [
     Start("msg_1", "thr_1"),
-    SearchCall("call_1", "how?"),
-    SearchResult("call_1", [Excerpt("/a", "https://x.example/a#b", "A", "B", "Some é words.", 0.5)]),
+    ToolCall("call_1", "search", {"query": "how?"}),
+    ToolResult("call_1", [Excerpt("/a", "https://x.example/a#b", "A", "B", "Some é words.", 0.5)]),
     Status("model", "why", {"pages": 4}),
     Source(1, "https://x.example/a", "A"),
     Text("[a] \0 é \ud83d"),

@@ -12,23 +12,26 @@ from assistant.events import (
     Excerpt,
     Failure,
     Finish,
-    SearchCall,
-    SearchResult,
     Source,
     Start,
     Status,
     Text,
+    ToolCall,
+    ToolResult,
 )
 from assistant.wire import PROTOCOLS, without_trigger
 
 BEGINNING: list[Event] = [
     Start("msg_1", "thr_1"),
-    SearchCall("call_1", "how?"),
-    SearchResult("call_1", [Excerpt("/a", "https://x.example/a", "A", "B", "words", 0.5)]),
+    ToolCall("call_1", "search", {"query": "how?"}),
+    ToolResult("call_1", [Excerpt("/a", "https://x.example/a", "A", "B", "words", 0.5)]),
     Status("model"),
     Source(1, "https://x.example/a", "A"),
     Text("one\n\u2028\ud83d"),
     Text('"two"'),
+    ToolCall("call_2", "read_page", {"path": "/a"}),
+    ToolResult("call_2", []),
+    Text("three"),
 ]
 ENDS: list[Event] = [Finish(), Failure("Sorry."), Abort()]
 
@@ -51,7 +54,7 @@ def test_every_protocol_encodes_every_event(name, end):
 def test_an_encoder_refuses_values_that_would_break_the_clients_parser(name):
     excerpt = Excerpt("/a", "https://x.example/a", "A", "B", "words", float("nan"))
     with pytest.raises(ValueError, match="JSON"):
-        PROTOCOLS[name].encoder().encode(SearchResult("call_1", [excerpt]))
+        PROTOCOLS[name].encoder().encode(ToolResult("call_1", [excerpt]))
 
 
 def test_two_readers_of_one_answer_get_the_same():
@@ -86,3 +89,30 @@ def test_two_parts_differ_for_a_client_that_sends_no_trigger(end):
         sent, part = differing.pop("finish")
         assert sent == {**part, "threadId": "thr_1"}
     assert differing == {}
+
+
+def test_a_text_part_ends_with_its_step():
+    encoder = PROTOCOLS["v2"].encoder()
+    parts = [json.loads(part) for event in [*BEGINNING, Finish()] for part in encoder.encode(event)]
+    shown = [part.get("id") or part.get("toolName") or part["type"] for part in parts if part["type"] != "data-status"]
+    assert shown[2:] == [
+        *("start-step", "search", "search", "tool-output-available", "finish-step"),
+        *("start-step", "source-url", "txt_1", "txt_1", "txt_1", "txt_1"),
+        *("read_page", "read_page", "tool-output-available", "finish-step"),
+        *("start-step", "txt_2", "txt_2", "txt_2", "finish-step", "finish"),
+    ]
+    assert [part["type"] for part in parts if part.get("id") == "txt_1"] == [
+        *("text-start", "text-delta", "text-delta", "text-end"),
+    ]
+    [call] = [part for part in parts if part["type"] == "tool-input-available" and part["toolName"] == "read_page"]
+    assert call == {
+        **{"type": "tool-input-available", "toolCallId": "call_2", "toolName": "read_page"},
+        **{"providerExecuted": True, "input": {"path": "/a"}},
+    }
+
+
+def test_a_call_ends_a_step_of_version_1():
+    encoder = PROTOCOLS["v1"].encoder()
+    lines = [line for event in [*BEGINNING, Finish()] for line in encoder.encode(event)]
+    assert "".join(line[0] for line in lines) == "f9aef2h009aef082ed"
+    assert lines[9] == '9:{"toolCallId":"call_2","toolName":"read_page","args":{"path":"/a"}}\n'

@@ -77,8 +77,8 @@ def answers(path: str, method: str) -> set[str]:
 def an_answer(*ends: Event) -> list[Event]:
     return [
         events.Start("msg_1", "thr_1"),
-        events.SearchCall("call_1", "query"),
-        events.SearchResult("call_1", []),
+        events.ToolCall("call_1", "search", {"query": "query"}),
+        events.ToolResult("call_1", []),
         events.Status("model"),
         events.Source(1, "https://x.example", "X"),
         events.Text("text"),
