@@ -12,11 +12,12 @@ from contextlib import AbstractContextManager
 from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
-from assistant import passage_search
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
+from assistant.answering.pipeline import ModelChain
+from assistant.answering.record import Outcome
 from assistant.conversations.threads import UnstoredConversation
 from assistant.models import AssistantSettings, GoldenQuestion
+from assistant.passage_search import PassageSearch
 from assistant.question import Question
 from docsite.core.tenants.models import Project
 from search.signals import IndexWarning
@@ -84,13 +85,11 @@ def answer_without_model(project: Project, question: Question) -> Outcome:
 
     async def answer() -> Outcome:
         outcome = Outcome()
-        async for _ in pipeline.answer(question, UnstoredConversation(project), retrieve, ModelChain(), outcome):
+        # In the waiting thread, because it already has a database connection.
+        retriever = PassageSearch(project, wrap=sync_to_async)
+        async for _ in pipeline.answer(question, UnstoredConversation(project), retriever, ModelChain(), outcome):
             pass
         return outcome
-
-    async def retrieve(question: Question, passage_tokens: int) -> Retrieved:
-        # In the waiting thread, because it already has a database connection.
-        return await sync_to_async(passage_search.find)(project, question)
 
     outcome = async_to_sync(answer)()
     if outcome.state != "done":

@@ -1,21 +1,36 @@
-"""Searches the passages for a question, as the answering pipeline calls it."""
+"""Searches the pages of one project, as the answering pipeline asks for it."""
 
-from assistant.answering.pipeline import Retrieve, Retrieved
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from assistant.answering.retriever import Retrieved
 from assistant.question import Question
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
+from search.hits import Filters, PageText
+from search.retrieval import pages
 from search.retrieval.passages import find_passages
 
 CHARACTERS_PER_TOKEN = 4  # of English; prompts count other texts more exactly
 
 
-def build_search(project: Project) -> Retrieve:
-    """Build the search of one project. It runs in a worker thread."""
+@dataclass
+class PassageSearch:
+    """The search of one project, as `assistant.answering.retriever.Retriever`. `wrap` makes a function asynchronous."""
 
-    async def search(question: Question, passage_tokens: int) -> Retrieved:
-        return await in_db(find)(project, question, passage_tokens)
+    project: Project
+    wrap: Callable[[Callable[..., Any]], Callable[..., Awaitable[Any]]] = in_db
 
-    return search
+    async def search(self, question: Question, passage_tokens: int) -> Retrieved:
+        """The passages for a question, found in a worker thread."""
+        retrieved: Retrieved = await self.wrap(find)(self.project, question, passage_tokens)
+        return retrieved
+
+    async def read_page(self, path: str, filters: Filters) -> PageText | None:
+        """A page, read in a worker thread."""
+        page: PageText | None = await self.wrap(pages.read_page)(self.project, path, filters)
+        return page
 
 
 def find(project: Project, question: Question, passage_tokens: int = 0) -> Retrieved:

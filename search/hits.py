@@ -64,3 +64,12 @@ class Hit:
     text: str = ""
     above: str = ""
     following: tuple[NextSection, ...] = ()
+
+
+@dataclass(frozen=True)
+class PageText:
+    """The sections of a page, in its order, and the headings of those that did not fit."""
+
+    path: str
+    sections: tuple[Hit, ...]
+    further_headings: tuple[str, ...] = ()

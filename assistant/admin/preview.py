@@ -14,12 +14,14 @@ from typing import Any
 from django import forms
 from django.utils.safestring import SafeString
 
-from assistant import model_chain, passage_search
+from assistant import model_chain
 from assistant.answering import pipeline, prompts
-from assistant.answering.pipeline import Outcome, Retrieved
+from assistant.answering.record import Outcome
+from assistant.answering.retriever import Retrieved
 from assistant.conversations import threads, transcript
 from assistant.events import Text
 from assistant.models import AssistantSettings
+from assistant.passage_search import PassageSearch
 from assistant.question import Question
 from assistant.schemas import MAX_TEXT
 from assistant.sessions.running import Asker, running_answers
@@ -137,23 +139,29 @@ async def run_preview(project: Project, assistant: AssistantSettings, question: 
         running_answers.release(slots)
 
 
-async def _answer(project: Project, assistant: AssistantSettings, question: Question) -> Preview:
-    retrieved = Retrieved([], 0.0, {})
-    retrieve = passage_search.build_search(project)
+class _WatchedSearch(PassageSearch):
+    """Keeps the result of the first search, which is that for the question itself."""
 
-    async def retrieve_and_keep(question: Question, passage_tokens: int) -> Retrieved:
-        nonlocal retrieved
-        retrieved = await retrieve(question, passage_tokens)
+    first: Retrieved | None = None
+
+    async def search(self, question: Question, passage_tokens: int) -> Retrieved:
+        """Search, and keep the result if it is the first."""
+        retrieved = await super().search(question, passage_tokens)
+        self.first = self.first or retrieved
         return retrieved
 
+
+async def _answer(project: Project, assistant: AssistantSettings, question: Question) -> Preview:
+    retriever = _WatchedSearch(project)
     models = await in_db(model_chain.choose_models)(project, assistant)
     outcome, conversation = Outcome(), threads.UnstoredConversation(project)
     started_at, first_text_seconds = time.monotonic(), None
-    async with aclosing(pipeline.answer(question, conversation, retrieve_and_keep, models, outcome)) as events:
+    async with aclosing(pipeline.answer(question, conversation, retriever, models, outcome)) as events:
         async for event in events:
             if isinstance(event, Text) and first_text_seconds is None:
                 first_text_seconds = time.monotonic() - started_at
     total_seconds = time.monotonic() - started_at
+    retrieved = retriever.first or Retrieved([], 0.0, {})
     found = [*retrieved.hits, *retrieved.neighbours]
     used_model = any(step["rung"] in _MODEL_RUNGS for step in outcome.steps)
     return Preview(

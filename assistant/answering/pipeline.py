@@ -4,13 +4,11 @@
 `assistant.wire` encodes the events.
 """
 
-import asyncio
 import logging
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import cast
 
 from assistant.answering import (
     extractive,
@@ -20,16 +18,14 @@ from assistant.answering import (
     small_talk,
     suggestions,
 )
+from assistant.answering.record import Conversation, Outcome, Record
 from assistant.answering.refusal_detector import RefusalDetector
-from assistant.answering.translations import language_of
+from assistant.answering.retriever import Retriever, build_excerpts
 from assistant.citations.citation_links import CitationChecker
-from assistant.citations.evidence import detect_language
 from assistant.events import (
     Event,
-    Excerpt,
     Failure,
     Finish,
-    FinishReason,
     Rung,
     Source,
     Start,
@@ -38,100 +34,14 @@ from assistant.events import (
     ToolCall,
     ToolResult,
 )
-from assistant.question import AnswerSettings, Question, Turn
+from assistant.question import AnswerSettings, Question
 from assistant.upstream import Delta, EndOfText, Item, Model, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 from search.hits import Hit
-from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
 
 logger = logging.getLogger(__name__)
 
-MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score are not used
-CHECKPOINT_SECONDS = 2.0
-CHECKPOINT_SIZE = 2048  # characters
-SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
 SORRY = "The answer broke off. Please try again."
-
-
-@dataclass
-class Outcome:
-    """An answer as it is stored, complete or not. `state` is that of `assistant.models.Message`."""
-
-    state: str = "running"
-    rung: str = ""
-    reason: str = ""
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    sources: list[Source] = field(default_factory=list)
-    hits: list[Hit] = field(default_factory=list)
-    usage: Usage = field(default_factory=lambda: Usage(0, 0))
-    finish_reason: FinishReason = "stop"
-    checks: list[dict[str, Any]] = field(default_factory=list)
-    refused: bool = False  # by the model, although there were passages
-    spent: int = 0  # tokens to charge, over all models asked; estimated where a server does not count
-    size: int = 0  # characters
-    _pieces: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        """The answer so far."""
-        self._pieces = ["".join(self._pieces)]  # a joined text takes much less memory than its pieces
-        return self._pieces[0]
-
-    def add(self, event: Source | Text) -> Source | Text:
-        """Add the text of an event to the answer, and return the event."""
-        if isinstance(event, Text):
-            self._pieces.append(event.delta)
-            self.size += len(event.delta)
-        return event
-
-    def enter_rung(self, rung: Rung, reason: str) -> Status:
-        """Record who answers now, and why the rung before failed."""
-        status = Status(rung, reason)
-        self.rung, self.reason = rung, reason
-        self.steps.append(status.step())
-        return status
-
-
-class Conversation(Protocol):
-    """The stored thread that an answer belongs to."""
-
-    thread_id: str
-    message_id: str
-
-    @property
-    def history(self) -> Sequence[Turn]:
-        """Earlier turns, oldest first."""
-
-    async def save(self, outcome: Outcome) -> None:
-        """Store the answer so far."""
-
-
-@dataclass(frozen=True)
-class Retrieved:
-    """The result of a search: passages, best first, the chance (0..1) that they answer, and the scope of the search.
-
-    `scope` has `version`, `indexedAt`, `pages`. `neighbours` are the sections around the passages, for a model.
-    """
-
-    hits: list[Hit]
-    chance: float
-    scope: dict[str, object]
-    neighbours: Sequence[Hit] = ()
-
-    def quotable(self, question: str, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
-        """How the chance allows to answer without a model, and the passages to quote; none for a refusal.
-
-        A question in another language than the pages shares few words with them, so its chance says nothing.
-        """
-        threshold = MIN_CLOSE_CHANCE if settings.threshold is None else settings.threshold
-        passages = [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE]
-        is_foreign = bool(passages) and detect_language(question) not in ("", language_of(passages))
-        if not passages or (self.chance < threshold and not is_foreign):
-            return "nearest_pages", []
-        return "extractive" if self.chance >= MIN_CHANCE else "closest_passages", passages
-
-
-Retrieve = Callable[[Question, int], Awaitable[Retrieved]]  # the number is how many tokens of passages a model takes
 
 
 @dataclass(frozen=True)
@@ -151,7 +61,7 @@ _MODEL_RUNGS: tuple[Rung, ...] = ("model", "second_model")
 
 
 async def answer(
-    question: Question, conversation: Conversation, retrieve: Retrieve, chain: ModelChain, outcome: Outcome
+    question: Question, conversation: Conversation, retriever: Retriever, chain: ModelChain, outcome: Outcome
 ) -> AsyncGenerator[Event, None]:
     """Yield the events of one answer. Never raises, except when it is cancelled.
 
@@ -159,7 +69,7 @@ async def answer(
     raises. Cancellation closes the upstream request and stores the
     partial answer, as aborted if the outcome has no other state. Then it passes on.
     """
-    record = _Record(conversation, outcome)
+    record = Record(conversation, outcome)
     try:
         yield Start(conversation.message_id, conversation.thread_id)
 
@@ -174,10 +84,10 @@ async def answer(
         searched, query = follow_ups.add_previous_questions(question, conversation.history)
         call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
         yield ToolCall(call_id, "search", {"query": query})
-        retrieved = await retrieve(searched, chain.passage_tokens if chain.models else 0)
+        retrieved = await retriever.search(searched, chain.passage_tokens if chain.models else 0)
         unaided_rung, quotable = retrieved.quotable(question.text, question.settings)
         found = retrieved.hits if chain.models else quotable
-        yield ToolResult(call_id, _excerpts(found))
+        yield ToolResult(call_id, build_excerpts(found))
 
         # Whatever matches reaches a model, which refuses by its own judgement.
         outcome.hits = passages = [*found, *retrieved.neighbours] if chain.models else found
@@ -242,56 +152,6 @@ async def answer(
         await record.end()
 
 
-class _Record:
-    """Stores the answer: at checkpoints, while the stream goes on, and once at its end."""
-
-    def __init__(self, conversation: Conversation, outcome: Outcome) -> None:
-        self.conversation = conversation
-        self.outcome = outcome
-        self.saved_at, self.saved_size = time.monotonic(), 0
-        self.saving: asyncio.Task[bool] | None = None
-        self.ending: asyncio.Task[None] | None = None
-
-    def checkpoint(self) -> None:
-        """Store the answer so far, if it is time and no other checkpoint is being written."""
-        now, size = time.monotonic(), self.outcome.size
-        due = now - self.saved_at > CHECKPOINT_SECONDS or size - self.saved_size > CHECKPOINT_SIZE
-        if due and (self.saving is None or self.saving.done()):
-            self.saved_at, self.saved_size = now, size
-            self.saving = asyncio.create_task(self._save())
-
-    async def end(self) -> None:
-        """Store the complete answer, once, even if the caller is cancelled meanwhile."""
-        if self.ending is None:
-            self.ending = asyncio.create_task(self._end())
-        await asyncio.shield(self.ending)
-
-    async def _end(self) -> None:
-        if self.saving:
-            await self.saving
-        if not await self._save():  # retry while the reader goes on
-            retry = asyncio.create_task(self._retry_save())
-            _retries.add(retry)
-            retry.add_done_callback(_retries.discard)
-
-    async def _save(self) -> bool:
-        try:
-            await self.conversation.save(self.outcome)
-        except Exception:  # the same boundary: the reader has the answer, although it is not stored
-            logger.exception("Answer %s could not be stored.", self.conversation.message_id)
-            return False
-        return True
-
-    async def _retry_save(self) -> None:
-        for seconds in SAVE_RETRY_SECONDS:
-            await asyncio.sleep(seconds)
-            if await self._save():
-                return
-
-
-_retries: set[asyncio.Task[None]] = set()
-
-
 class _ModelReply:
     """Checks the answer of one model and adds it to the outcome, also a failure.
 
@@ -320,7 +180,7 @@ class _ModelReply:
             self._usage = item
         elif isinstance(item, EndOfText):
             outcome.finish_reason = item.reason
-        else:
+        elif isinstance(item, StreamFailure):
             self._failure = item.reason
         return ()
 
@@ -360,10 +220,3 @@ def _explain_no_sources(
     if not outcome.refused:
         yield Text(f"\n\n{refusals.UNSUPPORTED}")
     yield from refusals.suggest_alternatives(hits, settings, thread_id)
-
-
-def _excerpts(hits: Sequence[Hit]) -> list[Excerpt]:
-    """The best passage of each page."""
-    pages = {hit.path: hit for hit in reversed(hits)}
-    best = [hit for hit in hits if pages[hit.path] is hit]
-    return [Excerpt(hit.path, hit.url, hit.title, hit.section, hit.excerpt, hit.score) for hit in best]

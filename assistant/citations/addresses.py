@@ -38,12 +38,18 @@ class AllowedAddresses:
     """The addresses that one answer may link to."""
 
     def __init__(self, passages: Sequence[Hit], allowed: Collection[str]) -> None:
+        self._passages = 0
         self._pages: dict[str, list[int]] = {}
-        for index, hit in enumerate(passages):
-            self._pages.setdefault(_page_key(hit.url), []).append(index)
         self._urls: dict[str, str] = {}
         for address in allowed:
             self._allow(address if ":" in address or "@" not in address else f"mailto:{address}")
+        self.add_passages(passages)
+
+    def add_passages(self, passages: Sequence[Hit]) -> None:
+        """Allow the addresses of further passages. Their indexes follow those before."""
+        for index, hit in enumerate(passages, self._passages):
+            self._pages.setdefault(_page_key(hit.url), []).append(index)
+        self._passages += len(passages)
         for hit in passages:
             for found in _IN_TEXT.finditer(hit.body):
                 for address in _possible_ends(found[0]):

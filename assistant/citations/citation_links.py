@@ -47,7 +47,7 @@ class CitationChecker(Sanitizer):
 
     def __init__(self, passages: Sequence[Hit], question: str = "", allowed: Collection[str] = ()) -> None:
         super().__init__()
-        self.passages = passages
+        self.passages = list(passages)
         self.question = question
         self.sources: list[Source] = []
         self.checks: list[dict[str, Any]] = []
@@ -55,6 +55,11 @@ class CitationChecker(Sanitizer):
         self._addresses = AllowedAddresses(passages, allowed)
         self._evidence: dict[int, Passage] = {}
         self._page_numbers: dict[str, int] = {}
+
+    def add_passages(self, passages: Sequence[Hit]) -> None:
+        """Add passages, which the text from here on may cite. Their numbers follow those before."""
+        self.passages += passages
+        self._addresses.add_passages(passages)
 
     # ---- Citing. ----
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from assistant.answering.pipeline import Outcome
+from assistant.answering.record import Outcome
 from assistant.conversations.chat_ids import record_chat_id
 from assistant.conversations.daily_token_limit import charge
 from assistant.models import Message, Thread
@@ -45,7 +45,7 @@ class NewQuestion:
 
 @dataclass
 class StoredConversation:
-    """A thread with its running answer, as `assistant.answering.pipeline.Conversation` describes it.
+    """A thread with its running answer, as `assistant.answering.record.Conversation` describes it.
 
     `charged` is the number of tokens that are already counted for the project's day.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assistant.answering import prompts
-from assistant.answering.pipeline import Outcome
+from assistant.answering.record import Outcome
 from assistant.evaluation.questions import EvaluationQuestion
 from assistant.upstream import Delta, Model, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure

@@ -8,15 +8,17 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from assistant import model_chain, passage_search
+from assistant import model_chain
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain, Outcome
+from assistant.answering.pipeline import ModelChain
+from assistant.answering.record import Outcome
 from assistant.conversations.daily_token_limit import charge
 from assistant.conversations.threads import UnstoredConversation
 from assistant.evaluation import judge
 from assistant.evaluation.questions import EvaluationQuestion
 from assistant.evaluation.scoring import Row, add_verdict, score
 from assistant.models import AssistantSettings
+from assistant.passage_search import PassageSearch
 from assistant.upstream import Model, formats
 from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
@@ -66,9 +68,9 @@ async def ask_all(
 async def _ask(project: Project, question: EvaluationQuestion, use_model: bool, judge_model: Model | None) -> Row:
     owner_settings, chain = await in_db(_load_settings)(project, use_model)
     asked = replace(question.ask.question(project), settings=owner_settings.to_answer_settings())
-    outcome, retrieve = Outcome(), passage_search.build_search(project)
+    outcome, search = Outcome(), PassageSearch(project)
     began = time.monotonic()
-    async with aclosing(pipeline.answer(asked, UnstoredConversation(project), retrieve, chain, outcome)) as events:
+    async with aclosing(pipeline.answer(asked, UnstoredConversation(project), search, chain, outcome)) as events:
         async for _ in events:
             pass
     row = score(question, project, outcome, time.monotonic() - began)

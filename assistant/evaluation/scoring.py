@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from types import FrameType
 from typing import Any
 
-from assistant.answering.pipeline import Outcome
+from assistant.answering.record import Outcome
 from assistant.answering.translations import ENGLISH, OTHER_LANGUAGES
 from assistant.evaluation.questions import EvaluationQuestion
 from docsite.core.tenants.models import Project

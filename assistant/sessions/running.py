@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
-from assistant.answering.pipeline import Outcome
+from assistant.answering.record import Outcome
 from assistant.events import Abort, Event, Failure
 from assistant.sessions.event_log import EventLog
 

@@ -6,12 +6,14 @@ from weakref import WeakValueDictionary
 
 from django.conf import settings
 
-from assistant import model_chain, passage_search
+from assistant import model_chain
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain, Outcome
+from assistant.answering.pipeline import ModelChain
+from assistant.answering.record import Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import AssistantSettings, Message
+from assistant.passage_search import PassageSearch
 from assistant.question import AnswerSettings, Question
 from assistant.schemas import Ask, AskV2
 from assistant.sessions import resume
@@ -109,7 +111,7 @@ async def _run(
     project: Project, asker: Asker, question: Question, new_question: NewQuestion, transport: Transport, slots: Slots
 ) -> RunningAnswer:
     conversation, answer_settings, models = await in_db(_open)(project, new_question)
-    question, retrieve = replace(question, settings=answer_settings), passage_search.build_search(project)
+    question = replace(question, settings=answer_settings)
     outcome = Outcome()
     answer = RunningAnswer(
         conversation.message_id,
@@ -121,7 +123,7 @@ async def _run(
     )
     if answer.resumable:
         await resume.share(answer)
-    answer.start(pipeline.answer(question, conversation, retrieve, models, outcome))
+    answer.start(pipeline.answer(question, conversation, PassageSearch(project), models, outcome))
     running_answers.add(answer, slots)
     return answer
 

@@ -12,7 +12,8 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from assistant.answering.pipeline import SORRY, Outcome
+from assistant.answering.pipeline import SORRY
+from assistant.answering.record import Outcome
 from assistant.conversations import transcript
 from assistant.limits import assistant_charges
 from assistant.models import Message

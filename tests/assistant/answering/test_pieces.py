@@ -5,13 +5,15 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from assistant.answering import follow_ups, pipeline, prompts, small_talk
-from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
+from assistant.answering import follow_ups, pipeline, prompts, record, small_talk
+from assistant.answering.pipeline import ModelChain
 from assistant.answering.quotes import choose_quote
+from assistant.answering.record import Outcome
 from assistant.answering.refusals import refuse
+from assistant.answering.retriever import Retrieved
 from assistant.events import Failure, Finish, Start
 from assistant.question import AnswerSettings, Context, Question, Turn
-from search.hits import Hit
+from search.hits import Filters, Hit, PageText
 from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
 
 
@@ -214,22 +216,33 @@ def test_a_question_in_another_language_is_answered_with_the_closest_passages():
     assert (offered[0], len(offered[1])) == ("closest_passages", 3)
 
 
-async def found(question: Question, passage_tokens: int) -> Retrieved:
-    return Retrieved(PASSAGES, 0.9, {"pages": 2})
+class Library:
+    """A search that always finds the same."""
+
+    def __init__(self, retrieved: Retrieved | Exception, seconds: float = 0.0) -> None:
+        self.retrieved, self.seconds = retrieved, seconds
+
+    async def search(self, question: Question, passage_tokens: int) -> Retrieved:
+        await asyncio.sleep(self.seconds)
+        if isinstance(self.retrieved, Exception):
+            raise self.retrieved
+        return self.retrieved
+
+    async def read_page(self, path: str, filters: Filters) -> PageText | None:
+        return None
 
 
-async def broken(question: Question, passage_tokens: int) -> Retrieved:
-    raise RuntimeError("index away")
+FOUND = Library(Retrieved(PASSAGES, 0.9, {"pages": 2}))
 
 
-async def tell(retrieve, notebook) -> list:
-    return [event async for event in pipeline.answer(Question("words"), notebook, retrieve, ModelChain(), Outcome())]
+async def tell(retriever, notebook) -> list:
+    return [event async for event in pipeline.answer(Question("words"), notebook, retriever, ModelChain(), Outcome())]
 
 
 async def test_a_complete_answer_is_stored_before_its_last_event():
     notebook = Notebook()
     seen = []
-    async for event in pipeline.answer(Question("words"), notebook, found, ModelChain(), Outcome()):
+    async for event in pipeline.answer(Question("words"), notebook, FOUND, ModelChain(), Outcome()):
         if isinstance(event, Finish):
             seen = list(notebook.saved)
     assert [state for state, _ in seen] == ["done"]
@@ -238,16 +251,16 @@ async def test_a_complete_answer_is_stored_before_its_last_event():
 
 async def test_a_bug_becomes_an_event_and_never_an_exception():
     notebook = Notebook()
-    events = await tell(broken, notebook)
+    events = await tell(Library(RuntimeError("index away")), notebook)
     assert isinstance(events[0], Start)
     assert events[-1] == Failure(pipeline.SORRY)
     assert notebook.saved == [("error", "")]
 
 
 async def test_an_answer_that_cannot_be_stored_still_reaches_its_reader_and_is_stored_later(monkeypatch):
-    monkeypatch.setattr(pipeline, "SAVE_RETRY_SECONDS", (0.01, 0.05))
+    monkeypatch.setattr(record, "SAVE_RETRY_SECONDS", (0.01, 0.05))
     notebook = Notebook(fails=True)
-    events = await tell(found, notebook)
+    events = await tell(FOUND, notebook)
     assert isinstance(events[-1], Finish)
     await asyncio.sleep(0.03)
     notebook.fails = False
@@ -262,7 +275,7 @@ async def test_a_reader_who_leaves_while_the_whole_answer_is_stored_does_not_und
             self.saved.append((outcome.state, outcome.text))
 
     notebook = Slow()
-    task = asyncio.create_task(tell(found, notebook))
+    task = asyncio.create_task(tell(FOUND, notebook))
     await asyncio.sleep(0.03)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -275,10 +288,7 @@ async def test_a_reader_who_leaves_while_the_whole_answer_is_stored_does_not_und
 async def test_cancelling_stores_the_text_so_far():
     notebook = Notebook()
 
-    async def slow(question: Question, passage_tokens: int) -> Retrieved:
-        await asyncio.sleep(30)
-        return Retrieved([], 0.0, {})
-
+    slow = Library(Retrieved([], 0.0, {}), seconds=30)
     task = asyncio.create_task(tell(slow, notebook))
     await asyncio.sleep(0.01)
     task.cancel()

@@ -6,7 +6,7 @@ import json
 import httpx
 import pytest
 
-from assistant.answering.pipeline import Outcome
+from assistant.answering.record import Outcome
 from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import Message, Thread, TokenUse

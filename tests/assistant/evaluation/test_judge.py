@@ -9,7 +9,7 @@ from django.core.management import call_command
 from pydantic import ValidationError
 
 from assistant import model_chain
-from assistant.answering.pipeline import Outcome
+from assistant.answering.record import Outcome
 from assistant.evaluation.judge import MAX_REPLY, NO_ANSWER, build, parse
 from assistant.evaluation.questions import parse_line
 from assistant.events import Source, Text

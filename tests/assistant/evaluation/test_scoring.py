@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assistant.answering.pipeline import Outcome
+from assistant.answering.record import Outcome
 from assistant.evaluation.questions import parse_line
 from assistant.evaluation.scoring import Row, normalize, score
 from assistant.events import Source, Text

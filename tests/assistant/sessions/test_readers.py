@@ -22,7 +22,9 @@ import websockets
 from websockets.sync.client import connect
 
 from assistant.answering import pipeline
-from assistant.answering.pipeline import ModelChain, Outcome, Retrieved
+from assistant.answering.pipeline import ModelChain
+from assistant.answering.record import Outcome
+from assistant.answering.retriever import Retrieved
 from assistant.models import Message, Thread
 from assistant.question import Question
 from tests.conftest import PATIENCE, assert_error, fake, question, wait_for
@@ -245,11 +247,12 @@ async def test_leaving_while_a_whole_answer_is_being_stored_does_not_lose_it():
             await asyncio.sleep(0.05)
             saved.append(outcome.state)
 
-    async def retrieve(question: Question, passage_tokens: int) -> Retrieved:
-        return Retrieved([], 0.9, {})
+    class Library:
+        async def search(self, question: Question, passage_tokens: int) -> Retrieved:
+            return Retrieved([], 0.9, {})
 
     async def read() -> None:
-        async for _ in pipeline.answer(Question("words"), Slow(), retrieve, ModelChain(), Outcome()):
+        async for _ in pipeline.answer(Question("words"), Slow(), Library(), ModelChain(), Outcome()):
             pass
 
     reading = asyncio.create_task(read())

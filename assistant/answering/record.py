@@ -1,0 +1,122 @@
+"""An answer as it is stored: at checkpoints, while the stream goes on, and once at its end."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from assistant.events import FinishReason, Rung, Source, Status, Text
+from assistant.question import Turn
+from assistant.upstream import Usage
+from search.hits import Hit
+
+logger = logging.getLogger(__name__)
+
+CHECKPOINT_SECONDS = 2.0
+CHECKPOINT_SIZE = 2048  # characters
+SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
+
+
+@dataclass
+class Outcome:
+    """An answer as it is stored, complete or not. `state` is that of `assistant.models.Message`."""
+
+    state: str = "running"
+    rung: str = ""
+    reason: str = ""
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    hits: list[Hit] = field(default_factory=list)
+    usage: Usage = field(default_factory=lambda: Usage(0, 0))
+    finish_reason: FinishReason = "stop"
+    checks: list[dict[str, Any]] = field(default_factory=list)
+    refused: bool = False  # by the model, although there were passages
+    spent: int = 0  # tokens to charge, over all models asked; estimated where a server does not count
+    size: int = 0  # characters
+    _pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The answer so far."""
+        self._pieces = ["".join(self._pieces)]  # a joined text takes much less memory than its pieces
+        return self._pieces[0]
+
+    def add(self, event: Source | Text) -> Source | Text:
+        """Add the text of an event to the answer, and return the event."""
+        if isinstance(event, Text):
+            self._pieces.append(event.delta)
+            self.size += len(event.delta)
+        return event
+
+    def enter_rung(self, rung: Rung, reason: str) -> Status:
+        """Record who answers now, and why the rung before failed."""
+        status = Status(rung, reason)
+        self.rung, self.reason = rung, reason
+        self.steps.append(status.step())
+        return status
+
+
+class Conversation(Protocol):
+    """The stored thread that an answer belongs to."""
+
+    thread_id: str
+    message_id: str
+
+    @property
+    def history(self) -> Sequence[Turn]:
+        """Earlier turns, oldest first."""
+
+    async def save(self, outcome: Outcome) -> None:
+        """Store the answer so far."""
+
+
+class Record:
+    """Stores the answer: at checkpoints, while the stream goes on, and once at its end."""
+
+    def __init__(self, conversation: Conversation, outcome: Outcome) -> None:
+        self.conversation = conversation
+        self.outcome = outcome
+        self.saved_at, self.saved_size = time.monotonic(), 0
+        self.saving: asyncio.Task[bool] | None = None
+        self.ending: asyncio.Task[None] | None = None
+
+    def checkpoint(self) -> None:
+        """Store the answer so far, if it is time and no other checkpoint is being written."""
+        now, size = time.monotonic(), self.outcome.size
+        due = now - self.saved_at > CHECKPOINT_SECONDS or size - self.saved_size > CHECKPOINT_SIZE
+        if due and (self.saving is None or self.saving.done()):
+            self.saved_at, self.saved_size = now, size
+            self.saving = asyncio.create_task(self._save())
+
+    async def end(self) -> None:
+        """Store the complete answer, once, even if the caller is cancelled meanwhile."""
+        if self.ending is None:
+            self.ending = asyncio.create_task(self._end())
+        await asyncio.shield(self.ending)
+
+    async def _end(self) -> None:
+        if self.saving:
+            await self.saving
+        if not await self._save():  # retry while the reader goes on
+            retry = asyncio.create_task(self._retry_save())
+            _retries.add(retry)
+            retry.add_done_callback(_retries.discard)
+
+    async def _save(self) -> bool:
+        try:
+            await self.conversation.save(self.outcome)
+        except Exception:  # the same boundary: the reader has the answer, although it is not stored
+            logger.exception("Answer %s could not be stored.", self.conversation.message_id)
+            return False
+        return True
+
+    async def _retry_save(self) -> None:
+        for seconds in SAVE_RETRY_SECONDS:
+            await asyncio.sleep(seconds)
+            if await self._save():
+                return
+
+
+_retries: set[asyncio.Task[None]] = set()

@@ -1,0 +1,56 @@
+"""What the pipeline wants from a search of the documentation, and what it gets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from assistant.answering.translations import language_of
+from assistant.citations.evidence import detect_language
+from assistant.events import Excerpt, Rung
+from assistant.question import AnswerSettings, Question
+from search.hits import Filters, Hit, PageText
+from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
+
+MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score are not used
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """The result of a search: passages, best first, the chance (0..1) that they answer, and the scope of the search.
+
+    `scope` has `version`, `indexedAt`, `pages`. `neighbours` are the sections around the passages, for a model.
+    """
+
+    hits: list[Hit]
+    chance: float
+    scope: dict[str, object]
+    neighbours: Sequence[Hit] = ()
+
+    def quotable(self, question: str, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
+        """How the chance allows to answer without a model, and the passages to quote; none for a refusal.
+
+        A question in another language than the pages shares few words with them, so its chance says nothing.
+        """
+        threshold = MIN_CLOSE_CHANCE if settings.threshold is None else settings.threshold
+        passages = [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE]
+        is_foreign = bool(passages) and detect_language(question) not in ("", language_of(passages))
+        if not passages or (self.chance < threshold and not is_foreign):
+            return "nearest_pages", []
+        return "extractive" if self.chance >= MIN_CHANCE else "closest_passages", passages
+
+
+class Retriever(Protocol):
+    """Searches the documentation of one project."""
+
+    async def search(self, question: Question, passage_tokens: int) -> Retrieved:
+        """The passages for a question. For a model, with neighbours up to so many tokens."""
+
+    async def read_page(self, path: str, filters: Filters) -> PageText | None:
+        """The page at a path or an address; None where there is none that passes the filters."""
+
+
+def build_excerpts(hits: Sequence[Hit]) -> list[Excerpt]:
+    """The best passage of each page."""
+    pages = {hit.path: hit for hit in reversed(hits)}
+    best = [hit for hit in hits if pages[hit.path] is hit]
+    return [Excerpt(hit.path, hit.url, hit.title, hit.section, hit.excerpt, hit.score) for hit in best]

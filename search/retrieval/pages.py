@@ -1,0 +1,82 @@
+"""One page of the documentation, section by section, for a model that wants to read it."""
+
+from collections.abc import Sequence
+
+from docsite.core.db import snapshot
+from docsite.core.tenants.models import Project
+from search.hits import Filters, Hit, PageText
+from search.models import Document, Section
+from search.retrieval import index_state
+from search.retrieval.excerpts import Highlighter, build_excerpt
+from search.retrieval.links import make_absolute, page_of
+
+MAX_ADDRESS = 2000  # characters
+MAX_CHARACTERS = 60_000  # of the sections that are loaded
+MAX_SECTIONS = 500
+
+
+def read_page(project: Project, address: str, filters: Filters = Filters()) -> PageText | None:
+    """The page at a path or an address, with absolute links. None where there is none that passes the filters.
+
+    A page without version or language passes each filter for it.
+    """
+    with snapshot():
+        path = page_of(project, project.path_of(address[:MAX_ADDRESS]))
+        document = Document.objects.filter(project=project, path=path).defer("content").first()
+        if document is None or not _passes(project, document, filters):
+            return None
+        sections: list[Section] = []
+        further_headings: list[str] = []
+        size = 0
+        for section in Section.objects.on_page(project, path)[:MAX_SECTIONS]:
+            size += len(section.body)
+            if size <= MAX_CHARACTERS or not sections:
+                sections.append(section)
+            elif section.heading and section.heading not in further_headings[-1:]:
+                further_headings.append(section.heading)
+        hits = make_absolute(project, _build_hits(project, document, sections))
+    return PageText(path, tuple(hit for hit in hits if hit.body.strip()), tuple(further_headings))
+
+
+def _passes(project: Project, document: Document, filters: Filters) -> bool:
+    version, language = (filters.version or "").lower(), (filters.language or "").lower()
+    if version == "latest":
+        version = index_state.get_state(project).latest_version
+    return (
+        (not version or document.version.lower() in ("", version))
+        and (not language or document.language.lower() in ("", language))
+        and (not filters.tag or filters.tag.lower() in (tag.lower() for tag in document.tags))
+    )
+
+
+def _build_hits(project: Project, document: Document, sections: Sequence[Section]) -> list[Hit]:
+    hits = []
+    above: list[str] = []
+    anchor_above = ""  # the parts of a long section share it
+    for section in sections:
+        if section.heading and section.anchor != anchor_above:
+            above.append(section.heading)
+        excerpt, _ = build_excerpt(section.text or document.description or document.title, Highlighter(()))
+        hits.append(
+            Hit(
+                path=document.path,
+                url=project.url_of(document.path, section.anchor, document.address),
+                title=document.title,
+                section=section.heading or document.title,
+                breadcrumb=(document.title, *section.trail),
+                body=section.body,
+                excerpt=excerpt,
+                score=1.0,  # the model asked for this page
+                anchor=section.anchor,
+                link=project.link_of(document.path, section.anchor, document.address),
+                address=document.address,
+                version=document.version or None,
+                language=document.language or None,
+                tags=tuple(document.tags),
+                text=section.text,
+                above="\n".join(above),
+            )
+        )
+        above.append(section.text)
+        anchor_above = section.anchor
+    return hits
