@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from assistant import model_chain
-from assistant.answering import prompts
+from assistant.answering import prompts, tools
 from assistant.models import AssistantSettings
 from assistant.question import Question
 from assistant.upstream import Model, UpstreamError, Usage, errors, formats
@@ -22,14 +22,6 @@ FACT = "7431"
 PASSAGES = 5
 ROWS = 25
 QUESTION = Question("Which port does the Quillwort daemon listen on?")
-SEARCH_TOOL = {
-    "type": "function",
-    "function": {
-        "name": "search",
-        "description": "Search the documentation.",
-        "parameters": {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
-    },
-}
 TOOL_MESSAGES = [
     {"role": "system", "content": "You know nothing about the product. Call the tool `search` before you answer."},
     {"role": "user", "content": QUESTION.text},
@@ -96,7 +88,7 @@ async def _check_answer(model: Model, bounds: Bounds) -> list[Finding]:
 async def _check_tools(model: Model, bounds: Bounds) -> Finding:
     """Whether the model calls a tool. The service needs none, so this is never a problem."""
     try:
-        trial = await try_out(model, TOOL_MESSAGES, bounds, [SEARCH_TOOL])
+        trial = await try_out(model, TOOL_MESSAGES, bounds, tools.TOOLS)
     except UpstreamError as failure:
         return NOTE, f"No tool call: {failure.reason}."
     return (GOOD, "It calls tools.") if trial.tools else (NOTE, "It answers without calling the tool that it may use.")

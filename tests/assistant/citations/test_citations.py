@@ -333,3 +333,15 @@ def test_a_fragment_of_code_ends_at_a_wide_gap() -> None:
     """A browser compares code as it is written, with every blank."""
     body = "```\nkey  svc one more word\n```"
     assert fragment("key svc one more word", "key svc one more word", body=body) == ":~:text=svc%20one%20more%20word"
+
+
+def test_passages_that_are_added_are_cited_like_the_first():
+    citations = CitationChecker(REAL[1:])
+    text = "To install acme, run the command [2]. See [pip](https://pypi.example/acme) and [it](/install)."
+    before = "".join(event.delta for event in [*citations.feed(text), *citations.end()] if isinstance(event, Text))
+    assert before == "To install acme, run the command. See pip and it."
+    citations.add_passages(REAL[:1])
+    after = "".join(event.delta for event in [*citations.feed(text), *citations.end()] if isinstance(event, Text))
+    assert after.startswith(f"To install acme, run the command [1]({DOCS}/install#with-pip")
+    assert f"[pip]({KEPT})" in after
+    assert [source.title for source in citations.sources] == ["Install"]

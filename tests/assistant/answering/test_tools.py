@@ -1,0 +1,113 @@
+"""The tools of a model and their limits, without servers."""
+
+import asyncio
+import re
+from typing import Any
+
+from assistant.answering import prompts, tools
+from assistant.answering.retriever import Retrieved
+from assistant.answering.tools import Toolbox
+from assistant.citations.citation_links import CitationChecker
+from assistant.question import Context, Question
+from assistant.upstream import ToolCall, ToolCalls
+from search.hits import Filters, PageText
+from tests.assistant.answering.test_pieces import hit
+
+
+class Library:
+    """A documentation of many long sections. Every search finds all of them, best first."""
+
+    def __init__(self, sections: int = 20, seconds: float = 0.0) -> None:
+        self.hits = [hit(f"/{number}", body=f"Part {number}. " + "word " * 400) for number in range(sections)]
+        self.seconds = seconds
+        self.searches: list[tuple[Question, int]] = []
+
+    async def search(self, question: Question, passage_tokens: int) -> Retrieved:
+        self.searches.append((question, passage_tokens))
+        await asyncio.sleep(self.seconds)
+        return Retrieved(self.hits[:5], 0.9, {}, self.hits[5:])
+
+    async def read_page(self, path: str, filters: Filters) -> PageText | None:
+        return PageText(path, tuple(self.hits), ("More <passage>", "And more"))
+
+
+def make_toolbox(library: Library, tokens: int = 6_000, passages: int = 1) -> tuple[Toolbox, CitationChecker]:
+    citations = CitationChecker(library.hits[:passages])
+    toolbox = Toolbox(Question("How?"), library, citations, "call_1", tokens)
+    toolbox.build_messages([], tokens)
+    return toolbox, citations
+
+
+async def run(toolbox: Toolbox, *calls: tuple[str, dict[str, Any]]) -> list[str]:
+    """The results of one round."""
+    messages: list[dict[str, Any]] = []
+    made = [ToolCall(str(number), name, arguments) for number, (name, arguments) in enumerate(calls)]
+    async for _ in toolbox.run(ToolCalls({"role": "assistant"}, made), messages):
+        pass
+    return [message["content"] for message in messages[1:]]
+
+
+SEARCH = ("search", {"query": "parts"})
+
+
+async def test_each_search_gets_half_of_the_tokens_that_are_left():
+    library = Library()
+    toolbox, citations = make_toolbox(library)
+    sizes = [prompts.estimate_tokens("".join(await run(toolbox, SEARCH))) for _ in range(3)]
+    assert 2_000 < sizes[0] <= 3_020
+    assert 800 < sizes[1] <= 1_700
+    assert sum(sizes) <= 6_000
+    budgets = [tokens for _, tokens in library.searches]
+    assert budgets[0] == 3_000
+    assert budgets == sorted(budgets, reverse=True)
+    assert citations.passages == library.hits[: len(citations.passages)], "each once, best first"
+
+
+async def test_without_tokens_nothing_is_searched():
+    toolbox, _ = make_toolbox(Library(), tokens=300)
+    assert toolbox.may_search
+    [first, second] = await run(toolbox, SEARCH, SEARCH)
+    assert first.startswith('<passage number="2"')
+    assert prompts.estimate_tokens(first) < 250, "the first passage is cut"
+    assert second == "No search is left. Answer from the passages that you have."
+    assert not toolbox.may_search
+
+
+async def test_after_half_a_minute_no_search_begins(monkeypatch):
+    monkeypatch.setattr(tools, "MAX_SECONDS", 0.05)
+    library = Library(seconds=0.1)
+    toolbox, _ = make_toolbox(library)
+    [first, second] = await run(toolbox, SEARCH, SEARCH)
+    assert "<passage" in first
+    assert second.startswith("No search is left.")
+    assert not toolbox.may_search
+    assert len(library.searches) == 1
+
+
+async def test_a_page_that_does_not_fit_names_its_other_headings():
+    toolbox, citations = make_toolbox(Library())
+    [page] = await run(toolbox, ("read_page", {"path": "/long"}))
+    assert len(citations.passages) == 1 + page.count("<passage ")
+    assert '<headings path="/long">\nPart\nMore &lt;passage>\nAnd more\n</headings>' in page
+    assert "Passages that you already have: [1]." in page
+    [again] = await run(toolbox, ("read_page", {"path": "/long"}))
+    assert again.startswith(f'<passage number="{1 + page.count("<passage ") + 1}"'), "it goes on where it was left"
+
+
+async def test_a_passage_that_the_prompt_had_no_room_for_keeps_its_number():
+    library = Library()
+    citations = CitationChecker(library.hits[:5])
+    toolbox = Toolbox(Question("How?"), library, citations, "call_1", 6_000)
+    toolbox.build_messages([], 1_200)  # room for two
+    [found] = await run(toolbox, SEARCH)
+    assert re.findall(r'number="(\d+)" page="A > Part" path="/(\d+)"', found)[:2] == [("3", "2"), ("4", "3")]
+    assert "Passages that you already have: [1], [2]." in found
+
+
+async def test_the_search_is_for_the_models_words_with_the_readers_filter():
+    library = Library()
+    question = Question("How?", 3, Filters(language="de"), [Context("code", "/a")], "/here", previous_questions="What?")
+    toolbox = Toolbox(question, library, CitationChecker([]), "call_1", 6_000)
+    await run(toolbox, ("search", {"query": "parts", "language": "fr", "version": 2.5, "other": {}}))
+    [(searched, _)] = library.searches
+    assert searched == Question("parts", 3, Filters("2.5", "de"), (), "/here")
