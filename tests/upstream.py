@@ -11,6 +11,16 @@ and model, so that message needs a word of its own.
 With `fake:obey` it has no will of its own: it says whatever follows `SAY: ` in a line of any message, as a model
 would that is taken in by what pages and readers write.
 
+With `fake:calls` it calls tools by the lines of the user's message, a round for each, and then says what `SAY: ` has,
+where `[page:TITLE]` becomes the number of a passage from that page:
+
+    CALL: search {"query": "labels"}
+    CALL: search {"query": "labels"} && read_page {"path": "/guides/labels"}
+    SAY: Print it [page:Printing labels].
+
+`FIRST: text` comes before the first call. `THEN: mode` is what it does in place of saying something. With
+`fake:calls_always` it repeats its last calls for ever, whether it may or not.
+
 Below `/NAME` it is a server of the table in `tests/dialects.py`, with its base URL, header of the key and parameters.
 There `fake:wrong_key` and `fake:too_long` get its refusals.
 
@@ -92,6 +102,20 @@ PIECES_OF_A_CALL = [
     {"id": "call_1", "function": {"name": "search", "arguments": ""}},
     {"function": {"arguments": "{}"}},
 ]
+
+
+def _calls(round: str, rounds_before: int) -> list[Any]:
+    """Steps that call the tools of one `CALL: ` line, each in pieces."""
+    steps: list[Any] = []
+    for index, call in enumerate(round.split(" && ")):
+        name, _, arguments = call.strip().partition(" ")
+        id = f"call_{rounds_before}_{index}"
+        for piece in ({"id": id, "type": "function", "function": {"name": name, "arguments": ""}}, *(
+            {"function": {"arguments": arguments[at : at + 7]}} for at in range(0, len(arguments), 7)
+        )):  # fmt: skip
+            steps.append(_call({**piece, "index": index}))
+    return steps
+
 
 SCRIPTS: dict[str, list[Any]] = {
     "happy": HAPPY,
@@ -213,6 +237,8 @@ class Call:
                 self._ended("cut")
             elif mode == "obey":
                 await self._play([ROLE, *_words(_ordered(self.request)), STOP, USAGE, DONE])
+            elif mode in ("calls", "calls_always") and self.request.get("tools"):
+                await self._call_tools(mode)
             elif mode in SCRIPTS:
                 await self._play(SCRIPTS[mode])
             else:
@@ -240,7 +266,7 @@ class Call:
             if step is AGAIN:
                 position = 0
             elif step is HELD:
-                while not any(word in self.request["messages"][-1]["content"] for word in RELEASED):
+                while not any(word in _question(self.request) for word in RELEASED):
                     if await self._pause(0.02):
                         return
             elif isinstance(step, float):
@@ -255,6 +281,26 @@ class Call:
         self.writer.write(b"0\r\n\r\n")
         await self.writer.drain()
         self._ended("complete")
+
+    async def _call_tools(self, mode: str) -> None:
+        """Do what the lines of the question say."""
+        question = _question(self.request)
+        lines = [
+            (kind, html.unescape(text))
+            for kind, text in re.findall(r"^(CALL|FIRST|THEN): (.*)$", question, re.MULTILINE)
+        ]
+        rounds = [text for kind, text in lines if kind == "CALL"]
+        done = sum("tool_calls" in message for message in self.request["messages"])
+        first = [_delta(text) for kind, text in lines if kind == "FIRST" and not done]
+        then = next((text for kind, text in lines if kind == "THEN"), "")
+        if mode == "calls_always":
+            rounds += rounds[-1:] * (done + 1)
+        if done < len(rounds) and (mode == "calls_always" or self.request.get("tool_choice") != "none"):
+            await self._play([ROLE, *first, *_calls(rounds[done], done), _end("tool_calls"), USAGE, DONE])
+        elif status := re.fullmatch(r"status(\d{3})", then):
+            await send(self.writer, int(status[1]), PLAIN_ERROR)
+        else:
+            await self._play(SCRIPTS[then] if then else [ROLE, *_words(_ordered(self.request)), STOP, USAGE, DONE])
 
     async def _pause(self, seconds: float) -> bool:
         """Wait; whether the client closed the connection meanwhile."""
@@ -276,12 +322,19 @@ class Call:
 
 def _ordered(request: dict[str, Any]) -> str:
     """What anybody who got a word into the request wants to have said."""
-    said = "\n".join(message["content"] for message in request["messages"])
-    return " ".join(html.unescape(order) for order in re.findall(r"(?:SAY|say): ?(.*?)(?=\n|$)", said))
+    said = "\n".join(message["content"] or "" for message in request["messages"])
+    orders = " ".join(html.unescape(order) for order in re.findall(r"(?:SAY|say): ?(.*?)(?=\n|$)", said))
+    numbers = {title: number for number, title in re.findall(r'<passage number="(\d+)" page="([^">]*?)[ "]*[">]', said)}
+    return re.sub(r"\[page:(.*?)\]", lambda found: f"[{numbers.get(found[1], 'nowhere')}]", orders)
+
+
+def _question(request: dict[str, Any]) -> str:
+    """The user's last message."""
+    return next(message["content"] for message in reversed(request["messages"]) if message["role"] == "user")
 
 
 def _mode(request: dict[str, Any]) -> str:
-    words = re.findall(r"fake:(\w+)(?:@([\w.-]+))?", f"{request['messages'][-1]['content']} {request['model']}")
+    words = re.findall(r"fake:(\w+)(?:@([\w.-]+))?", f"{_question(request)} {request['model']}")
     return next((mode for mode, model in words if model in ("", request["model"])), "happy")
 
 
@@ -304,7 +357,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         path = head.split(" ", 2)[1]
         if path.startswith("/log"):
             word = unquote_plus(path.partition("?of=")[2])
-            await send(writer, 200, json.dumps([entry for entry in LOG if word in entry["messages"][-1]["content"]]))
+            await send(writer, 200, json.dumps([entry for entry in LOG if word in _question(entry)]))
         elif dialect := _dialect(path):
             await Call(reader, writer, head, json.loads(body)).answer_as(dialect)
         elif path.startswith("/release"):

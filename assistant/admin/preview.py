@@ -95,7 +95,7 @@ class Preview:
     """An answer, and the steps that led to it. Times in seconds.
 
     `chance` (0..1) is the estimated chance that the passages answer the question; below `threshold` the assistant
-    refuses. `messages` are the request to the model, empty if no model was asked.
+    refuses. `messages` are the first request to the model, empty if no model was asked.
     """
 
     question: Question
@@ -163,14 +163,15 @@ async def _answer(project: Project, assistant: AssistantSettings, question: Ques
     total_seconds = time.monotonic() - started_at
     retrieved = retriever.first or Retrieved([], 0.0, {})
     found = [*retrieved.hits, *retrieved.neighbours]
+    passages = [*found, *(hit for hit in outcome.hits if hit not in found)]
     used_model = any(step["rung"] in _MODEL_RUNGS for step in outcome.steps)
     return Preview(
         question,
         outcome,
-        [PreviewPassage(number, hit, hit in outcome.hits) for number, hit in enumerate(found, 1)],
+        [PreviewPassage(number, hit, hit in outcome.hits) for number, hit in enumerate(passages, 1)],
         retrieved.chance,
         [model.name for model in models.models],
-        prompts.build(question, outcome.hits, conversation.history, models.passage_tokens) if used_model else (),
+        prompts.build(question, found, conversation.history, models.passage_tokens) if used_model else (),
         MIN_CLOSE_CHANCE if assistant.threshold is None else assistant.threshold,
         first_text_seconds,
         total_seconds,

@@ -29,12 +29,13 @@ class Outcome:
     steps: list[dict[str, Any]] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
-    usage: Usage = field(default_factory=lambda: Usage(0, 0))
+    usage: Usage = field(default_factory=lambda: Usage(0, 0))  # of all requests that were answered
     finish_reason: FinishReason = "stop"
     checks: list[dict[str, Any]] = field(default_factory=list)
     refused: bool = False  # by the model, although there were passages
     spent: int = 0  # tokens to charge, over all models asked; estimated where a server does not count
     size: int = 0  # characters
+    attempt_size: int = 0  # characters since `begin_attempt`
     _pieces: list[str] = field(default_factory=list)
 
     @property
@@ -43,11 +44,18 @@ class Outcome:
         self._pieces = ["".join(self._pieces)]  # a joined text takes much less memory than its pieces
         return self._pieces[0]
 
+    def begin_attempt(self) -> None:
+        """Begin a paragraph: what was written before is no answer, such as a model's words before it searches."""
+        self.attempt_size = 0
+
     def add(self, event: Source | Text) -> Source | Text:
-        """Add the text of an event to the answer, and return the event."""
-        if isinstance(event, Text):
+        """Add the text of an event to the answer, and return the event as a reader gets it."""
+        if isinstance(event, Text) and event.delta:
+            if self.size and not self.attempt_size:
+                event = Text(f"\n\n{event.delta}")
             self._pieces.append(event.delta)
             self.size += len(event.delta)
+            self.attempt_size += len(event.delta)
         return event
 
     def enter_rung(self, rung: Rung, reason: str) -> Status:

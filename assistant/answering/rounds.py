@@ -1,0 +1,127 @@
+"""The answer of one model: requests in turn with its own searches, until it writes its answer."""
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from assistant.answering import prompts
+from assistant.answering.record import Outcome
+from assistant.answering.refusal_detector import RefusalDetector
+from assistant.answering.tools import TOOLS, Toolbox
+from assistant.citations.citation_links import CitationChecker
+from assistant.events import Event, Source, Text
+from assistant.upstream import Delta, EndOfText, Item, Model, ToolCalls, Usage, relay
+from assistant.upstream.relay import Bounds, StreamFailure
+
+
+async def answer(
+    model: Model,
+    messages: list[dict[str, Any]],
+    bounds: Bounds,
+    toolbox: Toolbox,
+    citations: CitationChecker,
+    outcome: Outcome,
+) -> AsyncGenerator[Event, None]:
+    """Yield a model's searches and its answer, and complete the outcome, also after a failure.
+
+    `messages` grow by the calls and their results. When no search is left, one request forbids
+    them, and after calls all the same one more does. The time for an answer holds for all requests together.
+    """
+    ends_at = time.monotonic() + bounds.whole_answer
+    is_last = False
+    while True:
+        may_search = toolbox.may_search
+        rest = replace(bounds, whole_answer=ends_at - time.monotonic())
+        reply = _Reply(prompts.estimate_request_tokens(messages), rest, citations, outcome)
+        tool_choice = "" if may_search else "none"
+        async with aclosing(relay.stream(model, messages, rest, TOOLS, tool_choice)) as items:
+            async for item in items:
+                for event in reply.process(item):
+                    yield event
+        for event in reply.end():
+            yield event
+        if not reply.calls or is_last:
+            break
+        is_last = not may_search
+        async with aclosing(toolbox.run(reply.calls, messages)) as searching:
+            async for call_or_result in searching:
+                yield call_or_result
+    reply.complete()
+
+
+class _Reply:
+    """Checks what one request brings, and adds it to the outcome.
+
+    After a failure without any text the pipeline asks the next model. A failure
+    after some text is an error.
+    """
+
+    def __init__(self, prompt_size: int, bounds: Bounds, citations: CitationChecker, outcome: Outcome) -> None:
+        self.calls: ToolCalls | None = None
+        self._bounds = bounds
+        self._outcome = outcome
+        self._detector = RefusalDetector(citations)
+        self._prompt_size = prompt_size
+        self._spent_before = outcome.spent
+        self._usage: Usage | None = None
+        self._failure = ""
+        citations.refused = False
+        outcome.begin_attempt()
+        outcome.spent += prompt_size  # the prompt costs even if the reader leaves before the first word
+
+    def process(self, item: Item | StreamFailure) -> Sequence[Source | Text]:
+        """Process an item of the relay. Returns its events."""
+        outcome = self._outcome
+        match item:
+            case Delta():
+                events = [outcome.add(event) for event in self._detector.feed(item.text)]
+                outcome.spent = self._spent_before + self._prompt_size + outcome.attempt_size // 4
+                return events
+            case Usage():
+                self._usage = item
+            case EndOfText():
+                outcome.finish_reason = item.reason
+            case ToolCalls():
+                self.calls = item
+            case StreamFailure():
+                self._failure = item.reason
+        return ()
+
+    def end(self) -> Sequence[Source | Text]:
+        """End the request. Returns the events that waited for more text, and charges the tokens."""
+        outcome = self._outcome
+        events = [outcome.add(event) for event in self._detector.end()]
+        outcome.refused = self._detector.refused
+        self._charge_tokens()
+        return events
+
+    def complete(self) -> None:
+        """Complete the outcome with the last request's reply, which is the answer."""
+        outcome = self._outcome
+        if not outcome.attempt_size and not outcome.refused:
+            outcome.reason, outcome.finish_reason = self._failure or "the model server sent an empty answer", "stop"
+        elif self._failure:
+            outcome.state, outcome.reason = "error", self._failure
+        elif outcome.refused:
+            outcome.reason = "the model found no answer in the passages"
+
+    def _charge_tokens(self) -> None:
+        """Charge the tokens that the server counted, up to a plausible number. A failure without text costs nothing."""
+        usage, outcome = self._usage, self._outcome
+        has_reply = bool(outcome.attempt_size or outcome.refused or self.calls)
+        if usage and usage.prompt_tokens:
+            prompt = min(usage.prompt_tokens, 10 * self._prompt_size)
+            outcome.spent = self._spent_before + prompt + min(usage.completion_tokens, self._bounds.token_limit)
+        elif self._failure and not has_reply:
+            outcome.spent = self._spent_before
+        elif self.calls:
+            outcome.spent += prompts.estimate_message_tokens(self.calls.message)
+        if usage and has_reply:
+            before = outcome.usage
+            outcome.usage = Usage(
+                before.prompt_tokens + usage.prompt_tokens,
+                before.completion_tokens + usage.completion_tokens,
+                before.reasoning_tokens + usage.reasoning_tokens,
+            )
