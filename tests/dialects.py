@@ -5,7 +5,7 @@ the same, so that one test asks all of them.
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 ANSWER = ["To install", " acme, run the", " command in [1]."]
@@ -36,8 +36,35 @@ def error(message: str, **more: Any) -> dict[str, Any]:
     return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None, **more}}
 
 
+SEARCH, READ = ("search", '{"query": "where"}'), ("read_page", '{"path": "/a"}')  # what a model calls at once
+SIGNATURE = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
+
+
+def call(index: int | None, name: str = "", arguments: Any = "", **more: Any) -> dict[str, Any]:
+    """A piece of a tool call, in a delta. Without an index, the server does not number its calls."""
+    function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value}
+    numbered = {} if index is None else {"index": index}
+    return {"tool_calls": [{**numbered, **more, "function": function}]}
+
+
+def whole_calls(first_index: int | None = 0, second_index: int | None = 1, **more: Any) -> list[Any]:
+    """Both calls, each whole."""
+    both = ((first_index, SEARCH, "call_a1b2c3"), (second_index, READ, "call_d4e5f6"))
+    return [chunk(call(index, *tool, id=id, type="function", **more)) for index, tool, id in both]
+
+
+def cut_calls() -> list[Any]:
+    """Both calls in pieces."""
+    steps = []
+    for index, (name, arguments) in enumerate((SEARCH, READ)):
+        steps += [chunk(call(index, name, id=f"call_{index}", type="function"))]
+        steps += [chunk(call(index, arguments=arguments[at : at + 4])) for at in range(0, len(arguments), 4)]
+    return steps
+
+
 ROLE = chunk({"role": "assistant", "content": ""})
 STOP = chunk(finish_reason="stop")
+CALLED = chunk(finish_reason="tool_calls")
 COUNTS = {**chunk(), "choices": [], "usage": USAGE}
 NO_KEY = (401, error("Incorrect API key provided: wrong.", code="invalid_api_key"))
 TOO_LONG = (400, error("This model's maximum context length is 1024 tokens.", code="context_length_exceeded"))
@@ -56,6 +83,8 @@ class Dialect:
     too_long: tuple[int, Any] = TOO_LONG
     counts_tokens: bool = True
     reasoning_tokens: int = 0
+    calls: list[Any] = field(default_factory=lambda: [*cut_calls(), CALLED, DONE])
+    wanted_back: str = ""  # a key that a later request must have in the message with the calls
 
 
 def _mistral_refusal(parameter: str) -> tuple[int, Any]:
@@ -70,6 +99,11 @@ def _mistral_refusal(parameter: str) -> tuple[int, Any]:
 
 def _google(status: int, message: str) -> tuple[int, Any]:
     return status, [{"error": {"code": status, "message": message, "status": "INVALID_ARGUMENT", "details": []}}]
+
+
+def _without_tools(name: str, status: int, body: Any, parameter: str = "tools") -> dict[str, Dialect]:
+    """A model of the server that has no tools, or not this parameter."""
+    return {f"{name}_without_{parameter}": replace(DIALECTS[name], refused={parameter: (status, body)})}
 
 
 _LITELLM_INNER = json.dumps(error("Unsupported parameter: 'temperature' is not supported.", param="temperature"))
@@ -127,6 +161,8 @@ DIALECTS: dict[str, Dialect] = {
             DONE,
         ],
         base="/v1beta/openai",
+        calls=[*whole_calls(0, 0, **SIGNATURE), chunk(finish_reason="stop", usage=USAGE), DONE],
+        wanted_back="extra_content",
         wrong_key=_google(400, "API key not valid. Please pass a valid API key."),
         too_long=_google(400, "The input token count exceeds the maximum context length (1048576)."),
     ),
@@ -143,6 +179,7 @@ DIALECTS: dict[str, Dialect] = {
             name: _mistral_refusal(name) for name in ("stream_options", "max_completion_tokens", "reasoning_effort")
         },
         wrong_key=(401, {"detail": "Unauthorized"}),
+        calls=[ROLE, *whole_calls(), chunk(finish_reason="tool_calls", usage=USAGE), DONE],
     ),
     "groq": Dialect(
         [
@@ -153,6 +190,7 @@ DIALECTS: dict[str, Dialect] = {
             DONE,
         ],
         base="/openai/v1",
+        calls=[*thoughts("reasoning"), *whole_calls(), CALLED, DONE],
         too_long=(413, error("Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 9000")),
     ),
     "openrouter": Dialect(
@@ -166,6 +204,14 @@ DIALECTS: dict[str, Dialect] = {
             DONE,
         ],
         base="/api/v1",
+        calls=[
+            b": OPENROUTER PROCESSING\n\n",
+            *thoughts("reasoning", reasoning_details=[{"type": "reasoning.encrypted", "data": "x"}]),
+            *cut_calls(),
+            CALLED,
+            DONE,
+        ],
+        wanted_back="reasoning_details",
         too_long=(
             200,
             [
@@ -180,12 +226,15 @@ DIALECTS: dict[str, Dialect] = {
     "vllm": Dialect(
         [ROLE, *thoughts("reasoning_content"), *texts(), STOP, COUNTS, DONE],
         wrong_key=(401, {"error": "Unauthorized"}),
+        calls=[ROLE, *thoughts("reasoning_content"), *cut_calls(), CALLED, DONE],
+        wanted_back="reasoning_content",
         too_long=(400, {"object": "error", "message": "max_tokens must be at least 1, got -186.", "code": 400}),
     ),
     "ollama": Dialect(
         [*thoughts("reasoning", role="assistant", content=""), *texts(), STOP, COUNTS, DONE],
         refused={"reasoning_effort": (400, error('"fake" does not support thinking'))},
         too_long=(400, {"error": "the input length exceeds the context length"}),
+        calls=[*thoughts("reasoning", content=""), *whole_calls(), STOP, DONE],
     ),
     "lm_studio": Dialect(
         [
@@ -196,6 +245,7 @@ DIALECTS: dict[str, Dialect] = {
             DONE,
         ],
         counts_tokens=False,
+        calls=[chunk(call(None, *SEARCH)), chunk(call(None, *READ)), CALLED, DONE],
         too_long=(200, [b"event: error\n", _LM_STUDIO_LONG]),
     ),
     "llama_cpp": Dialect(
@@ -237,5 +287,32 @@ DIALECTS: dict[str, Dialect] = {
                 indent=1,
             ).encode(),
         ],
+        calls=[
+            json.dumps(
+                {
+                    "choices": [
+                        {
+                            "message": {
+                                "content": None,
+                                "tool_calls": [
+                                    {"id": "a", "function": {"name": name, "arguments": json.loads(arguments)}}
+                                    for name, arguments in (SEARCH, READ)
+                                ],
+                            },
+                            "finish_reason": "function_call",
+                        }
+                    ]
+                }
+            ).encode()
+        ],
     ),
+}
+DIALECTS |= {
+    **_without_tools("ollama", 400, error("registry.ollama.ai/library/gemma3:4b does not support tools")),
+    **_without_tools(
+        "vllm", 400, error('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set')
+    ),
+    **_without_tools("openrouter", 404, error("No endpoints found that support tool use.", code=404)),
+    **_without_tools("llama_cpp", 500, {"error": {"code": 500, "message": "tools param requires --jinja flag"}}),
+    **_without_tools("mistral", *_mistral_refusal("tool_choice"), parameter="tool_choice"),
 }

@@ -47,7 +47,7 @@ import time
 from typing import Any
 from urllib.parse import unquote_plus, urlsplit
 
-from dialects import DIALECTS, Dialect  # beside this script
+from dialects import DIALECTS, Dialect, error  # beside this script
 
 SECRET = "secret details of http://10.0.0.7/v1, key sk-hidden"  # no reader may ever see this
 LOG: list[dict[str, Any]] = []
@@ -215,6 +215,11 @@ class Call:
             status, body = dialect.too_long
         else:
             status, body = refusals[0] if refusals else (200, dialect.script)
+            called = [message for message in self.request["messages"] if "tool_calls" in message]
+            if called and dialect.wanted_back not in ("", *called[-1], *called[-1]["tool_calls"][0]):
+                status, body = 400, error(f"{dialect.wanted_back} is missing")
+            elif status == 200 and "tools" in self.request and not called:
+                body = dialect.calls
         if status == 200:
             await self._play(body)
         else:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from assistant.upstream import Delta, EndOfText, Model, Usage, formats, openai, relay
+from assistant.answering.tools import TOOLS
+from assistant.upstream import Delta, EndOfText, Model, ToolCalls, Usage, formats, openai, relay
 from assistant.upstream.errors import LONG_PROMPT, WRONG_KEY
 from assistant.upstream.relay import Bounds, StreamFailure
 from tests.dialects import ANSWER, DIALECTS
@@ -25,11 +26,11 @@ def model(upstream: Any, name: str, monkeypatch: Any) -> Model:
     )
 
 
-async def ask(model: Model, mode: str = "happy") -> tuple[list[Any], str]:
-    """The items of an answer, and the word by which its requests are found."""
+async def ask(model: Model, mode: str = "happy", *more: Any, **options: Any) -> tuple[list[Any], str]:
+    """The items of an answer, and the word by which its requests are found. `more` are further messages."""
     marker = uuid.uuid4().hex
-    messages = [{"role": "user", "content": f"fake:{mode} {marker}"}]
-    items = [item async for item in relay.stream(model, messages, Bounds())]
+    messages = [{"role": "user", "content": f"fake:{mode} {marker}"}, *more]
+    items = [item async for item in relay.stream(model, messages, Bounds(), **options)]
     await formats.close()
     return items, marker
 
@@ -52,6 +53,32 @@ async def test_a_server_of_each_kind_is_understood(model, name, upstream, caplog
 
     items, marker = await ask(model)
     assert len(upstream.asked(marker)) == 1, "what it refuses is remembered"
+
+
+async def test_a_server_of_each_kind_calls_tools_or_is_known_not_to(model, name, upstream, caplog):
+    dialect = DIALECTS[name]
+    items, marker = await ask(model, tools=TOOLS, tool_choice="none")
+    request = upstream.last(marker)
+    assert ("tools" in request) == ("tools" not in dialect.refused)
+    assert ("tool_choice" in request) == (not {"tools", "tool_choice"} & dialect.refused.keys())
+    if "tools" in dialect.refused:
+        assert "".join(item.text for item in items if isinstance(item, Delta)) == "".join(ANSWER)
+        assert len(upstream.asked(marker)) == 2, "asked again without tools"
+        assert "refuses tools" in caplog.text
+        _, marker = await ask(model, tools=TOOLS)
+        assert len(upstream.asked(marker)) == 1, "and this is remembered"
+        return
+    [calls] = [item for item in items if isinstance(item, ToolCalls)]
+    assert [(call.name, call.arguments) for call in calls.calls] == [
+        ("search", {"query": "where"}),
+        ("read_page", {"path": "/a"}),
+    ]
+    assert not [item for item in items if isinstance(item, Delta)]
+    assert "empty answer" not in caplog.text
+
+    results = [{"role": "tool", "tool_call_id": call.id, "content": "found"} for call in calls.calls]
+    items, _ = await ask(model, "happy", calls.message, *results, tools=TOOLS)
+    assert "".join(item.text for item in items if isinstance(item, Delta)) == "".join(ANSWER)
 
 
 async def test_a_prompt_that_is_too_long_is_named_in_the_log(model, upstream, caplog):
