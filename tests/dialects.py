@@ -295,7 +295,7 @@ DIALECTS: dict[str, Dialect] = {
                             "message": {
                                 "content": None,
                                 "tool_calls": [
-                                    {"id": "a", "function": {"name": name, "arguments": json.loads(arguments)}}
+                                    {"id": name, "function": {"name": name, "arguments": json.loads(arguments)}}
                                     for name, arguments in (SEARCH, READ)
                                 ],
                             },

@@ -154,6 +154,7 @@ def test_without_tokens_the_run_stops(evaluate, model, monkeypatch, project):
 def test_ctrl_c_stops_and_keeps_what_was_answered(evaluate, model, upstream, project, monkeypatch):
     model("happy")
     monkeypatch.setattr("assistant.evaluation.run.AT_ONCE", 1)
+    monkeypatch.setattr(settings.ENV, "openai_first_token_seconds", 60)
     held = {**LABEL, "context": fake("held", "while it is held")}
 
     def interrupt() -> None:
