@@ -18,6 +18,21 @@ BIN = Path(sys.executable).parent  # of the virtual environment, which may have 
 NODE = shutil.which("node", path=f"{BIN}{os.pathsep}{os.environ['PATH']}") or "node"
 
 INSTALL = "How do I install acme with pip?"
+# What the fake model does: it writes, searches, reads a page, and answers.
+SEARCHES = [
+    {
+        "type": "textSelection",
+        "value": "\n".join(
+            [
+                "fake:calls",
+                "FIRST: Let me look.",
+                'CALL: search {"query": "print a label on a thermal printer"}',
+                'CALL: read_page {"path": "/configure"}',
+                "SAY: Use the function printLabel to print a label on a thermal printer [page:Printing labels].",
+            ]
+        ),
+    }
+]
 SOURCE = "How do I install acme from source?"
 SORRY = "The answer broke off. Please try again."
 

@@ -12,7 +12,7 @@ import pytest
 
 from assistant.models import Message, Thread
 from tests.conftest import fake, wait_for
-from tests.contract.browser import INSTALL, SORRY, SOURCE, Browser, Turn, opened, parts, stored
+from tests.contract.browser import INSTALL, SEARCHES, SORRY, SOURCE, Browser, Turn, opened, parts, stored
 
 pytestmark = pytest.mark.node
 
@@ -93,6 +93,19 @@ def test_the_search_is_a_finished_tool_call_with_an_array(visit):
     [request] = turn["requests"]
     assert request["kinds"].count("start_step") == request["kinds"].count("finish_step") == 2
     assert request["kinds"].index("finish_step") < request["kinds"].index("text"), "the search is a step of its own"
+
+
+def test_the_searches_of_a_model_are_finished_tool_calls(visit):
+    turn = visit(context=SEARCHES, maxSteps=3).ask(INSTALL)
+    assert (turn["status"], turn["error"]) == ("ready", None)
+    assert len(turn["requests"]) == 1
+    tools = [part["toolInvocation"] for part in parts(turn, "tool-invocation")]
+    assert [(tool["toolName"], tool["state"]) for tool in tools] == [
+        *(("search", "result"), ("search", "result"), ("read_page", "result"))
+    ]
+    assert tools[2]["args"] == {"path": "/configure"}
+    assert [part["source"]["title"] for part in parts(turn, "source")] == ["Printing labels"]
+    assert "printLabel" in turn["message"]["content"]
 
 
 def test_the_client_does_not_ask_again_by_itself(visit):

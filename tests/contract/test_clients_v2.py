@@ -12,7 +12,7 @@ import pytest
 
 from assistant.models import Message, Thread
 from tests.conftest import fake, wait_for
-from tests.contract.browser import INSTALL, SORRY, SOURCE, Browser, Turn, opened, parts, stored
+from tests.contract.browser import INSTALL, SEARCHES, SORRY, SOURCE, Browser, Turn, opened, parts, stored
 
 pytestmark = pytest.mark.node
 
@@ -104,6 +104,22 @@ def test_the_client_does_not_ask_again_by_itself(visit):
     assert turn["status"] == "ready"
     assert len(turn["requests"]) == 1
     assert len(contents(turn)) == 2
+
+
+def test_the_searches_of_a_model_are_finished_tool_calls(visit):
+    turn = visit(context=SEARCHES, sendAutomatically=True).ask(INSTALL)
+    assert (turn["status"], turn["error"]) == ("ready", None)
+    assert len(turn["requests"]) == 1
+    assert turn["tools"] == 0
+    own, search = parts(turn, "tool-search")
+    [read] = parts(turn, "tool-read_page")
+    assert search["input"] == {"query": "print a label on a thermal printer"}
+    assert read["input"] == {"path": "/configure"}
+    assert {tool["state"] for tool in (own, search, read)} == {"output-available"}
+    assert len({tool["toolCallId"] for tool in (own, search, read)}) == 3
+    assert [source["title"] for source in parts(turn, "source-url")] == ["Printing labels"]
+    assert [part["state"] for part in parts(turn, "text")] == ["done", "done"], "before the searches, and after them"
+    assert turn["text"].replace("\n\n", "") == stored(turn).content.replace("\n\n", "")
 
 
 def test_a_second_question_continues_the_thread(visit, upstream, project):
