@@ -104,7 +104,7 @@ class Env(BaseSettings):
         default=6_000,
         ge=500,
         description="Maximum size of the passages that a model gets with a question, in tokens. "
-        "Passages are best first, then the sections beside them. The model's own searches may bring as many again.",
+        "Passages are best first, then the sections beside them. Further searches of a model may add as many.",
     )
     openai_connect_seconds: Seconds = Field(default=5, description="Maximum time to connect to a model server.")
     openai_first_token_seconds: Seconds = Field(

@@ -66,7 +66,7 @@ def _build_preface(phrases: Phrases, language: str, pages_language: str, rung: R
         sentences.append(phrases.other_language.format(language=phrases.languages[pages_language]))
     if rung == "closest_passages":
         sentences.append(phrases.closest)
-    return " ".join(sentences)
+    return ("" if language == "ja" else " ").join(sentences)
 
 
 def _format_quote(quote: Quote, link: str, read_on: str) -> Iterator[Text]:

@@ -23,6 +23,7 @@ from assistant.answering.record import Conversation, Outcome, Record
 from assistant.answering.retriever import Retriever, build_excerpts
 from assistant.answering.tools import Toolbox
 from assistant.citations.citation_links import CitationChecker
+from assistant.citations.evidence import detect_language
 from assistant.events import (
     Event,
     Failure,
@@ -35,7 +36,7 @@ from assistant.events import (
     ToolCall,
     ToolResult,
 )
-from assistant.question import AnswerSettings, Question
+from assistant.question import Question
 from assistant.upstream import Model
 from assistant.upstream.relay import Bounds
 from search.hits import Hit
@@ -90,13 +91,15 @@ async def answer(
         found = retrieved.hits if chain.models else quotable
         yield ToolResult(call_id, build_excerpts(found))
 
-        # Whatever matches reaches a model, which refuses by its own judgement.
+        # Whatever matches reaches a model, which refuses by its own judgement. A question in another language may
+        # match nothing until the model has translated it for a search.
+        may_match = bool(found) or detect_language(question.text) not in ("", "en")
         passages = [*found, *retrieved.neighbours] if chain.models else found
         citations = CitationChecker(passages, query, prompts.find_addresses(question.settings))
         outcome.hits, outcome.sources, outcome.checks = citations.passages, citations.sources, citations.checks
         reason = chain.reason
         toolbox = Toolbox(question, retriever, citations, call_id, chain.passage_tokens)
-        for rung, model in zip(_MODEL_RUNGS, chain.models if passages else (), strict=False):
+        for rung, model in zip(_MODEL_RUNGS, chain.models if may_match else (), strict=False):
             yield outcome.enter_rung(rung, reason)
             messages = toolbox.build_messages(conversation.history, chain.passage_tokens)
             # Closed before anything is stored, so that the upstream request ends first.
@@ -121,9 +124,9 @@ async def answer(
                 topic = follow_ups.quotation_topic(searched)
                 closing = extractive.answer(question.text, topic, citations, quotable, unaided_rung)
             else:
-                closing = refusals.refuse(retrieved.hits, question.settings, conversation.thread_id)
+                closing = refusals.refuse(retrieved.hits, question, conversation.thread_id)
         elif not outcome.sources:
-            closing = _explain_no_sources(outcome, retrieved.hits, question.settings, conversation.thread_id)
+            closing = _explain_no_sources(outcome, retrieved.hits, question, conversation.thread_id)
         for event in closing:
             yield outcome.add(event)
         if question.suggestions and outcome.sources:
@@ -148,12 +151,12 @@ async def answer(
 
 
 def _explain_no_sources(
-    outcome: Outcome, hits: Sequence[Hit], settings: AnswerSettings, thread_id: str
+    outcome: Outcome, hits: Sequence[Hit], question: Question, thread_id: str
 ) -> Iterator[Source | Text]:
     """Write what follows a model's answer without sources. The model refused, or nobody can check its text."""
     if not outcome.attempt_size:
-        yield from refusals.refuse(hits, settings, thread_id)
+        yield from refusals.refuse(hits, question, thread_id)
         return
     if not outcome.refused:
         yield Text(f"\n\n{refusals.UNSUPPORTED}")
-    yield from refusals.suggest_alternatives(hits, settings, thread_id)
+    yield from refusals.suggest_alternatives(hits, question, thread_id)

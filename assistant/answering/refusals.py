@@ -16,22 +16,22 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from assistant.answering.translations import choose_phrases, escape_markdown
 from assistant.events import Text
-from assistant.question import AnswerSettings
+from assistant.question import Question
 from search.hits import Hit
 
 MAX_NEAREST_PAGES = 3
 UNSUPPORTED = "No page of the documentation could be found to support this answer."
 
 
-def refuse(hits: Sequence[Hit], settings: AnswerSettings, thread_id: str) -> Iterator[Text]:
+def refuse(hits: Sequence[Hit], question: Question, thread_id: str) -> Iterator[Text]:
     """Say that the documentation has no answer, and suggest alternatives. Cites nothing."""
-    yield Text(choose_phrases(hits).no_answer)
-    yield from suggest_alternatives(hits, settings, thread_id)
+    yield Text(choose_phrases(hits, question.text).no_answer)
+    yield from suggest_alternatives(hits, question, thread_id)
 
 
-def suggest_alternatives(hits: Sequence[Hit], settings: AnswerSettings, thread_id: str) -> Iterator[Text]:
+def suggest_alternatives(hits: Sequence[Hit], question: Question, thread_id: str) -> Iterator[Text]:
     """Give the owner's text for refusals, the nearest pages, and the support link."""
-    phrases = choose_phrases(hits)
+    phrases, settings = choose_phrases(hits, question.text), question.settings
     if settings.refusal_text:
         yield Text(f"\n\n{settings.refusal_text}")
     pages = list({hit.path: hit for hit in hits}.values())[:MAX_NEAREST_PAGES]

@@ -27,7 +27,7 @@ class Retrieved:
     neighbours: Sequence[Hit] = ()
 
     def quotable(self, question: str, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
-        """How the chance allows to answer without a model, and the passages to quote; none for a refusal.
+        """How to answer without a model, given the chance, and the passages to quote; none for a refusal.
 
         A question in another language than the pages shares few words with them, so its chance says nothing.
         """

@@ -26,17 +26,17 @@ async def answer(
 ) -> AsyncGenerator[Event, None]:
     """Yield a model's searches and its answer, and complete the outcome, also after a failure.
 
-    `messages` grow by the calls and their results. When no search is left, one request forbids
-    them, and after calls all the same one more does. The time for an answer holds for all requests together.
+    `messages` grow by the calls and their results. When no search is left, a request has `tool_choice: none`; if the
+    model calls all the same, one more has it. The time for an answer holds for all requests together.
     """
     ends_at = time.monotonic() + bounds.whole_answer
     is_last = False
     while True:
         may_search = toolbox.may_search
-        rest = replace(bounds, whole_answer=ends_at - time.monotonic())
-        reply = _Reply(prompts.estimate_request_tokens(messages), rest, citations, outcome)
+        remaining = replace(bounds, whole_answer=ends_at - time.monotonic())
+        reply = _Reply(prompts.estimate_request_tokens(messages), remaining, citations, outcome)
         tool_choice = "" if may_search else "none"
-        async with aclosing(relay.stream(model, messages, rest, TOOLS, tool_choice)) as items:
+        async with aclosing(relay.stream(model, messages, remaining, TOOLS, tool_choice)) as items:
             async for item in items:
                 for event in reply.process(item):
                     yield event
@@ -100,7 +100,11 @@ class _Reply:
     def complete(self) -> None:
         """Complete the outcome with the last request's reply, which is the answer."""
         outcome = self._outcome
-        if not outcome.attempt_size and not outcome.refused:
+        if self.calls:  # what it wrote beside them is no answer
+            outcome.begin_attempt()
+            outcome.refused = False
+            outcome.reason, outcome.finish_reason = "the model kept searching", "stop"
+        elif not outcome.attempt_size and not outcome.refused:
             outcome.reason, outcome.finish_reason = self._failure or "the model server sent an empty answer", "stop"
         elif self._failure:
             outcome.state, outcome.reason = "error", self._failure

@@ -5,6 +5,7 @@ A model gets passages of the service's own search with the question. It may then
 answer, with the next numbers.
 """
 
+import math
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
@@ -19,7 +20,7 @@ from assistant.upstream import ToolCall, ToolCalls
 from search.hits import Filters, Hit
 
 MAX_ROUNDS = 3  # of calls; the service's own search was a round before
-MAX_SECONDS = 30.0  # since the first request, in which a search may begin
+MAX_SECONDS = 30.0  # since the first call, in which a search may begin
 MAX_CALLS = 4  # of one round that are run
 MIN_TOKENS = 200  # left over, for another search
 MAX_QUERY = 500  # characters
@@ -90,7 +91,7 @@ class Toolbox:
         self._call_id = call_id
         self._tokens = tokens  # left for passages
         self._rounds = MAX_ROUNDS  # left
-        self._ends_at = time.monotonic() + MAX_SECONDS
+        self._ends_at = math.inf  # as time.monotonic(), from the first call on
         self._calls = 0
         self._numbers = {_key(hit): number for number, hit in enumerate(citations.passages, 1)}
         self._quoted: set[int] = set()  # numbers of the passages that the model has
@@ -111,7 +112,9 @@ class Toolbox:
     ) -> AsyncGenerator[events.ToolCall | events.ToolResult, None]:
         """Run the calls of one round. Yields what a reader sees, and adds the calls and their results to `messages`."""
         messages.append(calls.message)
-        may_search, self._rounds = self.may_search, self._rounds - 1
+        self._ends_at = min(self._ends_at, time.monotonic() + MAX_SECONDS)
+        may_search = self.may_search
+        self._rounds -= 1
         for position, call in enumerate(calls.calls):
             result = {"role": "tool", "tool_call_id": call.id, "content": _NO_SEARCH_LEFT}
             messages.append(result)

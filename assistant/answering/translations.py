@@ -1,9 +1,10 @@
-"""The sentences that the service itself writes into answers, in the language of the pages that were found."""
+"""The sentences that the service itself writes into answers, in the reader's language."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from assistant.citations.evidence import detect_language
 from search.hits import Hit
 
 _MARKDOWN_SIGN = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=[#\w])|(?<=\w):(?=//)|^[#>+-](?=\s)")
@@ -35,7 +36,7 @@ ENGLISH = Phrases(
     "Hello! Ask me anything about this documentation.",
     "You’re welcome!",
     "I answer questions from the pages of this documentation, and say which pages I used. What would you like to know?",
-    "The documentation is in {language}:",
+    "The documentation is in {language}.",
     {
         "de": "German",
         "fr": "French",
@@ -57,7 +58,7 @@ OTHER_LANGUAGES = {
         "Hallo! Fragen Sie mich etwas zu dieser Dokumentation.",
         "Gern geschehen!",
         "Ich beantworte Fragen aus den Seiten dieser Dokumentation und nenne die Seiten dazu. Was möchten Sie wissen?",
-        "Die Dokumentation ist auf {language}:",
+        "Die Dokumentation ist auf {language}.",
         {
             "en": "Englisch",
             "fr": "Französisch",
@@ -78,7 +79,7 @@ OTHER_LANGUAGES = {
         "¡Hola! Pregúnteme lo que quiera sobre esta documentación.",
         "¡De nada!",
         "Respondo preguntas con las páginas de esta documentación y digo cuáles he usado. ¿Qué quiere saber?",
-        "La documentación está en {language}:",
+        "La documentación está en {language}.",
         {
             "en": "inglés",
             "de": "alemán",
@@ -99,7 +100,7 @@ OTHER_LANGUAGES = {
         "Bonjour ! Posez-moi vos questions sur cette documentation.",
         "Avec plaisir !",
         "Je réponds aux questions à partir des pages de cette documentation, que je cite. Que voulez-vous savoir ?",
-        "La documentation est en {language} :",
+        "La documentation est en {language}.",
         {
             "en": "anglais",
             "de": "allemand",
@@ -120,7 +121,7 @@ OTHER_LANGUAGES = {
         "Salve! Mi chieda qualcosa su questa documentazione.",
         "Prego!",
         "Rispondo alle domande con le pagine di questa documentazione e dico quali ho usato. Che cosa vuole sapere?",
-        "La documentazione è in {language}:",
+        "La documentazione è in {language}.",
         {
             "en": "inglese",
             "de": "tedesco",
@@ -141,7 +142,7 @@ OTHER_LANGUAGES = {
         "Hallo! Vraag mij iets over deze documentatie.",
         "Graag gedaan!",
         "Ik beantwoord vragen met de pagina’s van deze documentatie en noem die pagina’s. Wat wilt u weten?",
-        "De documentatie is in het {language}:",
+        "De documentatie is in het {language}.",
         {
             "en": "Engels",
             "de": "Duits",
@@ -162,7 +163,7 @@ OTHER_LANGUAGES = {
         "Olá! Pergunte-me algo sobre esta documentação.",
         "De nada!",
         "Respondo a perguntas com as páginas desta documentação e digo quais usei. O que quer saber?",
-        "A documentação está em {language}:",
+        "A documentação está em {language}.",
         {
             "en": "inglês",
             "de": "alemão",
@@ -189,9 +190,9 @@ OTHER_LANGUAGES = {
 }
 
 
-def choose_phrases(hits: Sequence[Hit]) -> Phrases:
-    """The service's sentences in the language of the best hit, or in English if they are not translated."""
-    return phrases_in((hits[0].language or "") if hits else "")
+def choose_phrases(hits: Sequence[Hit], question: str = "") -> Phrases:
+    """The service's sentences in the language of the question, if that is clear, else in that of the best hit."""
+    return phrases_in(detect_language(question) or ((hits[0].language or "") if hits else ""))
 
 
 def language_of(hits: Sequence[Hit]) -> str:

@@ -33,6 +33,7 @@ _SCRIPTS = {
     "ja": re.compile(r"[\u3040-\u30ff]"),
     "ko": re.compile(r"[\uac00-\ud7af]"),
     "zh": re.compile(r"[\u4e00-\u9fff]"),
+    "es": re.compile(r"[¿¡]"),
 }
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 

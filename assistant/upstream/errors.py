@@ -65,8 +65,9 @@ _LIMITS = {"max_tokens", "max_completion_tokens"}  # refused for their values, t
 _OPTIONAL = {*_LIMITS, "temperature", "stream_options", "reasoning_effort"}
 _OTHER_NAMES = {"reasoning_effort": "|think|thinking"}  # Ollama and Google name what they translate it to
 _HAS_NO_TOOLS = re.compile(  # Ollama and many others; OpenRouter; vLLM and SGLang; llama.cpp
-    r"not support (?:tools|tool use|tool calling|function calling)|support tool use|tool choice requires"
-    r"|tools param requires|cannot use tools|tool(?:s| use| calling) (?:is|are) not supported",
+    r"(?:not|n't) support\W{0,3}(?:tools?|functions?)\b|support tool use|tool choice requires|tools param requires"
+    r"|cannot use tools|\b(?:tool|function)s?(?:[ _-](?:use|calls?|calling))?\W{1,3}(?:is|are) (?:not|un) ?"
+    r"(?:supported|enabled|available|allowed)",
     re.IGNORECASE,
 )
 
@@ -93,7 +94,7 @@ def find_refused_parameters(status: int, words: str, request: Collection[str]) -
     Of tools and their choice only the choice goes first. Models without tools answer with other statuses, too.
     `tool_use_failed`: this time the model called a tool in a wrong way (Groq).
     """
-    if status not in (400, 404, 422, 500) or _IS_LONG.search(words) or "tool_use_failed" in words:
+    if status not in (400, 404, 422, 500, 501) or _IS_LONG.search(words) or "tool_use_failed" in words:
         return frozenset()
     if "tools" in request and _HAS_NO_TOOLS.search(words):
         return frozenset({"tools"})

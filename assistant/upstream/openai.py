@@ -178,7 +178,7 @@ def _remember_refused(model: Model, refused: frozenset[str]) -> None:
     if refused != _refused.get(key, frozenset()):
         _refused[key] = refused
         names = ", ".join(sorted(refused))
-        logger.warning("The model %s at %s refuses %s. Requests go without it.", model.name, model.address, names)
+        logger.warning("The model %s at %s refuses %s. Later requests leave it out.", model.name, model.address, names)
 
 
 def _status_error(model: Model, response: httpx.Response, words: str) -> UpstreamError:

@@ -41,7 +41,10 @@ PASSAGES = [hit("/a"), hit("/b", title="B"), hit("/a", anchor="other")]
 )
 def test_a_refusal_is_in_the_language_of_the_nearest_page(language, unknown, nearest, ask):
     hits = [replace(hit(), language=language)]
-    said = "".join(piece.delta for piece in refuse(hits, AnswerSettings(support_url="https://help.example/"), "thr_1"))
+    said = "".join(
+        piece.delta
+        for piece in refuse(hits, Question("?", settings=AnswerSettings(support_url="https://help.example/")), "thr_1")
+    )
     assert said.startswith(unknown)
     assert f"\n\n{nearest}\n\n- [A](" in said
     assert f"[{ask}](https://help.example/?threadId=thr_1)" in said
@@ -70,6 +73,13 @@ def test_a_line_of_code_is_quoted_beside_a_block_of_code_and_the_next_tab_is_not
     quote = choose_quote("how to begin with acme", hit(body=body), 60, 10)
     assert quote.blocks == ["Begin with:", line, "Then write:", block]
     assert quote.is_cut
+
+
+def test_a_sentence_that_leads_to_code_goes_with_the_code():
+    code = "```sh\n" + "echo\n" * 40 + "```"
+    body = "\n\n".join(["Acme has a script. Run it:", code, "Then look at its log.", "Print it:", code, "It is long."])
+    quote = choose_quote("acme script", hit(body=body), 60, 10)
+    assert quote.blocks == ["Acme has a script.", "Then look at its log.", "It is long."]
 
 
 def test_a_quote_of_a_short_passage_is_all_of_it():

@@ -124,10 +124,27 @@ def test_only_three_rounds_are_searched(http, model_service, upstream, project):
     assert len(values(stream, "9")) == 4, "the service's own and three of the model"
     assert [(status["rung"], status.get("reason")) for status in statuses(stream)][1] == (
         "extractive",
-        "the model server sent an empty answer",
+        "the model kept searching",
     )
     assert "pip install acme" in text(stream)
     assert stored(stream).state == "done"
+
+
+def test_text_beside_the_last_calls_is_no_answer(http, model_service, project):
+    lines = ("FIRST: Let me look that up.", LABELS)
+    stream = asked(http, model_service, project, *lines, marker=project.domain, mode="calls_always")
+    assert statuses(stream)[1] == {"type": "status", "rung": "extractive", "reason": "the model kept searching"}
+    assert "pip install acme" in text(stream)
+    assert "could be found to support" not in text(stream)
+
+
+def test_a_question_in_another_language_reaches_the_model_though_nothing_matches(
+    http, model_service, upstream, project
+):
+    words = f"インストール方法{project.domain[-6:]}を教えてください"
+    stream = parts(ask(http, model_service, project, text=words))
+    assert values(stream, "a")[0]["result"] == []
+    assert len(upstream.asked(words)) == 1
 
 
 def test_a_model_that_may_not_search_any_more_answers(http, model_service, upstream, project):
