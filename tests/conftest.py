@@ -8,6 +8,7 @@ import fcntl
 import itertools
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -28,6 +29,9 @@ PATIENCE = 180  # seconds that a test waits for anything, however busy the machi
 _numbers = itertools.count(1)
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
 _held: list[socket.socket] = []
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a background job of a shell
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # services under test end by it
 
 PAGES = {
     "index": "---\ntitle: Acme\n---\n# Acme\n\nAcme keeps parcels in order.\n",

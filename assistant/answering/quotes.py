@@ -51,7 +51,7 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
             if lines > SHORT_CODE and (has_code or lines > max_code_lines):
                 is_cut = True
                 if chosen and chosen[-1].rstrip().endswith(":"):
-                    chosen[-1] = _drop_last_sentence(chosen[-1])  # it leads to the code
+                    chosen[-1] = chosen[-1].rstrip()[:-1] + " …"  # it leads to the code
             else:
                 has_code = has_code or lines > SHORT_CODE
                 chosen.append(_FENCE_INFO.sub(_clean_fence_info, block, count=1))
@@ -63,7 +63,6 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
         is_cut = is_cut or shortened != block
         chosen.append(shortened)
         left -= len(shortened.split())
-    chosen = [block for block in chosen if block]
     if not chosen:  # the passage has nothing but long code
         return Quote([hit.excerpt], hit.excerpt, is_cut=True)
     while len(chosen) > 1 and (chosen[-1].rstrip().endswith(":") or _BLOCK_TITLE.fullmatch(chosen[-1].strip())):
@@ -116,11 +115,6 @@ def _cut_to_sentences(block: str, max_words: int, weights: TermWeights, hit: Hit
         if start + len(chosen) > best:
             break
     return " ".join(chosen)
-
-
-def _drop_last_sentence(block: str) -> str:
-    sentences = _SENTENCE.split(block) if is_paragraph(block) else [block]
-    return " ".join(sentences[:-1])
 
 
 def _clean_fence_info(info: re.Match[str]) -> str:

@@ -75,11 +75,11 @@ def test_a_line_of_code_is_quoted_beside_a_block_of_code_and_the_next_tab_is_not
     assert quote.is_cut
 
 
-def test_a_sentence_that_leads_to_code_goes_with_the_code():
+def test_a_sentence_that_leads_to_code_ends_openly_without_the_code():
     code = "```sh\n" + "echo\n" * 40 + "```"
     body = "\n\n".join(["Acme has a script. Run it:", code, "Then look at its log.", "Print it:", code, "It is long."])
     quote = choose_quote("acme script", hit(body=body), 60, 10)
-    assert quote.blocks == ["Acme has a script.", "Then look at its log.", "It is long."]
+    assert quote.blocks == ["Acme has a script. Run it …", "Then look at its log.", "Print it …", "It is long."]
 
 
 def test_a_quote_of_a_short_passage_is_all_of_it():
