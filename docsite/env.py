@@ -103,7 +103,7 @@ class Env(BaseSettings):
     openai_passage_tokens: int = Field(
         default=6_000,
         ge=500,
-        description="Maximum size of the passages that a model gets with a question, in tokens. "
+        description="Maximum tokens of the passages that a model gets with a question. "
         "Passages are best first, then the sections beside them. Further searches of a model may add as many.",
     )
     openai_connect_seconds: Seconds = Field(default=5, description="Maximum time to connect to a model server.")

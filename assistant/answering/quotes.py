@@ -16,6 +16,7 @@ SHORT_CODE = 3  # lines; such a block is quoted beside a longer one
 MIN_SENTENCE_WORDS = 3
 MAX_ROWS = 8  # a longer table or list is shortened to its best rows
 BEST_ROWS = 5
+TABLE_WORDS = 1.5  # a table or list with more words than this times the limit is shortened, too
 
 TermWeights = Mapping[str, float]
 
@@ -59,7 +60,7 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
         if left <= 0 or (has_code and _BLOCK_TITLE.fullmatch(block.strip())):  # the next tab with code, or a new topic
             is_cut = True
             break
-        shortened = _cut_to_sentences(_shorten(block, weights, hit), left, weights, hit)
+        shortened = _cut_to_sentences(_shorten(block, left, weights, hit), left, weights, hit)
         is_cut = is_cut or shortened != block
         chosen.append(shortened)
         left -= len(shortened.split())
@@ -122,20 +123,29 @@ def _clean_fence_info(info: re.Match[str]) -> str:
     return info[1] + ("text" if info[2].lower() == "suggestions" else info[2])
 
 
-def _shorten(block: str, weights: TermWeights, hit: Hit) -> str:
+def _shorten(block: str, max_words: int, weights: TermWeights, hit: Hit) -> str:
     """Shorten a long table or list to its best rows or points, in their order."""
     lines = block.split("\n")
-    if len(lines) > MAX_ROWS and lines[1].lstrip().startswith(("|", ":", "-")) and "|" in lines[0]:
-        return "\n".join([*lines[:2], *_select_best(lines[2:], weights, hit)])
-    points = [point for point in _LIST_POINT.split(block) if point]
-    if len(points) > MAX_ROWS and block[:2] in ("- ", "* ", "+ "):
-        return "\n".join(f"- {point.rstrip()}" for point in _select_best(points, weights, hit))
+    is_long = len(block.split()) > TABLE_WORDS * max_words
+    if "|" in lines[0] and len(lines) > 2 and lines[1].lstrip().startswith(("|", ":", "-")):
+        if len(lines) > MAX_ROWS or is_long:
+            return "\n".join([*lines[:2], *_select_best(lines[2:], max_words, weights, hit)])
+    elif block[:2] in ("- ", "* ", "+ "):
+        points = [point for point in _LIST_POINT.split(block) if point]
+        if len(points) > MAX_ROWS or is_long:
+            return "\n".join(f"- {point.rstrip()}" for point in _select_best(points, max_words, weights, hit))
     return block
 
 
-def _select_best(pieces: Sequence[str], weights: TermWeights, hit: Hit) -> list[str]:
+def _select_best(pieces: Sequence[str], max_words: int, weights: TermWeights, hit: Hit) -> list[str]:
+    """The best pieces, up to a number of words and at least one, in their order."""
     scores = [_score(weights, piece, hit) for piece in pieces]
-    chosen = sorted(range(len(pieces)), key=lambda i: -scores[i])[:BEST_ROWS]
+    chosen: list[int] = []
+    for i in sorted(range(len(pieces)), key=lambda i: -scores[i])[:BEST_ROWS]:
+        max_words -= len(pieces[i].split())
+        if chosen and max_words < 0:
+            break
+        chosen.append(i)
     return [pieces[i] for i in sorted(chosen)]
 
 

@@ -75,6 +75,14 @@ def test_a_line_of_code_is_quoted_beside_a_block_of_code_and_the_next_tab_is_not
     assert quote.is_cut
 
 
+def test_a_table_with_long_cells_is_cut_to_its_best_rows():
+    rows = [f"| `option{n}` | {'It does this. ' * 12}{'It clears the cache.' * (n == 2)} |" for n in range(4)]
+    table = "\n".join(["| name | what it does |", "| --- | --- |", *rows])
+    quote = choose_quote("which option clears the cache", hit(body=table), 40, 10)
+    assert quote.blocks == ["\n".join(["| name | what it does |", "| --- | --- |", rows[2]])]
+    assert quote.is_cut
+
+
 def test_a_sentence_that_leads_to_code_ends_openly_without_the_code():
     code = "```sh\n" + "echo\n" * 40 + "```"
     body = "\n\n".join(["Acme has a script. Run it:", code, "Then look at its log.", "Print it:", code, "It is long."])
