@@ -50,7 +50,18 @@ def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]
             replace(section, score=min(section.score, ceiling), round=number) for section in _score(plan, further)
         ]
         best = _select(_keep_one_kind(plan, scored), limit, per_page)
-    return best
+    return _keep_current_page(plan, best, scored, limit) if plan.is_for_answer else best
+
+
+def _keep_current_page(
+    plan: SearchPlan, best: list[ScoredSection], scored: Sequence[ScoredSection], limit: int
+) -> list[ScoredSection]:
+    """The best sections, with one of the reader's page among them. It may take the place of the last page."""
+    here = [one for one in _keep_one_kind(plan, scored) if one.candidate.path == plan.preferences.current_path]
+    if not here or any(one.candidate.path == plan.preferences.current_path for one in best):
+        return best
+    pages = list(dict.fromkeys(one.candidate.document_id for one in best))[: limit - 1]
+    return [*(one for one in best if one.candidate.document_id in pages), min(here, key=_order)]
 
 
 def score_candidates(plan: SearchPlan) -> list[ScoredSection]:

@@ -51,6 +51,17 @@ def test_a_query_is_text_whatever_it_holds(http, service, project, query):
     assert isinstance(response.json(), list)
 
 
+def test_the_readers_page_has_a_place_among_the_passages(make_project):
+    tenant = make_project()
+    others = [page(f"/zebra{n}", f"# Zebra {n}\n\nZebras eat grass number {n}.") for n in range(6)]
+    put(tenant, *others, page("/here", "# Lions\n\nLions sleep.\n\n## Food\n\nThey eat."))
+    question = "what do zebras eat"
+    assert "/here" not in [hit.path for hit in find_passages(tenant.project, question, limit=4).hits]
+    hits = find_passages(tenant.project, question, limit=4, current_path="/here").hits
+    assert len({hit.path for hit in hits}) == 4
+    assert [hit.path for hit in hits][-1] == "/here"
+
+
 def test_the_last_word_of_a_question_is_not_completed(make_project):
     tenant = make_project()
     put(tenant, page("/nav", "# Breadcrumbs\n\nBreadcrumbs show the way."), page("/b", "# Rules\n\nRead them."))
