@@ -7,6 +7,7 @@ import pytest
 import websockets
 
 from assistant.models import Message
+from tests.assistant.answering.test_searches import LABELS, SAY, calling
 from tests.conftest import PATIENCE, fake, wait_for
 
 INSTALL = "How do I install acme with pip?"
@@ -50,6 +51,24 @@ async def test_an_answer_comes_as_v2_events(service, project):
     answer = "".join(event["delta"] for event in events if event["type"] == "text-delta")
     stored = await Message.objects.aget(message_id=events[0]["messageId"])
     assert (stored.content, stored.caller, stored.page_path) == (answer, "web", "/install")
+
+
+async def test_the_searches_of_a_model_come_with_their_results(model_service, project):
+    body = calling("FIRST: Let me look.", LABELS, 'CALL: read_page {"path": "/configure"}', SAY)
+    async with connect(model_service, project) as socket:
+        await socket.send(ask(project, **body))
+        events = await read(socket)
+    calls = [event for event in events if event["type"] == "tool-input-available"]
+    assert [(call["toolName"], call["input"]) for call in calls[1:]] == [
+        ("search", {"query": "print a label on a thermal printer"}),
+        ("read_page", {"path": "/configure"}),
+    ]
+    outputs = [event for event in events if event["type"] == "tool-output-available"]
+    assert [call["toolCallId"] for call in calls] == [output["toolCallId"] for output in outputs]
+    assert [output["output"][0]["path"] for output in outputs] == ["/install", "/guides/labels", "/configure"]
+    texts = {part: [event["id"] for event in events if event["type"] == part] for part in ("text-start", "text-end")}
+    assert texts["text-start"] == texts["text-end"] == ["txt_1", "txt_2"]
+    assert events[-1]["type"] == "finish"
 
 
 async def test_the_socket_stays_open_for_the_next_question(service, project):
