@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from urllib.parse import unquote
 
@@ -18,12 +19,16 @@ MAX_PATHS = 500  # paths looked up in the index; real passages have a handful
 IndexedPages = Mapping[str, tuple[str, ...]]
 
 _ABSOLUTE = re.compile(r"https?://|mailto:", re.IGNORECASE)
+# A text without these has only links to the web, which stay as they are.
+_MAY_CHANGE = re.compile(
+    r"!\[|\]\(\s*+<?+(?!https?://|mailto:)|<(?!https?://|mailto:)[a-z][a-z0-9+.-]{1,31}:", re.IGNORECASE
+)
 _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//")  # another scheme or host
 
 
 def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
     """The hits with absolute links. A link that leads to no page of the index or the web becomes its label."""
-    found = [list(links(hit.body)) for hit in hits]
+    found = [_find_links(hit.body) if _MAY_CHANGE.search(hit.body) else () for hit in hits]
     paths = (
         path
         for hit, of_hit in zip(hits, found, strict=True)
@@ -37,6 +42,12 @@ def make_absolute(project: Project, hits: Sequence[Hit]) -> list[Hit]:
         replace(hit, body=_rewrite(project, hit, of_hit, known)) if of_hit else hit
         for hit, of_hit in zip(hits, found, strict=True)
     ]
+
+
+@lru_cache(maxsize=1000)
+def _find_links(body: str) -> Sequence[Link]:
+    """The links of a passage. Questions are often about the same passages, and parsing one takes long."""
+    return tuple(links(body))
 
 
 def urls_of(project: Project, paths: Iterable[str]) -> dict[str, str]:

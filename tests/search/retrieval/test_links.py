@@ -137,6 +137,29 @@ def test_all_passages_take_a_query_for_pages_and_one_for_redirects(site):
     assert not asked.captured_queries
 
 
+@pytest.mark.parametrize(
+    ("body", "is_parsed"),
+    [
+        ("[a](https://x.example) [b]( <HTTP://x.example>) <mailto:a@x.example> `<a>` and [c]", False),
+        ("[a](https:x.example)", True),
+        ("[a](/api)", True),
+        ("[a]()", True),
+        ("![a](https://x.example/a.png)", True),
+        ("<ftp://x.example>", True),
+    ],
+)
+def test_only_texts_whose_links_may_change_are_parsed(site, body, is_parsed, monkeypatch):
+    parsed = []
+    monkeypatch.setattr(links, "_find_links", lambda text: parsed.append(text) or ())
+    assert linked(site, body) == body
+    assert parsed == [body] * is_parsed
+
+
+def test_the_links_of_a_text_are_those_of_its_page(site):
+    assert linked(site, "[a](end.md)", path="/guide/deep/start") == f"[a]({SITE}/guide/deep/end)"
+    assert linked(site, "[a](end.md)", path="/other") == "a"
+
+
 def test_another_projects_pages_are_none(site, make_project):
     other = make_project().project
     assert linked(other, "[a](/api)") == "a"
