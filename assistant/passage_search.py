@@ -45,7 +45,7 @@ def find(project: Project, question: Question, passage_tokens: int = 0) -> Retri
         previous_questions=question.previous_questions,
         max_characters=CHARACTERS_PER_TOKEN * passage_tokens,
     )
-    scope: dict[str, object] = {"pages": project.documents.count()}
+    scope: dict[str, object] = {"pages": passages.page_count}
     if question.filters.version:
         scope["version"] = question.filters.version
     if passages.indexed_at:

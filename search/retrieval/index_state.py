@@ -39,6 +39,7 @@ class IndexState:
     latest_version: str
     local_index: LocalIndex | None
     indexed_at: datetime | None
+    page_count: int
 
 
 _states: OrderedDict[int, IndexState] = OrderedDict()
@@ -106,6 +107,7 @@ def _load_state(project: Project, generation: int, indexed_at: datetime | None, 
         find_latest(versions),
         open_local_index(project, vocabulary.sections, generation, indexed_at),
         indexed_at,
+        documents.count(),
     )
 
 

@@ -33,15 +33,16 @@ _THIS_PAGE = re.compile(
 
 @dataclass(frozen=True)
 class Passages:
-    """Sections to answer from, best first, the chance (0..1) that they answer the question, and their index time.
+    """Sections to answer from, best first, and the chance (0..1) that they answer the question.
 
-    `neighbours` are the sections around them on their pages.
+    `indexed_at` and `page_count` are those of the index. `neighbours` are the sections around them on their pages.
     """
 
     hits: list[Hit]
     chance: float
     indexed_at: datetime | None
     neighbours: Sequence[Hit] = ()
+    page_count: int = 0
 
 
 def find_passages(
@@ -80,7 +81,7 @@ def find_passages(
         if _is_answered_by_selection(plan, best.sections, hits):
             chance = max(chance, SELECTED_SCORE)  # the question is about the documentation's own words
         absolute = links.make_absolute(project, [*hits, *around])
-        return Passages(absolute[: len(hits)], chance, plan.indexed_at, absolute[len(hits) :])
+        return Passages(absolute[: len(hits)], chance, plan.indexed_at, absolute[len(hits) :], plan.page_count)
 
 
 @dataclass(frozen=True)

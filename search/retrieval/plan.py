@@ -29,6 +29,7 @@ class SearchPlan:
     preferences: Preferences
     local_index: LocalIndex | None = None
     indexed_at: datetime | None = None
+    page_count: int = 0
     is_for_answer: bool = False
     meaning: Meaning | None = None
     only_current_page: bool = False
@@ -64,7 +65,7 @@ def plan_search(
         current_path,
     )
     question = f"{previous_questions} {text}".strip()
-    return SearchPlan(project, question, query, preferences, state.local_index, state.indexed_at)
+    return SearchPlan(project, question, query, preferences, state.local_index, state.indexed_at, state.page_count)
 
 
 def _load_facets(project: Project, path: str) -> tuple[str, str] | None:

@@ -470,6 +470,16 @@ def test_the_sections_beside_the_passages_come_along_as_far_as_they_fit(make_pro
     assert not find_passages(tenant.project, "zebra").neighbours
 
 
+def test_passages_say_how_many_pages_the_index_has(make_project):
+    tenant = make_project()
+    put(tenant, page("/a", "# A\n\nZebra."))
+    assert find_passages(tenant.project, "zebra").page_count == 1
+    put(tenant, page("/a", "# A\n\nZebra."), page("/b", "# B\n\nZebra."))
+    assert find_passages(tenant.project, "zebra").page_count == 2
+    put(tenant, page("/b", "# B\n\nZebra."))
+    assert find_passages(tenant.project, "zebra").page_count == 1
+
+
 def test_a_search_for_passages_takes_few_queries(make_project):
     tenant = make_project()
     put(tenant, *(page(f"/{number}", f"# {number}\n\nZebra.\n\n## More\n\nMore.") for number in range(5)))
