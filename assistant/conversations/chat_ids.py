@@ -7,19 +7,20 @@ use the same id, its owner is unknown, so it resumes nothing.
 from hashlib import sha256
 
 from assistant.models import ChatId
+from docsite.core.db import insert
 from docsite.core.tenants.models import Project
 
 
 def record_chat_id(project: Project, chat_id: str, fp: str) -> None:
     """Store who uses a chat id first, or that another reader uses it too."""
-    own = ChatId(
-        project=project,
-        digest=_digest(chat_id),
-        fp_digest=_digest(f"{chat_id}\0{fp}"),
+    table = ChatId._meta.db_table
+    row = (project.pk, _digest(chat_id), _digest(f"{chat_id}\0{fp}"), False)
+    insert(
+        table,
+        ("project_id", "digest", "fp_digest", "is_shared"),
+        [row],
+        f"(project_id, digest) DO UPDATE SET is_shared = TRUE WHERE {table}.fp_digest <> excluded.fp_digest",
     )
-    ChatId.objects.bulk_create([own], ignore_conflicts=True)
-    stored = ChatId.objects.filter(project=project, digest=own.digest)
-    stored.exclude(fp_digest=own.fp_digest).update(is_shared=True)
 
 
 def is_chat_id_shared(project_id: int, chat_id: str) -> bool:
