@@ -16,7 +16,7 @@ SHORT_CODE = 3  # lines; such a block is quoted beside a longer one
 MIN_SENTENCE_WORDS = 3
 MAX_ROWS = 8  # a longer table or list is shortened to its best rows
 BEST_ROWS = 5
-TABLE_WORDS = 1.5  # a table or list with more words than this times the limit is shortened, too
+TABLE_WORDS = 3  # a table or list with more words than this times the limit is shortened, too
 
 TermWeights = Mapping[str, float]
 
