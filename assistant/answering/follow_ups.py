@@ -1,10 +1,10 @@
-"""Finds out what a question is about that leans on earlier ones.
+"""Finds out what a question is about that depends on earlier ones.
 
 “Continue” after an answer that broke off searches for the earlier question again:
 
     "How do I install acme?", an answer that the reader stopped, "go on"   ->   "How do I install acme?"
 
-A question of few words is searched together with those before it:
+A question of few words, or of some more with a pronoun, is searched together with those before it:
 
     "How do I install acme?", an answer, "and on Windows?"   ->   "How do I install acme? and on Windows?"
 """
@@ -17,9 +17,11 @@ from assistant.question import Question, Turn
 from search.text import analysis
 
 MIN_WORDS = 3  # of a question that can be understood alone
+MIN_WORDS_WITH_PRONOUN = 6  # of one with a word for something that was named before
 MAX_PREVIOUS_QUESTIONS = 3  # searched together with a question
 MAX_SELECTION = 500  # characters of a selection that are part of the topic
 
+_PRONOUN = re.compile(r"\b(?:it|its|that|they|them|their|those|these|ones?)\b", re.IGNORECASE)
 _CONTINUE = re.compile(r"\W*(?:continue|go\s+on)\W*", re.IGNORECASE)
 
 
@@ -50,8 +52,9 @@ def join_previous_questions(question: Question, history: Sequence[Turn]) -> str:
     if question.context:
         return joined
     before = [turn.text for turn in history or question.client_history if turn.role == "user"]
+    needed = MIN_WORDS_WITH_PRONOUN if _PRONOUN.search(question.text) else MIN_WORDS
     for text in before[: -MAX_PREVIOUS_QUESTIONS - 1 : -1]:
-        if len(analysis.without_stop_words(f"{joined} {question.text}")) >= MIN_WORDS:
+        if len(analysis.without_stop_words(f"{joined} {question.text}")) >= needed:
             break
         joined = f"{text} {joined}".strip()
     return joined

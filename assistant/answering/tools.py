@@ -37,8 +37,8 @@ TOOLS: list[dict[str, Any]] = [
             "name": "search",
             "description": (
                 "Search the documentation for more passages. Call it when the passages that you have do not answer "
-                "the question. Call it first when the question leans on earlier turns, or is in another language than "
-                "the passages. Write one complete question that needs no context, in the language of the "
+                "the question. Call it first when the question depends on earlier turns, or is in another language "
+                "than the passages. Write one complete question that needs no context, in the language of the "
                 "documentation and with its words."
             ),
             "parameters": {

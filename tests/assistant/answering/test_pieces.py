@@ -323,6 +323,7 @@ def test_a_short_follow_up_is_searched_with_the_questions_before_it():
     assert lead("with pip?") == "How do I install acme? And on Windows?"
     long = "Where does acme keep parcels on Windows?"
     assert lead(long) == ""
+    assert lead("Does the old one keep running meanwhile?").endswith("And on Windows?"), "a pronoun needs a noun"
     assert lead("explain this", context=[Context("labels")]) == "", "it is the selection that is asked for"
     history = []
     assert lead("and from source?", client_history=[Turn("user", "Installing?")]) == "Installing?"
