@@ -48,7 +48,10 @@ def judge_model() -> Model | None:
 
 
 def _find_server(base_url: str, api_key: str) -> tuple[str, str]:
-    """The address and key of a further model. Empty ones are those of the first; another server never gets its key."""
+    """The address and key of the fallback model or the judge, from their own settings.
+
+    An empty address is that of the first model. Its key goes only to that address.
+    """
     env = settings.ENV
     is_elsewhere = base_url not in ("", env.openai_base_url)
     return base_url or env.openai_base_url, api_key or ("" if is_elsewhere else env.openai_api_key)

@@ -140,12 +140,12 @@ async def run_preview(project: Project, assistant: AssistantSettings, question: 
 
 
 class _WatchedSearch(PassageSearch):
-    """Keeps the result of the first search, which is that for the question itself."""
+    """Stores the result of the first search: the service's own one. Later searches are the model's."""
 
     first: Retrieved | None = None
 
     async def search(self, question: Question, passage_tokens: int) -> Retrieved:
-        """Search, and keep the result if it is the first."""
+        """Search. The first result is also stored in `first`."""
         retrieved = await super().search(question, passage_tokens)
         self.first = self.first or retrieved
         return retrieved

@@ -112,7 +112,7 @@ def quote_passage(number: int, hit: Hit, tokens: int = PASSAGE_BUDGET) -> str:
 
 
 def quote_headings(path: str, headings: Sequence[str]) -> str:
-    """Quote the headings of sections of a page whose texts are not quoted."""
+    """Quote headings of a page. The model gets them in place of sections that did not fit."""
     lines = "\n".join(_escape_tags(" ".join(heading.split())) for heading in headings)
     return f'<headings path="{_escape_attribute(path)}">\n{lines}\n</headings>'
 

@@ -81,7 +81,7 @@ class Conversation(Protocol):
 
 
 class Record:
-    """Stores the answer: at checkpoints, while the stream goes on, and once at its end."""
+    """Stores an answer: every few seconds while it streams, and once at its end."""
 
     def __init__(self, conversation: Conversation, outcome: Outcome) -> None:
         self.conversation = conversation

@@ -16,9 +16,11 @@ MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score are not used
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The result of a search: passages, best first, the chance (0..1) that they answer, and the scope of the search.
+    """The result of a search.
 
-    `scope` has `version`, `indexedAt`, `pages`. `neighbours` are the sections around the passages, for a model.
+    `hits` are the passages, best first. `chance` (0..1) is the probability that they answer the question. `scope`
+    says what was searched: `version`, `indexedAt`, `pages`. `neighbours` are the sections around the passages, for a
+    model.
     """
 
     hits: list[Hit]
@@ -27,9 +29,10 @@ class Retrieved:
     neighbours: Sequence[Hit] = ()
 
     def quotable(self, question: str, settings: AnswerSettings) -> tuple[Rung, list[Hit]]:
-        """How to answer without a model, given the chance, and the passages to quote; none for a refusal.
+        """The passages to quote if no model answers, and the rung of that answer. Without passages it is a refusal.
 
-        A question in another language than the pages shares few words with them, so its chance says nothing.
+        The chance decides, except for a question in another language than the pages: it shares few words with
+        them, so its chance says nothing.
         """
         threshold = MIN_CLOSE_CHANCE if settings.threshold is None else settings.threshold
         passages = [hit for hit in self.hits if hit.score >= MIN_PASSAGE_SCORE]
