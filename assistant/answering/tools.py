@@ -75,7 +75,7 @@ _UNKNOWN_TOOL = "There is no such tool. The tools are search and read_page."
 _BAD_QUERY = 'Not run: the arguments must be a JSON object with a text "query".'
 _BAD_PATH = 'Not run: the arguments must be a JSON object with a text "path".'
 _UNKNOWN_PAGE = "The documentation has no such page. Use the path of a passage, or search."
-_NOTHING_FOUND = "Nothing was found. Use other words, without a version or language."
+_NOTHING_FOUND = "Nothing was found. Use other words."
 _NOTHING_NEW = "Nothing else was found."
 
 
@@ -149,6 +149,8 @@ class Toolbox:
         )
         budget = self._tokens // 2
         retrieved = await self._retriever.search(question, budget)
+        if not retrieved.hits and question.filters != filters:  # the model guessed a version or language
+            retrieved = await self._retriever.search(replace(question, filters=filters), budget)
         result["content"] = self._quote([*retrieved.hits, *retrieved.neighbours], budget) or _NOTHING_FOUND
         yield events.ToolResult(begun.call_id, build_excerpts(retrieved.hits))
 

@@ -82,8 +82,11 @@ class Completion:
 
     def _end_text(self) -> list[FormatItem]:
         """What waited for more text, and the tool calls."""
+        items: list[FormatItem] = [*self._visible(self._reasoning.end())]
+        while self._reasoning.tool_calls:
+            self._tool_calls.add_text(self._reasoning.tool_calls.pop(0))
         calls = self._tool_calls.end()
-        return [*self._visible(self._reasoning.end()), *([calls] if calls else [])]
+        return [*items, *([calls] if calls else [])]
 
     def _visible(self, text: str) -> list[Delta]:
         """The delta of a text, if there is one."""

@@ -61,6 +61,7 @@ _IS_UNSUPPORTED = re.compile(
     r"unsupported|not.support|unrecognized|unknown|unexpected|extra.(?:inputs|forbidden)|not.(?:permitted|allowed)",
     re.IGNORECASE,
 )
+FAILED_CALL = "tool_use_failed"  # the model called a tool in a wrong way this time (Groq)
 _LIMITS = {"max_tokens", "max_completion_tokens"}  # refused for their values, too, which another name does not change
 _OPTIONAL = {*_LIMITS, "temperature", "stream_options", "reasoning_effort"}
 _OTHER_NAMES = {"reasoning_effort": "|think|thinking"}  # Ollama and Google name what they translate it to
@@ -92,9 +93,8 @@ def find_refused_parameters(status: int, words: str, request: Collection[str]) -
     """The parameters of a request that an error refuses and that a request can do without.
 
     Of tools and their choice only the choice goes first. Models without tools answer with other statuses, too.
-    `tool_use_failed`: this time the model called a tool in a wrong way (Groq).
     """
-    if status not in (400, 404, 422, 500, 501) or _IS_LONG.search(words) or "tool_use_failed" in words:
+    if status not in (400, 404, 422, 500, 501) or _IS_LONG.search(words):
         return frozenset()
     if "tools" in request and _HAS_NO_TOOLS.search(words):
         return frozenset({"tools"})
@@ -106,6 +106,14 @@ def find_refused_parameters(status: int, words: str, request: Collection[str]) -
         if not named and name in request and re.search(rf"\b{name}\b", words):
             named = {name}
     return frozenset(named)
+
+
+def may_be_about_tools(status: int, words: str) -> bool:
+    """Whether a refusal that names no parameter may be about the tools: one with status 400 or 422 and no clear words.
+
+    Some servers refuse tools with a bare 400.
+    """
+    return status in (400, 422) and not _IS_LONG.search(words) and not any(sign.search(words) for sign, _ in _SIGNS)
 
 
 def _names(parameter: str, words: str) -> bool:

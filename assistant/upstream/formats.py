@@ -7,7 +7,7 @@ from assistant.upstream import FormatItem, Model, openai
 
 
 class Format(Protocol):
-    """One wire format. A module with these two functions is one."""
+    """One wire format. A module with these functions is one."""
 
     def stream(
         self,
@@ -24,6 +24,9 @@ class Format(Protocol):
         Raises `UpstreamError`, and only that, for whatever the server does.
         Closing the iterator closes the request.
         """
+
+    def refused_parameters(self, model: Model) -> frozenset[str]:
+        """The parameters that requests to a model leave out, because it refused them before."""
 
     async def close(self) -> None:
         """Close this event loop's connections, since the process ends."""

@@ -51,6 +51,11 @@ async def close() -> None:
         await client.aclose()
 
 
+def refused_parameters(model: Model) -> frozenset[str]:
+    """The parameters that requests to a model leave out, because it refused them before."""
+    return _refused.get((model.base_url, model.name), frozenset())
+
+
 async def stream(
     model: Model,
     messages: Sequence[dict[str, Any]],
@@ -62,9 +67,10 @@ async def stream(
 ) -> AsyncGenerator[FormatItem, None]:
     """Yield the answer's items as they arrive. Raises `UpstreamError`; closing the iterator closes the request.
 
-    When the server refuses a parameter that is not essential, the request is sent again without it.
+    When the server refuses a parameter that is not essential, the request is sent again without it. It is sent again
+    without tools, too, after a failed call of a tool, or a first refusal that may be about tools.
     """
-    refused = _refused.get((model.base_url, model.name), frozenset())
+    refused = refused_parameters(model)
     try:
         while True:
             request = _build_request(model, messages, max_tokens, tools, tool_choice, refused)
@@ -86,7 +92,13 @@ async def stream(
                         completion.end()
                     return
                 status, words = response.status_code, await _read_error(response)
+            if "tools" in request and errors.FAILED_CALL in words:
+                tools = ()  # for this request only: the next call may be right
+                continue
             newly_refused = errors.find_refused_parameters(status, words, request)
+            is_first = not any("tool_calls" in message for message in messages)
+            if not newly_refused and "tools" in request and is_first and errors.may_be_about_tools(status, words):
+                newly_refused = frozenset({"tools"})
             if not newly_refused:
                 raise _status_error(model, response, words)
             refused |= newly_refused

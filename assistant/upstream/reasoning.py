@@ -1,18 +1,27 @@
-"""Takes a model's thoughts out of its text. Some servers send them there, between tags at the beginning."""
+"""Takes thoughts and tool calls out of a model's text. Some servers leave them there, between tags at the beginning."""
 
+TOOL_CALL = "<tool_call>"  # Hermes and Qwen; a server with a parser for tool calls takes it out itself
 _TAGS = {  # the opening and the closing tag
     "<think>": "</think>",  # DeepSeek, Qwen and most others
     "<thinking>": "</thinking>",
     "<thought>": "</thought>",  # Gemini
     "[THINK]": "[/THINK]",  # Magistral
+    TOOL_CALL: "</tool_call>",
 }
 _MAX_HELD = 256  # characters of white space before a tag
+_MAX_CALL = 16 * 1024  # characters of a tool call
 
 
 class ReasoningFilter:
-    """Filters the pieces of one text, which may be cut anywhere."""
+    """Filters the pieces of one text, which may be cut anywhere.
+
+    `tool_calls` are the texts of the calls so far: each a JSON object with `name` and `arguments`.
+    """
 
     def __init__(self) -> None:
+        self.tool_calls: list[str] = []
+        self._call = ""  # the text of a call that has not ended
+        self._is_call = False
         self._held = ""  # text that may be part of a tag
         self._closing_tag = ""  # what ends the thoughts that the text is in
         self._after_thoughts = False
@@ -30,16 +39,19 @@ class ReasoningFilter:
         self._held += text
         while True:
             if self._closing_tag:
-                _, closed, rest = self._held.partition(self._closing_tag)
+                inside, closed, rest = self._held.partition(self._closing_tag)
                 if not closed:
+                    self._keep_call(inside[: -len(self._closing_tag)])
                     self._held = self._held[-len(self._closing_tag) :]
                     return ""
+                self._keep_call(inside)
+                self._end_call()
                 self._held, self._closing_tag, self._after_thoughts = rest, "", True
             start = self._held.lstrip()
             tag = next((tag for tag in _TAGS if start.startswith(tag)), "")
             if not tag:
                 break
-            self._held, self._closing_tag = start.removeprefix(tag), _TAGS[tag]
+            self._held, self._closing_tag, self._is_call = start.removeprefix(tag), _TAGS[tag], tag == TOOL_CALL
         if len(self._held) <= _MAX_HELD and any(tag.startswith(start) for tag in _TAGS):
             return ""
         self._passes = True
@@ -47,7 +59,21 @@ class ReasoningFilter:
 
     def end(self) -> str:
         """The part of the answer that only looked like the beginning of a tag. The text ends here."""
-        if self._passes or self._closing_tag:
+        if self._closing_tag:
+            self._keep_call(self._held)  # some models leave the closing tag out
+            self._end_call()
+            self._held = ""
+            return ""
+        if self._passes:
             return ""
         self._passes = True
         return self._held
+
+    def _keep_call(self, text: str) -> None:
+        if self._is_call:
+            self._call = (self._call + text)[:_MAX_CALL]
+
+    def _end_call(self) -> None:
+        if self._is_call:
+            self.tool_calls.append(self._call)
+        self._call, self._is_call = "", False

@@ -71,6 +71,13 @@ class ToolCallCollector:
             call.add(piece, function)
         return bool(pieces)
 
+    def add_text(self, text: str) -> None:
+        """Add a call that a model wrote as text: a JSON object with its name and arguments. Other text is no call."""
+        call = _parse(text) or {}
+        if len(self._calls) < MAX_CALLS and _text(call.get("name")):
+            self._calls.append(_Call(None))
+            self._calls[-1].add({}, call)
+
     def end(self) -> ToolCalls | None:
         """The complete calls, once; None without any."""
         calls, self._calls = [call for call in self._calls if call.name], []

@@ -91,6 +91,8 @@ async def _check_tools(model: Model, bounds: Bounds) -> Finding:
         trial = await try_out(model, TOOL_MESSAGES, bounds, tools.TOOLS)
     except UpstreamError as failure:
         return NOTE, f"No tool call: {failure.reason}."
+    if "tools" in formats.FORMATS[model.format].refused_parameters(model):
+        return NOTE, "Its server refuses tools, so it cannot search for itself."
     return (GOOD, "It calls tools.") if trial.tools else (NOTE, "It answers without calling the tool that it may use.")
 
 

@@ -25,6 +25,8 @@ class Library:
     async def search(self, question: Question, passage_tokens: int) -> Retrieved:
         self.searches.append((question, passage_tokens))
         await asyncio.sleep(self.seconds)
+        if question.filters.version == "unknown":
+            return Retrieved([], 0.0, {})
         return Retrieved(self.hits[:5], 0.9, {}, self.hits[5:])
 
     async def read_page(self, path: str, filters: Filters) -> PageText | None:
@@ -111,3 +113,18 @@ async def test_the_search_is_for_the_models_words_with_the_readers_filter():
     await run(toolbox, ("search", {"query": "parts", "language": "fr", "version": 2.5, "other": {}}))
     [(searched, _)] = library.searches
     assert searched == Question("parts", 3, Filters("2.5", "de"), (), "/here")
+
+
+async def test_a_version_that_the_model_guessed_is_left_out_when_nothing_has_it():
+    library = Library()
+    toolbox, _ = make_toolbox(library)
+    [found] = await run(toolbox, ("search", {"query": "parts", "version": "unknown"}))
+    assert "<passage" in found
+    assert [question.filters.version for question, _ in library.searches] == ["unknown", None]
+
+
+async def test_the_readers_version_is_kept_though_nothing_has_it():
+    library = Library()
+    toolbox = Toolbox(Question("How?", filters=Filters("unknown")), library, CitationChecker([]), "call_1", 6_000)
+    assert await run(toolbox, ("search", {"query": "parts", "version": "2"})) == ["Nothing was found. Use other words."]
+    assert len(library.searches) == 1

@@ -65,6 +65,12 @@ def test_a_model_that_does_not_work_is_described(check, mode, sentence):
     assert sentence in check(mode, fails=True)
 
 
+def test_a_server_that_refuses_tools_is_described(check, upstream):
+    base_url = f"{upstream.url}/ollama_without_tools/v1"
+    printed = check("happy", fails=True, openai_base_url=base_url, openai_api_key="sk-fake")
+    assert "– Its server refuses tools, so it cannot search for itself." in printed
+
+
 def test_a_server_that_is_not_there_is_named_with_its_address(check):
     address = f"http://127.0.0.1:{free_port()}/v1"
     assert f"Check that a server runs at {address}" in check("checked", fails=True, openai_base_url=address)

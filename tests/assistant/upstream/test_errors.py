@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from assistant.upstream.errors import LONG_PROMPT, build_error, error_words, find_refused_parameters
+from assistant.upstream.errors import LONG_PROMPT, build_error, error_words, find_refused_parameters, may_be_about_tools
 
 SENT = {"model", "messages", "stream", "max_tokens", "temperature", "stream_options", "reasoning_effort"}
 
@@ -50,7 +50,6 @@ def test_a_refused_parameter_is_found(words, refused):
         (422, "extra_forbidden body tools Extra inputs are not permitted", {"tools"}),
         (400, "Unknown parameter: 'tool_choice'.", {"tool_choice"}),
         (400, "tool_choice 'none' is not allowed with tools", {"tool_choice"}),
-        (400, "tool_use_failed attempted to call tool 'x' which was not in request.tools", set()),
         (400, "messages with role 'tool' must be a response to a message with 'tool_calls'", set()),
         (404, "The model does not exist. Tools are in the list of tools.", set()),
         (500, "tools", set()),
@@ -59,6 +58,14 @@ def test_a_refused_parameter_is_found(words, refused):
 )
 def test_a_server_without_tools_is_recognised(status, words, refused):
     assert find_refused_parameters(status, words, {*SENT, "tools", "tool_choice"}) == refused
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "expected"),
+    [(400, "Bad Request", True), (422, "", True), (403, "", False), (400, "API key not valid", False)],
+)
+def test_a_refusal_without_clear_words_may_be_about_tools(status, words, expected):
+    assert may_be_about_tools(status, words) is expected
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 import pytest
 
-from assistant.upstream import Delta, Model, UpstreamError, Usage, openai
+from assistant.answering.tools import TOOLS
+from assistant.upstream import Delta, Model, UpstreamError, Usage, formats, openai, relay
 from assistant.upstream.completion import Completion
 from assistant.upstream.event_parser import MAX_EVENT_SIZE, EventParser
+from assistant.upstream.relay import Bounds
 
 
 @pytest.mark.parametrize(
@@ -110,3 +112,12 @@ def test_server_sent_events_however_they_are_written_and_cut(body, size):
 def test_an_invalid_event_is_a_failure(body):
     with pytest.raises(UpstreamError):
         parse(body)
+
+
+async def test_after_a_failed_call_the_model_is_asked_without_tools_this_once(upstream):
+    model = Model(f"{upstream.url}/v1", "fake:failed_call")
+    for _ in range(2):
+        items = [item async for item in relay.stream(model, [{"role": "user", "content": "How?"}], Bounds(), TOOLS)]
+        assert any(isinstance(item, Delta) for item in items)
+    await formats.close()
+    assert ["tools" in sent for sent in upstream.log[-4:]] == [True, False, True, False]

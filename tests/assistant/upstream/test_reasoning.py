@@ -21,10 +21,13 @@ from assistant.upstream.reasoning import ReasoningFilter
         ("<th", "<th"),
         (" \n", " \n"),
         (" " * 300 + "x", " " * 300 + "x"),
+        ("<think>a</think>\n<tool_call>{}</tool_call>", ""),
+        ("<tool_call>{}</tool_call>\nUse it.", "Use it."),
+        ("Models write <tool_call>.", "Models write <tool_call>."),
     ],
 )
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
-def test_thoughts_are_taken_out(text, visible, size):
+def test_thoughts_and_calls_are_taken_out(text, visible, size):
     reasoning = ReasoningFilter()
     pieces = [reasoning.feed(text[at : at + size]) for at in range(0, len(text), size)]
     assert "".join(pieces) + reasoning.end() == visible
@@ -34,3 +37,21 @@ def test_it_knows_whether_the_model_thinks():
     reasoning = ReasoningFilter()
     states = [(reasoning.feed(piece), reasoning.is_reasoning) for piece in ("<think>", "x", "</think>", "y")]
     assert states == [("", True), ("", True), ("", False), ("y", False)]
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("<think>a</think><tool_call>\n{1}\n</tool_call>\n<tool_call>{2}</tool_call>", ["\n{1}\n", "{2}"]),
+        ("<tool_call>{without an end}", ["{without an end}"]),
+        ("<tool_call>" + "x" * 100_000, ["x" * 16 * 1024]),
+        ("<think><tool_call>{}</tool_call></think>", []),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_texts_of_calls_are_kept(text, calls, size):
+    reasoning = ReasoningFilter()
+    for at in range(0, len(text), size):
+        reasoning.feed(text[at : at + size])
+    reasoning.end()
+    assert reasoning.tool_calls == calls

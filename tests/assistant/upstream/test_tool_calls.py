@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from assistant.upstream import Progress, ToolCall, ToolCalls
+from assistant.upstream import Delta, Progress, ToolCall, ToolCalls
 from assistant.upstream.completion import Completion
 from assistant.upstream.tool_calls import MAX_ARGUMENTS, MAX_CALLS
 
@@ -123,3 +123,11 @@ def test_calls_are_limited():
 @pytest.mark.parametrize("calls", [None, {}, "x", [None, 1, {}], [{"function": None}], [{"function": {"name": 1}}]])
 def test_nonsense_is_no_call(calls):
     assert not [item for item in read({"tool_calls": calls, "content": "x"}) if isinstance(item, ToolCalls)]
+
+
+def test_calls_in_the_text_are_calls():
+    text = '<tool_call>{"name": "search", "arguments": {"query": "where"}}</tool_call>\n<tool_call>'
+    rest = '{"name": "read_page", "arguments": {"path": "/a"}}</tool_call><tool_call>no JSON</tool_call>'
+    items = read({"content": text}, {"content": rest}, reason="stop")
+    assert calls_of(items) == TWO
+    assert not [item for item in items if isinstance(item, Delta)]
