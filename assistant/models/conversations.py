@@ -59,7 +59,9 @@ class Message(models.Model):
     caller = models.CharField(max_length=5, choices=Caller.choices, default=Caller.OTHER)
     page_path = models.CharField(max_length=400, blank=True, help_text="The page the reader was on.")
     rung = models.CharField(
-        max_length=20, blank=True, help_text="Who answered: model, second_model, extractive, nearest_pages."
+        max_length=20,
+        blank=True,
+        help_text="How the answer was made: model, second_model, extractive, closest_passages, nearest_pages.",
     )
     steps = models.JSONField(
         default=list, help_text="Each rung that was tried, in order, with the reason why the one before was left."

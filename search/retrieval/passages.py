@@ -70,9 +70,12 @@ def find_passages(
         plan = _turn_to_page(plan, query, context, limit)
         limit_or_more = max(limit, answerability.PASSAGES)
         best = find_best(plan, limit_or_more, has_neighbours=max_characters > 0)
-        # Some section is always nearest in meaning, also to a question about something else: only words tell
-        # whether the documentation answers.
-        chance = answerability.estimate_chance(plan.query, best.hits) if _is_about(plan, best.sections) else 0.0
+        chance = _estimate_chance(plan, best)
+        if chance < answerability.MIN_CHANCE and not filters.language and plan.is_reader_away:
+            at_home = plan.turn_home()  # the site may be translated only in part
+            best_at_home = find_best(at_home, limit_or_more, has_neighbours=max_characters > 0)
+            if (chance_at_home := _estimate_chance(at_home, best_at_home)) > chance:
+                plan, best, chance = at_home, best_at_home, chance_at_home
         if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
             best = find_best(replace(plan, meaning=meaning), limit_or_more, has_neighbours=max_characters > 0)
         best = best.keep_pages(limit)
@@ -135,6 +138,14 @@ def _build_passage(plan: SearchPlan, page: StoredPage, section: ScoredSection) -
 
 def _list_places(sections: Sequence[ScoredSection]) -> list[Place]:
     return [(one.candidate.document_id, one.candidate.position) for one in sections]
+
+
+def _estimate_chance(plan: SearchPlan, best: BestSections) -> float:
+    """The chance that the passages answer, by words only.
+
+    Some section is always nearest in meaning, also to a question about something else.
+    """
+    return answerability.estimate_chance(plan.query, best.hits) if _is_about(plan, best.sections) else 0.0
 
 
 def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:

@@ -1,7 +1,7 @@
 """Prepare a reader's search: parse the query, and find out which language, version and page the reader prefers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from docsite.core.tenants.models import Project
@@ -20,7 +20,8 @@ class SearchPlan:
     """A parsed query with all that a search of the index needs. `question` is its text, with the previous questions.
 
     Only large projects have a `local_index`. `selected` holds the ids of sections of the reader's page that the
-    question is about. With `only_current_page` no other page may answer it.
+    question is about. With `only_current_page` no other page may answer it. `home_language` is that of the site's front
+    page.
     """
 
     project: Project
@@ -34,6 +35,16 @@ class SearchPlan:
     meaning: Meaning | None = None
     only_current_page: bool = False
     selected: frozenset[int] = frozenset()
+    home_language: str = ""
+
+    @property
+    def is_reader_away(self) -> bool:
+        """Whether the reader prefers another language than that of the site's front page."""
+        return bool(self.home_language) and self.preferences.language != self.home_language
+
+    def turn_home(self) -> "SearchPlan":
+        """The same search for a reader who prefers the language of the site's front page."""
+        return replace(self, preferences=replace(self.preferences, language=self.home_language))
 
 
 def plan_search(
@@ -65,7 +76,16 @@ def plan_search(
         current_path,
     )
     question = f"{previous_questions} {text}".strip()
-    return SearchPlan(project, question, query, preferences, state.local_index, state.indexed_at, state.page_count)
+    return SearchPlan(
+        project,
+        question,
+        query,
+        preferences,
+        state.local_index,
+        state.indexed_at,
+        state.page_count,
+        home_language=state.home_language.lower(),
+    )
 
 
 def _load_facets(project: Project, path: str) -> tuple[str, str] | None:

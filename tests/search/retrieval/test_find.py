@@ -62,6 +62,22 @@ def test_the_readers_page_has_a_place_among_the_passages(make_project):
     assert [hit.path for hit in hits][-1] == "/here"
 
 
+def test_what_the_readers_language_lacks_is_answered_in_that_of_the_front_page(make_project):
+    tenant = make_project()
+    german = "# Teile\n\nDie Teile. Man setzt Acme ein, ehe man die Teile legt, und prüft dann das Ziel."
+    put(
+        tenant,
+        page("/", "# Acme\n\nStart here with Acme.", language="en"),
+        page("/options", "# ACME_HOME\n\n`ACME_HOME` is the folder of the data.", language="en"),
+        page("/de/start", german, language="de"),
+    )
+    question = "Teile für ACME_HOME setzen"
+    passages = find_passages(tenant.project, question, current_path="/de/start")
+    assert passages.hits[0].path == "/options"
+    only_german = find_passages(tenant.project, question, current_path="/de/start", filters=Filters(language="de"))
+    assert [hit.path for hit in only_german.hits] == ["/de/start"]
+
+
 def test_the_last_word_of_a_question_is_not_completed(make_project):
     tenant = make_project()
     put(tenant, page("/nav", "# Breadcrumbs\n\nBreadcrumbs show the way."), page("/b", "# Rules\n\nRead them."))
