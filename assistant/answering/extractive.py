@@ -20,9 +20,10 @@ from collections.abc import Iterator, Sequence
 from assistant.answering.quotes import Quote, choose_quote, is_paragraph
 from assistant.answering.translations import Phrases, escape_markdown, language_of, phrases_in
 from assistant.citations.citation_links import CitationChecker
-from assistant.citations.evidence import detect_language
 from assistant.events import Rung, Source, Text
 from search.hits import Hit
+from search.text import glossary
+from search.text.language import detect_language
 from search.text.markdown.reader import is_code
 
 QUOTE_WORDS = (60, 40)  # about how many words of each passage are quoted, beside its code
@@ -39,6 +40,8 @@ def answer(
     """
     language = detect_language(question) or language_of(quotable)
     phrases = phrases_in(language)
+    if language_of(quotable) == "en":
+        topic = glossary.translate(topic)
     if preface := _build_preface(phrases, language, language_of(quotable), rung):
         yield Text(f"{preface}\n\n")
     sections = {hit.url: hit for hit in reversed(quotable) if hit.body}  # the best passage of each

@@ -23,7 +23,6 @@ from assistant.answering.record import Conversation, Outcome, Record
 from assistant.answering.retriever import Retriever, build_excerpts
 from assistant.answering.tools import Toolbox
 from assistant.citations.citation_links import CitationChecker
-from assistant.citations.evidence import detect_language
 from assistant.events import (
     Event,
     Failure,
@@ -40,6 +39,7 @@ from assistant.question import Question
 from assistant.upstream import Model
 from assistant.upstream.relay import Bounds
 from search.hits import Hit
+from search.text.language import detect_language
 
 logger = logging.getLogger(__name__)
 

@@ -39,7 +39,7 @@ class Quote:
 
 def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Quote:
     """Choose what to quote of a passage: about `max_words` words, and one block of code if it is short enough."""
-    section = [block for block in blocks(hit.body.split("\n")) if block.strip()]
+    section = _drop_empty_titles([block for block in blocks(hit.body.split("\n")) if block.strip()])
     if not section:
         return Quote([hit.excerpt], hit.excerpt, is_cut=False)
     weights = _weigh_terms(query, hit, section)
@@ -57,7 +57,7 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
                 has_code = has_code or lines > SHORT_CODE
                 chosen.append(_FENCE_INFO.sub(_clean_fence_info, block, count=1))
             continue
-        if left <= 0 or (has_code and _BLOCK_TITLE.fullmatch(block.strip())):  # the next tab with code, or a new topic
+        if left <= 0 or (has_code and _is_title(block)):  # the next tab with code, or a new topic
             is_cut = True
             break
         shortened = _cut_to_sentences(_shorten(block, left, weights, hit), left, weights, hit)
@@ -66,7 +66,7 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
         left -= len(shortened.split())
     if not chosen:  # the passage has nothing but long code
         return Quote([hit.excerpt], hit.excerpt, is_cut=True)
-    while len(chosen) > 1 and (chosen[-1].rstrip().endswith(":") or _BLOCK_TITLE.fullmatch(chosen[-1].strip())):
+    while len(chosen) > 1 and (chosen[-1].rstrip().endswith(":") or _is_title(chosen[-1])):
         chosen.pop()  # it leads to what is not quoted
     return Quote(chosen, _find_best_sentence(query, hit, chosen), is_cut)
 
@@ -74,6 +74,18 @@ def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Q
 def is_paragraph(block: str) -> bool:
     """Whether a block is running text, whose lines may be joined: no code, list, table or quotation."""
     return not is_code(block) and not _LINES_MATTER.search(block)
+
+
+def _is_title(block: str) -> bool:
+    return bool(_BLOCK_TITLE.fullmatch(block.strip()))
+
+
+def _drop_empty_titles(section: Sequence[str]) -> list[str]:
+    """The blocks without the titles of tabs that have no text, such as those whose code is in another file."""
+    following = [*section[1:], ""]
+    return [
+        block for block, after in zip(section, following, strict=True) if not (_is_title(block) and _is_title(after))
+    ]
 
 
 def _find_start(section: Sequence[str], weights: TermWeights, hit: Hit, max_words: int) -> int:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.answering.translations import language_of
-from assistant.citations.evidence import detect_language
 from assistant.events import Excerpt, Rung
 from assistant.question import AnswerSettings, Question
 from search.hits import Filters, Hit, PageText
 from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
+from search.text.language import detect_language
 
 MIN_PASSAGE_SCORE = 0.005  # passages with a smaller score are not used
 

@@ -19,6 +19,7 @@ from assistant.citations.refusal_phrases import is_refusal
 from assistant.citations.text_fragments import PageText, visible_lines
 from search.hits import Hit
 from search.text import analysis
+from search.text.language import detect_language
 
 MAX_TEXT = 20_000  # characters of a passage that are used
 MIN_CLAIM_TERMS = 2  # a claim with fewer content terms, such as "Yes", is not judged
@@ -29,12 +30,6 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\d(?![\w])")  # two digits or more: a 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]{0,3}\s+(?=[^\sa-z])|(?<=[。！？])")
 _CLAIM_END = re.compile(r"(?<=[.!?…])[*_\"'”’)\]]{0,8}\s+|(?<=[。！？])")
 
-_SCRIPTS = {
-    "ja": re.compile(r"[\u3040-\u30ff]"),
-    "ko": re.compile(r"[\uac00-\ud7af]"),
-    "zh": re.compile(r"[\u4e00-\u9fff]"),
-    "es": re.compile(r"[¿¡]"),
-}
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 
 
@@ -136,22 +131,6 @@ def split_sentences(text: str) -> list[str]:
 def extract_claim(text: str) -> str:
     """The claim that a marker behind the text is about: its last sentence, finished or not."""
     return next((piece.strip() for piece in reversed(_CLAIM_END.split(text)) if piece.strip()), "")
-
-
-def detect_language(text: str) -> str:
-    """The language of a text as two letters; empty when it has too few function words or is mixed."""
-    for language, script in _SCRIPTS.items():
-        if script.search(text):
-            return language
-    words = [word.lower() for word in analysis.words(text)]
-    counts = Counter(
-        {
-            language: sum(word in function_words for word in words)
-            for language, function_words in analysis.FUNCTION_WORDS.items()
-        }
-    )
-    (language, first), (_, second) = counts.most_common(2)
-    return language if first >= 2 and first > second else ""
 
 
 def _find_numbers(text: str) -> set[str]:

@@ -12,6 +12,8 @@ from search.retrieval import index_state, parsing
 from search.retrieval.links import page_of
 from search.retrieval.meaning import Meaning
 from search.retrieval.ranking import Preferences
+from search.text import glossary
+from search.text.language import detect_language
 from search.text.terms import Query, facet
 
 
@@ -64,6 +66,8 @@ def plan_search(
     version = state.latest_version if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else state.languages
     facets = _required_facets(filters, version)
+    if "en" in languages and not filters.language:
+        text, previous_questions = _translate(text, languages), _translate(previous_questions, languages)
     query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions)
     page = _load_facets(project, current_path) if current_path else ("", "")
     if page is None:  # the reader may use an earlier address of the page
@@ -86,6 +90,11 @@ def plan_search(
         state.page_count,
         home_language=state.home_language.lower(),
     )
+
+
+def _translate(text: str, languages: Sequence[str]) -> str:
+    """The text in English, if it is in a language that no page has."""
+    return text if detect_language(text) in languages else glossary.translate(text)
 
 
 def _load_facets(project: Project, path: str) -> tuple[str, str] | None:

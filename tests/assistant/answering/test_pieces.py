@@ -327,3 +327,12 @@ def test_a_short_follow_up_is_searched_with_the_questions_before_it():
     assert lead("explain this", context=[Context("labels")]) == "", "it is the selection that is asked for"
     history = []
     assert lead("and from source?", client_history=[Turn("user", "Installing?")]) == "Installing?"
+
+
+def test_the_title_of_a_tab_without_text_is_not_quoted():
+    body = "Install acme:\n\n**Linux**\n\n**Windows**\n\nRun the installer.\n\n**macOS**"
+    assert choose_quote("install", hit(body=body), 60, 10).blocks == [
+        "Install acme:",
+        "**Windows**",
+        "Run the installer.",
+    ]

@@ -1,0 +1,29 @@
+"""Which language a text is in."""
+
+import re
+from collections import Counter
+
+from search.text import analysis
+
+_SCRIPTS = {
+    "ja": re.compile(r"[\u3040-\u30ff]"),
+    "ko": re.compile(r"[\uac00-\ud7af]"),
+    "zh": re.compile(r"[\u4e00-\u9fff]"),
+    "es": re.compile(r"[¿¡]"),
+}
+
+
+def detect_language(text: str) -> str:
+    """The language of a text as two letters; empty when it has too few function words or is mixed."""
+    for language, script in _SCRIPTS.items():
+        if script.search(text):
+            return language
+    words = [word.lower() for word in analysis.words(text)]
+    counts = Counter(
+        {
+            language: sum(word in function_words for word in words)
+            for language, function_words in analysis.FUNCTION_WORDS.items()
+        }
+    )
+    (language, first), (_, second) = counts.most_common(2)
+    return language if first >= 2 and first > second else ""
