@@ -16,6 +16,7 @@ logger = logging.getLogger(__name__)
 
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SIZE = 2048  # characters
+MAX_PIECES = 1000  # of a text, until they are joined
 SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
 
 
@@ -41,8 +42,7 @@ class Outcome:
     @property
     def text(self) -> str:
         """The answer so far."""
-        self._pieces = ["".join(self._pieces)]  # a joined text takes much less memory than its pieces
-        return self._pieces[0]
+        return "".join(self._pieces)
 
     def begin_attempt(self) -> None:
         """Begin a paragraph: what was written before is no answer, such as a model's words before it searches."""
@@ -54,6 +54,8 @@ class Outcome:
             if self.size and not self.attempt_size:
                 event = Text(f"\n\n{event.delta}")
             self._pieces.append(event.delta)
+            if len(self._pieces) == MAX_PIECES:
+                self._pieces = [self.text]  # a joined text takes much less memory than its pieces
             self.size += len(event.delta)
             self.attempt_size += len(event.delta)
         return event

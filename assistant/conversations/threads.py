@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from datetime import date
+from typing import Any, Literal, NamedTuple, cast
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from assistant.answering.record import Outcome
 from assistant.conversations.chat_ids import record_chat_id
-from assistant.conversations.daily_token_limit import charge
+from assistant.conversations.daily_token_limit import charge, today
 from assistant.models import Message, Thread
 from assistant.question import Turn
 from docsite.core import ids
@@ -43,11 +44,19 @@ class NewQuestion:
     message_id: str | None = None
 
 
+class _Save(NamedTuple):
+    """An answer at one moment: its columns, and the tokens that it has cost."""
+
+    conversation: "StoredConversation"
+    columns: dict[str, Any]
+    spent: int
+
+
 @dataclass
 class StoredConversation:
     """A thread with its running answer, as `assistant.answering.record.Conversation` describes it.
 
-    `charged` is the number of tokens that are already counted for the project's day.
+    `charged` is the number of tokens that are already counted for the project's `day`, on which the answer began.
     """
 
     project: Project
@@ -55,31 +64,36 @@ class StoredConversation:
     message_id: str
     history: list[Turn]
     charged: int = 0
+    day: date = field(default_factory=today)
 
     async def save(self, outcome: Outcome) -> None:
         """Store the answer so far, and charge its tokens to the project's day."""
-        await asyncio.wrap_future(_saves.submit((self, outcome)))
+        # The columns are built here: while another thread stores them, the answer goes on.
+        await asyncio.wrap_future(_saves.submit(_Save(self, _columns(outcome), outcome.spent)))
 
-    def store(self, outcome: Outcome) -> None:
+    def store(self, columns: dict[str, Any], spent: int) -> None:
         """Write the answer and its tokens to the database, for `save`."""
         # An update: an answer that was deleted meanwhile stays deleted.
-        Message.objects.filter(message_id=self.message_id).update(
-            content=outcome.text,
-            state=outcome.state,
-            rung=outcome.rung,
-            reason=outcome.reason[:200],
-            steps=outcome.steps,
-            sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
-            checks=outcome.checks,
-            hits=[{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
-            prompt_tokens=outcome.usage.prompt_tokens,
-            completion_tokens=outcome.usage.completion_tokens,
-            updated_at=timezone.now(),
-        )
-        spent = outcome.spent
+        Message.objects.filter(message_id=self.message_id).update(**columns, updated_at=timezone.now())
         if spent != self.charged:
-            charge(self.project, spent - self.charged)
+            charge(self.project, self.day, spent - self.charged)
             self.charged = spent
+
+
+def _columns(outcome: Outcome) -> dict[str, Any]:
+    """The answer so far, as columns of `Message`."""
+    return {
+        "content": outcome.text,
+        "state": outcome.state,
+        "rung": outcome.rung,
+        "reason": outcome.reason[:200],
+        "steps": list(outcome.steps),
+        "sources": [{"title": source.title, "url": source.url} for source in outcome.sources],
+        "checks": list(outcome.checks),
+        "hits": [{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
+        "prompt_tokens": outcome.usage.prompt_tokens,
+        "completion_tokens": outcome.usage.completion_tokens,
+    }
 
 
 @dataclass
@@ -91,26 +105,27 @@ class UnstoredConversation:
     message_id: str = field(default_factory=ids.message_id)
     history: Sequence[Turn] = ()
     charged: int = 0
+    day: date = field(default_factory=today)
 
     async def save(self, outcome: Outcome) -> None:
         """Charge the tokens to the project's day."""
         spent = outcome.spent
         if spent != self.charged:
-            await in_db(charge)(self.project, spent - self.charged)
+            await in_db(charge)(self.project, self.day, spent - self.charged)
             self.charged = spent
 
 
-def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
+def _store(saves: list[_Save]) -> list[None]:
     """Store answers in one transaction."""
-    charged = [conversation.charged for conversation, _ in saves]
+    charged = [save.conversation.charged for save in saves]
     try:
         with transaction.atomic():
-            # In the order of the projects: two processes that lock their rows of TokenUse cannot deadlock.
-            for conversation, outcome in sorted(saves, key=lambda save: save[0].project.pk):
-                conversation.store(outcome)
+            # In one order of projects and days: two processes that lock their rows of TokenUse cannot deadlock.
+            for save in sorted(saves, key=lambda save: (save.conversation.project.pk, save.conversation.day)):
+                save.conversation.store(save.columns, save.spent)
     except Exception:
-        for (conversation, _), before in zip(saves, charged, strict=True):
-            conversation.charged = before
+        for save, before in zip(saves, charged, strict=True):
+            save.conversation.charged = before
         raise
     return [None] * len(saves)
 

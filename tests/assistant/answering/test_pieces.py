@@ -1,6 +1,8 @@
 """The parts of an answer that need no server: quotes, prompts, the pipeline, model server events, the event log."""
 
 import asyncio
+import sys
+import threading
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -11,7 +13,7 @@ from assistant.answering.quotes import choose_quote
 from assistant.answering.record import Outcome
 from assistant.answering.refusals import refuse
 from assistant.answering.retriever import Retrieved
-from assistant.events import Failure, Finish, Start
+from assistant.events import Failure, Finish, Start, Text
 from assistant.question import AnswerSettings, Context, Question, Turn
 from search.hits import Filters, Hit, PageText
 from search.retrieval.answerability import MIN_CHANCE, MIN_CLOSE_CHANCE
@@ -336,3 +338,25 @@ def test_the_title_of_a_tab_without_text_is_not_quoted():
         "**Windows**",
         "Run the installer.",
     ]
+
+
+def test_an_answer_that_another_thread_reads_loses_no_text():
+    outcome, written = Outcome(), threading.Event()
+
+    def read() -> None:
+        while not written.is_set():
+            assert outcome.text is not None
+
+    reader = threading.Thread(target=read)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        reader.start()
+        for number in range(20_000):
+            outcome.add(Text(f"{number} "))
+    finally:
+        sys.setswitchinterval(interval)
+        written.set()
+        reader.join()
+    assert outcome.text == "".join(f"{number} " for number in range(20_000))
+    assert outcome.size == len(outcome.text)

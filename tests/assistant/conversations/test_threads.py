@@ -2,14 +2,18 @@
 
 import asyncio
 import json
+from datetime import date
+from unittest.mock import Mock
 
 import httpx
 import pytest
 
 from assistant.answering.record import Outcome
-from assistant.conversations import threads
+from assistant.conversations import daily_token_limit, threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
+from assistant.events import Text
 from assistant.models import Message, Thread, TokenUse
+from docsite.core.db import in_db
 from tests.assistant.wire.test_message_v1 import (
     ask,
     parts,
@@ -233,21 +237,58 @@ async def test_asking_and_deleting_at_once_both_succeed(service, project):
     assert not await Message.objects.filter(thread__project=project.project, state="running").aexists()
 
 
+def save_of(conversation: StoredConversation, outcome: Outcome) -> threads._Save:
+    return threads._Save(conversation, threads._columns(outcome), outcome.spent)
+
+
+async def test_an_answer_may_run_over_midnight(project, monkeypatch):
+    """The day of its start gets all its tokens. So no day has less than none when an estimate was too high."""
+    clock = Mock()
+    monkeypatch.setattr(daily_token_limit, "datetime", clock)
+    asked = NewQuestion("reader-1", "One?", Message.Caller.API)
+    clock.now().date.return_value = date(2026, 11, 22)
+    stored = await in_db(open_conversation)(project.project, asked)
+    preview = threads.UnstoredConversation(project.project)
+    for conversation in (stored, preview):
+        await conversation.save(Outcome(spent=1_000))
+    clock.now().date.return_value = date(2026, 11, 23)
+    for conversation in (stored, preview):
+        await conversation.save(Outcome(state="done", spent=400))
+    used = [row async for row in TokenUse.objects.filter(project=project.project).values_list("day", "tokens")]
+    assert used == [(date(2026, 11, 22), 800)]
+    assert (await Message.objects.aget(message_id=stored.message_id)).state == "done"
+
+
+async def test_an_answer_is_stored_as_it_was_when_it_was_saved(project):
+    """It goes on while another thread stores it."""
+    conversation = await in_db(open_conversation)(project.project, NewQuestion("reader-1", "One?", Message.Caller.API))
+    outcome = Outcome()
+    outcome.add(Text("First."))
+    with threads._saves._store_lock:
+        saving = asyncio.create_task(conversation.save(outcome))
+        await asyncio.sleep(0.05)
+        outcome.add(Text(" Second."))
+        outcome.state = "done"
+    await saving
+    stored = await Message.objects.aget(message_id=conversation.message_id)
+    assert (stored.content, stored.state) == ("First.", "running")
+
+
 def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeypatch):
     def conversation(text: str) -> StoredConversation:
         return open_conversation(project.project, NewQuestion("reader-1", text, Message.Caller.API))
 
-    def store(self: StoredConversation, outcome: Outcome) -> None:
-        if outcome.rung == "poison":
+    def store(self: StoredConversation, columns: dict, spent: int) -> None:
+        if columns["rung"] == "poison":
             raise RuntimeError("no database takes this")
-        really(self, outcome)
+        really(self, columns, spent)
 
     really = StoredConversation.store
     monkeypatch.setattr(StoredConversation, "store", store)
     good, bad = conversation("One?"), conversation("Two?")
     with threads._saves._store_lock:  # both wait, and share a transaction
-        failed = threads._saves.submit((bad, Outcome(rung="poison")))
-        threads._saves.submit((good, Outcome(state="done", spent=5)))
+        failed = threads._saves.submit(save_of(bad, Outcome(rung="poison")))
+        threads._saves.submit(save_of(good, Outcome(state="done", spent=5)))
     with pytest.raises(RuntimeError):
         failed.result(PATIENCE)
     threads.flush()
