@@ -130,10 +130,8 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
     if reason:
         return HttpResponse(status=202, headers={"X-View": reason})
     seen = observe(request, payload.id, payload.path, payload.referrer or "", payload.visitor or "")
-    is_cached = recording.is_cached(request.auth, seen)
-    await _wait_for_receipt(
-        recording.send(request.auth, [seen]) if is_cached else await in_db(recording.send)(request.auth, [seen])
-    )
+    sent = recording.send_without_query(request.auth, seen) or await in_db(recording.send)(request.auth, [seen])
+    await _wait_for_receipt(sent)
     if not recording.is_counted(seen):
         return HttpResponse(status=202, headers={"X-View": "bot: recorded, but in no count"})
     return HttpResponse(status=204)

@@ -44,21 +44,27 @@ class Observation(NamedTuple):
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
     """Queue views for storage. The future ends when they are committed. A `view_id` is stored only once."""
+    verification.load()
     return writer.submit(project.pk, [build_view(project, observation) for observation in observations])
+
+
+def send_without_query(project: Project, observation: Observation) -> "Future[Receipt] | None":
+    """Queue a view as `send` does, but without a database query, so that the event loop may call it.
+
+    None when something that it needs is not cached.
+    """
+    verdict = agents.classify(observation.user_agent)
+    secret = key_rotation.find_cached_secret(
+        project, observation.at, private=observation.private and verdict.client_class == "human"
+    )
+    if secret is None or (verdict.agent and not verification.is_loaded()):
+        return None
+    return writer.submit(project.pk, [build_view(project, observation, secret)])
 
 
 def record(project: Project, observations: Sequence[Observation]) -> Receipt:
     """Store views, and return when they are committed."""
     return send(project, observations).result()
-
-
-def is_cached(project: Project, observation: Observation) -> bool:
-    """Whether `send` needs no database query, so that it may be called in the event loop."""
-    verdict = agents.classify(observation.user_agent)
-    secret = key_rotation.find_cached_secret(
-        project, observation.at, private=observation.private and verdict.client_class == "human"
-    )
-    return secret is not None and (not verdict.agent or verification.is_cached())
 
 
 def is_counted(observation: Observation) -> bool:
@@ -71,11 +77,12 @@ def _counts(client_class: str, surface: str) -> bool:
     return client_class not in NOT_COUNTED or agents.is_markdown_fetch(client_class, surface)
 
 
-def build_view(project: Project, observation: Observation) -> View:
+def build_view(project: Project, observation: Observation, secret: str = "") -> View:
+    """The view as it is stored. Without the `secret` of its visitor hash, the secret is looked up in the database."""
     verdict = agents.classify(observation.user_agent)
     is_human = verdict.client_class == "human"
     surface = agents.requested_format(observation.raw_path, observation.accept)
-    secret = key_rotation.secret_of(project, observation.at, private=observation.private and is_human)
+    secret = secret or key_rotation.secret_of(project, observation.at, private=observation.private and is_human)
     uses_reader_ids = is_human and not observation.private and AnalyticsSettings.for_project(project).first_party_ids
     if uses_reader_ids and observation.reader_id:
         visitor = keyed_hash(secret, observation.reader_id, b"reader")

@@ -50,30 +50,35 @@ class _RangeCache:
     def is_fresh(self) -> bool:
         return time.monotonic() - self.read_at < CACHE_SECONDS
 
-    def get(self, agent: str) -> Ranges | None:
-        if not self.is_fresh():
-            with self.lock:
-                if not self.is_fresh():
-                    self.load()
-        return self.ranges.get(agent.lower())
-
     def load(self) -> None:
-        rows = AgentAddresses.objects.values_list("agent", "networks")
-        self.ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
-        self.read_at = time.monotonic()
+        with self.lock:
+            if self.is_fresh():
+                return
+            rows = AgentAddresses.objects.values_list("agent", "networks")
+            self.ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
+            self.read_at = time.monotonic()
 
 
 _cache = _RangeCache()
 
 
-def is_cached() -> bool:
-    """Whether `verify` needs no database query."""
+def load() -> None:
+    """Load the addresses for `verify`, unless they were loaded within the last minute."""
+    if not _cache.is_fresh():
+        _cache.load()
+
+
+def is_loaded() -> bool:
+    """Whether `load` would do nothing now."""
     return _cache.is_fresh()
 
 
 def verify(agent: str, address: Address) -> str:
-    """Whether the address is one of the agent's: yes, no, or unknown when the operator publishes none."""
-    ranges = _cache.get(agent)
+    """Whether the address is one of the agent's: yes, no, or unknown when the operator publishes none.
+
+    It uses the addresses that `load` has loaded, and needs no database query.
+    """
+    ranges = _cache.ranges.get(agent.lower())
     if ranges is None:
         return Verified.UNKNOWN
     return Verified.YES if address in ranges else Verified.NO

@@ -5,9 +5,15 @@ import uuid
 
 import httpx
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth import get_user_model
-from django.test import Client
+from django.test import AsyncRequestFactory, Client
 
+from analytics.api import views
+from analytics.api.schemas import ViewIn
+from analytics.collecting import verification
+from docsite.core.access.authentication import project_by_domain, ttl_cache
+from docsite.core.db import in_db
 from tests.analytics.conftest import CHATGPT, CHROME, NOTHING
 from tests.conftest import NO_TLS, assert_error, set_analytics, visitor_secret
 
@@ -121,3 +127,31 @@ def test_staff_that_is_logged_in_is_not_counted(beacon, people, staff, status, c
     assert (answer.status_code, answer.headers.get("X-View")) == (status, "staff" if staff else None)
     assert people() == counted
     assert beacon(headers={"Cookie": "sessionid=made-up"}).status_code == 204
+
+
+@pytest.mark.parametrize(("agent", "private"), [(CHROME, False), (CHROME, True), (CHATGPT, False)])
+async def test_a_view_is_stored_although_a_cache_expires_meanwhile(make_project, monkeypatch, agent, private):
+    """Whatever is found in a cache at the first look may be gone at the second."""
+    tenant = await sync_to_async(make_project)()
+    project = await in_db(project_by_domain)(tenant.domain)
+    headers = {"Origin": DOCS, "User-Agent": agent, **({"Sec-GPC": "1"} if private else {})}
+    request = AsyncRequestFactory().post("/", headers=headers)
+    request.auth = project
+
+    def view():
+        return views.view(request, project.domain, ViewIn(id=uuid.uuid4().hex, path="/a"))
+
+    assert (await view()).status_code == 204  # fills the caches
+
+    def forget_after(look):
+        def look_once(*arguments):
+            found = look(*arguments)
+            ttl_cache.clear()
+            verification.invalidate()
+            return found
+
+        return look_once
+
+    monkeypatch.setattr(ttl_cache, "peek", forget_after(ttl_cache.peek))
+    monkeypatch.setattr(verification._cache, "is_fresh", forget_after(verification._cache.is_fresh))
+    assert (await view()).status_code == 204
