@@ -41,6 +41,7 @@ MIDDLEWARE = [
     "docsite.server.middleware.compression.Compression",
     "docsite.server.middleware.static_files.StaticFiles",
     "docsite.server.middleware.security_headers.SecurityHeaders",
+    "docsite.server.middleware.nul.RefuseNul",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -42,7 +42,7 @@ def sockets() -> URLRouter:
     return URLRouter(
         [
             re_path(
-                r"^(?:discovery/)?v1/assistant/(?P<domain>[^/]+)/socket$",
+                r"^(?:discovery/)?v1/assistant/(?P<domain>[^/\0]+)/socket$",
                 import_string("assistant.consumers.AssistantSocket").as_asgi(),
             ),
             re_path(r"", refuse),  # type: ignore[arg-type]  # an ASGI application

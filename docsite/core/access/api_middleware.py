@@ -24,6 +24,7 @@ from docsite.core.http.errors import (
     Forbidden,
     Unavailable,
 )
+from docsite.core.http.nul import find_nul
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,8 @@ class ApiMiddleware:
         cors_headers: dict[str, str] = {}
         try:
             request.get_host()
+            if name := find_nul(request):
+                raise BadRequest(f"{name[:100]}: contains a NUL character")
             cors_headers = await self._cors_headers(request)
             response = self._preflight(request) or await self.get_response(request)
         except DisallowedHost:

@@ -1,4 +1,4 @@
 """Rules of HTTP that every endpoint shares. No models.
 
-Others import `errors`, `body`, `schemas`, `cursor`, `client_address`, `ratelimit`, `streams` and `scripts`.
+Others import `errors`, `body`, `schemas`, `cursor`, `client_address`, `ratelimit`, `streams`, `scripts` and `nul`.
 """

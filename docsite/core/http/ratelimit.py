@@ -1,5 +1,6 @@
 """Rate limits: 429 with `Retry-After`. django-ratelimit counts in a shared store. Each app defines its limits."""
 
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -107,8 +108,10 @@ def _count_locally(limit: Limit, key: str) -> dict[str, Any]:
 
 
 def is_store_failure(failure: Exception) -> bool:
-    """Whether an exception means that the counters cannot be reached."""
-    return isinstance(failure, (OperationalError, InterfaceError, RedisError, OSError))
+    """Whether an exception means that the database or Redis cannot be reached, is busy or full."""
+    if getattr(failure.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+        return False  # a mistake in a statement
+    return isinstance(failure, (OperationalError, InterfaceError, RedisError))
 
 
 def headers(usages: Sequence[Usage]) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""Middleware of pages: compression, static files, security headers."""
+"""Middleware of pages: compression, static files, security headers, NUL characters."""

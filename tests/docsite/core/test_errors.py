@@ -1,11 +1,15 @@
 """One error shape on every API path, wherever the error comes from."""
 
+import errno
 import json
 import socket
 
 import pytest
+from django.db import OperationalError, connection
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from docsite.core import ids
+from docsite.core.access.api_middleware import as_api_error
 from docsite.core.http.errors import TooMany
 from tests.conftest import PATIENCE, assert_error, question
 
@@ -38,6 +42,46 @@ def test_a_path_is_never_redirected(http, service, project):
 
 def test_an_unknown_host_is_a_400(http, service):
     assert_error(http.get(f"{service.url}/v1/nothing", headers={"Host": "evil.example"}), 400, "Host:")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/discovery/v1/assistant/a%00b/message",
+        "/v1/analytics/prj%00x/views",
+        "/discovery/v1/nothing/%00",
+        "/discovery/v2/assistant/x/message/%00/stream",
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, {"Origin": "https://docs.acme.example"}])
+def test_a_nul_in_a_path_is_a_400(http, service, path, headers):
+    """PostgreSQL would refuse it as an internal error."""
+    assert_error(http.get(service.url + path, headers=headers), 400, "path: contains a NUL")
+
+
+def test_a_nul_in_a_query_or_a_cookie_is_a_400(http, service, project):
+    url = f"{service.url}/v1/analytics/{project.project_id}/views"
+    assert_error(http.get(f"{url}?limit=1&cursor=a%00", headers=project.admin), 400, "cursor: contains a NUL")
+    assert_error(http.get(f"{url}?a%00b=1", headers=project.admin), 400, "a\0b: contains a NUL")
+    cookie = {"Cookie": r'sessionid="\000\000\000\000\000\000\000\000"'}
+    assert_error(http.get(f"{service.url}/v1/nothing", headers=cookie), 400, "sessionid: contains a NUL")
+    for page in ("/search?q=%00", "/%00", "/admin/login/?next=%00"):
+        assert http.get(service.url + page).status_code == 400
+    assert http.get(f"{service.url}/admin/", headers=cookie).status_code == 400
+
+
+def test_only_failures_of_a_store_say_that_it_does_not_answer():
+    for failure in (OperationalError("database is locked"), RedisConnectionError()):
+        assert as_api_error(failure).status == 503
+    for bug in (TimeoutError(), OSError(errno.ENOENT, "No such file"), ValueError()):
+        assert as_api_error(bug).status == 500
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases have another error for it")
+def test_a_mistake_in_a_statement_is_a_500():
+    with pytest.raises(OperationalError) as wrong, connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM nothing")
+    assert as_api_error(wrong.value).status == 500
 
 
 BAD_BODIES = {
@@ -135,11 +179,12 @@ def test_no_answer_names_the_server_or_sets_a_cookie(http, service, project):
     assert not {"server", "set-cookie", "x-powered-by"} & set(response.headers)
 
 
-def test_a_socket_to_an_unknown_path_is_refused(service):
+@pytest.mark.parametrize("path", ["/nothing", "/discovery/v1/assistant/a%00b/socket"])
+def test_a_socket_to_an_unknown_path_is_refused(service, path):
     host, port = service.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=PATIENCE) as raw:
         raw.sendall(
-            f"GET /nothing HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         assert raw.recv(100).startswith(b"HTTP/1.1 403")
