@@ -3,6 +3,7 @@
 import ipaddress
 
 import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from assistant.limits import ASSISTANT_ORG
 from docsite.core import ids
@@ -157,7 +158,7 @@ def test_the_data_folder_may_be_anywhere(tmp_path):
 
 def test_each_process_counts_for_itself_while_the_store_is_down(settings, monkeypatch):
     def away(*args, **kwargs):
-        raise ConnectionError("store away")
+        raise RedisConnectionError("store away")
 
     settings.ENV = settings.ENV.model_copy(update={"limit_search_org": "3/d", "limit_assistant_org": "3/d"})
     monkeypatch.setattr(ratelimit, "get_usage", away)
