@@ -141,6 +141,13 @@ class Env(BaseSettings):
     keep_alive_seconds: Seconds = Field(
         default=10, description="Time without events after which a stream sends a keep-alive."
     )
+    request_seconds: Seconds = Field(
+        default=30, description="Maximum time for a request to arrive whole. After that it gets 408."
+    )
+    request_pause_seconds: Seconds = Field(
+        default=10,
+        description="Maximum time for the headers of a request to arrive, and between two pieces of its body.",
+    )
     resume_seconds: Seconds = Field(
         default=20,
         description="How long a resumable answer runs on after its reader has left, "

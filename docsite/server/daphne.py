@@ -22,6 +22,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone
 
 from docsite.server import lifecycle
+from docsite.server.connection import ConnectionFactory
 
 MAX_MESSAGE_SIZE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
@@ -44,16 +45,24 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         self.ports: list[Any] = []
 
     def listen_success(self, port: Any) -> None:
-        """Keep the port, to close it first at shutdown."""
+        """Set our classes for its connections. Keep the port, to close it first at shutdown."""
         super().listen_success(port)
         port.transport = EagerTransport
+        port.factory = ConnectionFactory(self)
         self.ports.append(port)
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
-        """Start the application. A function in its scope says whether the whole response has reached the client."""
+        """Start the application.
+
+        A function in its scope says whether the whole response has reached the client, and a
+        flag whether the body of the request is missing because it is too large.
+        """
         if channel := getattr(protocol, "channel", None):
             channel.delivery_check = getattr(channel, "delivery_check", None) or _DeliveryCheck(channel)
-            scope["extensions"] = {"docsite.is_delivered": channel.delivery_check}
+            scope["extensions"] = {
+                "docsite.is_delivered": channel.delivery_check,
+                "docsite.body_too_large": protocol.body_too_large,
+            }
         return super().create_application(protocol, scope)
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:

@@ -8,6 +8,8 @@ from django.urls import re_path
 from django.utils.module_loading import import_string
 
 from docsite.core.http import client_address
+from docsite.core.http.body import is_missing
+from docsite.core.http.errors import TooLarge
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.lifecycle import Receive, Scope, Send
 
@@ -27,8 +29,19 @@ class Http:
         scope = {**scope, "scheme": client_address.scheme(scope)}
         if _WITHOUT_PREFIX.match(scope["path"]):
             scope = {**scope, "path": "/discovery" + scope["path"]}
-        handler = self.api if _API.match(scope["path"]) else self.pages
-        await handler(scope, receive, send)
+        if _API.match(scope["path"]):
+            await self.api(scope, receive, send)
+        elif is_missing(scope):
+            await _send_too_large(send)
+        else:
+            await self.pages(scope, receive, send)
+
+
+async def _send_too_large(send: Send) -> None:
+    response = TooLarge(settings.DATA_UPLOAD_MAX_MEMORY_SIZE).response()
+    headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content})
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -23,6 +24,8 @@ def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, 
     and may be `text/plain`, which browsers send to another origin without a preflight.
     """
     limit = BROWSER_LIMIT if from_browser else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if is_missing(request.scope):  # type: ignore[attr-defined]  # of Django's ASGIRequest
+        raise TooLarge(limit)
     try:
         raw = request.body
     except RequestDataTooBig:
@@ -36,6 +39,11 @@ def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, 
     if request.content_type not in allowed or charset not in ("utf-8", "utf8"):
         raise WrongType("Send the body as application/json in UTF-8.")
     return parse_object(raw)
+
+
+def is_missing(scope: Mapping[str, Any]) -> bool:
+    """Whether our own server has cut the body of a request, since it is over the limit of all requests."""
+    return bool(scope.get("extensions", {}).get("docsite.body_too_large"))
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:

@@ -1,0 +1,185 @@
+"""An HTTP connection that ends requests which do not arrive: too slow, too large or no HTTP.
+
+Daphne gives a request to the application when its whole body is there, and has no
+limit of its own for the time and the size until then.
+"""
+
+import json
+from http import HTTPStatus
+from io import BytesIO
+from typing import Any
+
+from daphne.http_protocol import HTTPFactory, WebRequest
+from django.conf import settings
+from twisted.internet import reactor as _reactor
+from twisted.internet.interfaces import IAddress
+from twisted.web.http import HTTPChannel
+
+LINGER_SECONDS = 5.0  # after an early response: closing while the client still sends would destroy the response
+reactor: Any = _reactor
+_HTTPChannel: Any = HTTPChannel  # Twisted has types for parts of it only
+
+
+class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
+    """A request whose body is counted as it arrives."""
+
+    body_too_large = False
+
+    def __init__(self, channel: "Connection", *arguments: Any) -> None:
+        super().__init__(channel, *arguments)
+        self._parsePOSTFormSubmission = False  # Django parses forms; Twisted would do it in the event loop
+
+    def gotLength(self, length: int | None) -> None:
+        """Begin the body, in memory: Twisted would open a file in the event loop."""
+        self.content = BytesIO()
+
+    def handleContentChunk(self, data: bytes) -> None:
+        """Store a piece of the body."""
+        super().handleContentChunk(data)
+        if self.content.tell() > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            self.body_too_large = True
+
+
+class Connection(_HTTPChannel):  # type: ignore[misc]
+    """One connection of a client, with deadlines for each request on it.
+
+    A request has `REQUEST_SECONDS` to arrive. Its headers have `REQUEST_PAUSE_SECONDS`,
+    and so has each pause within its body. A request that is late, or is no HTTP, gets an
+    error as JSON, then the connection is closed. A request with a body over the
+    limit goes to the application without the rest of its body; the application
+    refuses it (413), or for another reason first, such as its key (401).
+    """
+
+    requestFactory = Request
+    _discards = False  # whatever arrives is dropped, since the connection closes after the response
+    _deadline: float | None = None  # of the request that is arriving
+    _last_data = 0.0
+    _timer: Any = None
+    length: int | None
+
+    def dataReceived(self, data: bytes) -> None:
+        """Take bytes of the client."""
+        if self._discards:
+            return
+        self._last_data = reactor.seconds()
+        super().dataReceived(data)
+        self._watch()
+
+    def rawDataReceived(self, data: bytes) -> None:
+        """Take bytes of a body, or keep those of the next request."""
+        super().rawDataReceived(data)
+        if self._handlingRequest or self._discards:
+            return
+        chunk_size = getattr(self._transferDecoder, "length", 0)
+        if self.requests and (self.requests[-1].body_too_large or chunk_size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE):
+            self._skip_body()
+            self.allContentReceived()
+
+    def allHeadersReceived(self) -> None:
+        """Begin the body; not if it would be too large."""
+        super().allHeadersReceived()
+        if self.length is not None and self.length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            self._skip_body()
+            self.length = 0  # no body follows, as the line parser sees it
+
+    def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
+        if header == b"Content-Length" and data.isdigit():
+            data = data.lstrip(b"0")[:20] or b"0"  # Python refuses to parse thousands of digits
+        chosen: bool = super()._maybeChooseTransferDecoder(header, data)
+        return chosen
+
+    def _skip_body(self) -> None:
+        """Let the application answer now, and close the connection after that."""
+        self.requests[-1].body_too_large = True
+        self.persistent = False
+        self._discards = True
+        self._buffer = b""
+        self.requests[-1].responseHeaders.setRawHeaders(b"Connection", [b"close"])
+
+    # Deadlines
+
+    def _watch(self) -> None:
+        """Set or remove the deadline, as a request is arriving or not."""
+        if self._handlingRequest or self._discards or not (self.requests or self._buffer):
+            self._end_watch()
+        elif self._deadline is None:
+            self._deadline = reactor.seconds() + settings.ENV.request_seconds
+            self._timer = reactor.callLater(settings.ENV.request_pause_seconds, self._check_time)
+
+    def _check_time(self) -> None:
+        pause = settings.ENV.request_pause_seconds
+        assert self._deadline is not None
+        now, until = reactor.seconds(), self._deadline
+        has_headers = not self.line_mode
+        if has_headers:
+            until = min(until, self._last_data + pause)
+        if not has_headers or until <= now:
+            self._timer = None
+            self._refuse(408, "The request did not arrive in time.")
+        else:
+            self._timer = reactor.callLater(until - now, self._check_time)
+
+    def _end_watch(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._deadline = None
+
+    def connectionLost(self, reason: Any) -> None:
+        """Forget the connection."""
+        self._end_watch()
+        super().connectionLost(reason)
+
+    # Refusals
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        """Refuse a request line or a header that is too long."""
+        if self.requests and not self._handlingRequest:
+            self._refuse(431, "A header is too long.")
+        else:
+            self._refuse(414, "The address is too long.")
+
+    def _respondToBadRequestAndDisconnect(self) -> None:
+        if self._receivedHeaderSize > self.totalHeadersSize or self._receivedHeaderCount > self.maxHeaders:
+            self._refuse(431, "The request has too many headers.")
+        else:
+            self._refuse(400, "The request is not valid.", "request: is not valid HTTP/1.1")
+
+    def _refuse(self, status: int, sentence: str, *details: str) -> None:
+        """Send an error, in the form that all errors of the API have, and close the connection."""
+        if self._discards:
+            return
+        self._discards = True
+        self._buffer = b""
+        self._end_watch()
+        error: dict[str, Any] = {"error": sentence}
+        if details:
+            error["details"] = [{"message": detail} for detail in details]
+        body = json.dumps(error).encode()
+        head = (
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
+            "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.loseConnection()
+
+    def loseConnection(self) -> None:
+        """Close after all is sent. A client that still sends may read the response first."""
+        if not self._discards:
+            super().loseConnection()
+            return
+        self._networkProducer.unregisterProducer()
+        self.transport.loseWriteConnection()
+        reactor.callLater(LINGER_SECONDS, self.transport.abortConnection)
+
+
+class ConnectionFactory(HTTPFactory):  # type: ignore[misc]  # Daphne has no types
+    """Builds a `Connection` for each client. HTTP/2 is left to proxies."""
+
+    protocol = Connection
+
+    def buildProtocol(self, address: IAddress | None) -> Connection:
+        """The protocol of a new connection."""
+        connection: Connection = super().buildProtocol(address)
+        connection.requestFactory = Request
+        return connection
