@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import re
+from collections import Counter
 from typing import Any, TypeVar
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -33,7 +35,11 @@ from docsite.core.http.schemas import describe_error
 
 FIRST_MESSAGE_SECONDS = 10.0
 MAX_MESSAGE_SIZE = 2 * 1024 * 1024
+SMALL_MESSAGE = 4096  # bytes, parsed at once; before a larger message is parsed, its key is checked
 NO_MESSAGE, NOT_TEXT, TOO_LARGE = 4008, 4003, 4009  # close codes
+
+_KEY = re.compile(r'"key"\s{0,9}:\s{0,9}"(\w{1,100})"', re.ASCII)
+_open_sockets: Counter[str] = Counter()  # of this process, by network (see `network_of`)
 
 
 class AssistantSocket(AsyncWebsocketConsumer):
@@ -41,25 +47,45 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
     sending: asyncio.Task[None] | None = None
     answer: RunningAnswer | RemoteAnswer | None = None
-    first_message_timer: asyncio.TimerHandle | None = None
+    timer: asyncio.TimerHandle | None = None  # closes the socket unless an answer begins before
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Serve one connection. It counts for its address until it ends, however that happens."""
+        peer = (scope.get("client") or ("",))[0]
+        self.address = client_address.resolve(peer, _header(scope, b"x-forwarded-for"))
+        network = client_address.network_of(self.address)
+        _open_sockets[network] += 1
+        self.is_one_too_many = _open_sockets[network] > settings.ENV.max_sockets_ip
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            _open_sockets[network] -= 1
+            if not _open_sockets[network]:
+                del _open_sockets[network]
 
     async def connect(self) -> None:
-        """Accept pages on allowed origins. Other connections are refused before they open (403)."""
+        """Accept pages on allowed origins. Other connections are refused before they open (403).
+
+        So is a connection from an address that has too many open.
+        """
         self.domain = self.scope["url_route"]["kwargs"]["domain"]
-        if not await self._is_allowed():
+        if self.is_one_too_many or not await self._is_allowed():
             await self.close()
             return
         await self.accept()
-        self.first_message_timer = asyncio.get_running_loop().call_later(
-            FIRST_MESSAGE_SECONDS, lambda: asyncio.ensure_future(self.close(NO_MESSAGE))
-        )
+        self._close_after(FIRST_MESSAGE_SECONDS)
 
     async def disconnect(self, code: int) -> None:
         """Stop sending. The answer runs on for a while, since the reader may resume it."""
-        if self.first_message_timer:
-            self.first_message_timer.cancel()
+        if self.timer:
+            self.timer.cancel()
         if self.sending:
             self.sending.cancel()
+
+    def _close_after(self, seconds: float) -> None:
+        self.timer = asyncio.get_running_loop().call_later(
+            seconds, lambda: asyncio.ensure_future(self.close(NO_MESSAGE))
+        )
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one message of the reader."""
@@ -71,13 +97,25 @@ class AssistantSocket(AsyncWebsocketConsumer):
             await self.close(TOO_LARGE)
             return
         try:
-            message = parse_object(raw)
+            message = parse_object(raw) if len(raw) <= SMALL_MESSAGE else await self._parse_large(text_data, raw)
             handle = {"ask": self._ask, "stop": self._stop, "resume": self._resume}.get(str(message.get("type")))
             if handle is None:
                 raise BadRequest("type: must be ask, stop or resume")
             await handle(message)
         except Exception as failure:  # the task boundary: the socket outlives a failed message
             await self._refuse(api_middleware.as_api_error(failure))
+
+    async def _parse_large(self, text: str, raw: bytes) -> dict[str, Any]:
+        """Parse a message in another thread, after its key, which stands somewhere in it, was found valid."""
+        key = _KEY.search(text)
+        if key is None:
+            raise Unauthorized(sent=False)
+
+        def parse() -> dict[str, Any]:
+            authentication.assistant_caller(key[1], self.domain, self.address)
+            return parse_object(raw)
+
+        return await in_db(parse)()
 
     async def _ask(self, message: dict[str, Any]) -> None:
         caller = await self._admit(message, counted=True)
@@ -105,10 +143,9 @@ class AssistantSocket(AsyncWebsocketConsumer):
         token = message.get("key")
         if not isinstance(token, str) or not token:
             raise Unauthorized(sent=False)
-        address = self._address()
 
         def admit() -> Caller:
-            caller = authentication.assistant_caller(token, self.domain, address)
+            caller = authentication.assistant_caller(token, self.domain, self.address)
             if counted:
                 ratelimit.spend(*assistant_charges(caller))
             return caller
@@ -116,8 +153,8 @@ class AssistantSocket(AsyncWebsocketConsumer):
         return await in_db(admit)()
 
     def _send_answer(self, answer: RunningAnswer | RemoteAnswer, after: int = 0) -> None:
-        if self.first_message_timer:
-            self.first_message_timer.cancel()
+        if self.timer:
+            self.timer.cancel()
         self.answer = answer
         self.sending = asyncio.create_task(self._send_parts(answer, after))
 
@@ -140,6 +177,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             await self._refuse(api_middleware.as_api_error(failure))
         finally:
             self.answer = None
+        self._close_after(settings.ENV.socket_idle_seconds)
 
     async def _refuse(self, error: ApiError) -> None:
         text = " ".join([error.sentence, *(f"{wrong}." for wrong in error.details)])
@@ -150,22 +188,19 @@ class AssistantSocket(AsyncWebsocketConsumer):
     def origin(self) -> str:
         """The origin of the page; the origin of the service if the client sends none."""
         scheme = client_address.scheme(self.scope).replace("ws", "http")
-        return self._header(b"origin").lower() or f"{scheme}://{self._header(b'host').lower()}"
-
-    def _header(self, name: bytes) -> str:
-        return next((value.decode("latin-1") for key, value in self.scope["headers"] if key == name), "")
-
-    def _address(self) -> client_address.Address:
-        peer = (self.scope.get("client") or ("",))[0]
-        return client_address.resolve(peer, self._header(b"x-forwarded-for"))
+        return _header(self.scope, b"origin").lower() or f"{scheme}://{_header(self.scope, b'host').lower()}"
 
     async def _is_allowed(self) -> bool:
-        host, origin = self._header(b"host").lower(), self._header(b"origin").lower()
+        host, origin = _header(self.scope, b"host").lower(), _header(self.scope, b"origin").lower()
         if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
             return False
         if not origin or origin in (f"http://{host}", f"https://{host}"):
             return True
         return await authentication.allows_origin(self.domain, origin)
+
+
+def _header(scope: Any, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
 Body = TypeVar("Body", bound=BaseModel)

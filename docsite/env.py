@@ -138,6 +138,12 @@ class Env(BaseSettings):
     max_running_answers_org: int = Field(
         default=1000, ge=1, description="Number of answers that may run at once in a process for one organization."
     )
+    max_sockets_ip: int = Field(
+        default=500, ge=1, description="Number of sockets that may be open at once in a process for one client address."
+    )
+    socket_idle_seconds: Seconds = Field(
+        default=300, description="Time without an answer after which the service closes a socket."
+    )
     keep_alive_seconds: Seconds = Field(
         default=10, description="Time without events after which a stream sends a keep-alive."
     )

@@ -1,4 +1,4 @@
-"""An HTTP connection that ends requests which do not arrive: too slow, too large or no HTTP.
+"""Connections that end requests which do not arrive: too slow, too large or no HTTP.
 
 Daphne gives a request to the application when its whole body is there, and has no
 limit of its own for the time and the size until then.
@@ -10,11 +10,13 @@ from io import BytesIO
 from typing import Any
 
 from daphne.http_protocol import HTTPFactory, WebRequest
+from daphne.ws_protocol import WebSocketProtocol
 from django.conf import settings
 from twisted.internet import reactor as _reactor
 from twisted.internet.interfaces import IAddress
 from twisted.web.http import HTTPChannel
 
+MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
 LINGER_SECONDS = 5.0  # after an early response: closing while the client still sends would destroy the response
 reactor: Any = _reactor
 _HTTPChannel: Any = HTTPChannel  # Twisted has types for parts of it only
@@ -183,3 +185,14 @@ class ConnectionFactory(HTTPFactory):  # type: ignore[misc]  # Daphne has no typ
         connection: Connection = super().buildProtocol(address)
         connection.requestFactory = Request
         return connection
+
+
+class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
+    """A WebSocket whose messages do not pile up: Daphne would keep all that wait for the application."""
+
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:
+        """Pass a message to the application. Closes the connection when too many wait."""
+        if self.application_queue.qsize() >= MAX_WAITING_MESSAGES:
+            self.dropConnection(abort=True)
+        else:
+            super().onMessage(payload, isBinary)

@@ -22,7 +22,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone
 
 from docsite.server import lifecycle
-from docsite.server.connection import ConnectionFactory
+from docsite.server.connection import ConnectionFactory, Socket
 
 MAX_MESSAGE_SIZE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
@@ -49,6 +49,7 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         super().listen_success(port)
         port.transport = EagerTransport
         port.factory = ConnectionFactory(self)
+        self.ws_factory.protocol = Socket
         self.ports.append(port)
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:

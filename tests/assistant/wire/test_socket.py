@@ -1,6 +1,7 @@
 """The widget's socket: who may open it, one answer at a time, and how each ends."""
 
 import asyncio
+import contextlib
 import json
 
 import pytest
@@ -208,3 +209,68 @@ async def test_the_limit_is_shared_with_http(start, project, http):
         (event,) = await read(socket)
     assert event["status"] == 429
     assert event["retryAfter"] >= 1
+
+
+LARGE = "[" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        (LARGE, 401),
+        ('{"type": "ask", "key": "svc_dsc_bogus", "x": ' + LARGE, 401),
+        ('{"type": "ask", "x": "' + "a" * 100_000 + '", "key": "KEY", "y": ' + LARGE, 400),
+        ('{"type": "ask", "key": "OTHER", "x": ' + LARGE, 404),
+    ],
+)
+async def test_the_key_of_a_large_message_is_checked_before_it_is_parsed(
+    service, project, make_project, message, status
+):
+    other = await asyncio.to_thread(make_project)
+    message = message.replace("KEY", project.assistant_key).replace("OTHER", other.assistant_key)
+    async with connect(service, project) as socket:
+        await socket.send(message)
+        (event,) = await read(socket)
+        assert (event["type"], event["status"]) == ("error", status)
+
+
+async def test_a_large_question_is_answered(service, project):
+    async with connect(service, project) as socket:
+        await socket.send(ask(project, context=[{"value": "x" * 30_000}] * 10))
+        assert (await read(socket))[-1]["type"] == "finish"
+
+
+async def test_an_address_may_open_so_many_sockets(start, project):
+    service = start(MAX_SOCKETS_IP="2")
+    async with connect(service, project), connect(service, project):
+        with pytest.raises(websockets.InvalidStatus) as refused:
+            await connect(service, project)
+        assert refused.value.response.status_code == 403
+    async with asyncio.timeout(PATIENCE):
+        while True:  # the others are closed
+            with contextlib.suppress(websockets.InvalidStatus):
+                async with connect(service, project) as socket:
+                    await socket.send(ask(project))
+                    assert (await read(socket))[-1]["type"] == "finish"
+                    return
+
+
+async def test_a_socket_without_a_further_question_is_closed(start, upstream, project):
+    service = start(SOCKET_IDLE_SECONDS="0.5", OPENAI_BASE_URL=f"{upstream.url}/v1")
+    async with connect(service, project) as socket:
+        for context in (fake("slow"), fake("happy")):  # an answer may take longer
+            await socket.send(ask(project, context=context))
+            assert (await read(socket))[-1]["type"] == "finish"
+        await socket.send('{"type": "stop"}')
+        assert await close_code(socket) == 4008
+
+
+async def test_who_sends_faster_than_messages_are_handled_is_cut_off(service, project):
+    async with connect(service, project) as socket:
+        async with asyncio.timeout(PATIENCE):
+            while socket.state is websockets.State.OPEN:
+                with contextlib.suppress(websockets.ConnectionClosed):
+                    await asyncio.gather(*(socket.send('{"type": "x"}') for _ in range(1_000)))
+    async with connect(service, project) as socket:
+        await socket.send(ask(project))
+        assert (await read(socket))[-1]["type"] == "finish"
