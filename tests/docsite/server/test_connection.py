@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 
 import pytest
 
@@ -111,11 +112,15 @@ def test_a_request_that_drips_is_ended(hasty, start_of_request, repeated, least)
 
 
 def test_an_idle_connection_is_not_ended_between_two_requests(hasty):
-    with connect(hasty) as raw:
-        for _ in range(2):
-            raw.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert b"200 OK" in raw.recv(65536)
-            time.sleep(1.5)  # longer than a pause
+    connection = HTTPConnection(hasty.url.removeprefix("http://"), timeout=PATIENCE)
+    for _ in range(2):
+        connection.request("GET", "/health")
+        response = connection.getresponse()
+        assert (response.status, response.read()) == (200, b'{"status": "ok"}')
+        open_socket = connection.sock
+        time.sleep(1.5)  # longer than a pause
+    assert connection.sock is open_socket
+    connection.close()
 
 
 def test_a_body_is_counted_while_it_arrives(http, service, project):
