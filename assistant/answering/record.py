@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from assistant.events import FinishReason, Rung, Source, Status, Text
@@ -43,6 +43,11 @@ class Outcome:
     def text(self) -> str:
         """The answer so far."""
         return "".join(self._pieces)
+
+    def copy(self) -> "Outcome":
+        """The answer as it is now, for another thread."""
+        steps, sources, hits, checks = [*self.steps], [*self.sources], [*self.hits], [*self.checks]
+        return replace(self, steps=steps, sources=sources, hits=hits, checks=checks, _pieces=[self.text])
 
     def begin_attempt(self) -> None:
         """Begin a paragraph: what was written before is no answer, such as a model's words before it searches."""

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -44,14 +44,6 @@ class NewQuestion:
     message_id: str | None = None
 
 
-class _Save(NamedTuple):
-    """An answer at one moment: its columns, and the tokens that it has cost."""
-
-    conversation: "StoredConversation"
-    columns: dict[str, Any]
-    spent: int
-
-
 @dataclass
 class StoredConversation:
     """A thread with its running answer, as `assistant.answering.record.Conversation` describes it.
@@ -68,32 +60,28 @@ class StoredConversation:
 
     async def save(self, outcome: Outcome) -> None:
         """Store the answer so far, and charge its tokens to the project's day."""
-        # The columns are built here: while another thread stores them, the answer goes on.
-        await asyncio.wrap_future(_saves.submit(_Save(self, _columns(outcome), outcome.spent)))
+        await asyncio.wrap_future(_saves.submit((self, outcome.copy())))  # the answer goes on meanwhile
 
-    def store(self, columns: dict[str, Any], spent: int) -> None:
+    def store(self, outcome: Outcome) -> None:
         """Write the answer and its tokens to the database, for `save`."""
         # An update: an answer that was deleted meanwhile stays deleted.
-        Message.objects.filter(message_id=self.message_id).update(**columns, updated_at=timezone.now())
+        Message.objects.filter(message_id=self.message_id).update(
+            content=outcome.text,
+            state=outcome.state,
+            rung=outcome.rung,
+            reason=outcome.reason[:200],
+            steps=outcome.steps,
+            sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
+            checks=outcome.checks,
+            hits=[{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
+            prompt_tokens=outcome.usage.prompt_tokens,
+            completion_tokens=outcome.usage.completion_tokens,
+            updated_at=timezone.now(),
+        )
+        spent = outcome.spent
         if spent != self.charged:
             charge(self.project, self.day, spent - self.charged)
             self.charged = spent
-
-
-def _columns(outcome: Outcome) -> dict[str, Any]:
-    """The answer so far, as columns of `Message`."""
-    return {
-        "content": outcome.text,
-        "state": outcome.state,
-        "rung": outcome.rung,
-        "reason": outcome.reason[:200],
-        "steps": list(outcome.steps),
-        "sources": [{"title": source.title, "url": source.url} for source in outcome.sources],
-        "checks": list(outcome.checks),
-        "hits": [{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
-        "prompt_tokens": outcome.usage.prompt_tokens,
-        "completion_tokens": outcome.usage.completion_tokens,
-    }
 
 
 @dataclass
@@ -115,17 +103,17 @@ class UnstoredConversation:
             self.charged = spent
 
 
-def _store(saves: list[_Save]) -> list[None]:
+def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
     """Store answers in one transaction."""
-    charged = [save.conversation.charged for save in saves]
+    charged = [conversation.charged for conversation, _ in saves]
     try:
         with transaction.atomic():
             # In one order of projects and days: two processes that lock their rows of TokenUse cannot deadlock.
-            for save in sorted(saves, key=lambda save: (save.conversation.project.pk, save.conversation.day)):
-                save.conversation.store(save.columns, save.spent)
+            for conversation, outcome in sorted(saves, key=lambda save: (save[0].project.pk, save[0].day)):
+                conversation.store(outcome)
     except Exception:
-        for save, before in zip(saves, charged, strict=True):
-            save.conversation.charged = before
+        for (conversation, _), before in zip(saves, charged, strict=True):
+            conversation.charged = before
         raise
     return [None] * len(saves)
 

@@ -237,10 +237,6 @@ async def test_asking_and_deleting_at_once_both_succeed(service, project):
     assert not await Message.objects.filter(thread__project=project.project, state="running").aexists()
 
 
-def save_of(conversation: StoredConversation, outcome: Outcome) -> threads._Save:
-    return threads._Save(conversation, threads._columns(outcome), outcome.spent)
-
-
 async def test_an_answer_may_run_over_midnight(project, monkeypatch):
     """The day of its start gets all its tokens. So no day has less than none when an estimate was too high."""
     clock = Mock()
@@ -278,17 +274,17 @@ def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeyp
     def conversation(text: str) -> StoredConversation:
         return open_conversation(project.project, NewQuestion("reader-1", text, Message.Caller.API))
 
-    def store(self: StoredConversation, columns: dict, spent: int) -> None:
-        if columns["rung"] == "poison":
+    def store(self: StoredConversation, outcome: Outcome) -> None:
+        if outcome.rung == "poison":
             raise RuntimeError("no database takes this")
-        really(self, columns, spent)
+        really(self, outcome)
 
     really = StoredConversation.store
     monkeypatch.setattr(StoredConversation, "store", store)
     good, bad = conversation("One?"), conversation("Two?")
     with threads._saves._store_lock:  # both wait, and share a transaction
-        failed = threads._saves.submit(save_of(bad, Outcome(rung="poison")))
-        threads._saves.submit(save_of(good, Outcome(state="done", spent=5)))
+        failed = threads._saves.submit((bad, Outcome(rung="poison")))
+        threads._saves.submit((good, Outcome(state="done", spent=5)))
     with pytest.raises(RuntimeError):
         failed.result(PATIENCE)
     threads.flush()
