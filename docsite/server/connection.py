@@ -16,6 +16,7 @@ from twisted.internet import reactor as _reactor
 from twisted.internet.interfaces import IAddress
 from twisted.web.http import HTTPChannel
 
+MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
 MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
 LINGER_SECONDS = 5.0  # after an early response: closing while the client still sends would destroy the response
 reactor: Any = _reactor
@@ -196,3 +197,15 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
             self.dropConnection(abort=True)
         else:
             super().onMessage(payload, isBinary)
+
+    def onPing(self, payload: bytes) -> None:
+        """Reply to a ping. Closes the connection when its client does not read the replies."""
+        if count_unsent(self.transport) > MAX_UNSENT_BYTES:
+            self.dropConnection(abort=True)
+        else:
+            super().onPing(payload)
+
+
+def count_unsent(transport: Any) -> int:
+    """The number of bytes that were written here and that the kernel has not accepted yet."""
+    return len(getattr(transport, "dataBuffer", b"")) + getattr(transport, "_tempDataLen", 0)

@@ -22,10 +22,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionDone
 
 from docsite.server import lifecycle
-from docsite.server.connection import ConnectionFactory, Socket
+from docsite.server.connection import MAX_UNSENT_BYTES, ConnectionFactory, Socket, count_unsent
 
 MAX_MESSAGE_SIZE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
-MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
 MAX_WAIT_SECONDS = 120.0  # for a client that reads too slowly; then its connection is closed
 REQUEST_SECONDS = 2.0  # for short requests to end, after all answers have ended
 
@@ -71,12 +70,12 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         with suppress(Disconnected):  # a socket was closed at this moment
             await super().handle_reply(protocol, message)
         transport = getattr(getattr(protocol, "channel", protocol), "transport", None)
-        if _count_unsent(transport) > MAX_UNSENT_BYTES:
+        if count_unsent(transport) > MAX_UNSENT_BYTES:
             await self._wait_until_sent(protocol, transport)
 
     async def _wait_until_sent(self, protocol: Any, transport: Any) -> None:
         deadline = time.monotonic() + MAX_WAIT_SECONDS
-        while _count_unsent(transport) > MAX_UNSENT_BYTES and not self._is_disconnected(protocol):
+        while count_unsent(transport) > MAX_UNSENT_BYTES and not self._is_disconnected(protocol):
             if time.monotonic() > deadline:
                 transport.abortConnection()
                 return
@@ -131,7 +130,7 @@ class EagerTransport(tcp.Server):
                 failed = self.doWrite()  # type: ignore[no-untyped-call]
             finally:
                 self.sending = False
-            if not failed and not _count_unsent(self):
+            if not failed and not count_unsent(self):
                 return
         self.registered = True
         super().startWriting()  # type: ignore[no-untyped-call]
@@ -157,7 +156,7 @@ class _DeliveryCheck:
         channel.connectionLost = self._connection_lost
 
     def __call__(self) -> bool:
-        return not (self.reset or _count_unsent(self.transport) or self._in_flight())
+        return not (self.reset or count_unsent(self.transport) or self._in_flight())
 
     def _in_flight(self) -> int:
         try:
@@ -169,11 +168,6 @@ class _DeliveryCheck:
     def _connection_lost(self, reason: Any) -> None:
         self.reset = not reason.check(ConnectionDone)
         self._lost(reason)
-
-
-def _count_unsent(transport: Any) -> int:
-    """The number of bytes that were written here and that the kernel has not accepted yet."""
-    return len(getattr(transport, "dataBuffer", b"")) + getattr(transport, "_tempDataLen", 0)
 
 
 def serve(host: str, port: int, ready: Callable[[], None]) -> None:

@@ -11,6 +11,10 @@ import pytest
 from tests.conftest import PATIENCE, assert_error
 
 POST = b"POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+UPGRADE = (
+    b"Host: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
 LIMIT = 2 * 1024 * 1024
 
 
@@ -160,3 +164,13 @@ def test_two_thousand_bad_connections_do_not_hang(service):
         responses = list(pool.map(lambda number: send(service, kinds[number % 3]), range(2_000)))
     assert {status_of(response) for response in responses} == {400, 414}
     assert b"200 OK" in send(service, b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+
+
+def test_a_client_that_pings_and_does_not_read_is_cut_off(service, project):
+    """Each ping has a reply, which the server would keep in memory."""
+    frame = b"\x89\xfd" + bytes(4) + b"x" * 125  # of a client: masked, here with zeros
+    with connect(service) as raw:
+        raw.sendall(f"GET /discovery/v1/assistant/{project.domain}/socket HTTP/1.1\r\n".encode() + UPGRADE)
+        assert raw.recv(65536).startswith(b"HTTP/1.1 101")
+        with pytest.raises(ConnectionError):
+            raw.sendall(frame * 500_000)
