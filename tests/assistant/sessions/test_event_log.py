@@ -50,3 +50,11 @@ def test_whole_blocks_take_little_memory():
         log.append(Text(f"word {number % 50} "))
     assert len(log._tail) < 2 * BLOCK_SIZE
     assert sum(map(sys.getsizeof, log._blocks)) < 18 * BLOCK_SIZE * 8, "8 bytes for a token of 8 characters"
+
+
+def test_at_its_end_a_log_has_nothing_to_read():
+    log = EventLog()
+    for number in range(3 * BLOCK_SIZE):
+        assert list(log.read_batch(number)) == []
+        log.append(Text(str(number)))
+    assert list(log.read_batch(len(log))) == list(log.read_batch(10_000)) == []

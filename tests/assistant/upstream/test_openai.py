@@ -98,6 +98,12 @@ def test_server_sent_events_however_they_are_written_and_cut(body, size):
     assert parse(*chunks) == [{"n": 1}, {"n": 2}, None]
 
 
+def test_an_event_of_many_lines_may_be_cut_anywhere():
+    body = b'data: {"n":\r\ndata: 1}\r\n\r\ndata: {"n":\r\ndata: 2}\r\n\r\ndata: [DONE]\r\n\r\n'
+    for at in range(len(body)):
+        assert parse(body[:at], b"", body[at:]) == [{"n": 1}, {"n": 2}, None]
+
+
 @pytest.mark.parametrize(
     "body",
     [
