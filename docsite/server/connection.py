@@ -10,16 +10,15 @@ from io import BytesIO
 from typing import Any
 
 from daphne.http_protocol import HTTPFactory, WebRequest
+from daphne.server import reactor
 from daphne.ws_protocol import WebSocketProtocol
 from django.conf import settings
-from twisted.internet import reactor as _reactor
 from twisted.internet.interfaces import IAddress
 from twisted.web.http import HTTPChannel
 
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
 MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
 LINGER_SECONDS = 5.0  # after an early response: closing while the client still sends would destroy the response
-reactor: Any = _reactor
 _HTTPChannel: Any = HTTPChannel  # Twisted has types for parts of it only
 
 
@@ -41,6 +40,17 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
         super().handleContentChunk(data)
         if self.content.tell() > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             self.body_too_large = True
+
+    def basic_error(self, status: int, status_text: bytes, body: str) -> None:
+        """Send an error for which there is no application. Daphne would send HTML."""
+        if self._response_started:
+            self.channel.transport.abortConnection()  # its reader would wait for the rest
+            return
+        headers, content = _build_error(
+            status, f"{body.rstrip('.')}.", "request: is not valid" if status == 400 else ""
+        )
+        self.handle_reply({"type": "http.response.start", "status": status, "headers": headers.items()})
+        self.handle_reply({"type": "http.response.body", "body": content})
 
 
 class Connection(_HTTPChannel):  # type: ignore[misc]
@@ -147,23 +157,18 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
         else:
             self._refuse(400, "The request is not valid.", "request: is not valid HTTP/1.1")
 
-    def _refuse(self, status: int, sentence: str, *details: str) -> None:
+    def _refuse(self, status: int, sentence: str, detail: str = "") -> None:
         """Send an error, in the form that all errors of the API have, and close the connection."""
         if self._discards:
             return
         self._discards = True
         self._buffer = b""
         self._end_watch()
-        error: dict[str, Any] = {"error": sentence}
-        if details:
-            error["details"] = [{"message": detail} for detail in details]
-        body = json.dumps(error).encode()
-        head = (
-            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
-            "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n"
-        )
-        self.transport.write(head.encode() + body)
+        headers, content = _build_error(status, sentence, detail)
+        headers[b"Connection"] = b"close"
+        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()]
+        lines += [name + b": " + value for name, value in headers.items()]
+        self.transport.write(b"\r\n".join([*lines, b"", content]))
         self.loseConnection()
 
     def loseConnection(self) -> None:
@@ -174,6 +179,19 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
         self._networkProducer.unregisterProducer()
         self.transport.loseWriteConnection()
         reactor.callLater(LINGER_SECONDS, self.transport.abortConnection)
+
+
+def _build_error(status: int, sentence: str, detail: str) -> tuple[dict[bytes, bytes], bytes]:
+    """The headers and the body of an error, in the form that all errors of the API have."""
+    error: dict[str, Any] = {"error": sentence} | ({"details": [{"message": detail}]} if detail else {})
+    content = json.dumps(error).encode()
+    headers = {
+        b"Content-Type": b"application/json",
+        b"Content-Length": b"%d" % len(content),
+        b"Cache-Control": b"no-store",
+        b"X-Content-Type-Options": b"nosniff",
+    }
+    return headers, content
 
 
 class ConnectionFactory(HTTPFactory):  # type: ignore[misc]  # Daphne has no types

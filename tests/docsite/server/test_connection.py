@@ -5,9 +5,11 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
+from unittest.mock import Mock
 
 import pytest
 
+from docsite.server.connection import Request
 from tests.conftest import PATIENCE, assert_error
 
 POST = b"POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -67,6 +69,8 @@ def send(service, data: bytes) -> bytes:
         (b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 9_000, 431),
         (b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 600, 431),
         (b"nonsense\r\n\r\n", 400),
+        (b"GET /\xff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 400),
+        (b"GET /?\xff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nno header\r\n\r\n", 400),
         (b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", 400),
     ],
@@ -174,3 +178,11 @@ def test_a_client_that_pings_and_does_not_read_is_cut_off(service, project):
         assert raw.recv(65536).startswith(b"HTTP/1.1 101")
         with pytest.raises(ConnectionError):
             raw.sendall(frame * 500_000)
+
+
+def test_a_response_that_fails_half_way_is_cut_off():
+    """Its reader would wait for the rest."""
+    request = Request.__new__(Request)
+    request._response_started, request.channel = True, Mock()
+    request.basic_error(500, b"Internal Server Error", "Exception inside application.")
+    request.channel.transport.abortConnection.assert_called_once_with()
