@@ -15,13 +15,13 @@ from search.text.glossary import translate
 @pytest.mark.parametrize(
     ("text", "english"),
     [
-        ("Wie lösche ich eine Datei mit dem Befehl `--no-cache`?", "delete file command no-cache"),
+        ("Wie lösche ich eine Datei mit dem Befehl `--no-cache`?", "delete remove file command no-cache"),
         ("Wo liegt der SSH-Schlüssel auf dem Server?", "liegt SSH key server"),
         ("¿Cómo cambio la contraseña?", "change password"),
         ("Où est le mot de passe de l'utilisateur ?", "password user"),
         ("Come si imposta una variabile d'ambiente?", "set environment variable"),
         ("Como posso instalar o pacote?", "install package"),
-        ("Hoe kan ik een bestand verwijderen?", "Hoe file uninstall remove"),
+        ("Hoe kan ik een bestand verwijderen?", "file delete remove"),
         ("環境変数はどこで設定しますか", "environment variable configure configuration"),
         ("Wie setze ich ACME_HOME und useChat()?", "set ACME_HOME useChat"),
         ("How do I delete a file?", "How do I delete a file?"),
