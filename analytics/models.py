@@ -8,7 +8,7 @@ from django.db import models
 
 from assistant.models import Message
 from docsite.core import ids
-from docsite.core.tenants.models import ApiKey, Project
+from docsite.core.tenants.models import RETENTION_DAYS, ApiKey, Project
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -51,6 +51,21 @@ class AnalyticsSettings(models.Model):
         default=False,
         help_text="Identify a reader by a random id that the view script stores in the browser, instead of by address "
         "and user agent. Storing it may need the reader's consent.",
+    )
+    feedback_days = models.PositiveSmallIntegerField(
+        "days for feedback",
+        null=True,
+        blank=True,
+        validators=RETENTION_DAYS,
+        help_text="Feedback is deleted so many days after it was given. Empty: never.",
+    )
+    view_days = models.PositiveSmallIntegerField(
+        "days for single page views",
+        null=True,
+        blank=True,
+        validators=RETENTION_DAYS,
+        help_text="Single views are deleted, and visit histories shortened, after so many days. The counts stay. "
+        "Empty, or more than RAW_VIEW_DAYS: RAW_VIEW_DAYS.",
     )
     visitor_secret = models.CharField(max_length=64, default=new_visitor_secret, editable=False)
 

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import connection, models
 from django.db.models.expressions import RawSQL
 
-from docsite.core.tenants.models import Project
+from docsite.core.tenants.models import RETENTION_DAYS, Project
 from search.sources.request import normalize_prefix
 from search.staged_index import staged_index
 
@@ -222,6 +222,25 @@ class Index(models.Model):
 
     def __str__(self) -> str:
         return self.project.domain
+
+
+class SearchSettings(models.Model):
+    """The owner's settings for the search of a project. Without a row, the defaults apply."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, primary_key=True, related_name="search_settings")
+    search_days = models.PositiveSmallIntegerField(
+        "days for searches",
+        null=True,
+        blank=True,
+        validators=RETENTION_DAYS,
+        help_text="Searches and clicks are deleted after so many days. Empty: SEARCH_RETENTION_DAYS.",
+    )
+
+    class Meta:
+        verbose_name = verbose_name_plural = "search settings"
+
+    def __str__(self) -> str:
+        return f"search of {self.project}"
 
 
 class Generation(models.Model):

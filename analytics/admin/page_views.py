@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import QuerySet
@@ -13,7 +12,7 @@ from django.urls import path, reverse
 from django.views.generic import RedirectView
 
 from analytics import agents, dates
-from analytics.counting import pages
+from analytics.counting import pages, sweeper
 from analytics.dashboard import visitors
 from analytics.formatting import visible
 from analytics.models import EPOCH, AnalyticsSettings, PageView
@@ -112,9 +111,11 @@ class PageViewAdmin(ScopedAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list of page views, the latest first. The subtitle says for how many days single views are kept."""
-        days = settings.ENV.raw_view_days
-        words = {"title": "Page views", "subtitle": f"Single views are kept for {days} days"}
-        return super().changelist_view(request, {**words, "report": _report(request), **(extra_context or {})})
+        project = _chosen_project(request)
+        own = AnalyticsSettings.for_project(project).view_days if project else None
+        words = {"title": "Page views", "subtitle": f"Single views are kept for {sweeper.days_of_views(own)} days"}
+        report = _report(request, project)
+        return super().changelist_view(request, {**words, "report": report, **(extra_context or {})})
 
     @admin.display(ordering="at", description="At (UTC)")
     def seen_at(self, view: PageView) -> str:
@@ -159,10 +160,14 @@ class PageViewAdmin(ScopedAdmin):
         return visitors.render(request, self.admin_site, domain)
 
 
-def _report(request: HttpRequest) -> dict[str, str]:
-    """Name and link of the report for the project and range of the list's filter; empty without a project."""
+def _chosen_project(request: HttpRequest) -> Project | None:
+    """The project of the list's filter, if the user may see it."""
     mine = Project.objects.filter(organization__in=organizations_of(request))
-    project = mine.filter(domain=request.GET.get("project", "").replace("\0", "")).first()
+    return mine.filter(domain=request.GET.get("project", "").replace("\0", "")).first()
+
+
+def _report(request: HttpRequest, project: Project | None) -> dict[str, str]:
+    """Name and link of the report for a project and the range of the list's filter; empty without a project."""
     if project is None:
         return {}
     range_ = {name: request.GET[name] for name in ("from", "to") if request.GET.get(name)}
@@ -173,4 +178,6 @@ def _report(request: HttpRequest) -> dict[str, str]:
 admin_extensions.add_link(
     "Visitors", lambda project: reverse("admin:analytics_visitors", args=[project.domain]), position=2
 )
-admin_extensions.add_settings(AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")
+admin_extensions.add_settings(
+    AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids", "feedback_days", "view_days"
+)

@@ -69,7 +69,7 @@ def reclassify(project: Project, progress: Progress | None = None) -> Counter[tu
     Only views with a stored user agent can move: raw views of clients other than people. The visitor
     of a view stays the same.
     """
-    since = sweeper.first_kept_hour() * HOUR
+    since = sweeper.first_kept_hour(project) * HOUR
     moved: Counter[tuple[str, str]] = Counter()
 
     def decide(view: StoredView) -> StoredView:

@@ -23,16 +23,32 @@ from analytics.counting.sealer import (
     store_histories,
 )
 from analytics.identity import key_rotation
-from analytics.models import Seal, Trail
+from analytics.models import AnalyticsSettings, Seal, Trail
+from docsite.core.tenants.models import Project
 
 EVERY = timedelta(days=1)
 TRIM_VISITORS = 5_000  # of one transaction
 REMOVE_VIEWS = 20_000
 
 
-def first_kept_hour() -> int:
+def first_kept_hour(project: Project) -> int:
     """The first hour whose raw views are kept. From then on, counts are exact to the instant."""
-    return int((timezone.now() - timedelta(days=settings.ENV.raw_view_days)).timestamp()) // 3600
+    return _first_hour(days_of_views(AnalyticsSettings.for_project(project).view_days))
+
+
+def days_of_views(own: int | None) -> int:
+    """The number of days for which raw views are kept: `RAW_VIEW_DAYS`, or the project's own number if it is less."""
+    return min(own or settings.ENV.raw_view_days, settings.ENV.raw_view_days)
+
+
+def _first_hour(days: int) -> int:
+    return int((timezone.now() - timedelta(days=days)).timestamp()) // 3600
+
+
+def _own_days() -> dict[int, int]:
+    """The days of raw views of each project that has a number of its own."""
+    rows = AnalyticsSettings.objects.filter(view_days__isnull=False).values_list("project_id", "view_days")
+    return {project_id: days_of_views(own) for project_id, own in rows}
 
 
 def sweep(*, force: bool = False) -> int:
@@ -54,15 +70,21 @@ def sweep(*, force: bool = False) -> int:
 
 def _remove_old() -> int:
     """Remove old views. Sample views stay, because removing them from the counts needs them."""
-    oldest = first_kept_hour() - 24  # a day later, since a report may be reading them now
     sealed_to = Seal.objects.aggregate(least=Min("sealed_to"))["least"] or 0
+    removed = _remove_older(settings.ENV.raw_view_days, sealed_to)
+    return removed + sum(_remove_older(days, sealed_to, project_id) for project_id, days in _own_days().items())
+
+
+def _remove_older(days: int, sealed_to: int, project_id: int | None = None) -> int:
+    oldest = _first_hour(days) - 24  # a day later, since a report may be reading them now
+    of_project, project = ("", []) if project_id is None else ("AND project_id = %s ", [project_id])
     removed = 0
     with connection.cursor() as cursor:
         while True:
             cursor.execute(
                 "DELETE FROM analytics_pageview WHERE id IN (SELECT id FROM analytics_pageview "
-                "WHERE at < %s AND received < %s AND id <= %s AND NOT sample LIMIT %s)",
-                [oldest * HOUR, oldest, sealed_to, REMOVE_VIEWS],
+                f"WHERE at < %s AND received < %s AND id <= %s AND NOT sample {of_project}LIMIT %s)",
+                [oldest * HOUR, oldest, sealed_to, *project, REMOVE_VIEWS],
             )
             if not cursor.rowcount:
                 return removed
@@ -70,7 +92,7 @@ def _remove_old() -> int:
 
 
 def _trim_shard(shard: int) -> None:
-    before, horizon = first_kept_hour() - 24, settings.ENV.visitor_horizon_days * 24
+    days, own_days, horizon = settings.ENV.raw_view_days, _own_days(), settings.ENV.visitor_horizon_days * 24
     last = (0, -(1 << 63))
     while rows := _next_visitors(last):
         last = rows[-1]
@@ -83,7 +105,8 @@ def _trim_shard(shard: int) -> None:
             if visitor & (lease.shards - 1) == shard:
                 by_project[project_id].append(visitor)
         trimmed = [
-            (project_id, *_trim(project_id, visitors, before, horizon)) for project_id, visitors in by_project.items()
+            (project_id, *_trim(project_id, visitors, _first_hour(own_days.get(project_id, days)) - 24, horizon))
+            for project_id, visitors in by_project.items()
         ]
         with contextlib.suppress(LeaseLost), transaction.atomic():  # if the lease is lost, the next sweep trims
             release_lease(lease)

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -176,7 +175,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
     )
     agents = agent_views.list_agents(project, start, end) if state.tab == "agents" or not total else []
     shown = _agents(project, state, agents, numbers) if state.tab == "agents" else _pages(project, state, numbers)
-    kept_from = EPOCH + HOUR * sweeper.first_kept_hour()
+    kept_from = EPOCH + HOUR * sweeper.first_kept_hour(project)
     return {
         "numbers": numbers,
         "tiles": _tiles(numbers),
@@ -246,7 +245,7 @@ def _agents(project: Project, state: ReportState, found: list[Agent], numbers: R
                 for kind, count in kinds.items()
             ),
         ],
-        "kept_days": settings.ENV.raw_view_days,
+        "kept_days": sweeper.days_of_views(AnalyticsSettings.for_project(project).view_days),
         "narrowed": AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.READERS,
     }
 

@@ -1,7 +1,7 @@
-"""Store feedback, and query it."""
+"""Store feedback, query it, and delete it after its retention time."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError
@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from analytics.feedback.schemas import FeedbackIn
-from analytics.models import Feedback
+from analytics.models import AnalyticsSettings, Feedback
 from assistant.models import Message
 from docsite.core.http.cursor import Moment
 from docsite.core.http.errors import BadRequest, NotFound
@@ -47,6 +47,13 @@ def record(project: Project, feedback: FeedbackIn) -> None:
             Feedback.objects.create(**values)
     except IntegrityError:  # the answer or the project was deleted at this moment
         raise _answer_not_found() if answer else NotFound("No such domain.") from None
+
+
+def sweep() -> None:
+    """Delete feedback after the retention time of its project."""
+    for row in AnalyticsSettings.objects.filter(feedback_days__isnull=False).only("project", "feedback_days"):
+        oldest = timezone.now() - timedelta(days=row.feedback_days or 0)
+        Feedback.objects.filter(project=row.project_id, created_at__lt=oldest).delete()
 
 
 def _find_answer(project: Project, message_id: str) -> Message:

@@ -75,9 +75,9 @@ class Window:
     hi: int
 
     @classmethod
-    def from_range(cls, start: datetime, end: datetime) -> "Window":
+    def from_range(cls, project: Project, start: datetime, end: datetime) -> "Window":
         """The window of a report's range."""
-        kept_from = sweeper.first_kept_hour() * sealer.HOUR
+        kept_from = sweeper.first_kept_hour(project) * sealer.HOUR
         lo, hi = ((instant - EPOCH) // timedelta(microseconds=1) for instant in (start, end))
         return cls(*(max(0, at if at >= kept_from else at - at % sealer.HOUR) for at in (lo, hi)))
 
@@ -114,12 +114,12 @@ def count_visitors(project: Project, start: datetime, end: datetime, *, fresh: b
 
     `fresh`: seal new views first. For several counts, call `refresh` once instead.
     """
-    return _count(project, Window.from_range(start, end), _count_visitors_by_page, fresh=fresh)
+    return _count(project, Window.from_range(project, start, end), _count_visitors_by_page, fresh=fresh)
 
 
 def count_views(project: Project, start: datetime, end: datetime, *, fresh: bool = True) -> Counts:
     """Views with `start <= view < end`; `total` is human and AI. `fresh` as in `count_visitors`."""
-    return _count(project, Window.from_range(start, end), _count_views_by_page, fresh=fresh)
+    return _count(project, Window.from_range(project, start, end), _count_views_by_page, fresh=fresh)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def count_steps(
 
 
 def _count_step(project: Project, start: datetime, end: datetime, closed: int) -> StepCounts:
-    window = Window.from_range(start, end)
+    window = Window.from_range(project, start, end)
     if window.edges:  # an end within an hour takes single views
         totals = (report(project, start, end, fresh=False).totals for report in (count_visitors, count_views))
         return StepCounts(start, end, *totals)

@@ -182,4 +182,4 @@ class AssistantSettingsAdmin(ScopedAdmin):
 admin_extensions.add_link(
     "Assistant", lambda project: reverse("admin:assistant_settings", args=[project.domain]), position=3
 )
-admin_extensions.add_settings(AssistantSettings, "support_url")
+admin_extensions.add_settings(AssistantSettings, "support_url", "conversation_days")

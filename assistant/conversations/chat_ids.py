@@ -4,28 +4,45 @@ A chat id alone may resume an answer. When readers with different fingerprints
 use the same id, its owner is unknown, so it resumes nothing.
 """
 
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
-from assistant.models import ChatId
+from django.db.models import Q
+
+from assistant.models import ChatId, Thread
 from docsite.core.db import insert
-from docsite.core.tenants.models import Project
+
+DAYS_WITHOUT_THREAD = 2
 
 
-def record_chat_id(project: Project, chat_id: str, fp: str) -> None:
-    """Store who uses a chat id first, or that another reader uses it too."""
+def record_chat_id(thread: Thread, chat_id: str) -> None:
+    """Store who uses a chat id first and in which thread now, or that another reader uses it too."""
     table = ChatId._meta.db_table
-    row = (project.pk, _digest(chat_id), _digest(f"{chat_id}\0{fp}"), False)
+    row = (thread.project_id, _digest(chat_id), _digest(f"{chat_id}\0{thread.fp}"), False, thread.pk, _today())
+    is_same = f"{table}.fp_digest = excluded.fp_digest"
     insert(
         table,
-        ("project_id", "digest", "fp_digest", "is_shared"),
+        ("project_id", "digest", "fp_digest", "is_shared", "thread_id", "used_on"),
         [row],
-        f"(project_id, digest) DO UPDATE SET is_shared = TRUE WHERE {table}.fp_digest <> excluded.fp_digest",
+        f"(project_id, digest) DO UPDATE SET is_shared = {table}.is_shared OR NOT ({is_same}), "
+        "used_on = excluded.used_on, "
+        f"thread_id = CASE WHEN {is_same} THEN excluded.thread_id ELSE {table}.thread_id END",
     )
 
 
 def is_chat_id_shared(project_id: int, chat_id: str) -> bool:
     """Whether readers with different fingerprints used a chat id."""
     return ChatId.objects.filter(project=project_id, digest=_digest(chat_id), is_shared=True).exists()
+
+
+def sweep() -> None:
+    """Delete the ids of deleted threads that nobody has used for a few days."""
+    oldest = _today() - timedelta(days=DAYS_WITHOUT_THREAD)
+    ChatId.objects.filter(Q(used_on=None) | Q(used_on__lt=oldest), thread=None).delete()
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def _digest(text: str) -> str:

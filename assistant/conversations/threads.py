@@ -139,7 +139,7 @@ def open_conversation(project: Project, new: NewQuestion) -> StoredConversation:
         is_known = thread is not None
         thread = thread or Thread.objects.create(project=project, fp=new.fp, title=_make_title(new.text))
         if new.chat_id:
-            record_chat_id(project, new.chat_id, new.fp)
+            record_chat_id(thread, new.chat_id)
         question = _reopen_question(thread, new) if new.replaces and is_known else None
         history = _load_history(thread, question) if is_known else []
         common: dict[str, Any] = {"thread": thread, "caller": new.caller, "page_path": new.page_path}

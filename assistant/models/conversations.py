@@ -104,13 +104,16 @@ class TokenUse(models.Model):
 class ChatId(models.Model):
     """A chat id that a client chose, and whether readers with different fingerprints use it.
 
-    The row stays when the threads are deleted.
+    When the latest thread of the reader who used the id first is deleted, the row stays for a few days: the
+    reader's browser still knows the id, and must not resume the answers of another reader with it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     digest = models.CharField(max_length=64, help_text="SHA-256 of the id.")
     fp_digest = models.CharField(max_length=64, help_text="SHA-256 of id and fp.")
     is_shared = models.BooleanField(default=False)
+    thread = models.ForeignKey(Thread, on_delete=models.SET_NULL, related_name="+", null=True)
+    used_on = models.DateField(null=True, help_text="The day (UTC) of its latest use.")
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["project", "digest"], name="one_chat_id_a_project")]

@@ -8,7 +8,7 @@ from django.core.validators import MaxLengthValidator, MaxValueValidator, MinVal
 from django.db import models
 
 from assistant.question import AnswerSettings
-from docsite.core.tenants.models import Project, origin_of
+from docsite.core.tenants.models import RETENTION_DAYS, Project, origin_of
 
 MAX_STARTERS = 3  # starter questions
 
@@ -62,6 +62,14 @@ class AssistantSettings(models.Model):
     temperature = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(2.0)])
     reasoning_effort = models.CharField(max_length=20, blank=True, validators=[validate_effort])
     threshold = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
+    conversation_days = models.PositiveSmallIntegerField(
+        "days for conversations",
+        null=True,
+        blank=True,
+        validators=RETENTION_DAYS,
+        help_text="A conversation is deleted so many days after its last question, with the feedback on its answers. "
+        "Empty: never.",
+    )
 
     class Meta:
         verbose_name = verbose_name_plural = "assistant settings"

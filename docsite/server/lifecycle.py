@@ -11,14 +11,20 @@ from typing import Any
 
 from analytics.collecting import writer
 from analytics.counting import background
-from assistant.conversations import threads
+from analytics.feedback import store as feedback
+from assistant.conversations import chat_ids, retention, threads
 from assistant.sessions.start import drain
+from docsite.core import sweeper
 from docsite.core.db import in_db
-from search.query_log import recording, sweeper
+from docsite.server.sessions import sweep as sweep_sessions
+from search.query_log import recording
 from search.stored_sources import scheduler
 from search.vectors import background as vectors
 
 logger = logging.getLogger(__name__)
+
+# Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
+SWEEPS = (recording.sweep, retention.sweep, chat_ids.sweep, feedback.sweep, sweep_sessions)
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -29,7 +35,7 @@ def start() -> None:
     """Start the background work. Blocks: it writes to the database."""
     threads.mark_orphans()
     background.start()
-    sweeper.start()
+    sweeper.start(SWEEPS)
     scheduler.start()
     vectors.start()
 

@@ -6,8 +6,9 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import ReadOnlyRows, ScopedAdmin
-from search.models import Document, SearchQuery, Section
+from search.models import Document, SearchQuery, SearchSettings, Section
 
 
 class SectionInline(ReadOnlyRows, admin.TabularInline):
@@ -61,3 +62,6 @@ class SearchQueryAdmin(ScopedAdmin):
     list_select_related = ("project",)
     date_hierarchy = "at"
     show_full_result_count = False
+
+
+admin_extensions.add_settings(SearchSettings, "search_days")

@@ -1,5 +1,4 @@
 """The log of searches: one row for each search with the result that was opened, and a report.
 
-Others import `recording` (store searches and clicks), `report` (totals by query) and `sweeper` (the
-thread that deletes old searches).
+Others import `recording` (store searches and clicks, delete old ones) and `report` (totals by query).
 """

@@ -16,7 +16,7 @@ from django.utils.crypto import salted_hmac
 from docsite.core.group_commit import GroupCommit
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
-from search.models import Document, SearchQuery
+from search.models import Document, SearchQuery, SearchSettings
 from search.query_log.search_as_you_type import TYPING_PAUSE, AnsweredSearch, continues_typing, lock_callers, store
 
 CLICKABLE = timedelta(hours=1)  # after a search, a click is stored with it; then the caller is erased
@@ -92,10 +92,14 @@ def _find_clicked_row(project: Project, caller: int, text: str, now: datetime) -
 
 
 def sweep() -> None:
-    """Forget the callers of searches older than an hour, and delete searches after the retention time."""
+    """Forget the callers of searches older than an hour. Delete searches after the retention time of their project."""
     now = timezone.now()
     SearchQuery.objects.filter(caller__isnull=False, at__lt=now - CLICKABLE).update(caller=None)
-    SearchQuery.objects.filter(at__lt=now - timedelta(days=settings.ENV.search_retention_days)).delete()
+    own = {row.project_id: row.search_days for row in SearchSettings.objects.filter(search_days__isnull=False)}
+    for project_id, days in own.items():
+        SearchQuery.objects.filter(project=project_id, at__lt=now - timedelta(days=days or 0)).delete()
+    default = now - timedelta(days=settings.ENV.search_retention_days)
+    SearchQuery.objects.filter(at__lt=default).exclude(project__in=list(own)).delete()
 
 
 def _store_searches(searches: list[AnsweredSearch]) -> list[None]:

@@ -10,13 +10,14 @@ from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.utils import timezone
 
 from docsite.core import ids
 from docsite.core.paths import normalize, within
 
+RETENTION_DAYS = [MinValueValidator(1), MaxValueValidator(3650)]  # of an app's setting for how long it stores data
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 NEW_KEYS_PER_HOUR = 10
 _IN_PATH = "/-._~!$&'*+,;=:@"

@@ -69,7 +69,7 @@ def a_server_announces_start_and_end() -> None:
     async def send(message: dict[str, Any]) -> None:
         sent.append(message["type"])
         if message["type"] == "lifespan.startup.complete":
-            assert {one.name for one in threading.enumerate()} - before >= {"sealer", "scheduler", "search sweeper"}
+            assert {one.name for one in threading.enumerate()} - before >= {"sealer", "scheduler", "sweeper"}
             await in_db(a_view)(project)
             searches.record(project, 1, "install", 1)
 
@@ -109,5 +109,5 @@ def old_searches_are_forgotten_at_the_start() -> None:
     """A process that was down for long forgets who searched before it."""
     project = new_project()
     project.searches.create(caller=1, text="install", at=datetime(2020, 1, 1, tzinfo=UTC))
-    lifecycle.sweeper.start()
+    lifecycle.sweeper.start(lifecycle.SWEEPS)
     wait_for(lambda: not project.searches.exists(), "the search to be removed")

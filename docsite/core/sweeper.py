@@ -1,0 +1,45 @@
+"""A thread in each process that serves. Every hour it deletes what is stored for a limited time only."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from django.db import close_old_connections
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 3600.0
+
+
+class _Sweeper:
+    """A thread that sweeps when the process starts, and then every hour."""
+
+    def __init__(self) -> None:
+        self.thread: threading.Thread | None = None
+
+    def start(self, sweeps: Iterable[Callable[[], object]]) -> None:
+        """Start the thread, unless it runs."""
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._run, args=(tuple(sweeps),), name="sweeper", daemon=True)
+            self.thread.start()
+
+    def _run(self, sweeps: tuple[Callable[[], object], ...]) -> None:
+        while True:
+            sweep_once(sweeps)
+            time.sleep(SWEEP_SECONDS)
+
+
+def sweep_once(sweeps: Iterable[Callable[[], object]]) -> None:
+    """Run every sweep. A sweep that fails is logged, and the others still run."""
+    for sweep in sweeps:
+        close_old_connections()
+        try:
+            sweep()
+        except Exception:  # the thread lives as long as the process
+            logger.exception("Old data could not be deleted by %s.%s.", sweep.__module__, sweep.__qualname__)
+        close_old_connections()
+
+
+_sweeper = _Sweeper()
+start = _sweeper.start
