@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "assistant",
     "analytics",
     "docsite.site",
+    "docsite.privacy",
     "docsite.server",
 ]
 
@@ -47,6 +48,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "docsite.server.middleware.actor.Actor",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "analytics.collecting.middleware.RecordViews",

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from datetime import date
 from functools import cache, partial
 from itertools import chain
 from typing import ParamSpec, TypeVar
@@ -13,7 +14,7 @@ from django.db import close_old_connections, connection
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Value = str | int | bool | bytes
+Value = str | int | bool | bytes | date
 
 _SQLITE_VALUES = 900  # in one statement; old versions accept 999
 

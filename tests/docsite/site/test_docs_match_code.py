@@ -21,7 +21,7 @@ from docsite.site.navigation import Page
 from tests.conftest import ROOT
 from tests.dialects import DIALECTS
 
-APPS = {"docsite.core.tenants", "docsite.site", "docsite.server", "search", "assistant", "analytics"}
+APPS = {"docsite.core.tenants", "docsite.privacy", "docsite.site", "docsite.server", "search", "assistant", "analytics"}
 CONTENT = {slug: page.body for slug, page in navigation.pages().items()}
 TEXT = "\n".join(CONTENT.values())
 DOCUMENT = api.get_openapi_schema(path_prefix="")

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db.utils import OperationalError, ProgrammingError
 
+from docsite.core import context
 from docsite.core.tenants.models import Project
 
 MAX_LISTED = 10  # projects in the error for an unknown domain
@@ -17,7 +18,8 @@ class ServiceCommand(BaseCommand):
     """A command that reports database errors as a sentence."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run the command."""
+        """Run the command. The audit names it."""
+        context.set_command(type(self).__module__.rpartition(".")[2])
         try:
             return super().execute(*args, **options)
         except KeyboardInterrupt:

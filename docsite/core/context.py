@@ -1,0 +1,43 @@
+"""What the running code works for: the id of the request, and who acts.
+
+Both are context variables: tasks and the threads of `in_db` and `sync_to_async` inherit them.
+"""
+
+import getpass
+import os
+import secrets
+from collections.abc import Callable
+from contextvars import ContextVar
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+_actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
+
+
+def new_request_id() -> str:
+    """Give the running request a new id, and return it: 64 random bits in hexadecimal."""
+    identifier = secrets.token_hex(8)
+    request_id.set(identifier)
+    return identifier
+
+
+def set_actor(name: Callable[[], str]) -> None:
+    """Set who acts from now on. The function is called when the name is needed."""
+    _actor.set(name)
+
+
+def set_command(name: str) -> None:
+    """Set that a command acts, which a user of the system runs."""
+    set_actor(lambda: f"command {name} ({_system_user()})")
+
+
+def _system_user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run under a number without a name
+        return f"user {os.getuid()}"
+
+
+def actor() -> str:
+    """Who acts: the name of a user, or a command with the user of the system. Empty: the service itself."""
+    name = _actor.get()
+    return name() if name else ""

@@ -1,0 +1,111 @@
+"""Records changes of keys, settings and roles, whoever makes them: the admin, a command or a shell.
+
+It listens to Django's signals of the models below. An update of many rows at once (`QuerySet.update`)
+sends no signal, so code that changes these models saves them one by one.
+"""
+
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import Field, Model
+from django.db.models.signals import post_delete, post_save, pre_save
+
+from analytics.models import AnalyticsSettings
+from assistant.models import AssistantSettings, WidgetSettings
+from docsite.core import context
+from docsite.core.tenants.models import ApiKey, Membership, Organization, Project
+from docsite.privacy.models import AuditEntry
+from search.models import SearchSettings, Source
+
+SETTINGS = (AnalyticsSettings, AssistantSettings, SearchSettings, WidgetSettings)
+WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, Source, *SETTINGS)
+# Changes of these are no decisions of people.
+_IGNORED = {
+    *("last_login", "last_used_at", "state", "progress", "error", "outcome", "wanted_at", "started_at"),
+    *("runner", "seen_at", "finished_at", "read_at"),
+}
+_BEFORE = "_values_before_the_change"
+
+
+def watch() -> None:
+    """Listen to the changes of every watched model."""
+    for model in (*WATCHED, get_user_model()):
+        name = f"audit {model._meta.label}"
+        pre_save.connect(_remember, sender=model, dispatch_uid=name)
+        post_save.connect(_record_save, sender=model, dispatch_uid=name)
+        post_delete.connect(_record_delete, sender=model, dispatch_uid=name)
+
+
+def record(
+    action: str, subject: object, *, organization_id: int | None, project: str = "", details: dict[str, Any]
+) -> AuditEntry:
+    """Add an entry about an action of who acts now."""
+    return AuditEntry.objects.create(
+        actor=context.actor()[:200],
+        action=action,
+        object=str(subject)[:300],
+        organization_id=organization_id,
+        project=project,
+        details=details,
+    )
+
+
+def _remember(
+    sender: type[Model], instance: Model, raw: bool = False, update_fields: Any = None, **kwargs: Any
+) -> None:
+    is_of_interest = not raw and (update_fields is None or not _IGNORED.issuperset(update_fields))
+    if is_of_interest and instance.pk is not None and not instance._state.adding:
+        before = sender._base_manager.filter(pk=instance.pk).values().first()
+        setattr(instance, _BEFORE, before)
+
+
+def _record_save(
+    sender: type[Model], instance: Model, created: bool, raw: bool = False, update_fields: Any = None, **kwargs: Any
+) -> None:
+    if raw or (created and sender in SETTINGS and not context.actor()):
+        return  # the service creates a row with the defaults when it needs one
+    before: dict[str, Any] = instance.__dict__.pop(_BEFORE, None) or {}
+    changed = [
+        field
+        for field in sender._meta.concrete_fields
+        if not field.primary_key
+        and field.name not in _IGNORED
+        and (update_fields is None or field.name in update_fields or field.attname in update_fields)
+        and (created or before.get(field.attname) != getattr(instance, field.attname))
+    ]
+    if created or changed:
+        is_revoked = isinstance(instance, ApiKey) and any(field.name == "revoked_at" for field in changed)
+        verb = "created" if created else "revoked" if is_revoked else "changed"
+        _record(verb, instance, {field.name: _show(field, instance) for field in changed})
+
+
+def _record_delete(sender: type[Model], instance: Model, **kwargs: Any) -> None:
+    with suppress(ObjectDoesNotExist):  # it is deleted with its project or organization, which has an entry of its own
+        _record("deleted", instance, {})
+
+
+def _record(verb: str, instance: Model, values: dict[str, Any]) -> None:
+    project = instance if isinstance(instance, Project) else getattr(instance, "project", None)
+    organization_id = instance.pk if isinstance(instance, Organization) else None
+    if organization_id is None:
+        organization_id = getattr(project or instance, "organization_id", None)
+    record(
+        f"{instance._meta.verbose_name} {verb}",
+        instance,
+        organization_id=organization_id,
+        project=project.domain if project else "",
+        details=values,
+    )
+
+
+def _show(field: "Field[Any, Any]", instance: Model) -> Any:
+    """The new value if it is a choice, a number, a date or an on/off; else only that it was set. Never a text."""
+    value = getattr(instance, field.attname)
+    if value is None or isinstance(value, bool | int | float) or field.choices:
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return "set" if value else "empty"

@@ -1,0 +1,54 @@
+"""The audit: who changed keys, settings and roles, and who erased data."""
+
+from typing import Any, ClassVar, NoReturn
+
+from django.db import models
+from django.utils import timezone
+
+
+class AppendOnly(models.QuerySet["AuditEntry"]):
+    """Rows that nobody changes or deletes. The database refuses it, too."""
+
+    def update(self, **values: Any) -> NoReturn:
+        """Refuse."""
+        raise TypeError("The audit is append-only.")
+
+    def delete(self) -> NoReturn:
+        """Refuse."""
+        raise TypeError("The audit is append-only.")
+
+
+class AuditEntry(models.Model):
+    """One change. It names its organization and project as text and number, so that it outlives them.
+
+    It holds no secret and no personal data of readers: a reader is a keyed hash.
+    """
+
+    at = models.DateTimeField(default=timezone.now, editable=False)
+    actor = models.CharField(max_length=200, blank=True, help_text="A user, or a command. Empty: the service itself.")
+    action = models.CharField(max_length=40)
+    object = models.CharField(max_length=300)
+    organization_id = models.BigIntegerField(null=True)
+    project = models.CharField(max_length=63, blank=True, help_text="The domain.")
+    details = models.JSONField(default=dict)
+
+    objects = AppendOnly.as_manager()
+
+    class Meta:
+        verbose_name = "audit entry"
+        verbose_name_plural = "audit"
+        ordering: ClassVar = ["-pk"]
+        indexes: ClassVar = [models.Index(fields=["organization_id"], name="audit_of_an_organization")]
+
+    def __str__(self) -> str:
+        return f"{self.action}: {self.object}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store a new entry. A stored one cannot be changed."""
+        if not self._state.adding:
+            raise TypeError("The audit is append-only.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse."""
+        raise TypeError("The audit is append-only.")

@@ -1,0 +1,24 @@
+"""Tells the audit who is logged in."""
+
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import markcoroutinefunction
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.decorators import async_only_middleware
+
+from docsite.core import context
+
+
+@async_only_middleware
+class Actor:
+    """Names the user of the session as the one who acts."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
+        self.get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Respond. The user is only loaded when something is recorded."""
+        context.set_actor(lambda: request.user.get_username())
+        return await self.get_response(request)
