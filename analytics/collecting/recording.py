@@ -87,10 +87,7 @@ def build_view(project: Project, observation: Observation, secret: str = "") -> 
     if uses_reader_ids and observation.reader_id:
         visitor = keyed_hash(secret, observation.reader_id, b"reader")
     else:
-        client = (
-            verdict.agent if verdict.client_class in agents.AI_CLASSES else observation.user_agent[: agents.MAX_LENGTH]
-        )
-        visitor = hash_visitor(secret, observation.address, client)
+        visitor = hash_visitor(secret, observation.address, _client_of(observation.user_agent))
     return View(
         # Half the size of the id, and it reveals nothing once the secret is deleted.
         key=keyed_hash(secret, observation.view_id, b"view"),
@@ -111,6 +108,19 @@ def build_view(project: Project, observation: Observation, secret: str = "") -> 
             observation.sample,
         ),
     )
+
+
+def _client_of(user_agent: str) -> str:
+    """What the hash of a visitor uses of a user agent: all of it for people, only the name for AI clients."""
+    verdict = agents.classify(user_agent)
+    return verdict.agent if verdict.client_class in agents.AI_CLASSES else user_agent[: agents.MAX_LENGTH]
+
+
+def possible_visitors(project: Project, address: Address, user_agent: str, reader_id: str = "") -> set[int]:
+    """The hashes that a visitor may have, with all stored secrets of the project."""
+    client, secrets = _client_of(user_agent), key_rotation.stored_secrets(project)
+    visitors = {hash_visitor(secret, address, client) for secret in secrets}
+    return visitors | {keyed_hash(secret, reader_id, b"reader") for secret in secrets if reader_id}
 
 
 @functools.lru_cache(10_000)

@@ -44,6 +44,12 @@ def secret_of(project: Project, at: datetime, *, private: bool) -> str:
     return secret
 
 
+def stored_secrets(project: Project) -> list[str]:
+    """Every secret of the project that is stored now."""
+    own = AnalyticsSettings.objects.filter(project=project.pk).values_list("visitor_secret", flat=True)
+    return [*own, *VisitorSecret.objects.filter(project=project).values_list("secret", flat=True)]
+
+
 def forget(project: Project) -> None:
     """Replace every secret of a project, and unlink its searches. Every process follows within seconds.
 

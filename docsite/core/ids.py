@@ -32,6 +32,11 @@ def feedback_id() -> str:
     return "fbk_" + _base32(20)
 
 
+def receipt_id() -> str:
+    """`ers_` and 100 random bits: an identifier, not a secret."""
+    return "ers_" + _base32(20)
+
+
 def token(prefix: str) -> str:
     """An API key: prefix, 28 base62 characters (166 random bits), 6 characters of checksum.
 

@@ -50,6 +50,13 @@ def forget_callers(project: Project) -> None:
     SearchQuery.objects.filter(project=project, caller__isnull=False).update(caller=None)
 
 
+def erase(project: Project, caller: int | None = None) -> int:
+    """Delete the searches and clicks of a project, or those of one caller. Returns their number."""
+    flush()
+    searches = SearchQuery.objects.filter(project=project)
+    return (searches if caller is None else searches.filter(caller=caller)).delete()[0]
+
+
 def record(project: Project, caller: int, query: str, result_count: int) -> None:
     """Record a search with its number of results, unless it is empty. Returns at once, and never fails."""
     if text := clean(query):

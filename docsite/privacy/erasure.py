@@ -1,0 +1,137 @@
+"""Erases the data of a reader, a conversation, a visitor or a whole project. Each erasure has a receipt in the audit.
+
+Data that another process holds in memory at this moment is stored within a second, so erase after the reader has left.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from asgiref.sync import async_to_sync
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from analytics.collecting import recording as views
+from analytics.collecting import writer
+from analytics.counting import erasure as visits
+from analytics.identity import key_rotation
+from analytics.models import Feedback
+from assistant.models import ChatId, Message, Thread
+from assistant.sessions.start import forget_conversation
+from docsite.core import ids
+from docsite.core.http.client_address import Address
+from docsite.core.tenants.models import Project
+from docsite.privacy import audit
+from search.query_log import recording as searches
+
+SHARED_FP = "anonymous"
+BATCH = 200  # threads of one transaction
+_RUNNING = timedelta(hours=1)  # an answer that was stored so long ago runs no more, and cannot be resumed
+
+
+class NotErasable(Exception):
+    """The data cannot be erased. The message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was erased: how many rows of each kind. `subject` does not reveal who it was."""
+
+    receipt_id: str
+    at: datetime
+    project: str
+    subject: str
+    erased: dict[str, int]
+
+    def lines(self) -> list[str]:
+        """The receipt as text."""
+        return [
+            f"Receipt  {self.receipt_id}",
+            f"At       {self.at:%Y-%m-%d %H:%M:%S} UTC",
+            f"Project  {self.project}",
+            f"Subject  {self.subject}",
+            *(f"Erased   {number:,} {kind}" for kind, number in self.erased.items()),
+        ]
+
+
+def erase_reader(project: Project, fp: str) -> Receipt:
+    """Erase all conversations of an `fp`, with the feedback on their answers and the chat ids."""
+    if fp == SHARED_FP:
+        raise NotErasable(f"Many readers share the fp {SHARED_FP}. Erase their conversations one by one.")
+    erased = _erase_threads(project, Thread.objects.filter(project=project, fp=fp))
+    return _write_receipt(project, f"reader {_mask(project, fp)}", erased)
+
+
+def erase_conversation(project: Project, thread_id: str) -> Receipt:
+    """Erase one conversation, with the feedback on its answers and its chat ids."""
+    erased = _erase_threads(project, Thread.objects.filter(project=project, thread_id=thread_id))
+    return _write_receipt(project, f"conversation {_mask(project, thread_id)}", erased)
+
+
+def erase_visitor(project: Project, address: Address, user_agent: str, reader_id: str = "") -> Receipt:
+    """Erase the single views and visit histories of a visitor, and the searches of the last hour or two.
+
+    Later nothing links a search to anybody. Counts stay: they are numbers. So do the positions of imports, without
+    which the next import of the same log would store the visitor again.
+    """
+    writer.flush()
+    hashes = views.possible_visitors(project, address, user_agent, reader_id)
+    page_views, histories = visits.erase_visitors(project, hashes)
+    caller = searches.hash_caller(project, address, user_agent)
+    erased = {
+        "page views": page_views,
+        "visit histories": histories,
+        "searches": searches.erase(project, caller),
+    }
+    return _write_receipt(project, f"visitor {_mask(project, f'{address} {user_agent}')}", erased)
+
+
+def erase_project(project: Project) -> Receipt:
+    """Erase everything that readers left in a project, counts included. Its pages, settings and keys stay."""
+    writer.flush()
+    erased = _erase_threads(project, Thread.objects.filter(project=project))
+    erased["feedback"] += Feedback.objects.filter(project=project).delete()[0]
+    erased["chat ids"] += ChatId.objects.filter(project=project).delete()[0]
+    erased["searches"] = searches.erase(project)
+    erased |= visits.erase_project(project)
+    key_rotation.forget(project)
+    return _write_receipt(project, "all readers", erased)
+
+
+def _erase_threads(project: Project, threads: "QuerySet[Thread]") -> dict[str, int]:
+    """Delete threads with all that belongs to them. Their running answers end, in all processes."""
+    erased = {"conversations": 0, "messages": 0, "feedback": 0, "chat ids": 0}
+    recent = Message.objects.filter(thread__project=project, updated_at__gt=timezone.now() - _RUNNING)
+    for thread in threads.filter(pk__in=recent.values("thread")):
+        _count(erased, [thread.pk])
+        ChatId.objects.filter(thread=thread).delete()
+        async_to_sync(forget_conversation)(project, thread.fp, thread.thread_id)
+    while batch := list(threads.values_list("pk", flat=True)[:BATCH]):
+        _count(erased, batch)
+        ChatId.objects.filter(thread__in=batch).delete()
+        Thread.objects.filter(pk__in=batch).delete()
+    return erased
+
+
+def _count(erased: dict[str, int], threads: list[int]) -> None:
+    erased["conversations"] += len(threads)
+    erased["messages"] += Message.objects.filter(thread__in=threads).count()
+    erased["feedback"] += Feedback.objects.filter(message__thread__in=threads).count()
+    erased["chat ids"] += ChatId.objects.filter(thread__in=threads).count()
+
+
+def _mask(project: Project, secret: str) -> str:
+    """A keyed hash: who knows the reader can check that a receipt is about this reader, and nobody else learns it."""
+    return salted_hmac("privacy.erasure", f"{project.project_id}\n{secret}", algorithm="sha256").hexdigest()[:16]
+
+
+def _write_receipt(project: Project, subject: str, erased: dict[str, int]) -> Receipt:
+    receipt_id = ids.receipt_id()
+    entry = audit.record(
+        "erased",
+        subject,
+        organization_id=project.organization_id,
+        project=project.domain,
+        details={"receipt": receipt_id, **erased},
+    )
+    return Receipt(receipt_id, entry.at, project.domain, subject, erased)

@@ -1,0 +1,51 @@
+"""`manage.py erase DOMAIN`: erase the data of a reader, a conversation, a visitor or all readers."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from docsite.core.http.client_address import parse_address
+from docsite.core.tenants.management.base import ServiceCommand, find_project
+from docsite.privacy import erasure
+
+
+class Command(ServiceCommand):
+    """Erases data and prints a receipt, which the audit stores, too."""
+
+    help = "Erase the data of a reader, a conversation, a visitor or all readers of a project. Prints a receipt."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the project, whose data to erase, and a confirmation."""
+        parser.add_argument("domain", help="domain of the project")
+        whose = parser.add_mutually_exclusive_group(required=True)
+        whose.add_argument("--fp", metavar="TEXT", help="all conversations of the reader with this fp")
+        whose.add_argument("--thread", metavar="ID", help="the conversation with this id")
+        whose.add_argument("--visitor", metavar="ADDRESS", help="page views and searches from this network address")
+        whose.add_argument("--everything", action="store_true", help="what all readers left, and all counts")
+        parser.add_argument("--user-agent", default="", metavar="TEXT", help="of the browser of the visitor")
+        parser.add_argument("--reader-id", default="", metavar="TEXT", help="first-party id of the visitor, if any")
+        parser.add_argument("--yes", action="store_true", help="confirm: it cannot be undone")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Erase."""
+        project = find_project(options["domain"])
+        if not options["yes"]:
+            raise CommandError("This cannot be undone. To do it, add --yes.")
+        try:
+            if options["fp"] is not None:
+                receipt = erasure.erase_reader(project, options["fp"])
+            elif options["thread"] is not None:
+                receipt = erasure.erase_conversation(project, options["thread"])
+            elif options["visitor"] is not None:
+                address = parse_address(options["visitor"])
+                if address is None or not options["user_agent"]:
+                    raise CommandError("--visitor: write an IP address, and the user agent as --user-agent.")
+                receipt = erasure.erase_visitor(project, address, options["user_agent"], options["reader_id"])
+            else:
+                receipt = erasure.erase_project(project)
+        except erasure.NotErasable as refusal:
+            raise CommandError(str(refusal)) from None
+        self.stdout.write(json.dumps(asdict(receipt), default=str) if options["json"] else "\n".join(receipt.lines()))

@@ -1,0 +1,186 @@
+"""Erasing the data of a reader, a conversation, a visitor and a project, with a receipt."""
+
+import ipaddress
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from analytics.collecting import recording as views
+from analytics.collecting.recording import Observation
+from analytics.counting import sealer
+from analytics.models import AgentViews, Cells, Feedback, LogImport, PageView, Snapshot, Trail
+from analytics.reports import visitor_counts
+from assistant.conversations import chat_ids
+from assistant.models import ChatId, Message, Thread
+from docsite.core.tenants.models import ApiKey
+from docsite.privacy import erasure
+from docsite.privacy.models import AuditEntry
+from search.models import SearchQuery
+from search.query_log import recording as searches
+from tests import scenarios
+from tests.analytics.counting.history import AGENTS
+from tests.conftest import fake, logged_in, question, set_analytics
+
+CHROME = AGENTS["human"]
+ADDRESS = ipaddress.ip_address("198.51.100.7")
+
+
+def ask(tenant, fp: str, chat_id: str) -> Thread:
+    thread = Thread.objects.create(project=tenant.project, fp=fp)
+    Message.objects.create(thread=thread, role="user", content="What?")
+    answer = Message.objects.create(thread=thread, role="assistant", content="That.")
+    Feedback.objects.create(
+        project=tenant.project, message=answer, source="thumbs_only", path="/", created_at=timezone.now()
+    )
+    chat_ids.record_chat_id(thread, chat_id)
+    return thread
+
+
+def read(tenant, address=ADDRESS, *, private: bool = False, reader_id: str = "") -> None:
+    for hours in (1, 30):
+        at = datetime.now(UTC) - timedelta(hours=hours)
+        one = Observation(f"{hours} {address} {private} {reader_id}", "/a", at, address, CHROME)
+        views.record(tenant.project, [one._replace(private=private, reader_id=reader_id)])
+
+
+def rows(tenant) -> dict[str, int]:
+    models = (Thread, Feedback, ChatId, SearchQuery, PageView, Trail, Cells, AgentViews, Snapshot, LogImport)
+    return {model.__name__: model.objects.filter(project=tenant.project).count() for model in models}
+
+
+def last_entry() -> AuditEntry:
+    return AuditEntry.objects.filter(action="erased").latest("pk")
+
+
+@pytest.fixture
+def tenant(make_project):
+    return make_project()
+
+
+def test_a_reader_is_erased_with_everything_that_belongs_to_the_conversations(tenant, make_project):
+    stranger = make_project()
+    for number in range(3):
+        ask(tenant, "reader", f"chat-{number}")
+    others = [ask(tenant, "other", "chat-9"), ask(stranger, "reader", "chat-0")]
+    receipt = erasure.erase_reader(tenant.project, "reader")
+    assert receipt.erased == {"conversations": 3, "messages": 6, "feedback": 3, "chat ids": 3}
+    assert (rows(tenant)["Thread"], rows(tenant)["Feedback"], rows(tenant)["ChatId"]) == (1, 1, 1)
+    assert set(Thread.objects.filter(pk__in=[one.pk for one in others])) == set(others)
+    entry = last_entry()
+    assert entry.details == {"receipt": receipt.receipt_id, **receipt.erased}
+    assert (entry.object, entry.project) == (receipt.subject, tenant.domain)
+    assert "reader " in receipt.subject
+    assert receipt.subject == erasure.erase_reader(tenant.project, "reader").subject, "so that a reader can check it"
+
+
+def test_a_receipt_does_not_name_the_reader(tenant):
+    ask(tenant, "alice@example.org", "chat-1")
+    text = "\n".join(erasure.erase_reader(tenant.project, "alice@example.org").lines())
+    entry = AuditEntry.objects.filter(pk=last_entry().pk).values().get()
+    assert "alice" not in text + json.dumps(entry, default=str)
+    assert "Erased   1 conversations" in text
+
+
+def test_the_fp_that_many_share_is_never_erased(tenant):
+    ask(tenant, "anonymous", "chat-1")
+    with pytest.raises(erasure.NotErasable):
+        erasure.erase_reader(tenant.project, "anonymous")
+    assert rows(tenant)["Thread"] == 1
+
+
+def test_one_conversation_of_a_reader_is_erased(tenant):
+    first, second = ask(tenant, "anonymous", "chat-1"), ask(tenant, "anonymous", "chat-2")
+    assert erasure.erase_conversation(tenant.project, first.thread_id).erased["messages"] == 2
+    assert list(Thread.objects.filter(project=tenant.project)) == [second]
+    assert ChatId.objects.get(project=tenant.project).thread == second
+
+
+def test_a_running_answer_of_an_erased_reader_is_not_stored_again(model_service, http, project):
+    url = f"{model_service.url}/discovery/v2/assistant/{project.domain}/message"
+    body = question("Acme?", fp="reader", resumable=True, context=fake("slow"))
+    with http.stream("POST", url, json=body, headers=project.assistant) as answer:
+        pieces = answer.iter_text()
+        next(pieces)
+        assert erasure.erase_reader(project.project, "reader").erased["messages"] == 2
+        "".join(pieces)  # to its end
+    assert not Message.objects.filter(thread__project=project.project).exists()
+
+
+def test_a_visitor_is_erased_and_the_counts_stay(tenant):
+    other = ipaddress.ip_address("198.51.100.8")
+    for address in (ADDRESS, other):
+        read(tenant, address)
+        read(tenant, address, private=True)
+        searches.record(tenant.project, searches.hash_caller(tenant.project, address, CHROME), f"from {address}", 1)
+    sealer.seal()
+    LogImport.objects.create(project=tenant.project, first_line="x")
+    now = datetime.now(UTC)
+    period = (now - timedelta(days=10), now.replace(minute=0, second=0, microsecond=0))
+    before = visitor_counts.count_visitors(tenant.project, *period).totals
+    receipt = erasure.erase_visitor(tenant.project, ADDRESS, CHROME)
+    assert receipt.erased["page views"] == 4, "with those of the days' secrets"
+    assert receipt.erased["visit histories"] >= 2
+    assert receipt.erased["searches"] == 1
+    assert PageView.objects.filter(project=tenant.project).count() == 4
+    assert [row.text for row in tenant.project.searches.all()] == [f"from {other}"]
+    assert not Trail.objects.filter(
+        project=tenant.project, visitor__in=views.possible_visitors(tenant.project, ADDRESS, CHROME)
+    ).exists()
+    assert visitor_counts.count_visitors(tenant.project, *period).totals == before
+    assert LogImport.objects.filter(project=tenant.project).exists(), "or the next import would store the views again"
+
+
+def test_a_visitor_with_a_first_party_id_is_erased_by_it(tenant):
+    set_analytics(tenant.project, first_party_ids=True)
+    tenant.project.refresh_from_db()
+    read(tenant, reader_id="reader-id-1")
+    read(tenant, reader_id="reader-id-2")
+    assert erasure.erase_visitor(tenant.project, ADDRESS, CHROME).erased["page views"] == 0
+    assert erasure.erase_visitor(tenant.project, ADDRESS, CHROME, "reader-id-1").erased["page views"] == 2
+
+
+def fill(tenant) -> None:
+    ask(tenant, "reader", "chat-1")
+    read(tenant)
+    Feedback.objects.create(project=tenant.project, source="contextual", path="/", created_at=timezone.now())
+    searches.record(tenant.project, 1, "a search", 1)
+    sealer.seal()
+    searches.flush()
+    LogImport.objects.create(project=tenant.project, first_line="x")
+    key = ApiKey.objects.get(organization=tenant.project.organization, kind="admin")
+    Snapshot.objects.create(key=key, project=tenant.project, dates="x", taken_at=timezone.now(), counts=b"")
+
+
+def test_a_project_is_erased_and_others_stay(tenant, make_project):
+    other = make_project()
+    fill(tenant)
+    fill(other)
+    before = rows(other)
+    assert min(number for name, number in rows(tenant).items() if name != "AgentViews") > 0
+    receipt = erasure.erase_project(tenant.project)
+    assert set(rows(tenant).values()) == {0}
+    assert rows(other) == before
+    assert receipt.erased == {
+        **{"conversations": 1, "messages": 2, "feedback": 2, "chat ids": 1, "searches": 1},
+        **{"page views": 2, "visit histories": 1, "exports in progress": 1, "positions of imports": 1},
+    }
+    now = datetime.now(UTC)
+    assert visitor_counts.count_visitors(tenant.project, now - timedelta(days=9), now).totals["total"] == 0
+    read(tenant)
+    assert visitor_counts.count_visitors(tenant.project, now - timedelta(days=9), now).totals["total"] == 1
+
+
+def test_the_command_prints_the_receipt(tenant):
+    thread = ask(tenant, "reader", "chat-1")
+    refused = scenarios.complete("erase", tenant.domain, "--fp", "reader")
+    assert refused.returncode == 1
+    assert "--yes" in refused.stderr
+    assert "Many readers" in scenarios.complete("erase", tenant.domain, "--fp", "anonymous", "--yes").stderr
+    assert "user agent" in scenarios.complete("erase", tenant.domain, "--visitor", "198.51.100.7", "--yes").stderr
+    printed = scenarios.complete("erase", tenant.domain, "--thread", thread.thread_id, "--yes", "--json").stdout
+    receipt = json.loads(printed)
+    assert receipt["erased"]["conversations"] == 1
+    assert last_entry().details["receipt"] == receipt["receipt_id"]
+    assert last_entry().actor.startswith("command erase (")
