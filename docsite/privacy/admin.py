@@ -1,11 +1,78 @@
-"""The audit in the admin, read-only."""
+"""The audit in the admin, read-only, and the page that erases data of readers."""
 
 import json
+from typing import Any
 
+from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
 
-from docsite.core.tenants.admin import ScopedAdmin
+from docsite.core.http.client_address import parse_address
+from docsite.core.tenants import admin_extensions
+from docsite.core.tenants.admin import ScopedAdmin, project_of
+from docsite.core.tenants.models import Project
+from docsite.privacy import erasure
 from docsite.privacy.models import AuditEntry
+
+READER, CONVERSATION, VISITOR, EVERYTHING = "reader", "conversation", "visitor", "everything"
+WHOSE = (
+    (READER, "All conversations of a reader"),
+    (CONVERSATION, "One conversation"),
+    (VISITOR, "Page views and searches of a visitor"),
+    (EVERYTHING, "Everything that all readers left, and all counts"),
+)
+
+
+class EraseForm(forms.Form):
+    """Whose data to erase."""
+
+    whose = forms.ChoiceField(label="Erase", choices=WHOSE)
+    name = forms.CharField(
+        required=False,
+        max_length=256,
+        help_text="The fp of the reader, the id of the conversation, or the network address of the visitor.",
+    )
+    user_agent = forms.CharField(required=False, max_length=1000, help_text="Of the browser of the visitor.")
+    reader_id = forms.CharField(
+        label="First-party id", required=False, max_length=100, help_text="Of the visitor, if the project allows ids."
+    )
+    confirm = forms.BooleanField(label="Erase it forever")
+
+    def __init__(self, *args: Any, may_erase_everything: bool) -> None:
+        super().__init__(*args)
+        whose = self.fields["whose"]
+        assert isinstance(whose, forms.ChoiceField)
+        if not may_erase_everything:
+            whose.choices = [choice for choice in WHOSE if choice[0] != EVERYTHING]
+
+    def clean(self) -> dict[str, Any]:
+        """Check that the data is named."""
+        cleaned = super().clean() or self.cleaned_data
+        whose, name = cleaned.get("whose"), cleaned.get("name", "")
+        if whose != EVERYTHING and not name:
+            self.add_error("name", "Write whose data to erase.")
+        if whose == VISITOR and (parse_address(name) is None or not cleaned.get("user_agent")):
+            self.add_error("name", "Write an IP address, and the user agent below.")
+        return cleaned
+
+    def erase(self, project: Project) -> erasure.Receipt:
+        """Erase the data. Raises ValidationError if it cannot be erased."""
+        whose, name = self.cleaned_data["whose"], self.cleaned_data["name"]
+        try:
+            if whose == READER:
+                return erasure.erase_reader(project, name)
+            if whose == CONVERSATION:
+                return erasure.erase_conversation(project, name)
+            if whose == EVERYTHING:
+                return erasure.erase_project(project)
+        except erasure.NotErasable as refusal:
+            raise ValidationError(str(refusal)) from None
+        address = parse_address(name)
+        assert address is not None  # `clean` has checked it
+        return erasure.erase_visitor(project, address, self.cleaned_data["user_agent"], self.cleaned_data["reader_id"])
 
 
 @admin.register(AuditEntry)
@@ -22,3 +89,37 @@ class AuditAdmin(ScopedAdmin):
     def values(self, entry: AuditEntry) -> str:
         """The new values, or the numbers of erased rows."""
         return ", ".join(f"{name}: {json.dumps(value)}" for name, value in entry.details.items())
+
+    def get_urls(self) -> list[Any]:
+        """The page that erases data of a project."""
+        page = self.admin_site.admin_view(self.erase_page)
+        return [path("erase/<slug:domain>", page, name="privacy_erase"), *super().get_urls()]
+
+    def erase_page(self, request: HttpRequest, domain: str) -> HttpResponse:
+        """Erase data, and show the receipt. Only superusers erase everything, as only they delete projects."""
+        project = project_of(request, domain)
+        may_erase_everything = request.user.is_superuser
+        form, receipt = EraseForm(request.POST or None, may_erase_everything=may_erase_everything), None
+        if request.method == "POST" and form.is_valid():
+            try:
+                receipt = form.erase(project)
+                form = EraseForm(may_erase_everything=may_erase_everything)
+            except ValidationError as refusal:
+                form.add_error(None, refusal)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"Erase data of {project.name}",
+            "opts": self.opts,
+            "project": project,
+            "form": form,
+            "receipt": receipt,
+            "links": admin_extensions.links_of(project),
+        }
+        response = TemplateResponse(request, "admin/privacy/erase.html", context)
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+admin_extensions.add_link(
+    "Erase data", lambda project: reverse("admin:privacy_erase", args=[project.domain]), position=9
+)

@@ -184,3 +184,25 @@ def test_the_command_prints_the_receipt(tenant):
     assert receipt["erased"]["conversations"] == 1
     assert last_entry().details["receipt"] == receipt["receipt_id"]
     assert last_entry().actor.startswith("command erase (")
+
+
+def test_members_erase_readers_in_the_admin_and_superusers_everything(tenant, make_project):
+    ask(tenant, "reader", "chat-1")
+    url = f"/admin/privacy/auditentry/erase/{tenant.domain}"
+    owner = logged_in(f"owner-{tenant.project.pk}", tenant.project.organization)
+    stranger = logged_in(f"stranger-{tenant.project.pk}", make_project().project.organization)
+    reader = {"whose": "reader", "name": "reader"}
+    assert stranger.post(url, {**reader, "confirm": "on"}).status_code == 404
+    owner.post(url, reader)
+    owner.post(url, {"whose": "everything", "confirm": "on"})
+    assert rows(tenant)["Thread"] == 1, "not without confirmation, and everything only by superusers"
+    refused = owner.post(url, {"whose": "reader", "name": "anonymous", "confirm": "on"})
+    assert "Many readers share" in refused.content.decode()
+    page = owner.post(url, {**reader, "confirm": "on"}).content.decode()
+    assert last_entry().details["receipt"] in page
+    assert last_entry().actor == f"owner-{tenant.project.pk}"
+    assert rows(tenant)["Thread"] == 0
+    fill(tenant)
+    superuser = logged_in(f"superuser-{tenant.project.pk}", is_superuser=True)
+    assert superuser.post(url, {"whose": "everything", "confirm": "on"}).status_code == 200
+    assert set(rows(tenant).values()) == {0}
