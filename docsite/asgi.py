@@ -13,10 +13,10 @@ from channels.routing import ProtocolTypeRouter
 
 from docsite.server.handlers import limit_signals_to_pages
 from docsite.server.lifecycle import lifespan
-from docsite.server.routing import Http, sockets
+from docsite.server.routing import Http, Sockets
 
 limit_signals_to_pages()
-application = ProtocolTypeRouter({"http": Http(), "lifespan": lifespan, "websocket": sockets()})
+application = ProtocolTypeRouter({"http": Http(), "lifespan": lifespan, "websocket": Sockets()})
 
 # Without this, each full garbage collection examines all loaded modules, and every stream waits for it.
 gc.collect()

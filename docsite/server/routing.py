@@ -1,12 +1,15 @@
-"""Chooses the handler of a request or a socket by its path."""
+"""Gives each request and socket an id, and chooses its handler by its path."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from channels.routing import URLRouter
 from django.conf import settings
 from django.urls import re_path
 from django.utils.module_loading import import_string
 
+from docsite.core import context
 from docsite.core.http import client_address
 from docsite.core.http.body import is_missing
 from docsite.core.http.errors import TooLarge
@@ -26,15 +29,22 @@ class Http:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
+        identifier = context.new_request_id().encode()
+
+        async def send_with_id(message: Mapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (b"X-Request-Id", identifier)]}
+            await send(message)
+
         scope = {**scope, "scheme": client_address.scheme(scope)}
         if _WITHOUT_PREFIX.match(scope["path"]):
             scope = {**scope, "path": "/discovery" + scope["path"]}
         if _API.match(scope["path"]):
-            await self.api(scope, receive, send)
+            await self.api(scope, receive, send_with_id)
         elif is_missing(scope):
-            await _send_too_large(send)
+            await _send_too_large(send_with_id)
         else:
-            await self.pages(scope, receive, send)
+            await self.pages(scope, receive, send_with_id)
 
 
 async def _send_too_large(send: Send) -> None:
@@ -50,8 +60,19 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "websocket.close"})
 
 
-def sockets() -> URLRouter:
-    """The routes of WebSockets."""
+class Sockets:
+    """Passes each WebSocket to its consumer."""
+
+    def __init__(self) -> None:
+        self.router = _build_socket_router()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one socket."""
+        context.new_request_id()
+        await self.router(scope, receive, send)
+
+
+def _build_socket_router() -> URLRouter:
     return URLRouter(
         [
             re_path(

@@ -14,3 +14,4 @@ urlpatterns = [
 ]
 
 handler404 = "docsite.site.views.not_found"
+handler500 = "docsite.server.errors.server_error"

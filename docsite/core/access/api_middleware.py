@@ -5,7 +5,6 @@ chain belong to pages, which use `settings.MIDDLEWARE`.
 """
 
 import logging
-import secrets
 from collections.abc import Awaitable, Callable
 
 from asgiref.sync import markcoroutinefunction
@@ -16,6 +15,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.decorators import async_only_middleware
 
+from docsite.core import context
 from docsite.core.access import authentication, cors
 from docsite.core.http import ratelimit
 from docsite.core.http.errors import (
@@ -28,7 +28,7 @@ from docsite.core.http.nul import find_nul
 
 logger = logging.getLogger(__name__)
 
-_EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View"
+_EXPOSED = "X-Thread-Id, Retry-After, RateLimit, RateLimit-Policy, X-View, X-Request-Id"
 
 
 @async_only_middleware
@@ -105,14 +105,14 @@ def as_api_error(failure: Exception) -> ApiError:
     """The error that the caller gets.
 
     An `ApiError` stays as it is. An unreachable database is a 503. Anything else is a
-    500 with a random reference, under which the traceback is logged.
+    500 with the id of the request, under which the traceback is logged.
     """
     if isinstance(failure, ApiError):
         return failure
     if ratelimit.is_store_failure(failure):
         logger.error("The database does not answer.", exc_info=failure)
         return Unavailable("The database does not answer. Try again shortly.")
-    reference = secrets.token_hex(4)
+    reference = context.request_id.get() or context.new_request_id()
     logger.error("Internal error, reference %s.", reference, exc_info=failure)
     return ApiError(500, f"Internal error, reference {reference}.")
 

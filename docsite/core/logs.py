@@ -1,0 +1,92 @@
+"""How log lines are written: each line with the id of its request, and no line with what a reader or client sent.
+
+The messages of exceptions often repeat a value, such as a question or a row of the database. So a log has the
+type of an exception and where it was raised, and its message only if its type is one of `_SAFE`.
+"""
+
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from types import TracebackType
+
+from django.db.utils import InterfaceError, OperationalError
+from redis.exceptions import RedisError
+
+from docsite.core import context
+from docsite.core.http.errors import ApiError
+
+# Their messages tell what the system, the database server or Redis refused; ours are written for readers.
+_SAFE = (OSError, OperationalError, InterfaceError, RedisError, ApiError, ImportError)
+_MAX_MESSAGE = 4_000
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_SECRETS = (
+    (re.compile(r"\b(svc_dsc_|svc_|sk-|Bearer )[\w.-]{4,}"), r"\1…"),
+    (re.compile(r"(uri=\S*?)\?[^\s>]*"), r"\1?…"),  # of a request, as Daphne describes it
+    (re.compile(r"exception=\w+\(.*"), "exception=…"),  # of a task, as asyncio describes it
+)
+
+
+class LineFormatter(logging.Formatter):
+    """Writes a record as a line; the traceback of an exception as further lines."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The lines of a record, each with time, level, logger and request id."""
+        prefix = f"{self.formatTime(record)} {record.levelname} {record.name} [{context.request_id.get() or '-'}]"
+        lines = [f"{prefix}: {_clean(_message(record))}"]
+        if record.exc_info and record.exc_info[1]:
+            lines += [f"{prefix}   {_clean(line)}" for line in describe_traceback(record.exc_info[1])]
+        return "\n".join(lines)
+
+
+def _message(record: logging.LogRecord) -> str:
+    """The message; exceptions among its values are described without what they repeat."""
+    if isinstance(record.msg, BaseException):
+        return describe(record.msg)
+    if str(record.msg).startswith("Traceback (most recent call last)"):  # Daphne logs a whole traceback as a message
+        failure = sys.exc_info()[1]
+        return " ".join(describe_traceback(failure)) if failure else "An exception without details."
+    if isinstance(record.args, tuple) and record.args:
+        values = tuple(_Described(value) if isinstance(value, BaseException) else value for value in record.args)
+        return str(record.msg) % values
+    return record.getMessage()
+
+
+class _Described:
+    """An exception as a value of a message, for `%s` and `%r`."""
+
+    def __init__(self, failure: BaseException) -> None:
+        self.text = describe(failure)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def describe(failure: BaseException) -> str:
+    """The type of an exception, with its message if that is safe."""
+    name = type(failure).__qualname__
+    return f"{name}: {failure}" if isinstance(failure, _SAFE) and str(failure) else name
+
+
+def describe_traceback(failure: BaseException) -> Iterator[str]:
+    """Where an exception was raised, after the exceptions that led to it. One line for each call."""
+    earlier = failure.__cause__ or (None if failure.__suppress_context__ else failure.__context__)
+    if earlier is not None:
+        yield from describe_traceback(earlier)
+    yield "Traceback:"
+    yield from _describe_calls(failure.__traceback__)
+    yield describe(failure)
+
+
+def _describe_calls(calls: TracebackType | None) -> Iterator[str]:
+    for call in traceback.extract_tb(calls):
+        yield f"{call.filename}:{call.lineno} in {call.name}"
+
+
+def _clean(text: str) -> str:
+    """One line without control characters and without keys."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    text = _CONTROL.sub(lambda character: repr(character[0])[1:-1], text)
+    return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"
