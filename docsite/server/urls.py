@@ -1,14 +1,22 @@
 """URLs of pages and of the admin. API paths are in `api_urls.py`; `asgi.py` chooses between the two."""
 
 from django.contrib import admin
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path
 from django.views.generic import RedirectView
 
 from docsite.core.tenants.login import login
 
+
+def no_shortcut(request: HttpRequest, rest: str) -> HttpResponse:
+    """Refuse Django's redirect to the address of an object, which checks no permission."""
+    raise Http404
+
+
 urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url="/static/site/img/icon.svg", permanent=True)),
     path("admin/login/", login),
+    path("admin/r/<path:rest>", no_shortcut),  # Django would redirect to the address of any tenant's project
     path("admin/", admin.site.urls),
     path("", include("docsite.site.urls")),
 ]

@@ -53,6 +53,17 @@ def test_an_owner_sees_their_project_everywhere(owner, mine):
     assert SECRET in owner.get("/admin/assistant/thread/").content.decode()
 
 
+def test_no_shortcut_tells_the_domain_of_a_project(stranger, owner, mine):
+    """Django's `admin/r/…` redirects to the address of any object, whoever asks."""
+    from django.contrib.contenttypes.models import ContentType
+
+    kind = ContentType.objects.get_for_model(type(mine.project))
+    for client in (stranger, owner):
+        answer = client.get(f"/admin/r/{kind.pk}/{mine.project.pk}/")
+        assert answer.status_code == 404
+        assert mine.domain not in f"{answer.headers} {answer.content!r}"
+
+
 def test_a_stranger_sees_nothing_of_it(stranger, mine):
     for url in pages(mine):
         answer = stranger.get(url)
