@@ -33,16 +33,23 @@ def run_demo(folder: Path, port: int) -> Process:
     return process
 
 
+@pytest.fixture(scope="module")
+def logs() -> list[str]:
+    """What each start printed until it was ready."""
+    return []
+
+
 Start = tuple[dict[str, str], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Start]]:
+def starts(tmp_path_factory: pytest.TempPathFactory, logs: list[str]) -> Iterator[list[Start]]:
     """Two starts of one demo, of which the second one runs: what it wrote down for clients, and the views it had."""
     folder = tmp_path_factory.mktemp("demo")
     starts = []
     for last in (False, True):
         process = run_demo(folder, free_port())
+        logs.append((folder / "log").read_text())
         facts = json.loads((folder / "demo.json").read_text())
         starts.append((facts, visitors(facts)["totals"]))
         if last:
@@ -79,6 +86,16 @@ def visitors(demo: dict[str, str]) -> dict[str, Any]:
         headers={"Authorization": f"Bearer {demo['admin_key']}"},
     )
     return answer.json()
+
+
+def test_keys_and_password_are_printed_at_the_first_start_only(starts: list[Start], logs: list[str]) -> None:
+    (facts, _), (again, _) = starts
+    first, second = logs
+    for name in ("admin_key", "admin_password"):
+        assert facts[name] == again[name]
+        assert facts[name] in first
+        assert facts[name] not in second
+    assert "demo.json" in second
 
 
 def test_a_reader_asks_and_lands_where_the_answer_came_from(demo: dict[str, str], page: Page) -> None:

@@ -27,6 +27,7 @@ from search.sources.registry import read
 from search.sources.request import SourceRequest
 
 USERNAME = "admin"
+SECRETS = ("assistant_key", "admin_key", "admin_password")  # printed when they are new
 STARTERS = ["How do I put the widget on my site?", "Who counts as AI?"]
 
 
@@ -59,6 +60,7 @@ class Command(ServiceCommand):
         file: Path = settings.DATA_DIR / "demo.json"
         previous = _load_facts(file)
         demo = self._prepare_project(base_url, previous)
+        secrets_are_new = any(demo[name] and previous.get(name) != demo[name] for name in SECRETS)
         _save_facts(file, {"sample_of": previous.get("sample_of", ""), **demo})
         project = Project.objects.get(domain=demo["domain"])
         self._step("Documentation")
@@ -72,7 +74,7 @@ class Command(ServiceCommand):
             self.stdout.write(f"  To remove them: manage.py removesample {project.domain}")
         _save_facts(file, {"sample_of": project.project_id, **demo})  # removed sample views do not come back
         settings.ENV.site_assistant_key = demo["assistant_key"]
-        serve(host, port, lambda: self._print_summary(demo))
+        serve(host, port, lambda: self._print_summary(demo, None if secrets_are_new else file))
         self.stdout.write("Stopped.")
 
     def _step(self, name: str) -> None:
@@ -118,15 +120,22 @@ class Command(ServiceCommand):
         user.save(update_fields=["password"])
         return password
 
-    def _print_summary(self, demo: dict[str, str]) -> None:
-        base, password = demo["base_url"], demo["admin_password"] or "the password you set"
+    def _print_summary(self, demo: dict[str, str], secrets_file: Path | None) -> None:
+        """Print addresses, and the keys and the password. With `secrets_file`, only where these are stored.
+
+        The assistant key of the embed tag is public, so it is always printed.
+        """
+        base = demo["base_url"]
+        password, key = demo["admin_password"] or "the password you set", demo["admin_key"]
+        if secrets_file:
+            password, key = "as at the first start", f"as at the first start, stored in {secrets_file}"
         lines = [
             "",
             f"Site            {base}/",
             f"Admin           {base}/admin/  ({demo['admin_username']} / {password})",
             f"Project ID      {demo['project_id']}  (domain {demo['domain']})",
             f"Assistant key   {demo['assistant_key']}",
-            f"Admin key       {demo['admin_key']}",
+            f"Admin key       {key}",
             "",
             "Embed tag:",
             f'  <script async src="{base}/widget.js" data-domain="{demo["domain"]}" '
