@@ -11,6 +11,7 @@ import ipaddress
 import os
 import re
 import secrets
+import stat
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -40,7 +41,20 @@ class Env(BaseSettings):
         default=("127.0.0.1", "localhost", "[::1]"),
         description="Host names the service answers to, separated by commas.",
     )
-    data_dir: Path = Field(default=Path("var"), description="Folder of the database and of generated secrets.")
+    https_only: bool = Field(
+        default=False,
+        description="The service is reached over HTTPS only: browsers send the admin's cookies over nothing else, and "
+        "`Strict-Transport-Security` tells them so. A proxy must be in `TRUSTED_PROXIES`.",
+    )
+    hsts_seconds: int = Field(
+        default=2_592_000,
+        ge=0,
+        description="With `HTTPS_ONLY`: how long browsers remember it. 0: `Strict-Transport-Security` is not sent.",
+    )
+    data_dir: Path = Field(
+        default=Path("var"),
+        description="Folder of the database and of generated secrets. Only its owner can enter it.",
+    )
     database_url: str = Field(
         default="",
         description="`postgres://user:password@host/name`, or `sqlite:///path`. "
@@ -351,11 +365,14 @@ def _describe_error(kind: str, message: str) -> str:
 def prepare_data_dir(env: Env, base: Path) -> Path:
     """Create the folder of the service's data if it is missing, and return it. A relative path begins at `base`.
 
-    Ends the process with a sentence if the folder cannot be written.
+    Only its owner can enter it, unless it contains the code, too. Ends the process with a sentence if the folder
+    cannot be written.
     """
     env.data_dir = base / env.data_dir
     try:
         env.data_dir.mkdir(parents=True, exist_ok=True)
+        if not base.is_relative_to(env.data_dir.resolve()):
+            _restrict(env.data_dir, 0o700)
     except OSError as failure:
         raise SystemExit(
             f"DATA_DIR: {env.data_dir} cannot be created ({failure.strerror}). Choose another folder."
@@ -363,6 +380,25 @@ def prepare_data_dir(env: Env, base: Path) -> Path:
     if not os.access(env.data_dir, os.W_OK):
         raise SystemExit(f"DATA_DIR: {env.data_dir} cannot be written. Choose another folder, or change its owner.")
     return env.data_dir
+
+
+def protect_database(file: Path) -> None:
+    """Let only the owner read a SQLite database. It is created here if it is missing, since SQLite would let all read.
+
+    SQLite gives its other files the mode of the database.
+    """
+    with contextlib.suppress(OSError):  # SQLite will say what is wrong
+        file.touch(mode=0o600, exist_ok=True)
+        for existing in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
+            if existing.exists():
+                _restrict(existing, 0o600)
+
+
+def _restrict(path: Path, mode: int) -> None:
+    """Take away the rights that `mode` does not give. Another user's file stays as it is."""
+    facts = path.stat()
+    if facts.st_uid == os.geteuid() and stat.S_IMODE(facts.st_mode) & ~mode:
+        path.chmod(stat.S_IMODE(facts.st_mode) & mode)
 
 
 def secret_key(env: Env) -> str:

@@ -82,6 +82,7 @@ DATABASES: dict[str, Any] = {
 }
 DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    environment.protect_database(Path(DATABASES["default"]["NAME"]))
     # IMMEDIATE: a transaction takes the write lock when it begins, so two writers
     # wait for each other instead of failing half-way. NORMAL: a commit survives
     # kill -9; only a power cut may take back the last ones.
@@ -116,6 +117,9 @@ RATELIMIT_USE_CACHE = "limits"
 SILENCED_SYSTEM_CHECKS = [
     "django_ratelimit.E003",  # CounterCache is shared and atomic, as tests check
     "django_ratelimit.W001",
+    "security.W005",  # whether other hosts of the domain are on HTTPS, too, is for its owner to decide
+    "security.W008",  # the proxy redirects to HTTPS: the service does not see how it is reached without TRUSTED_PROXIES
+    "security.W021",  # as W005
 ]
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -137,6 +141,8 @@ WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE + 1
 
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.https_only
+SECURE_HSTS_SECONDS = ENV.hsts_seconds if ENV.https_only else 0
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True

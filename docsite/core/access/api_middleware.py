@@ -63,6 +63,8 @@ class ApiMiddleware:
             patch_vary_headers(response, ["Origin"])
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Content-Type-Options"] = "nosniff"
+        if settings.SECURE_HSTS_SECONDS and request.is_secure():
+            response.headers["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}"
         if is_head and response.streaming:
             response = HttpResponse(headers=response.headers)
         if response.status_code == 204:
