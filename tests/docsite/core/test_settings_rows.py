@@ -152,6 +152,7 @@ def test_the_list_of_projects_links_to_every_app(owner):
         (f"/admin/search/source/?project={project.domain}", "Sources"),
         (reverse("admin:analytics_visitors", args=[project.domain]), "Visitors"),
         (reverse("admin:assistant_settings", args=[project.domain]), "Assistant"),
+        (reverse("admin:privacy_erase", args=[project.domain]), "Erase data"),
     ]
     for number in range(3):
         Project.objects.create(

@@ -35,8 +35,8 @@ def test_keys_of_the_admin_are_recorded_with_the_user(project, owner):
 
 
 def test_changes_by_commands_are_recorded_with_the_command(project):
-    scenarios.manage(("createkey", project.domain, "--kind", "admin"), {})
-    scenarios.manage(("forgetvisitors", project.domain, "--yes"), {})
+    scenarios.complete("createkey", project.domain, "--kind", "admin")
+    scenarios.complete("forgetvisitors", project.domain, "--yes")
     who = getpass.getuser()
     assert ("api key created", f"command createkey ({who})") in entries(project)
     assert entries(project)[-1] == ("analytics settings changed", f"command forgetvisitors ({who})")
