@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assistant', '0010_reasoning_effort'),
+        ('assistant', '0011_rung_help_text'),
     ]
 
     operations = [
