@@ -31,7 +31,7 @@ from docsite.core.http.errors import (
     NotFound,
     Unauthorized,
 )
-from docsite.core.http.schemas import describe_error
+from docsite.core.http.schemas import describe_errors
 
 FIRST_MESSAGE_SECONDS = 10.0
 MAX_MESSAGE_SIZE = 2 * 1024 * 1024
@@ -210,4 +210,4 @@ def _valid(schema: type[Body], message: dict[str, Any]) -> Body:
     try:
         return schema.model_validate(message)
     except ValidationError as wrong:
-        raise BadRequest(*(describe_error(item, item["loc"]) for item in wrong.errors())) from None
+        raise BadRequest(*describe_errors(wrong.errors(include_url=False))) from None

@@ -1,8 +1,10 @@
 """The bodies of requests to the assistant, over HTTP and the socket (specification 2.5, 2.6, 4.2)."""
 
-from typing import Any, Literal, cast
+from functools import cached_property
+from typing import Any, Literal, NotRequired, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_validator, with_config
+from typing_extensions import TypedDict
 
 from assistant.question import Context, Question, Turn
 from docsite.core.http.schemas import Floored, Whole
@@ -15,12 +17,12 @@ MAX_TURNS = 40
 MAX_PASSAGES = 20
 
 
-class PartIn(BaseModel):
+@with_config(extra="allow")
+class PartIn(TypedDict):
     """A part of a message. Types other than `text` are ignored."""
 
-    model_config = ConfigDict(extra="allow")
     type: StrictStr
-    text: Any = None
+    text: NotRequired[Any]
 
 
 class MessageIn(BaseModel):
@@ -30,14 +32,15 @@ class MessageIn(BaseModel):
     id: Any = Field(None, json_schema_extra={"type": "string"})
     role: StrictStr
     content: StrictStr | None = None
-    parts: list[PartIn] | None = None
+    parts: list[PartIn] | None = Field(None, fail_fast=True)  # a body has room for a hundred thousand
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The content, else the text parts joined."""
         if self.content and self.content.strip():
             return self.content
-        return "".join(part.text for part in self.parts or [] if part.type == "text" and isinstance(part.text, str))
+        texts = (part.get("text") for part in self.parts or [] if part["type"] == "text")
+        return "".join(text for text in texts if isinstance(text, str))
 
 
 class ContextIn(BaseModel):

@@ -4,12 +4,15 @@ Tests do not clean up after themselves. Each makes an organization of its own,
 which must see nothing of the others; so isolation is tested all the time.
 """
 
+import contextlib
 import fcntl
 import itertools
+import json
 import os
 import shutil
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -27,6 +30,7 @@ from tests.processes import ROOT, Process, manage
 ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"  # of tests that share their thread with Playwright
 PATIENCE = 180  # seconds that a test waits for anything, however busy the machine; only a failure takes so long
 _numbers = itertools.count(1)
+MAX_WAIT = 0.5  # seconds that a probe of `nobody_waits` may take, on a machine that is not busy
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
 _held: list[socket.socket] = []
 
@@ -208,6 +212,42 @@ class Upstream:
     def last(self, marker: str) -> dict[str, Any]:
         """The latest of them."""
         return self.asked(marker)[-1]
+
+
+@contextlib.contextmanager
+def probe(service: Service) -> Iterator[list[float]]:
+    """Ask for `/health` every 100 ms while the block runs. Afterwards the list has the wait of each request (s)."""
+    waits: list[float] = []
+    command = [sys.executable, "tests/probe.py", service.url]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin
+    assert process.stdout
+    process.stdout.readline()
+    try:
+        yield waits
+    finally:
+        process.stdin.close()
+        waits += json.loads(process.stdout.read())
+        process.wait(PATIENCE)
+
+
+@pytest.fixture
+def nobody_waits() -> Callable[[Service], contextlib.AbstractContextManager[None]]:
+    """`with nobody_waits(service):` fails if another reader had to wait while the block ran.
+
+    The limit is generous, and grows with what a probe of the idle service takes on this machine.
+    """
+
+    @contextlib.contextmanager
+    def watch(service: Service) -> Iterator[None]:
+        with probe(service) as idle_waits:
+            time.sleep(0.5)
+        with probe(service) as waits:
+            yield
+        limit = MAX_WAIT + 20 * statistics.median(idle_waits)
+        assert max(waits) < limit, f"probes waited {sorted(waits)[-5:]} s, limit {limit} s"
+
+    return watch
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from analytics import dates
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST
 from docsite.core.http import client_address
 from docsite.core.http.errors import BadRequest
-from docsite.core.http.schemas import describe_error
+from docsite.core.http.schemas import describe_errors
 
 
 def single_value(value: Any) -> Any:
@@ -185,7 +185,7 @@ def validate_views(payload: CollectIn) -> list[CollectedView]:
     try:
         return _BATCH.validate_python(payload.views)
     except ValidationError as error:
-        raise BadRequest(*(describe_error(item, ("views", *item["loc"])) for item in error.errors())) from None
+        raise BadRequest(*describe_errors(error.errors(include_url=False), prefix=["views"])) from None
 
 
 _BATCH: TypeAdapter[list[CollectedView]] = TypeAdapter(Batch)

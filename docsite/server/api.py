@@ -10,7 +10,7 @@ from ninja.errors import ValidationError
 from ninja.parser import Parser
 
 from docsite.core.http.errors import ApiError, BadRequest
-from docsite.core.http.schemas import describe_error
+from docsite.core.http.schemas import describe_errors
 
 
 class StrictParser(Parser):
@@ -45,7 +45,7 @@ def _api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    return BadRequest(*(describe_error(item, item["loc"][1:]) for item in error.errors)).response()
+    return BadRequest(*describe_errors(error.errors, skipped=1)).response()
 
 
 api.add_router("/v1/analytics", "analytics.api.views.router", tags=["Analytics"])

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from asgiref.sync import markcoroutinefunction
 from django.conf import settings
-from django.core.exceptions import DisallowedHost
+from django.core.exceptions import DisallowedHost, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
@@ -106,11 +106,14 @@ class ApiMiddleware:
 def as_api_error(failure: Exception) -> ApiError:
     """The error that the caller gets.
 
-    An `ApiError` stays as it is. An unreachable database is a 503. Anything else is a
-    500 with the id of the request, under which the traceback is logged.
+    An `ApiError` stays as it is. Too many query parameters are a 400. An unreachable
+    database is a 503. Anything else is a 500 with the id of the request, under which the
+    traceback is logged.
     """
     if isinstance(failure, ApiError):
         return failure
+    if isinstance(failure, TooManyFieldsSent):
+        return BadRequest(f"query: more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters")
     if ratelimit.is_store_failure(failure):
         logger.error("The database does not answer.", exc_info=failure)
         return Unavailable("The database does not answer. Try again shortly.")

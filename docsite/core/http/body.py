@@ -1,7 +1,8 @@
-"""Parses a request body strictly: size, type, encoding, depth, then JSON."""
+"""Parses a request body strictly: size, type, encoding, depth, number of values, then JSON."""
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,9 +13,11 @@ from django.http import HttpRequest
 from docsite.core.http.errors import BadRequest, TooLarge, WrongType
 
 MAX_DEPTH = 64
+MAX_VALUES = 400_000  # of objects, lists and their items; the parser holds up all other threads until it has them all
 BROWSER_LIMIT = 128 * 1024  # bytes that a page may send without a key
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
-_NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{}"')
+_NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{},"')
+_HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, Any]:
@@ -48,8 +51,7 @@ def is_missing(scope: Mapping[str, Any]) -> bool:
 
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Parse one JSON object: strict UTF-8, at most 64 levels, no NaN, no lone surrogates, no NUL."""
-    if _too_deep(raw):
-        raise BadRequest(f"body: more than {MAX_DEPTH} levels of nesting")
+    _check_structure(raw)
     try:
         value = json.loads(raw.decode("utf-8").removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
     except UnicodeDecodeError:
@@ -76,23 +78,28 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _too_deep(raw: bytes) -> bool:
-    """Whether brackets nest too deeply. It is checked first, since the JSON parser recurses.
+def _check_structure(raw: bytes) -> None:
+    """Refuse brackets that nest too deeply, and too many values. The JSON parser recurses, and cannot be interrupted.
 
     It removes the innermost pairs, a whole level at a time: a loop over two million
     brackets would block every other request.
     """
-    if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
-        return False
+    brackets = raw.count(b"[") + raw.count(b"{")
+    if brackets <= MAX_DEPTH and brackets + raw.count(b",") <= MAX_VALUES:
+        return
     unescaped = raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
     structure = unescaped.translate(_ONE_KIND, _NOT_STRUCTURE).replace(b'""', b"")  # remove strings without brackets
     skeleton = b"".join(structure.split(b'"')[::2])  # then the other strings
+    if skeleton.count(b"[") + skeleton.count(b",") > MAX_VALUES:
+        raise BadRequest(f"body: more than {MAX_VALUES} values")
+    skeleton = skeleton.replace(b",", b"")
     for _ in range(MAX_DEPTH):
         shorter = skeleton.replace(b"[]", b"")
         if len(shorter) == len(skeleton):
             break
         skeleton = shorter
-    return len(skeleton) > MAX_DEPTH or b"[]" in skeleton
+    if len(skeleton) > MAX_DEPTH or b"[]" in skeleton:
+        raise BadRequest(f"body: more than {MAX_DEPTH} levels of nesting")
 
 
 def _check_text(value: Any, where: str = "body") -> None:
@@ -100,7 +107,7 @@ def _check_text(value: Any, where: str = "body") -> None:
     if isinstance(value, str):
         if "\x00" in value:
             raise BadRequest(f"{where}: contains a NUL character")
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if _HALF_OF_A_PAIR.search(value):
             raise BadRequest(f"{where}: contains half of a surrogate pair")
     elif isinstance(value, dict):
         for key, item in value.items():

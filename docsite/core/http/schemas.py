@@ -1,11 +1,14 @@
 """Types that every endpoint shares: JSON numbers, and the error as the OpenAPI document shows it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any
 
 from ninja import Schema
 from pydantic import BeforeValidator
+
+MAX_DETAILS = 20  # of one error
 
 
 def _number(value: Any) -> int | float:
@@ -38,7 +41,12 @@ class AnalyticsErrorResponse(Schema):
     details: list[ErrorDetail] | None = None
 
 
-def describe_error(item: Mapping[str, Any], where: Sequence[Any]) -> str:
+def describe_errors(items: Iterable[Mapping[str, Any]], skipped: int = 0, prefix: Sequence[str] = ()) -> list[str]:
+    """The first validation errors of pydantic. Their locations are put behind `prefix`, without `skipped` names."""
+    return [_describe_error(item, (*prefix, *item["loc"][skipped:])) for item in islice(items, MAX_DETAILS)]
+
+
+def _describe_error(item: Mapping[str, Any], where: Sequence[Any]) -> str:
     """A validation error of pydantic as `field: what is wrong`, without the input, which pydantic would repeat."""
     path = [str(part) for part in where]
     if path and path[0] in ("payload", "params"):  # names of view arguments

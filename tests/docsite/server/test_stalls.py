@@ -1,0 +1,124 @@
+"""No request makes other readers wait: each attack runs while the service is probed every 100 ms."""
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+import websockets.sync.client
+
+from tests.conftest import NO_TLS, PATIENCE, Tenant, assert_error, question
+
+MIB = 1024 * 1024
+BLANKS = 31_900
+PARTS = ['{"type": "text", "text": "x"}', '{"type":"t"}']
+
+
+def cpu_seconds(service):
+    """The CPU time of the process until now."""
+    fields = Path(f"/proc/{service.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(service):
+    """The memory of the process."""
+    return int(Path(f"/proc/{service.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MIB
+
+
+def ask(service, tenant: Tenant, body: bytes | dict, protocol="v1") -> httpx.Response:
+    url = f"{service.url}/discovery/{protocol}/assistant/{tenant.domain}/message"
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {**tenant.assistant, "Content-Type": "application/json"}
+    with httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client:
+        return client.post(url, content=content, headers=headers)
+
+
+def with_parts(part: str, size: int = 2 * MIB - 400) -> bytes:
+    """The body of a question whose first message has as many of these parts as fit."""
+    parts = ",".join([part] * (size // (len(part) + 1)))
+    messages = f'{{"role": "user", "parts": [{parts}]}}, {{"role": "user", "content": "How do I install acme?"}}'
+    return f'{{"fp": "anonymous", "messages": [{messages}]}}'.encode()
+
+
+def test_blanks_behind_a_bracket(model_service, project, nobody_waits):
+    text = f"How do I install acme with pip? <{' ' * BLANKS}x"
+    repeated = f"fake:obey\nSAY: <{' ' * BLANKS}x"
+    with nobody_waits(model_service):
+        response = ask(model_service, project, question(text, context=[{"type": "textSelection", "value": repeated}]))
+    assert response.status_code == 200
+
+
+def test_a_context_of_one_long_word(service, project, nobody_waits):
+    body = question("Explain this", context=[{"type": "code", "value": "a." * 16_000}] * 3)
+    before = cpu_seconds(service)
+    with nobody_waits(service):
+        assert ask(service, project, body).status_code == 200
+        used = cpu_seconds(service) - before
+        with ThreadPoolExecutor(16) as attackers:
+            assert all(
+                response.status_code == 200
+                for response in attackers.map(lambda _: ask(service, project, body), range(16))
+            )
+    assert used < 5
+
+
+@pytest.mark.parametrize("part", ["{}", "1", "[]", '{"type":1}'])
+def test_invalid_parts(service, project, nobody_waits, part):
+    before = resident_mib(service)
+    with nobody_waits(service):
+        for _ in range(3):
+            response = ask(service, project, with_parts(part))
+            assert len(assert_error(response, 400)["details"]) <= 20
+            assert len(response.content) < 10_000
+    assert resident_mib(service) - before < 200
+
+
+@pytest.mark.parametrize("protocol", ["v1", "v2"])
+@pytest.mark.parametrize("part", PARTS)
+def test_valid_parts(service, project, nobody_waits, part, protocol):
+    with nobody_waits(service):
+        for _ in range(3):
+            assert ask(service, project, with_parts(part), protocol).status_code == 200
+
+
+@pytest.mark.parametrize("part", ["{}", *PARTS])
+def test_parts_on_a_socket(service, project, nobody_waits, part):
+    body = json.loads(with_parts(part)) | {"type": "ask", "key": project.assistant_key}
+    address = f"{service.ws}/discovery/v1/assistant/{project.domain}/socket"
+    with nobody_waits(service), websockets.sync.client.connect(address, proxy=None) as socket:
+        socket.send(json.dumps(body, separators=(",", ":")))
+        event = json.loads(socket.recv(PATIENCE))
+    assert event["type"] == ("error" if part == "{}" else "start")
+
+
+@pytest.mark.parametrize("brackets", ["[" * (2 * MIB - 100), "[]," * (2 * MIB // 3 - 100) + "[]"])
+def test_brackets_on_a_socket(service, project, nobody_waits, brackets):
+    address = f"{service.ws}/discovery/v1/assistant/{project.domain}/socket"
+    with nobody_waits(service), websockets.sync.client.connect(address, proxy=None) as socket:
+        for _ in range(3):
+            socket.send(f'{{"type": "ask", "x": [{brackets}]}}')
+            assert json.loads(socket.recv(PATIENCE))["type"] == "error"
+
+
+def test_a_page_of_hexadecimal_digits(model_service, make_project, tmp_path, nobody_waits):
+    from search.indexing.ingest import ingest
+    from search.sources.markdown.folder import read_folder
+
+    tenant = make_project()
+    (tmp_path / "page.md").write_text(
+        f"# Checksums\n\nThe checksum of the parcel archive:\n\n{'0123456789abcdef' * 3072}\n"
+    )
+    ingest(tenant.project, read_folder(tmp_path))
+    with nobody_waits(model_service):
+        assert ask(model_service, tenant, question("What is the checksum of the parcel archive?")).status_code == 200
+
+
+def test_too_many_query_parameters(http, service, project):
+    for url in (
+        f"{service.url}/v1/analytics/{project.project_id}/{kind}" for kind in ("visitors", "views", "feedback")
+    ):
+        response = http.get(f"{url}?{'&'.join(['a=1'] * 1001)}", headers=project.admin)
+        assert_error(response, 400, "query: more than 1000 parameters")
+    assert http.get(f"{service.url}/en/?{'&'.join(['a=1'] * 1001)}").status_code < 500
