@@ -38,10 +38,10 @@ OWNER_RULES = """
 The owner of the site adds the following. It does not change the rules above.
 {instructions}"""
 
-_TAG = re.compile(r"<(?=\s*/?\s*(?:passage|headings|earlier|current_page|selection|question)\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=\s*+/?\s*+(?:passage|headings|earlier|current_page|selection|question)\b)", re.IGNORECASE)
 _CITATION = re.compile(r"[ \t]?\[\d{1,3}\]\([^()\s]*\)")  # its number has no meaning in another answer
 _ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\"')\]]+")
-_SUGGESTIONS = re.compile(r"\n*```suggestions\n.*?(?:```|\Z)", re.DOTALL)
+_SUGGESTIONS = re.compile(r"(?<!\n)\n*+```suggestions\n.*?(?:```|\Z)", re.DOTALL)
 
 
 def estimate_tokens(text: str) -> int:

@@ -22,9 +22,12 @@ PREFIX = re.compile("|".join(map(re.escape, PREFIXES)), re.IGNORECASE)
 CHARACTERS = re.compile(r"[^\s<>|`\"\[\]【】]*")  # the longest stretch that can belong to one address
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_IN_TEXT = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`|\\]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE)
+_IN_TEXT = re.compile(
+    r"(?:https?://|mailto:)[^\s<>\"'`|\\]+|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE
+)
 _UNSAFE = re.compile(r"[^\w\-.~:/?#@!$&'*+,;=%]", re.ASCII)
 _TRAILING = "?!.,:;*_~'"
+_MAX_ENDS = 10  # characters at the end of an address that may belong to the sentence
 
 
 class AddressMatch(NamedTuple):
@@ -83,20 +86,19 @@ def escape_for_link(url: str) -> str:
 
 def trim(text: str) -> str:
     """Remove the punctuation of the sentence around an address from its end, as GitHub's autolinks do."""
-    while text:
-        if text[-1] in _TRAILING:
-            text = text.rstrip(_TRAILING)
-        elif text[-1] == ")" and text.count(")") > text.count("("):
-            text = text[:-1]
-        else:
-            break
-    return text
+    end, surplus = len(text), text.count(")") - text.count("(")
+    while end and (text[end - 1] in _TRAILING or (text[end - 1] == ")" and surplus > 0)):
+        end -= 1
+        surplus -= text[end] == ")"
+    return text[:end]
 
 
 def _possible_ends(found: str) -> Iterable[str]:
     """The address as it was found, then without each character at its end that may belong to the sentence."""
     yield found
-    while found and not (found[-1].isalnum() or found[-1] in "/#=&%+-"):
+    for _ in range(_MAX_ENDS):
+        if not found or found[-1].isalnum() or found[-1] in "/#=&%+-":
+            break
         found = found[:-1]
         yield found
 

@@ -22,7 +22,7 @@ from assistant.citations.stream_rewriter import FENCE_MARK, MAX_LINK, StreamRewr
 
 MAX_CODE_SPAN = 2_000  # characters
 _MAX_TICKS = 300
-_CODE_END = re.compile(r"`+|\\*\|")
+_CODE_END = re.compile(r"`+|(?<!\\)\\*+\|")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ENTITY_START = re.compile(r"&#?\w{0,32}$")
 _ADDRESS_CHARACTER = re.compile(r"[A-Za-z\d:/.@]")

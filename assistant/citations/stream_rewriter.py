@@ -33,7 +33,7 @@ _ADDRESS_START = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+|[^\w\s\\`<>\[\]!&@|():;/.~【]+|_+")
 _SUGGESTIONS_FENCE = re.compile(
-    r"([`~]{3,}[ \t]*)suggestions\b", re.IGNORECASE
+    r"(?<![`~])([`~]{3,}+[ \t]*+)suggestions\b", re.IGNORECASE
 )  # only the service may write this block
 _BLANKS = re.compile(r"[ \t]+")
 FENCE_MARK = re.compile(r"`+|~+")

@@ -18,7 +18,7 @@ from search.text.terms import Entry, facet
 MAX_QUESTIONS = 50  # of one section; each becomes one of its names
 MAX_ADDRESS, MAX_VALIDATOR = 2000, 300
 # A line of three or more words in bold, as in accordions and steps. It serves as a heading.
-_QUESTION = re.compile(r"(?m)^[ ]{0,3}\*\*[^*\n]+ [^*\n]+ [^*\n]+\*\*$")
+_QUESTION = re.compile(r"(?m)^[ ]{0,3}\*\*[^*\n][^ *\n]*+ [^*\n][^ *\n]*+ [^*\n]++\*\*$")
 SectionWords = tuple[set[str], set[str]]  # the terms and the forms of a section
 
 

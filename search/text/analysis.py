@@ -23,7 +23,8 @@ TOKEN = re.compile(rf"{_LETTER}+(?:[.:/'’+-]+{_LETTER}+)*\+*#?")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|0+")
 _SEGMENT = re.compile(r"[^.:/]+")
 _CODE = re.compile(r"--?\w[\w-]*|[\w$.]+(?=\()|[\w$]+(?:\.[\w$]+)+|\w*_\w+|[a-z]+[A-Z]\w*")
-_BETWEEN_NAMES = re.compile(r",\s+(?:(?:and|or)\s+)?|\s+[/|&]\s+|\s+(?:and|or)\s+")
+_CODE_RUN = re.compile(r"[\w$.-]+")  # every code name is inside one
+_BETWEEN_NAMES = re.compile(r",\s++(?:(?:and|or)\s+)?|(?<!\s)\s++(?:[/|&]|and|or)\s+")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 _MAX_WORD = 256
 _MAX_TERM = 64
@@ -92,8 +93,8 @@ def _plain(word: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words and code names of a text, as written."""
-    return TOKEN.findall(unicodedata.normalize("NFKC", text))
+    """The words and code names of a text, as written; only the beginning of a very long one."""
+    return [word[:_MAX_WORD] for word in TOKEN.findall(unicodedata.normalize("NFKC", text))]
 
 
 def pieces_of(word: str) -> list[tuple[int, int]]:
@@ -163,7 +164,7 @@ def stem(form: str, language: str = "en") -> str:
 
 def forms(text: str) -> list[str]:
     """All forms of a text, in order, with repetitions."""
-    return [form for word in words(text) for form in _forms_of(word[:_MAX_WORD])]
+    return [form for word in words(text) for form in _forms_of(word)]
 
 
 def terms(text: str, language: str = "en") -> list[str]:
@@ -195,7 +196,9 @@ def code_names(text: str) -> list[str]:
     >>> code_names("call useChat(x) with --no-cache")
     ['useChat', '--no-cache']
     """
-    return [name for name in dict.fromkeys(_CODE.findall(text)) if name.lower() not in OPERATORS]
+    runs = ((run.start(), min(run.end(), run.start() + _MAX_WORD)) for run in _CODE_RUN.finditer(text))
+    names = (name for start, end in runs for name in _CODE.findall(text, start, end + 1))  # a bracket may follow
+    return [name for name in dict.fromkeys(names) if name.lower() not in OPERATORS]
 
 
 def content_words(text: str) -> list[str]:

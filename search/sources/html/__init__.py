@@ -18,13 +18,14 @@ MAX_DEPTH = 500  # levels of nested elements
 MAX_ATTRIBUTES = 5_000  # of one element. The sum of squares is limited, because lexbor's time grows with it
 _STEP = 10_000  # elements; 10,000 nested ones are parsed in 0.1 s, 60,000 in 4 s
 _ELEMENT = re.compile(r"<[a-zA-Z]")
-_ATTRIBUTE = r"[\s/]*+=?[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+))?+"
+_ATTRIBUTE = r"=?[^\s/>=]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>\"'][^\s>]*+))?+"
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
-_TAG = re.compile(rf"<[a-zA-Z][^\s/>]*+((?:{_ATTRIBUTE})*+)")
+_TAG = re.compile(rf"<[a-zA-Z][^\s/>]*+((?:[\s/]*+{_ATTRIBUTE})*+)")
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?\s*([\w:.-]{1,40})""", re.IGNORECASE)
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _INVISIBLE = re.compile("[\u200b\u200c\u2060\ufeff\xad]")
 _SUFFIX = re.compile(r"\s+[|–—·»:-]\s+[^|–—·»]*$")
+_MAX_TITLE = 1_000  # characters of a title from which the site's name is removed
 _REFRESH = re.compile(r"\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
 _MAX_REDIRECT_DELAY = 10  # seconds; a page that refreshes later is a page with content
 
@@ -184,7 +185,7 @@ def _find_heading(tree: LexborHTMLParser, container: LexborNode | None) -> str:
 def _remove_site_name(title: str) -> str:
     """The title of a document without the name of the site."""
     title = _join_lines(title)
-    return _SUFFIX.sub("", title) or title
+    return (_SUFFIX.sub("", title) if len(title) <= _MAX_TITLE else title) or title
 
 
 def _join_lines(text: str) -> str:

@@ -25,7 +25,9 @@ _BLOCKS = frozenset(
     )
 )
 # The titles of admonitions, as Sphinx, Material, Docusaurus, VitePress, Starlight, GitHub and Bootstrap name them.
-_TITLE = re.compile(r"(?:admonition|custom-block|alert|aside|callout)[\w-]*?(?:title|heading)", re.IGNORECASE)
+_CLASS = re.compile(r"[\w-]+")
+_CALLOUT = re.compile(r"admonition|custom-block|alert|aside|callout", re.IGNORECASE)
+_TITLE = re.compile(r"title|heading", re.IGNORECASE)
 _TAB_SETS = frozenset(("tabbed-set", "sphinx-tabs", "tabs-container", "vp-code-group", "sd-tab-set"))
 _TAB_LABELS = "[role=tab], .tabbed-labels > label, .tabs > label, .sd-tab-set > label"
 _TAB_PANELS = "[role=tabpanel], .tabbed-block, .blocks > div, .sd-tab-content"
@@ -140,7 +142,7 @@ class _Writer:
                 yield from self._bold(caption)
             yield from self._text(render_table(node, lambda cell: self.inline.line([cell])))
         elif (tag in ("summary", "dt") and not node.css_first(_HEADINGS)) or (
-            _TITLE.search(classes) and node.mem_id not in self.container_ids
+            _is_title(classes) and node.mem_id not in self.container_ids
         ):
             yield from self._bold(node)
         elif _is_tabbed(node, classes):
@@ -235,6 +237,13 @@ def _anchor(node: LexborNode) -> str:
     attributes = node.attributes
     anchor = attributes.get("id") or (attributes.get("name") if node.tag == "a" else "") or ""
     return anchor if _ANCHOR.fullmatch(anchor) else ""
+
+
+def _is_title(classes: str) -> bool:
+    """Whether an element is the title of a callout, such as `admonition-title`."""
+    return any(
+        (callout := _CALLOUT.search(name)) and _TITLE.search(name, callout.end()) for name in _CLASS.findall(classes)
+    )
 
 
 def _is_tabbed(node: LexborNode, classes: str) -> bool:

@@ -19,7 +19,7 @@ _STRONG_OPEN, _STRONG_CLOSE, _OPEN, _CLOSE, BREAK = "\ue000", "\ue001", "\ue002"
 _MARKED = re.compile(f"([{_STRONG_OPEN}{_OPEN}])([^\ue000-\ue003]*)[{_STRONG_CLOSE}{_CLOSE}]")
 _MARKS = re.compile("[\ue000-\ue003]")
 _POWER = re.compile(r"[-−+]?\d+|[a-z]")
-_TEX_MARKS = re.compile(r"^\s*(?:\\\(|\\\[|\${1,2})\s*|\s*(?:\\\)|\\\]|\${1,2})\s*$")
+_TEX_MARKS = re.compile(r"^\s*(?:\\\(|\\\[|\${1,2})\s*|(?:(?<!\s)\s++|)(?:\\\)|\\\]|\${1,2})\s*$")
 
 
 class Inline:
@@ -48,7 +48,7 @@ class Inline:
 
     def _convert(self, nodes: list[LexborNode]) -> str:
         text = _join(self._convert_node(node, 0) for node in nodes)
-        text = re.sub(f" *{BREAK} *", BREAK, re.sub(" {2,}", " ", text)).strip()
+        text = re.sub(f" ?{BREAK} ?", BREAK, re.sub(" {2,}", " ", text)).strip()
         return _MARKS.sub("", _MARKED.sub(_emphasize, text))
 
     def _convert_node(self, node: LexborNode, depth: int) -> str:

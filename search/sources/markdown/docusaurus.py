@@ -13,7 +13,7 @@ _CONFIGS = tuple(f"docusaurus.config{ending}" for ending in (".ts", ".js", ".mjs
 _ROUTE_BASE = re.compile(r"\bdocs\s*:\s*\{[^{}]{0,2000}?\brouteBasePath\s*:\s*[\"'`]([^\"'`\n]*)")
 _TRAILING_SLASH = re.compile(r"\btrailingSlash\s*:\s*(true|false)\b")
 _LAST_IS_CURRENT = re.compile(r"\blastVersion\s*:\s*[\"'`]current[\"'`]")
-_COMMENT = re.compile(r"(?m)^\s*//.*$")
+_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
 _DATE_OR_VERSION = re.compile(r"\d+[-_.]\d+")
 MAX_VERSIONS = 200

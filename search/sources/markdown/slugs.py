@@ -11,11 +11,11 @@ from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import anchor_and_heading, plain, slug
 from search.text.markdown.reader import headings
 
-_CLOSING_MARKS = re.compile(r"[ \t]+#+$")
+_CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++$")
 _HEADING_WITH_ID = re.compile(
-    r"(.*?)([ \t]+#+)?[ \t]*\{:?([^{}#]*)#([^\s{}#]+)[^{}]*\}[ \t]*$"
+    r"(.*?)((?<![ \t])[ \t]++#++)?(?:(?<![ \t])[ \t]++|)\{:?([^{}#]*+)#([^\s{}#]++)[^{}]*+\}[ \t]*+$"
 )  # closing `#` marks may come before the id
-_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*(?:\.|(?<=:)[ \t]*)[^{}#]*\}$")
+_ATTRIBUTES = re.compile(r"(?:(?<![ \t])[ \t]++|)\{(?::?[ \t]*+\.|:)[^{}#]*+\}$")
 _MARKUP = re.compile(r"[`*_<\[&:\\{!~$]")
 _VALID_ANCHOR = re.compile(r"[^\s{}#]+")  # allowed in `{#anchor}`
 _NUMBERED = re.compile(r"(.*)_([0-9]+)", re.DOTALL)

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from search.sources.openapi.spec import Operation
 
 _SIGN_NAMES = {"$": "dollar", "%": "percent", "&": "and", "<": "less", ">": "greater", "|": "or", "ß": "ss", "-": " "}
+_BRACES = re.compile(r"\{[^}\n]*+\}?+")  # perhaps without their end: no others begin before it
 _DROPPED = re.compile(r"[^A-Za-z0-9_\s$*+~.()'\"!:@]+")
 _ENCODE_URI_SAFE = ";,/?:@&=+$-_.!~*'()#%"  # characters that `encodeURI` keeps, and `%` of escapes
 
@@ -49,7 +50,7 @@ def make_tag_address(tag: str, generator: str) -> str:
 
 def _to_file_name(words: str) -> str:
     """The file name that `prepareStringToBeValidFilename` of @mintlify/common makes."""
-    words = re.sub(r"\{.*?\}", "-", words.replace(" ", "-"))
+    words = _BRACES.sub(lambda found: "-" if found[0].endswith("}") else found[0], words.replace(" ", "-"))
     words = re.sub(r"^-|-$", "", words)
     return re.sub("--", "-", re.sub(r"[{}(),.'\n/]", "", words)).lower()
 

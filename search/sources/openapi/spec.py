@@ -17,7 +17,7 @@ MAX_FILES = 200  # that a document may refer to
 MAX_PATH = 100  # fields of one path; many paths may refer to the same large object
 MAX_SUMMARY = 150
 _MAX_STEPS = 20  # from reference to reference
-_FILE_REFERENCE = re.compile(rb"""\$ref["']?\s*:\s*["']?([^"'#\s,}]+\.(?:json|ya?ml))""")
+_FILE_REFERENCE = re.compile(rb"""\$ref["']?\s*:\s*["']?([^"'#\s,}]{1,500}\.(?:json|ya?ml))""")
 
 
 class Operation(NamedTuple):

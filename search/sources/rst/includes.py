@@ -21,7 +21,7 @@ MAX_CODE = 200_000  # characters of a file that is shown as code
 _INCLUDE = re.compile(r"include *(?:::|\})\s*(\S[^\n]*)|:file:[ \t]+(\S[^\n]*)", re.IGNORECASE)
 _LANGUAGES = {"py": "python", "sh": "bash", "yml": "yaml", "txt": "", "cfg": "ini", "rb": "ruby", "rs": "rust"}
 _NUMBER = re.compile(r"-?\d{1,9}")
-_RANGE = re.compile(r"\s*(?=-?\s*\d)(\d{0,9})\s*(?:(-)\s*(\d{0,9})\s*)?")
+_RANGE = re.compile(r"\s*+(?=-?\s*+\d)(\d{0,9}+)\s*+(?:(-)\s*+(\d{0,9}+)\s*+)?")
 
 
 @register("include")

@@ -14,7 +14,7 @@ MAX_SIGNATURE = 5000  # characters
 
 _PYTHON = re.compile(r"([\w.]*\.)?(\w+)\s*(?:\[.*\])?\s*(?:\(.*\)\s*(?:->.*)?)?$", re.DOTALL)
 _OPTION = re.compile(r"[^\s=]*\w[^\s=]*")
-_C_NAME = re.compile(r"([A-Za-z_][\w.]*)\s*(?:\(|\[|:|=|$)")
+_C_NAME = re.compile(r"(?<![\w.])(?:(?![A-Za-z_])[\w.])*+([A-Za-z_][\w.]*+)\s*+(?:\(|\[|:|=|$)")
 _ID_BREAK, _ID_ENDS = re.compile(r"[^a-zA-Z0-9._]+"), re.compile(r"^[-0-9._]+|-+$")
 _CODE = frozenset([
     "attribute", "class", "classmethod", "data", "decorator", "decoratormethod", "enum", "enumerator", "exception",
@@ -129,7 +129,7 @@ def render_glossary(directive: BaseDirective) -> list[nodes.Node]:
     lines = directive.content
     for start, line in enumerate(lines):
         if line[:1].strip() and not line.startswith(".. "):
-            term = directive.parse_line(re.split(r"\s+:\s+", line)[0])
+            term = directive.parse_line(re.split(r"(?<!\s)\s+:\s+", line)[0])
             terms.append("".join(node.astext() for node in term))
         elif terms and line.strip():
             end = next((at for at in range(start, len(lines)) if lines[at][:1].strip()), None)

@@ -27,7 +27,7 @@ _ADDRESS_LINE = re.compile(
     re.MULTILINE,
 )
 _SOURCE = re.compile(
-    rb"^#[ \t]+([^\n]+)\n(?:[ \t]*\n){0,2}(?:>[ \t]*)?\**(?:Source|URL|Canonical)(?: URL)?\**:\**[ \t]*"
+    rb"^#[ \t]++([^\n]+)\n(?:[ \t]*\n){0,2}(?:>[ \t]*)?\**(?:Source|URL|Canonical)(?: URL)?\**:\**[ \t]*"
     rb"<?((?:https?://|/)[^\s>]*)>?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )

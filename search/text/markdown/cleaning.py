@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from search.text.markdown.reader import MAX_PARAGRAPH, parse_site
 
-_MARKER = re.compile(r"(\s*)(?:\[\^[^\]\s]+\]:\s*|:\s{1,3})")  # of a footnote or of the meaning of a term
+_MARKER = re.compile(r"(?<!\s)(\s*+)(?:\[\^[^\[\]\s]+\]:\s*|:\s{1,3})")  # of a footnote or of the meaning of a term
 # Attributes of the block above, files to include, a table of contents, abbreviations: Python-Markdown and extensions.
 _HIDDEN = re.compile(
     r"\s*(?:\{[*!].*[*!]\}|;?-+8<-+.*|\[\[?_?toc_?\]\]?|\*\[[^\]]+\]:.*|\{:?\s*[.#][^{}]*\})\s*$", re.IGNORECASE
@@ -15,18 +15,20 @@ _PLACEHOLDER = re.compile(
     r"\s*(?:__(?:[A-Z0-9]+_)*PLACEHOLDER(?:_[A-Z0-9]+)*__|\\_\\_[A-Z][A-Z0-9]*(?:\\_[A-Z0-9]+)*\\_\\_)\s*$"
 )
 _FOOTNOTE_MARK = re.compile(r"\[\^[^\[\]\s]{1,100}\]")
-_ALERT = re.compile(r"(?m)^(\s*(?:>\s*)+)\[!\w+\][+-]?[ \t]*(.*)$")
-_TASK = re.compile(r"(?m)^(\s*(?:[-*+]|\d{1,9}[.)])\s+)\[[ xX]\]\s")
+_ALERT = re.compile(r"(?m)^([^\S\n]*+(?:>[^\S\n]*+)++)\[!\w+\][+-]?[ \t]*(.*)$")
+_TASK = re.compile(r"(?m)^([^\S\n]*+(?:[-*+]|\d{1,9}[.)])[^\S\n]++)\[[ xX]\]\s")
 
 _MARKED = re.compile(r"[<\[`{:\\]")
 _PROTECTED = re.compile(
     r"\\[!-/:-@\[-`{-~]"  # an escaped character
-    r"|(?<!`)(`++)((?:[^`\n]|\n(?!\s*(?:[-*+#>|]|\d+[.)])\s)|(?!\1(?!`))`+)+?)(?<!`)\1(?!`)"  # a code span
+    r"|(?<!`)(`++)((?:[^`\n]|\n(?![^\S\n]*+(?:[-*+#>|]|\d++[.)])\s)|(?!\1(?!`))`++)+?)(?<!`)\1(?!`)"  # a code span
     r"|<(?:https?://|mailto:)[^\s<>]*>"  # an address
 )
-_COMMENT = re.compile(r"^[ \t>]*<!--(?:(?!-->).)*-->[ \t]*\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
-_HIGHLIGHT = re.compile(r"(`+)#!\w+ ")
-_ELEMENT = re.compile(r"<(script|style|svg)\b[^<>]*>(?:(?!</\1).){0,9000}</\1\s*>", re.DOTALL | re.IGNORECASE)
+_COMMENT = re.compile(  # one without an end is text, like all behind it
+    r"(?:^([ \t>]*+)(?=<!--))?<!--(?:.*?-->([ \t]*+\n)?|(.*+))", re.DOTALL | re.MULTILINE
+)
+_HIGHLIGHT = re.compile(r"(?<!`)(`++)#!\w+ ")
+_ELEMENT = re.compile(r"<(script|style|svg)\b[^<>]*>", re.IGNORECASE)
 _HEADING = re.compile(r"(?m)^([ ]{0,3})<h([1-6])\b([^<>]*)>(.{0,1000}?)</h\2>\s*$", re.IGNORECASE)
 _SUMMARY = re.compile(r"<summary\b[^<>]*>(.{0,1000}?)</summary>", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"""\bid\s*=\s*["']?([\w:.-]+)""")
@@ -36,14 +38,15 @@ _ANCHOR = re.compile(
 )
 _TAG = re.compile(r"</?([a-zA-Z][\w.:-]*+)(?:\s(?:[^<>\"']|\"[^\"]{0,2000}\"|'[^']{0,2000}'|[\"']){0,4000}+)?/?>")
 _ATTRIBUTES = r"(?:\{[^{}\n]*\})?"
+_TITLE = r"(?:\"[^\"]*\"|'[^']*'|\([^()]*\))"
 _IMAGE = re.compile(
-    r"!\[([^\[\]]{0,1000}+)\](?:\(\s*<?[^()\s<>]*+(?:\([^()\s]*\)[^()\s]*+)*>?(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
-    r"|\[[^\[\]]{0,300}\])" + _ATTRIBUTES
-)
+    r"!\[([^\[\]]{0,1000}+)\](?:\(\s*+(?:<?[^()\s<>]*+(?:\([^()\s]*\)[^()\s]*+)*>?(?:\s++" + _TITLE + r")?"
+    r"|(?<=\s)" + _TITLE + r")\s*+\)|\[[^\[\]]{0,300}\])" + _ATTRIBUTES
+)  # fmt: skip
 _LABEL = r"\[((?:[^\[\]]|\[[^\[\]]{0,300}+\]){0,1000}+)\]"
 _LINK = re.compile(
-    _LABEL + r"\(\s*(?:<([^<>\n]*)>|((?:[^()\s<>]|\([^()\s]*\))*+))(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*\)"
-    + _ATTRIBUTES
+    _LABEL + r"\(\s*+(?:(?:<([^<>\n]*)>|((?:[^()\s<>]|\([^()\s]*\))*+))(?:\s++" + _TITLE + r")?|(?<=\s)" + _TITLE
+    + r")\s*+\)" + _ATTRIBUTES
 )  # fmt: skip
 _TARGET = re.compile(r"(?:https?://|mailto:|(?![a-zA-Z][\w+.-]*:|//))[^\s<>]+")
 _REFERENCE = re.compile(r"(?<![\w\]])" + _LABEL + r"(?:\[([^\[\]]{0,300}+)\]|(?![\[(]))" + _ATTRIBUTES)
@@ -193,10 +196,9 @@ def _inline(prose: str, references: dict[str, str]) -> str:
 
     prose = _PROTECTED.sub(replace_span, prose)
     if "<" in prose:
-        closed = prose.find("\n", prose.rfind("-->")) + 1 or len(prose)  # a comment that never ends is text
-        prose = _COMMENT.sub("", prose[:closed]) + prose[closed:] if "-->" in prose else prose
+        prose = _COMMENT.sub(_drop_comment, prose)
         margin = re.match(r"(\s*)<[/a-zA-Z]", prose)
-        prose = _ELEMENT.sub("", prose)
+        prose = _drop_elements(prose)
         separator = " " if prose.lstrip().startswith("|") else "\n\n"
         prose = _SUMMARY.sub(lambda found: f"{separator}**{_TAG.sub('', found[1]).strip()}**{separator}", prose)
         prose = _HEADING.sub(_heading, prose)
@@ -215,6 +217,31 @@ def _inline(prose: str, references: dict[str, str]) -> str:
     while "\x00" in prose:  # a restored link may hold another code span
         prose = re.sub("\x00(\\d+)\x00", lambda mark: spans[int(mark[1])], prose)
     return "\n".join(line if line.endswith("  ") and line.strip() else line.rstrip() for line in prose.split("\n"))
+
+
+def _drop_comment(comment: re.Match[str]) -> str:
+    """Nothing for a comment, and nothing for its line if it fills the line."""
+    margin, line_end, text = comment.groups()
+    if text is not None:
+        return comment[0]
+    return (margin or "") + (line_end or "") if margin is None or line_end is None else ""
+
+
+def _drop_elements(prose: str) -> str:
+    """Drop scripts, styles and drawings with their content. One without an end is left to `_TAG`."""
+    kept: list[str] = []
+    at = 0
+    unclosed: set[str] = set()
+    for element in _ELEMENT.finditer(prose):
+        name = element[1].lower()
+        if element.start() < at or name in unclosed:
+            continue
+        if end := re.compile(rf"</{name}\s*+>", re.IGNORECASE).search(prose, element.end()):
+            kept.append(prose[at : element.start()])
+            at = end.end()
+        else:
+            unclosed.add(name)
+    return "".join([*kept, prose[at:]])
 
 
 def _tag(tag: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from markdown_it.token import Token
 from search.text.markdown.reader import MAX_PARAGRAPH, new_parser, parse
 
 _PARSER = new_parser()
-_EXPLICIT_ID = re.compile(r"\s*(?:\{:?[^{}#]*#([^\s{}#]+)[^{}]*\}|\[#([\w:.-]+)\])\s*$")
+_EXPLICIT_ID = re.compile(r"(?:(?<!\s)\s++|)(?:\{:?[^{}#]*+#([^\s{}#]++)[^{}]*+\}|\[#([\w:.-]++)\])\s*+$")
 # Simple inline marks that can be read without the parser.
 _SIMPLE = re.compile(
     r"`(?<![`\\]`)(?!`)([^`]+)`(?!`)"
