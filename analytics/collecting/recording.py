@@ -16,6 +16,7 @@ from analytics.models import EPOCH, AnalyticsSettings
 from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 
+_MAX_REFERRER = 2_000  # characters; the same as in a batch
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 CLOCK_SKEW = timedelta(minutes=5)  # the clock of another server may be so far ahead
 NOT_COUNTED = ("search_crawler", "other_bot", "http_client")
@@ -103,7 +104,7 @@ def build_view(project: Project, observation: Observation, secret: str = "") -> 
             verification.verify(verdict.agent, observation.address) if verdict.agent else "",
             verdict.rule,
             agents.VERSION,
-            _origin_of(observation.referrer),
+            _origin_of(observation.referrer[:_MAX_REFERRER]),
             "" if is_human else _replace_unprintable(observation.user_agent[: agents.MAX_LENGTH]),
             observation.sample,
         ),

@@ -14,6 +14,7 @@ from search.text.markdown.reader import blocks, is_code
 MIN_GAIN = 3.0  # how much better other blocks must match than the beginning, which says what the section is about
 SHORT_CODE = 3  # lines; such a block is quoted beside a longer one
 MIN_SENTENCE_WORDS = 3
+MAX_BLOCKS = 100  # of a passage that are considered; each is compared with those behind it
 MAX_ROWS = 8  # a longer table or list is shortened to its best rows
 BEST_ROWS = 5
 TABLE_WORDS = 3  # a table or list with more words than this times the limit is shortened, too
@@ -39,7 +40,8 @@ class Quote:
 
 def choose_quote(query: str, hit: Hit, max_words: int, max_code_lines: int) -> Quote:
     """Choose what to quote of a passage: about `max_words` words, and one block of code if it is short enough."""
-    section = _drop_empty_titles([block for block in blocks(hit.body.split("\n")) if block.strip()])
+    section = [block for block in blocks(hit.body.split("\n")) if block.strip()][:MAX_BLOCKS]
+    section = _drop_empty_titles(section)
     if not section:
         return Quote([hit.excerpt], hit.excerpt, is_cut=False)
     weights = _weigh_terms(query, hit, section)

@@ -4,6 +4,7 @@ import re
 from urllib.parse import unquote
 
 MAX_LENGTH = 400
+_MAX_RAW = 10_000  # characters of an address that are considered
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -16,7 +17,7 @@ def normalize(raw: str) -> str:
     >>> normalize("https://docs.example.com/a/b/index.html?x=1#y")
     '/a/b'
     """
-    path = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*", "", raw.strip())
+    path = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*", "", raw[:_MAX_RAW].strip())
     path = re.split(r"[?#]", path, maxsplit=1)[0]
     path = _CONTROL.sub("", unquote(path))
     path = "/" + "/".join(part for part in path.split("/") if part not in ("", "."))

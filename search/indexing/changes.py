@@ -9,12 +9,14 @@ from docsite.core.paths import MAX_LENGTH
 from docsite.core.tenants.models import Project
 from search.indexing import entries, storable
 from search.indexing.outcome import Summary
+from search.indexing.time_limit import PageTimeout, limit_cpu_time
 from search.models import Document
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage
 from search.text import sections
 
 # `normalize` cuts paths at MAX_LENGTH and drops a slash at the end, so a path of these lengths may have been cut.
 MAX_PATH = MAX_LENGTH - 2
+MAX_PAGE_SECONDS = 20.0  # of CPU time, to read a page and as much again to cut it into sections
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,10 @@ class SourceChanges:
         if self._is_unchanged(page.path, digest, page.origin):
             return None
         try:
-            parts = sections.split(page.markdown, page.title)
-        except RecursionError:
-            self._skip(UnreadablePage(page.origin, "is nested too deeply", page.path))
+            with limit_cpu_time(MAX_PAGE_SECONDS):
+                parts = sections.split(page.markdown, page.title)
+        except (RecursionError, PageTimeout) as error:
+            self._skip(UnreadablePage(page.origin, _explain(error), page.path))
             return None
         self._origins[page.path] = page.origin
         if page.path in self.digests:
@@ -126,7 +129,12 @@ class SourceChanges:
 def _convert(draft: Draft) -> Page | UnreadablePage | ExcludedPage:
     """The draft's page, with the path and digest of the draft, by which the next ingest compares it."""
     try:
-        page = draft.build()
-    except RecursionError:
-        return UnreadablePage(draft.origin, "is nested too deeply", draft.path)
+        with limit_cpu_time(MAX_PAGE_SECONDS):
+            page = draft.build()
+    except (RecursionError, PageTimeout) as error:
+        return UnreadablePage(draft.origin, _explain(error), draft.path)
     return replace(page, path=draft.path, digest=draft.digest) if isinstance(page, Page) else page
+
+
+def _explain(error: RecursionError | PageTimeout) -> str:
+    return "takes too long to read" if isinstance(error, PageTimeout) else "is nested too deeply"

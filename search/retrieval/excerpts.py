@@ -40,7 +40,7 @@ class Highlighter:
             end = at + len(piece)
             if len(piece) > MAX_CACHED_WORD or not self.wanted.isdisjoint(_terms(piece, self.language)):
                 for word in analysis.TOKEN.finditer(flat, at, end):
-                    found += self._find_in_word(word.group(), word.start())
+                    found += self._find_in_word(word[0][: analysis.MAX_WORD], word.start())
                 if len(found) >= MAX_HIGHLIGHTS:
                     break
             at = end + 1

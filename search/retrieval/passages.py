@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
@@ -19,6 +20,8 @@ from search.text import analysis
 NAMED_SCORE = 0.9  # the minimum score of a section whose heading is a name in the selected code
 MIN_SELECTION = 8  # characters of a selection that are enough to find its section
 MAX_CODE = 10_000  # characters of a selection in which names are looked for
+MAX_NAMES = 200  # names of the selected code that are looked for
+MAX_PIECES = 200  # selections and their lines that are looked for
 MAX_PAGE_SECTIONS = 500  # sections of the page that the reader is on
 SURE_CHANCE = 0.8  # from which words alone find the passages as well as words and meaning do
 MIN_CORRECTED = 6  # characters; a shorter word with a corrected spelling does not show what a question is about
@@ -164,7 +167,7 @@ def _put_named_first(plan: SearchPlan, hits: list[Hit], context: Sequence[str]) 
     """The hits, first those whose heading is a name from the selected code, then those whose text holds one."""
     if not plan.query.is_about_context:
         return hits
-    names = [name for value in context for name in analysis.code_names(value[:MAX_CODE])]
+    names = [name for value in context for name in analysis.code_names(value[:MAX_CODE])][:MAX_NAMES]
     wanted = {analysis.name_of(name) for name in names}
     named = [hit for hit in hits if wanted.intersection(analysis.names_of(hit.section))]
     holding = [hit for hit in hits if hit not in named and any(name in hit.text for name in names)]
@@ -195,8 +198,8 @@ def _turn_to_page(plan: SearchPlan, query: str, context: Sequence[str], limit: i
 
 def _find_selected(project: Project, path: str, context: Sequence[str]) -> frozenset[int]:
     """The id of the section that holds the selected text, or a whole line of it."""
-    pieces = [_flatten(piece) for value in context for piece in (value, *value.split("\n"))]
-    wanted = [piece for piece in pieces if len(piece) >= MIN_SELECTION]
+    pieces = (_flatten(piece) for value in context for piece in (value, *value.split("\n")))
+    wanted = list(islice((piece for piece in pieces if len(piece) >= MIN_SELECTION), MAX_PIECES))
     on_page = Section.objects.on_page(project, path)
     rows = [(pk, _flatten(text)) for pk, text in on_page.values_list("pk", "text")[:MAX_PAGE_SECTIONS]]
     for piece in wanted:

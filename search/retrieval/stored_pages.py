@@ -1,6 +1,7 @@
 """The pages that passages stand on, loaded once: for their texts, and for what stands above, below and around them."""
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -12,9 +13,11 @@ from docsite.core.tenants.models import Project
 from search.hits import Hit, NextSection, SectionMatch
 from search.retrieval.excerpts import Highlighter, build_excerpt
 
+MAX_BODY = 20_000  # characters of a passage; only code and data are longer
 MAX_ABOVE = 250_000  # characters of a page that are loaded above its passages
 BELOW = 3  # sections that are loaded below a passage
 
+_FENCE = re.compile(r"(?m)^[ ]{0,3}(`{3,}|~{3,})")
 Place = tuple[int, int]  # the id of a page, and the position of a section on it
 
 
@@ -77,8 +80,10 @@ class StoredPage:
         )
 
     def build_passage(self, position: int, score: float, **fields: Any) -> Hit:
-        """The section at a position as a hit, with its text and what stands above it."""
+        """The section at a position as a hit, with its text and what stands above it. A huge section is cut."""
         section = self.sections[position]
+        if len(section.body) > MAX_BODY:
+            section = section._replace(body=cut_markdown(section.body, MAX_BODY), text=section.text[:MAX_BODY])
         return self.build_hit(section, score, text=section.text, above=self.join_above(position), **fields)
 
     def join_above(self, wanted: int) -> str:
@@ -148,3 +153,10 @@ def _read_sections(last: Mapping[int, int], with_body: Collection[Place]) -> Ite
             values,
         )
         yield from cursor
+
+
+def cut_markdown(body: str, length: int) -> str:
+    """The beginning of a text. A code block that is cut gets an end."""
+    kept = body[:length]
+    fences = _FENCE.findall(kept)
+    return f"{kept}\n{fences[-1]}" if len(fences) % 2 else kept

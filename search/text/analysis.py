@@ -26,7 +26,7 @@ _CODE = re.compile(r"--?\w[\w-]*|[\w$.]+(?=\()|[\w$]+(?:\.[\w$]+)+|\w*_\w+|[a-z]
 _CODE_RUN = re.compile(r"[\w$.-]+")  # every code name is inside one
 _BETWEEN_NAMES = re.compile(r",\s++(?:(?:and|or)\s+)?|(?<!\s)\s++(?:[/|&]|and|or)\s+")
 _EAST_ASIAN = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-_MAX_WORD = 256
+MAX_WORD = 256  # characters of a word that count
 _MAX_TERM = 64
 _MAX_PARTS = 8
 _MAX_NAMES = 8
@@ -94,7 +94,7 @@ def _plain(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words and code names of a text, as written; only the beginning of a very long one."""
-    return [word[:_MAX_WORD] for word in TOKEN.findall(unicodedata.normalize("NFKC", text))]
+    return [word[:MAX_WORD] for word in TOKEN.findall(unicodedata.normalize("NFKC", text))]
 
 
 def pieces_of(word: str) -> list[tuple[int, int]]:
@@ -154,7 +154,12 @@ def forms_of(word: str) -> list[str]:
     return parts + joined
 
 
-_forms_of = functools.lru_cache(maxsize=100_000)(forms_of)
+_cached_forms_of = functools.lru_cache(maxsize=100_000)(forms_of)
+
+
+def _forms_of(word: str) -> list[str]:
+    """The same. It remembers only words of an ordinary length: a reader can send 100,000 others."""
+    return _cached_forms_of(word) if len(word) <= _MAX_TERM else forms_of(word)
 
 
 def stem(form: str, language: str = "en") -> str:
@@ -196,7 +201,7 @@ def code_names(text: str) -> list[str]:
     >>> code_names("call useChat(x) with --no-cache")
     ['useChat', '--no-cache']
     """
-    runs = ((run.start(), min(run.end(), run.start() + _MAX_WORD)) for run in _CODE_RUN.finditer(text))
+    runs = ((run.start(), min(run.end(), run.start() + MAX_WORD)) for run in _CODE_RUN.finditer(text))
     names = (name for start, end in runs for name in _CODE.findall(text, start, end + 1))  # a bracket may follow
     return [name for name in dict.fromkeys(names) if name.lower() not in OPERATORS]
 

@@ -165,7 +165,11 @@ class Project(models.Model):
 
     def path_of(self, raw: str) -> str:
         """The path of the page at an address, normalized; relative to the folder of the docs URL, if it is below."""
-        return _path_of(raw, self.docs_url)
+        path_of = _path_of if len(raw) <= _MAX_CACHED else _path_of.__wrapped__
+        return path_of(raw, self.docs_url)
+
+
+_MAX_CACHED = 500  # characters of an address: a reader can send 20,000 different ones
 
 
 @functools.lru_cache(20_000)

@@ -122,3 +122,28 @@ def test_too_many_query_parameters(http, service, project):
         response = http.get(f"{url}?{'&'.join(['a=1'] * 1001)}", headers=project.admin)
         assert_error(response, 400, "query: more than 1000 parameters")
     assert http.get(f"{service.url}/en/?{'&'.join(['a=1'] * 1001)}").status_code < 500
+
+
+@pytest.mark.parametrize(
+    "page", ["```\n" + "install = 1\n" * 90_000 + "```\n", "| a | b |\n|-|-|\n| install | " + "x " * 500_000 + "|\n"]
+)
+def test_a_page_of_a_megabyte_in_one_block(model_service, service, make_project, tmp_path, nobody_waits, page):
+    from search.indexing.ingest import ingest
+    from search.sources.markdown.folder import read_folder
+
+    tenant = make_project()
+    (tmp_path / "page.md").write_text(f"# Install\n\nHow to install the parcel archive:\n\n{page}")
+    ingest(tenant.project, read_folder(tmp_path))
+    for one in (model_service, service):
+        with nobody_waits(one):
+            assert ask(one, tenant, question("How do I install the parcel archive?")).status_code == 200
+
+
+def test_long_paths_are_not_kept(service, project):
+    body = question("How do I install acme?", context=[{"type": "code", "value": "x", "path": ""}])
+    ask(service, project, body)
+    before = resident_mib(service)
+    for number in range(60):
+        body["context"][0]["path"] = f"/{number}/" + "a" * 1_900_000
+        assert ask(service, project, body).status_code == 200
+    assert resident_mib(service) - before < 60

@@ -2,7 +2,9 @@
 
 import io
 import json
+import signal
 import threading
+import time
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -10,10 +12,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from docsite.core.paths import normalize
+from search.indexing import changes
 from search.indexing.ingest import ingest
 from search.models import Document, Source
 from search.retrieval import page_search
-from search.sources import ExcludedPage, Page, UnreadablePage
+from search.sources import Draft, ExcludedPage, Page, UnreadablePage
 from search.sources.markdown.folder import read_folder, read_manifest
 from search.stored_sources import queue, runs
 
@@ -296,3 +299,39 @@ def test_readers_never_see_half_an_index(make_project, tmp_path):
         reader.join()
     assert {ones for ones, _ in seen} == {60}
     assert {twos for _, twos in seen} <= {0, 60}
+
+
+@pytest.mark.parametrize("step", ["draft", "sections"])
+def test_a_page_that_takes_too_long_costs_itself_only(make_project, monkeypatch, step):
+    def read_for_ever(*_) -> Page:
+        while True:
+            try:
+                time.sleep(0)
+            except Exception:  # as a parser that goes on after any mistake
+                raised.append(step)
+                if len(raised) > 1:
+                    raise
+
+    def split(markdown, title):
+        return read_for_ever() if "endless" in markdown else real_split(markdown, title)
+
+    raised: list[str] = []
+    real_split = changes.sections.split
+    monkeypatch.setattr(changes, "MAX_PAGE_SECONDS", 0.2)
+    if step == "sections":
+        monkeypatch.setattr(changes.sections, "split", split)
+    slow = Draft("slow.md", "/slow", "1", read_for_ever) if step == "draft" else Page("slow.md", "/slow", "endless")
+    tenant = make_project()
+    summary = ingest(tenant.project, [slow, Page("a.md", "/a", "The zebra page.")])
+    assert [(one.path, one.reason) for one in summary.skipped] == [("/slow", "takes too long to read")]
+    assert [hit.path for hit in page_search.find(tenant.project, "zebra")] == ["/a"]
+    assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+
+
+def test_other_threads_have_no_time_limit(make_project):
+    tenant = make_project()
+    thread = threading.Thread(target=ingest, args=(tenant.project, [Page("a.md", "/a", "The zebra page.")]))
+    with patch("search.indexing.time_limit.signal.setitimer") as timer:
+        thread.start()
+        thread.join()
+    assert not timer.called

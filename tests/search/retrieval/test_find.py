@@ -9,7 +9,9 @@ from search.indexing.ingest import ingest
 from search.retrieval import excerpts, page_search, stored_pages
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
 from search.retrieval.passages import find_passages
+from search.retrieval.stored_pages import cut_markdown
 from search.sources import Page
+from search.text import analysis
 from search.text.analysis import content_words, terms
 from tests.conftest import assert_error
 
@@ -530,3 +532,31 @@ def test_a_title_in_bold_is_found_by_its_words(make_project):
     found = find_passages(tenant.project, "Can this work behind a proxy?")
     assert found.hits[0].path == "/faq"
     assert found.chance > 0.5
+
+
+def test_a_selection_of_many_names_is_looked_for_within_bounds(make_project, monkeypatch):
+    tenant = make_project()
+    ingest(
+        tenant.project, [Page("a.md", "/a", "# A\n\n## First\n\nUse `setParcel`.\n\n## Second\n\nUse `lastName1`.\n")]
+    )
+    looked_up: list[str] = []
+    real = analysis.name_of
+    monkeypatch.setattr(analysis, "name_of", lambda text: looked_up.append(text) or real(text))
+    code = " ".join(f"myName{number}" for number in range(900))
+    hits = find_passages(tenant.project, "explain", context=[f"setParcel {code}"] * 20, current_path="/a").hits
+    assert hits[0].section == "First"
+    assert len(looked_up) < 1_000
+
+
+def test_a_huge_section_is_cut_for_an_answer(make_project):
+    tenant = make_project()
+    code = "zebra = 1\n" * 10_000
+    ingest(tenant.project, [Page("a.md", "/a", f"# A\n\n## Zebra\n\nThe zebra:\n\n```py\n{code}```\n")])
+    body = find_passages(tenant.project, "zebra").hits[0].body
+    assert len(body) < 21_000
+    assert body.endswith("\n```")
+
+
+def test_a_cut_text_closes_its_code():
+    assert cut_markdown("~~~\nabc\n~~~\nabc", 8) == "~~~\nabc\n\n~~~"
+    assert cut_markdown("~~~\nabc\n~~~\nabc", 13) == "~~~\nabc\n~~~\na"

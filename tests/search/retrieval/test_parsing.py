@@ -234,3 +234,15 @@ def test_versions_end_before_they_go_on_and_after_their_candidates():
     assert index_state.find_latest(["v1.9", "v1.10", "next"]) == "v1.10"
     assert index_state.find_latest(["2.0", "2.0.1", "2.0.1b2"]) == "2.0.1"
     assert index_state.find_latest([]) == ""
+
+
+def test_only_the_beginning_of_a_very_long_word_counts():
+    endless = "parcel." * 5_000
+    assert [len(word) for word in analysis.words(f"{endless} x")] == [analysis.MAX_WORD, 1]
+    assert "parcel" in spellings(endless)
+
+
+def test_the_analysis_remembers_no_long_words():
+    before = analysis._cached_forms_of.cache_info().currsize
+    analysis.terms(" ".join(f"{number}{'a' * 200}" for number in range(100)))
+    assert analysis._cached_forms_of.cache_info().currsize == before

@@ -1,0 +1,253 @@
+"""Nothing that sees the text of a reader, a page or a model needs more than linear time.
+
+Each regular expression of the service is fed its own pump strings (`tests.pumps`), and each function that scans
+foreign text is fed those of a table. Only CPU time counts, and only its growth.
+"""
+
+import ast
+import importlib
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assistant.answering import follow_ups, prompts, quotes, small_talk, translations
+from assistant.answering.refusal_detector import RefusalDetector
+from assistant.citations import addresses, evidence
+from assistant.citations.citation_links import CitationChecker
+from assistant.question import Context, Question, Turn
+from docsite.core import paths
+from search.hits import Hit
+from search.retrieval import excerpts, links, parsing
+from search.text import analysis, sections
+from search.text.markdown.cleaning import clean
+from search.text.markdown.plain_text import plain
+from search.text.vocabulary import Vocabulary
+from tests.processes import ROOT
+from tests.pumps import pumps
+
+SHORT, LONG = 2_000, 8_000  # characters
+NOTICEABLE = 0.002  # seconds of CPU time; what takes less for a short text is fast enough
+MAX_GROWTH = 9.0  # times the time, for four times the text: linear is 4, quadratic is 16
+METHODS = {"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"}
+
+# Patterns that see short texts only: their length, and who sees to it.
+BOUNDED = {
+    "search/text/analysis.py _CODE": (257, "code_names"),
+    "search/sources/html/__init__.py _SUFFIX": (1_000, "_remove_site_name"),
+    "search/sources/markdown/includes.py _IMPORT": (1_000, "_match"),
+    "search/sources/markdown/includes.py _VITEPRESS_PART": (1_000, "_match"),
+    "search/sources/markdown/includes.py _WITH_LINES": (1_000, "_match"),
+    "search/sources/rst/objects.py _PYTHON": (5_000, "parse_signature, whose scope is charged for it"),
+    "search/sources/rst/site.py _MARKUP": (500, "strip_markup"),
+}
+MAX_BOUNDED = 2.0  # seconds of CPU time for the longest text that such a pattern sees
+
+
+class TooSlow(Exception):
+    """A run took so long that it was ended."""
+
+
+def cpu_time(run: Callable[[], Any], limit: float = 3.0) -> float:
+    """The CPU time of a call in seconds; the limit if it takes longer."""
+
+    def stop(*_: Any) -> None:
+        raise TooSlow
+
+    previous = signal.signal(signal.SIGPROF, stop)
+    began = time.process_time()
+    try:
+        signal.setitimer(signal.ITIMER_PROF, limit)
+        run()
+    except TooSlow:
+        return limit
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
+    return time.process_time() - began
+
+
+def is_linear(run: Callable[[str], Any], prefix: str, piece: str, suffix: str) -> bool:
+    """Whether four times the text takes about four times as long."""
+
+    def measure(length: int) -> float:
+        text = prefix + piece * (length // len(piece)) + suffix
+        return cpu_time(lambda: run(text))
+
+    if measure(SHORT) < NOTICEABLE:
+        return True
+    for _ in range(3):  # a garbage collection may fall into one of them
+        short, long = min(measure(SHORT) for _ in range(3)), measure(LONG)
+        if long < max(short, NOTICEABLE) * MAX_GROWTH:
+            return True
+    return False
+
+
+def patterns(package: str) -> Iterator[tuple[str, re.Pattern[Any], set[str]]]:
+    """The patterns of a package by name, with the methods that are called on each."""
+    for file in sorted((ROOT / package).rglob("*.py")):
+        name = file.relative_to(ROOT).as_posix()
+        if "/migrations/" in name:
+            continue
+        source = file.read_text()
+        module = importlib.import_module(name.removesuffix(".py").replace("/", ".").removesuffix(".__init__"))
+        for variable, value in vars(module).items():
+            is_here = re.search(
+                rf"^{re.escape(variable)}\b[^=\n]*=|^_\w+, {re.escape(variable)} =", source, re.MULTILINE
+            )
+            for pattern in _patterns_in(value) if is_here else ():
+                used = METHODS & set(re.findall(rf"\b{variable}\.(\w+)", source))
+                used |= {"match"} if f"_match({variable}, " in source else set()
+                yield f"{name} {variable}", pattern, used or {"match", "search"}
+        for node in ast.walk(ast.parse(source)):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="re"), attr=method), args=[ast.Constant(value=text), *_]
+                ):
+                    if method in METHODS:
+                        yield f"{name}:{node.lineno}", re.compile(text), {method}
+
+
+def _patterns_in(value: Any, depth: int = 3) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth and isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from _patterns_in(item, depth - 1)
+    elif depth and isinstance(value, dict):
+        yield from _patterns_in(list(value.values()), depth - 1)
+
+
+def _runs(pattern: re.Pattern[Any], methods: set[str]) -> list[Callable[[str], Any]]:
+    """What a pattern does with a text: match at its beginning, match all of it, or find matches anywhere."""
+    binary = isinstance(pattern.pattern, bytes)
+    kinds = [
+        ({"match"}, pattern.match),
+        ({"fullmatch"}, pattern.fullmatch),
+        (METHODS - {"match", "fullmatch"}, lambda text: sum(1 for _ in pattern.finditer(text))),
+    ]
+    return [
+        (lambda text, run=run: run(text.encode("utf-8") if binary else text))  # type: ignore[misc]
+        for names, run in kinds
+        if names & methods
+    ]
+
+
+@pytest.mark.parametrize("package", ["analytics", "assistant", "docsite", "search/sources", "search"])
+def test_patterns(package):
+    slow = []
+    for name, pattern, methods in patterns(package):
+        if package == "search" and name.startswith("search/sources/"):
+            continue
+        bound = BOUNDED.get(name, (0, ""))[0]
+        for prefix, piece in pumps(pattern):
+            for run in _runs(pattern, methods):
+                for suffix in ("", "\x01"):
+                    if bound:
+                        text = (prefix + piece * bound)[:bound] + suffix
+                        is_fast = cpu_time(lambda run=run, text=text: run(text)) < MAX_BOUNDED
+                    else:
+                        is_fast = is_linear(run, prefix, piece, suffix)
+                    if not is_fast:
+                        slow.append((name, prefix, piece, suffix))
+    assert not slow
+
+
+def test_bounded_patterns_exist():
+    names = {name for package in ("assistant", "search") for name, _, _ in patterns(package)}
+    assert set(BOUNDED) <= names
+
+
+def test_a_pattern_that_is_not_linear_is_found():
+    pattern = re.compile(r"<(?=\s*/?\s*question\b)")  # as it once was in the prompts
+    assert not all(is_linear(pattern.findall, *pump, "") for pump in pumps(pattern))
+
+
+HIT = Hit(
+    path="/install", url="https://docs.example/install", title="Install", section="With pip", breadcrumb=("Install",),
+    body="Install acme with pip, see https://docs.example/pip for 42 ways.", excerpt="Install acme", score=0.5,
+)  # fmt: skip
+VOCABULARY = Vocabulary(10, {"instal": 3, "acm": 2}, {"install": 3, "acme": 2})
+
+
+def cite(text: str, size: int) -> None:
+    """Check an answer that comes in pieces of that size."""
+    citations = CitationChecker([HIT], "install acme")
+    for at in range(0, len(text), size):
+        list(citations.feed(text[at : at + size]))
+    list(citations.end())
+
+
+def detect_refusal(text: str) -> None:
+    detector = RefusalDetector(CitationChecker([HIT], "install acme"))
+    for at in range(0, len(text), 7):
+        list(detector.feed(text[at : at + 7]))
+    list(detector.end())
+
+
+def quote(text: str) -> None:
+    for part in sections.split(text)[:2]:
+        quotes.choose_quote("install acme", replace(HIT, body=part.body), 80, 20)
+
+
+def find_evidence(text: str) -> None:
+    passage = evidence.Passage(replace(HIT, body=text, text=text))
+    passage.find_objection("install 42 parcels")
+    passage.best_sentence("install acme", "how?")
+
+
+TURNS = [Turn("user", "How do I install acme?"), Turn("assistant", "With pip.")]
+SCANNERS: dict[str, Callable[[str], Any]] = {
+    # of a reader's text
+    "parse a query": lambda text: parsing.parse(text, VOCABULARY),
+    "parse a context": lambda text: parsing.parse("explain this", VOCABULARY, context=[text]),
+    "prompt of a question": lambda text: prompts.build(Question(text, client_history=[Turn("user", text)]), [HIT], []),
+    "prompt of a context": lambda text: prompts.build(Question("x", context=[Context(text, text)]), [HIT], []),
+    "previous answer": lambda text: prompts.build(Question("x"), [HIT], [Turn("assistant", text)]),
+    "small talk": small_talk.recognise,
+    "language": evidence.detect_language,
+    "follow-up": lambda text: follow_ups.add_previous_questions(Question(text), [Turn("user", text), *TURNS]),
+    "path": paths.normalize,
+    "escape": translations.escape_markdown,
+    # of a page
+    "clean": clean,
+    "split": sections.split,
+    "plain": plain,
+    "terms": analysis.terms,
+    "names": analysis.names_of,
+    "code names": analysis.code_names,
+    "links": lambda text: links._find_links.__wrapped__(text),
+    "addresses": lambda text: addresses.AllowedAddresses([replace(HIT, body=text)], []),
+    "excerpt": lambda text: excerpts.build_excerpt(text, excerpts.Highlighter(["instal"])),
+    "quote": quote,
+    "evidence": find_evidence,
+    "fragment": lambda text: evidence.Passage(replace(HIT, body=text, text=text)).page.build_fragment("with pip"),
+    # of a model
+    "answer in one piece": lambda text: cite(text, len(text)),
+    "answer in small pieces": lambda text: cite(text, 7),
+    "refusal": detect_refusal,
+    "address": addresses.AllowedAddresses([HIT], []).look_up,
+    "end of an address": addresses.trim,
+    "claim": evidence.extract_claim,
+}  # fmt: skip
+PUMPS = [
+    "a", "A", "0", "_", "-", ".", "$", " ", "\n", "\t", "`", "~", "*", "[", "]", "(", ")", "<", "&",
+    "\\", "|", "!", "a.", "a-", "a_", "aA", "0a", "a$", " \n", "x\n", "`a``", "``a`", "**", "*a",
+    "**a ", "_a_ ", "[](", "[a](", "[a]: ", "![](", "()", "[a](b) ", "[1]", "[1, 2] ", "[^a]", "< ",
+    "<a ", "<a>", "</a>", "<!--", "<script>", "<a href='", "&#", "\\|", "|-", "| a |\n", "|-|-|\n",
+    "- ", "- a\n", "  - ", "> ", "# ", "#a\n", "1. ", "===\n", "```\n", "~~~\n", "```suggestions\n",
+    "!!! note\n", "=== \"a\"\n", "::: a\n", "{%", "{{", "{#a}", "a:", "http://", "https://a.b/",
+    "https://a!", "https://a)", "www.", "www.a.", "a@", "@a", "a@a.", "mailto:", "a! ", "A. ", "。",
+    "あ", "é", "e\u0301", "\"a", "a'", "0,", "1.000", "a+", "--a ", "a(", "NO_ANSWER ", "【", "【1】",
+    "a;", "a, ", " and ", "a/", "//", "\r",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scanner", SCANNERS)
+def test_scanners(scanner):
+    run = SCANNERS[scanner]
+    assert [piece for piece in PUMPS if not is_linear(run, "", piece, "x")] == []
