@@ -1,5 +1,7 @@
 """The ASGI application, `docsite.asgi:application`: requests, sockets, and the server's start and end."""
 
+import contextlib
+import ctypes
 import gc
 import os
 
@@ -16,9 +18,15 @@ from docsite.server.lifecycle import lifespan
 from docsite.server.routing import Http, Sockets
 
 limit_signals_to_pages()
+_M_MMAP_THRESHOLD = -3  # of malloc.h: larger blocks go back to the system as soon as they are free
+
 application = ProtocolTypeRouter({"http": Http(), "lifespan": lifespan, "websocket": Sockets()})
 
 # Without this, each full garbage collection examines all loaded modules, and every stream waits for it.
 gc.collect()
 gc.freeze()
 gc.set_threshold(10_000, 20, 50)
+
+# Without this, glibc keeps the memory of large bodies for later, in each of the threads that read them.
+with contextlib.suppress(AttributeError):  # other C libraries have no `mallopt`
+    ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 256 * 1024)

@@ -63,6 +63,16 @@ def test_path_of_reverses_url_of(docs_url, raw, path):
     assert project.path_of(project.url_of(path)) == path
 
 
+def test_a_long_address_has_a_path_and_is_not_remembered():
+    from docsite.core.tenants import models
+
+    project = models.Project(docs_url="https://docs.example/guide")
+    before = models._path_of.cache_info().currsize
+    assert project.path_of(f"https://docs.example/guide/a?{'b' * 1_000}") == "/a"
+    assert len(project.path_of("/a" * 500_000)) == 400
+    assert models._path_of.cache_info().currsize == before
+
+
 def test_a_token_ends_in_its_checksum():
     token = ids.token("svc_dsc_")
     assert ids.is_token(token)
