@@ -181,7 +181,7 @@ class CollectIn(BaseModel):
 
 
 def validate_views(payload: CollectIn) -> list[CollectedView]:
-    """The validated views of a batch. Raises BadRequest with every error."""
+    """The validated views of a batch. Raises BadRequest with the first errors."""
     try:
         return _BATCH.validate_python(payload.views)
     except ValidationError as error:

@@ -1,13 +1,14 @@
 """Ids, paths, addresses, settings."""
 
 import ipaddress
+import itertools
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from assistant.limits import ASSISTANT_ORG
 from docsite.core import ids
-from docsite.core.http import body, client_address, ratelimit
+from docsite.core.http import body, client_address, ratelimit, schemas
 from docsite.core.http.errors import BadRequest, TooMany, Unavailable
 from docsite.core.paths import normalize
 from docsite.core.tenants.models import Project, origin_of
@@ -158,6 +159,23 @@ def test_a_body_nests_64_levels_and_no_more(siblings):
     assert body.parse_object(nested(63))
     with pytest.raises(BadRequest, match="not valid"):
         body.parse_object(nested(64))
+
+
+def test_a_body_has_400_000_values_and_no_more():
+    def numbers(count: int) -> bytes:
+        return b'{"a,[": [' + b",".join([b"1"] * count) + b"]}"
+
+    assert len(body.parse_object(numbers(body.MAX_VALUES - 10))["a,["]) == body.MAX_VALUES - 10
+    with pytest.raises(BadRequest) as refused:
+        body.parse_object(numbers(body.MAX_VALUES + 10))
+    assert refused.value.details == ("body: more than 400000 values",)
+    assert body.parse_object(b'{"a": "' + b",[{" * 500_000 + b'"}')  # in text they are no values
+
+
+def test_an_error_names_the_first_20_mistakes():
+    mistakes = ({"loc": ("body", number), "type": "x", "msg": "Wrong"} for number in itertools.count())
+    details = schemas.describe_errors(mistakes, skipped=1, prefix=["views"])
+    assert (len(details), details[0], details[-1]) == (20, "views.0: wrong", "views.19: wrong")
 
 
 def test_the_data_folder_may_be_anywhere(tmp_path):
