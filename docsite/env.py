@@ -127,6 +127,48 @@ class Env(BaseSettings):
         description="Tokens of model servers that a project may use in a day (UTC). After that, answers are quoted "
         "from the documentation.",
     )
+    daily_percent_per_address: int = Field(
+        default=20,
+        ge=1,
+        le=100,
+        description="Share of the daily tokens and the daily cost of a project that one client address may use, in "
+        "percent. Every address may ask one question.",
+    )
+    monthly_tokens_per_project: int | None = Field(
+        default=None,
+        ge=0,
+        description="Tokens of model servers that a project may use in a calendar month (UTC). Empty: no limit.",
+    )
+    tokens_per_question: int = Field(
+        default=40_000,
+        ge=1_000,
+        description="Tokens that one question may use in all its requests to a model. A longer question is answered "
+        "with quotes, and a model gets no further search that would exceed it.",
+    )
+    openai_input_price: float = Field(
+        default=0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Price of a million tokens that a model reads, in any currency.",
+    )
+    openai_output_price: float = Field(
+        default=0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Price of a million tokens that a model writes. With two models: the prices of the dearer one.",
+    )
+    daily_cost_per_project: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="Money that a project may spend in a day (UTC), in the currency of the prices. Empty: no limit.",
+    )
+    monthly_cost_per_project: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="Money that a project may spend in a calendar month (UTC). Empty: no limit.",
+    )
     max_running_answers: int = Field(
         default=1000,
         ge=1,

@@ -221,7 +221,8 @@ def test_the_configuration_page_holds_every_setting() -> None:
     rows = dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", navigation.pages()["configuration"].body, re.MULTILINE))
     expected = {}
     for name, field in Env.model_fields.items():
-        default = ",".join(field.default) if isinstance(field.default, tuple) else str(field.default)
+        value = "" if field.default is None else field.default
+        default = ",".join(value) if isinstance(value, tuple) else str(value)
         default = default.lower() if isinstance(field.default, bool) else default
         expected[name.upper()] = f"{f'`{default}`' if default else 'empty'} | {field.description}"
     assert rows == expected

@@ -1,0 +1,159 @@
+"""What models may cost a project: reserved before they are asked, charged when the answer has ended."""
+
+import logging
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+import time_machine
+from django.conf import settings as django_settings
+
+from assistant.conversations import budget
+from assistant.conversations.budget import AnswerBudget
+from assistant.models import TokenReservation, TokenUse
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+DAILY = "the project's daily token limit is reached"
+SHARE = "this address has used its share of the project's daily budget"
+
+
+@pytest.fixture
+def limits(monkeypatch):
+    """Set the limits of a test."""
+
+    def set_limits(**changed):
+        monkeypatch.setattr(django_settings, "ENV", django_settings.ENV.model_copy(update=changed))
+
+    return set_limits
+
+
+@pytest.fixture
+def tenant(make_project):
+    return make_project().project
+
+
+def used(project) -> dict[date, int]:
+    return dict(TokenUse.objects.filter(project=project).values_list("day", "tokens"))
+
+
+def test_what_is_reserved_counts_until_the_answer_has_ended(limits, tenant):
+    limits(daily_tokens_per_project=10_000)
+    first, second, third = (AnswerBudget(tenant) for _ in range(3))
+    assert [each.reserve(3_000, 1_000) for each in (first, second, third)] == ["", "", DAILY]
+    first.record(500, 100, ended=False)
+    assert third.reserve(3_000, 1_000) == DAILY, "a running answer may still use all of it"
+    first.record(500, 100, ended=True)
+    first.record(500, 100, ended=True)  # a retry of the same save
+    assert third.reserve(3_000, 1_000) == ""
+    assert AnswerBudget(tenant).reserve(1_400, 1) == DAILY
+    assert AnswerBudget(tenant).reserve(1_400, 0) == "", "exactly the rest"
+    assert sum(used(tenant).values()) == 600
+
+
+def test_an_answer_grows_its_reservation(limits, tenant):
+    limits(daily_tokens_per_project=10_000)
+    growing = AnswerBudget(tenant)
+    assert growing.reserve(3_000, 1_000) == ""
+    assert growing.reserve(8_000, 2_000) == "", "its own reservation is not counted twice"
+    assert growing.reserve(8_000, 2_001) == DAILY
+    assert TokenReservation.objects.get(project=tenant).reserved_tokens == 10_000
+
+
+def test_an_answer_over_midnight_is_charged_to_the_day_of_its_beginning(limits, tenant):
+    limits(daily_tokens_per_project=10_000)
+    answer = AnswerBudget(tenant)
+    with time_machine.travel(NOON, tick=False) as clock:
+        assert answer.reserve(5_000, 1_000) == ""
+        answer.record(5_000, 500, ended=False)
+        clock.shift(timedelta(days=1))
+        assert AnswerBudget(tenant).reserve(9_000, 1_000) == "", "the new day has its own budget"
+        answer.record(300, 20, ended=True)  # less than was estimated yesterday
+    assert used(tenant) == {NOON.date(): 320, NOON.date() + timedelta(days=1): 0}
+
+
+def test_a_killed_answer_keeps_what_it_had_used(limits, tenant):
+    limits(daily_tokens_per_project=10_000)
+    killed, early = AnswerBudget(tenant), AnswerBudget(tenant)
+    with time_machine.travel(NOON, tick=False) as clock:
+        assert killed.reserve(4_000, 2_000) == ""
+        assert early.reserve(1_000, 1_000) == ""
+        killed.record(4_000, 100, ended=False)
+        clock.shift(timedelta(minutes=4))
+        assert AnswerBudget(tenant).reserve(3_000, 0) == DAILY, "it may still be running"
+        clock.shift(timedelta(minutes=4))
+        assert AnswerBudget(tenant).reserve(4_900, 1) == DAILY
+        assert AnswerBudget(tenant).reserve(4_900, 0) == ""
+        assert used(tenant) == {NOON.date(): 4_100 + 1_000}, "of the second one, its prompt"
+        killed.record(4_000, 200, ended=True)  # it was only slow
+        assert used(tenant) == {NOON.date(): 4_200 + 1_000}, "charged once"
+
+
+def test_answers_that_were_killed_before_midnight_are_charged_to_their_day(limits, tenant):
+    with time_machine.travel(NOON, tick=False) as clock:
+        AnswerBudget(tenant).reserve(4_000, 2_000)
+        clock.shift(timedelta(days=1))
+        AnswerBudget(tenant).reserve(1, 1)
+        assert used(tenant) == {NOON.date(): 4_000, NOON.date() + timedelta(days=1): 0}
+        clock.shift(timedelta(days=2))
+        AnswerBudget(tenant).reserve(1, 1)
+        assert TokenReservation.objects.filter(project=tenant).count() == 1, "rows of ended days are deleted"
+
+
+def test_one_address_cannot_use_up_the_day(limits, tenant):
+    limits(daily_tokens_per_project=100_000, daily_percent_per_address=10)
+    greedy = [AnswerBudget(tenant, "203.0.113.7") for _ in range(4)]
+    assert [each.reserve(4_000, 1_000) for each in greedy] == ["", "", SHARE, SHARE]
+    assert AnswerBudget(tenant, "203.0.113.8").reserve(4_000, 1_000) == ""
+    assert AnswerBudget(tenant).reserve(4_000, 1_000) == "", "staff has no share"
+    greedy[0].record(400, 100, ended=True)
+    assert greedy[2].reserve(4_000, 500) == "", "what was not used is free again"
+    assert greedy[3].reserve(1, 0) == SHARE
+    addresses = set(TokenReservation.objects.filter(project=tenant).values_list("address", flat=True))
+    assert len(addresses) == 3
+    assert not any("203" in address for address in addresses)
+
+
+def test_every_address_may_ask_one_question(limits, tenant):
+    limits(daily_tokens_per_project=100_000, daily_percent_per_address=1)
+    first, second = (AnswerBudget(tenant, "203.0.113.7") for _ in range(2))
+    assert first.reserve(4_000, 1_000) == ""
+    assert second.reserve(1, 1) == SHARE
+
+
+def test_money_is_limited_by_day_and_month(limits, tenant):
+    prices = {"openai_input_price": 2.0, "openai_output_price": 8.0}  # for a million tokens
+    limits(**prices, daily_cost_per_project=0.02, monthly_cost_per_project=0.03)
+    with time_machine.travel(NOON, tick=False) as clock:
+        answer = AnswerBudget(tenant)
+        assert answer.reserve(6_000, 1_001) == "the project's daily cost limit is reached"
+        assert answer.reserve(6_000, 1_000) == ""
+        answer.record(6_000, 1_000, ended=True)
+        assert TokenUse.objects.get(project=tenant).cost == 20_000
+        clock.shift(timedelta(days=1))
+        assert AnswerBudget(tenant).reserve(6_000, 0) == "the project's monthly cost limit is reached"
+        assert AnswerBudget(tenant).reserve(5_000, 0) == ""
+        clock.shift(timedelta(days=20))
+        assert AnswerBudget(tenant).reserve(6_000, 1_000) == "", "a new month"
+
+
+def test_tokens_are_limited_by_month(limits, tenant):
+    limits(monthly_tokens_per_project=10_000)
+    with time_machine.travel(NOON, tick=False) as clock:
+        AnswerBudget(tenant).reserve(2_000, 0)  # it runs over midnight
+        answer = AnswerBudget(tenant)
+        answer.reserve(6_000, 0)
+        answer.record(6_000, 0, ended=True)
+        clock.shift(timedelta(hours=12))
+        assert AnswerBudget(tenant).reserve(2_001, 0) == "the project's monthly token limit is reached"
+        assert AnswerBudget(tenant).reserve(2_000, 0) == ""
+
+
+def test_the_owner_gets_one_notice_at_80_percent(limits, tenant, caplog):
+    limits(daily_tokens_per_project=10_000, monthly_tokens_per_project=16_000)
+    for tokens in (7_999, 1, 1, 1_000):
+        with caplog.at_level(logging.WARNING):
+            budget.charge(tenant, tokens, 0)
+    assert caplog.messages == [f"Project {tenant.domain} has used 80 % of its daily token limit."]
+    with time_machine.travel(datetime.now(UTC) + timedelta(days=1)):
+        if datetime.now(UTC).day > 1:
+            budget.charge(tenant, 4_000, 0)
+            assert caplog.messages[1:] == [f"Project {tenant.domain} has used 81 % of its monthly token limit."]
