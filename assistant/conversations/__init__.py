@@ -1,6 +1,6 @@
 """Conversations in the database.
 
 Others import `threads` (open, save and delete conversations),
-`daily_token_limit` (tokens of a project's day), `chat_ids` (ids that clients
+`budget` (what models may cost a project), `chat_ids` (ids that clients
 choose), `report` (what readers ask) and `transcript` (an answer as HTML).
 """

@@ -1,15 +1,22 @@
 """What models may cost a project: reserved before they are asked, charged when the answer has ended."""
 
+import asyncio
+import concurrent.futures
 import logging
+import time
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 import time_machine
 from django.conf import settings as django_settings
+from django.db import connection
 
-from assistant.conversations import budget
+from assistant.answering.record import Outcome
+from assistant.conversations import budget, threads
 from assistant.conversations.budget import AnswerBudget
 from assistant.models import TokenReservation, TokenUse
+from tests.assistant.wire.test_message_v1 import ask, parts, values
+from tests.conftest import fake, question, wait_for
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAILY = "the project's daily token limit is reached"
@@ -157,3 +164,76 @@ def test_the_owner_gets_one_notice_at_80_percent(limits, tenant, caplog):
         if datetime.now(UTC).day > 1:
             budget.charge(tenant, 4_000, 0)
             assert caplog.messages[1:] == [f"Project {tenant.domain} has used 81 % of its monthly token limit."]
+
+
+def test_two_processes_reserve_together_and_exactly(http, start, upstream, project):
+    """All questions are at the model at once, so only their reservations can keep them within the budget."""
+    environment = {
+        "OPENAI_BASE_URL": f"{upstream.url}/v1",
+        "DAILY_TOKENS_PER_PROJECT": "20000",
+        "OPENAI_MAX_TOKENS": "1000",
+        "TRUSTED_PROXIES": "127.0.0.1",
+    }
+    services = start.fresh(**environment), start.fresh(**environment)
+    marker = f"together-{project.domain}"
+
+    def answer(number: int) -> str:
+        response = http.post(
+            f"{services[number % 2].url}/discovery/v1/assistant/{project.domain}/message",
+            json=question("How do I install acme?", context=fake("held", marker)),
+            headers={**project.assistant, "X-Forwarded-For": f"203.0.113.{number}"},
+        )
+        return [data["rung"] for [data] in values(parts(response), "2") if "rung" in data][-1]
+
+    with concurrent.futures.ThreadPoolExecutor(24) as pool:
+        answers = [pool.submit(answer, number) for number in range(24)]
+        wait_for(lambda: sum(each.done() for each in answers) + len(upstream.asked(marker)) == 24, "all to be decided")
+        connection.close()
+        held = TokenReservation.objects.filter(project=project.project, reserved_tokens__gt=0)
+        reserved = list(held.values_list("reserved_tokens", flat=True))
+        assert len(upstream.asked(marker)) == len(reserved)
+        assert 20_000 - reserved[0] < sum(reserved) <= 20_000
+        upstream.release(marker)
+        rungs = [each.result() for each in answers]
+    assert rungs.count("model") == len(reserved) < 24
+    assert TokenUse.objects.get(project=project.project).tokens == 833 * len(reserved)
+    assert not held.exists()
+
+
+def test_a_question_beyond_its_limit_is_answered_with_quotes(http, start, upstream, project):
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", TOKENS_PER_QUESTION="9000")
+    marker = f"long-{project.domain}"
+    body = question(f"How do I install acme? {'長い' * 8000}", context=fake("happy", marker))
+    response = http.post(
+        f"{service.url}/discovery/v1/assistant/{project.domain}/message", json=body, headers=project.assistant
+    )
+    steps = [status for [status] in values(parts(response), "2") if status.get("type") == "status"]
+    assert {step["reason"] for step in steps if step.get("reason")} == {"the question's token limit is reached"}
+    assert upstream.asked(marker) == []
+    assert not TokenUse.objects.filter(project=project.project, tokens__gt=0).exists()
+    assert ask(http, service, project, context=fake("happy", marker)).status_code == 200
+    assert len(upstream.asked(marker)) == 1
+
+
+def test_a_model_gets_no_search_that_its_question_cannot_pay(http, start, upstream, project):
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", TOKENS_PER_QUESTION="5000")
+    marker = f"searching-{project.domain}"
+    ask(http, service, project, context=fake("happy", marker))
+    assert upstream.last(marker)["tool_choice"] == "none"
+
+
+async def test_a_reader_who_leaves_while_tokens_are_reserved_gives_them_back(project, monkeypatch):
+    def slowly(self: AnswerBudget, *tokens: int) -> str:
+        time.sleep(0.3)
+        return really(self, *tokens)
+
+    really = AnswerBudget.reserve
+    monkeypatch.setattr(AnswerBudget, "reserve", slowly)
+    conversation = threads.UnstoredConversation(project.project)
+    reserving = asyncio.create_task(conversation.reserve(3_000, 1_000))
+    await asyncio.sleep(0.05)
+    reserving.cancel()
+    await asyncio.wait([reserving])
+    assert reserving.cancelled()
+    await conversation.save(Outcome(state="aborted"))
+    assert await TokenReservation.objects.filter(project=project.project).values_list("reserved_tokens").aget() == (0,)

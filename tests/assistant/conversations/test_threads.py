@@ -184,15 +184,16 @@ def test_tokens_are_charged_to_the_project_and_its_day(http, model_service, proj
     assert TokenUse.objects.get(project=project.project).tokens > used + 100, "estimated where it does not"
 
 
-def test_a_reader_who_leaves_before_the_first_word_is_charged_and_a_refusal_is_not(http, model_service, project):
+def test_a_reader_who_leaves_before_the_first_word_is_charged_and_a_refusal_is_not(
+    http, model_service, upstream, project
+):
     ask(http, model_service, project, context=fake("status401"))
     assert not TokenUse.objects.filter(project=project.project, tokens__gt=0).exists()
     url = f"{model_service.url}/discovery/v1/assistant/{project.domain}/message"
-    body = {"fp": "x", "messages": [{"role": "user", "content": INSTALL}], "context": fake("silent")}
-    with http.stream("POST", url, json=body, headers=project.assistant) as response:
-        lines = response.iter_lines()
-        while "status" not in next(lines):
-            pass
+    marker = f"leaving-{project.domain}"
+    body = {"fp": "x", "messages": [{"role": "user", "content": INSTALL}], "context": fake("silent", marker)}
+    with http.stream("POST", url, json=body, headers=project.assistant):
+        wait_for(lambda: upstream.asked(marker), "the question to reach the model")
     used = TokenUse.objects.filter(project=project.project, tokens__gt=100)
     wait_for(used.exists, "the prompt to be charged")
 
@@ -245,6 +246,7 @@ def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeyp
     really = StoredConversation.store
     monkeypatch.setattr(StoredConversation, "store", store)
     good, bad = conversation("One?"), conversation("Two?")
+    good.budget.reserve(10, 0)
     with threads._saves._store_lock:  # both wait, and share a transaction
         failed = threads._saves.submit((bad, Outcome(rung="poison")))
         threads._saves.submit((good, Outcome(state="done", spent=5)))
