@@ -234,6 +234,10 @@ class Env(BaseSettings):
     limit_assistant_org: Rate = Field(default="10000/h", description="Questions per organization.")
     limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
+    limit_search_ip: Rate = Field(default="3000/h", description="Searches and page reads per client address.")
+    limit_feedback_ip: Rate = Field(
+        default="120/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."
+    )
     limit_collect_ip: Rate = Field(
         default="600/m",
         description="Page views and clicks that browsers report, and requests for the widget's configuration, per "

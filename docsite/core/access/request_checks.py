@@ -21,7 +21,8 @@ from docsite.core.http.errors import Forbidden, NotFound
 from docsite.core.http.ratelimit import Charge, Limit
 from docsite.core.tenants.models import Project
 
-# One limit for everything that pages send without a key: reports, and requests of the widget for its configuration.
+# One limit for what pages send without a key and without a limit of its own: views, clicks, and requests of the widget
+# for its configuration.
 BROWSER_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 
 
@@ -109,9 +110,12 @@ class AdminKey(_KeyCheck):
 
 
 class AnyOrigin:
-    """Admits pages on every origin, without a key."""
+    """Admits pages on every origin, without a key. `limit` counts the requests of a client address."""
 
     is_async = True
+
+    def __init__(self, limit: Limit = BROWSER_IP) -> None:
+        self.limit = limit
 
     async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project, or raise an `ApiError`."""
@@ -121,7 +125,7 @@ class AnyOrigin:
         project = authentication.project_by_domain(domain)
         if project is None:
             raise NotFound("No such domain.")
-        request.usages = ratelimit.spend((BROWSER_IP, network_of(address)))
+        request.usages = ratelimit.spend((self.limit, network_of(address)))
         return project
 
 

@@ -74,6 +74,36 @@ def test_the_address_is_limited_before_the_organization(http, start, project, ma
     assert ask(other, "2001:db8:7:8::1").status_code == 200
 
 
+def test_one_address_cannot_use_up_the_searches_of_an_organization(http, start, project):
+    service = start(LIMIT_SEARCH_IP="2/d", LIMIT_SEARCH_ORG="4/d", TRUSTED_PROXIES="127.0.0.1")
+
+    def call(address: str, resource: str = "search", /, **body: str):
+        url = f"{service.url}/discovery/v1/{resource}/{project.domain}"
+        return http.post(url, json=body, headers={**project.assistant, "X-Forwarded-For": address})
+
+    first = call("2001:db8:9:9::1", query="install")
+    assert first.status_code == 200
+    assert first.headers["ratelimit-policy"] == '"search-ip";q=2;w=86400, "search-org";q=4;w=86400'
+    assert call("2001:db8:9:9::1", "page", path="/install").status_code == 200
+    refused = call("2001:db8:9:9:ffff::2", query="install")  # the same /64
+    assert_error(refused, 429)
+    assert "search-org" not in refused.headers["ratelimit"]
+    assert call("2001:db8:9:8::1", query="install").headers["ratelimit"].count('"search-org";r=1;') == 1
+
+
+def test_feedback_has_a_limit_of_its_own(http, start, project):
+    service = start(LIMIT_FEEDBACK_IP="1/d", LIMIT_COLLECT_IP="1/d", TRUSTED_PROXIES="127.0.0.1")
+    headers = {"Origin": service.url, "X-Forwarded-For": "203.0.113.99"}
+
+    def call(resource: str, /, **body: object) -> int:
+        return http.post(f"{service.url}/discovery/v1/{resource}", json=body, headers=headers).status_code
+
+    thumb = {"source": "thumbs_only", "path": "/install", "helpful": True}
+    click = {"query": "install", "path": "/install", "position": 1}
+    assert [call(f"feedback/{project.domain}", **thumb) for _ in range(2)] == [204, 429]
+    assert [call(f"search/{project.domain}/click", **click) for _ in range(2)] == [204, 429]
+
+
 def test_behind_a_trusted_tls_proxy_pages_are_https(http, strict, start):
     forwarded = {"X-Forwarded-Proto": "https", "Host": "localhost"}
     login = http.get(f"{strict[0].url}/admin/login/", headers=forwarded)
