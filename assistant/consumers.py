@@ -149,8 +149,12 @@ class AssistantSocket(AsyncWebsocketConsumer):
     @property
     def origin(self) -> str:
         """The origin of the page; the origin of the service if the client sends none."""
+        return self._header(b"origin").lower() or self._own_origin
+
+    @property
+    def _own_origin(self) -> str:
         scheme = client_address.scheme(self.scope).replace("ws", "http")
-        return self._header(b"origin").lower() or f"{scheme}://{self._header(b'host').lower()}"
+        return f"{scheme}://{self._header(b'host').lower()}"
 
     def _header(self, name: bytes) -> str:
         return next((value.decode("latin-1") for key, value in self.scope["headers"] if key == name), "")
@@ -163,7 +167,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         host, origin = self._header(b"host").lower(), self._header(b"origin").lower()
         if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
             return False
-        if not origin or origin in (f"http://{host}", f"https://{host}"):
+        if self.origin == self._own_origin:
             return True
         return await authentication.allows_origin(self.domain, origin)
 
