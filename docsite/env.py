@@ -246,6 +246,9 @@ class Env(BaseSettings):
     limit_collect_org: Rate = Field(
         default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."
     )
+    limit_new_keys_org: Rate = Field(
+        default="10/h", description="Keys that an organization may create in the admin. Commands have no limit."
+    )
     limit_login_ip: Rate = Field(default="20/h", description="Attempts to log in to the admin per client address.")
     limit_login_account: Rate = Field(
         default="100/h",

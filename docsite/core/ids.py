@@ -32,6 +32,9 @@ def feedback_id() -> str:
     return "fbk_" + _base32(20)
 
 
+TOKEN_PATTERN = r"\bsvc_(?:dsc_)?[0-9A-Za-z]{34}\b"  # for secret scanners; the page Security publishes it
+
+
 def token(prefix: str) -> str:
     """An API key: prefix, 28 base62 characters (166 random bits), 6 characters of checksum.
 

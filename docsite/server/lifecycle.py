@@ -13,6 +13,7 @@ from analytics.collecting import writer
 from analytics.counting import background
 from assistant.conversations import threads
 from assistant.sessions.start import drain
+from docsite.core.access import last_uses
 from docsite.core.db import in_db
 from search.query_log import recording, sweeper
 from search.stored_sources import scheduler
@@ -53,6 +54,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     await _attempt("store the last answers", in_db(threads.flush)())
     await _attempt("store the last searches", in_db(recording.flush)())
     await _attempt("store the last views", in_db(writer.flush)())
+    await _attempt("store the last uses of keys", in_db(last_uses.flush)())
 
 
 async def _attempt(purpose: str, step: Awaitable[object]) -> None:
