@@ -94,7 +94,7 @@ class AnswerBudget:
     def record(self, prompt_tokens: int, reply_tokens: int, *, ended: bool) -> None:
         """Store what the answer has used so far; at its end, charge it and give the rest back.
 
-        It can be repeated. Call it in a transaction, for several answers in the order of `lock_order`.
+        It can be repeated. In a transaction with other answers, keep the order of `lock_order`.
         """
         if self.row is None:
             return
@@ -104,19 +104,20 @@ class AnswerBudget:
         if not ended:
             rows.filter(reserved_tokens__gt=0).update(**values)
             return
-        row = rows.first()
-        if row is None:  # the project is deleted
-            return
-        _lock(self.project, row.day)
-        row.refresh_from_db()
-        is_charged = not row.reserved_tokens  # it had expired
-        charge(
-            self.project,
-            used_tokens - (row.used_tokens if is_charged else 0),
-            used_cost - (row.used_cost if is_charged else 0),
-            row.day,
-        )
-        rows.update(**values, reserved_tokens=0, reserved_cost=0)
+        with transaction.atomic(savepoint=False):
+            row = rows.first()
+            if row is None:  # the project is deleted
+                return
+            _lock(self.project, row.day)
+            row.refresh_from_db()
+            is_charged = not row.reserved_tokens  # it had expired
+            charge(
+                self.project,
+                used_tokens - (row.used_tokens if is_charged else 0),
+                used_cost - (row.used_cost if is_charged else 0),
+                row.day,
+            )
+            rows.update(**values, reserved_tokens=0, reserved_cost=0)
 
     def lock_order(self, *, ended: bool) -> tuple[bool, int]:
         """The order of answers in one transaction, in which two processes cannot deadlock."""
@@ -133,7 +134,7 @@ def charge(project: Project, tokens: int, cost: int, day: date | None = None) ->
     """Add to what a project has used on a day, today by default."""
     if not tokens and not cost:
         return
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         use = _lock(project, day or _today())
         before = list_limits(project, use.day)
         TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + tokens, cost=F("cost") + cost)
@@ -227,8 +228,9 @@ def _close_earlier_days(project: Project, today: date) -> None:
 
 
 def _lock(project: Project, day: date) -> TokenUse:
-    TokenUse.objects.get_or_create(project=project, day=day)
-    return TokenUse.objects.select_for_update().get(project=project, day=day)
+    rows = TokenUse.objects.select_for_update()
+    row = rows.filter(project=project, day=day).first()
+    return row or rows.get(pk=TokenUse.objects.get_or_create(project=project, day=day)[0].pk)
 
 
 def _expiry() -> datetime:

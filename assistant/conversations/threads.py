@@ -1,11 +1,12 @@
 """Opens the thread of a question, saves its answer while it streams, and deletes threads."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -18,6 +19,8 @@ from docsite.core import ids
 from docsite.core.db import in_db
 from docsite.core.group_commit import GroupCommit
 from docsite.core.tenants.models import Project
+
+logger = logging.getLogger(__name__)
 
 _BROKEN_OFF = (Message.State.ABORTED, Message.State.ERROR, Message.State.INTERRUPTED)
 MAX_TURNS = 40  # of a history
@@ -107,15 +110,17 @@ async def _reserve(budget: AnswerBudget, prompt_tokens: int, reply_tokens: int) 
     reserving = asyncio.ensure_future(in_db(budget.reserve)(prompt_tokens, reply_tokens))
     try:
         return await asyncio.shield(reserving)
+    except DatabaseError as failure:  # locked, or its disk is full: quotes cost nothing
+        logger.warning("Tokens of project %s could not be reserved: %s", budget.project.domain, failure)
+        return "the budget of the project cannot be stored"
     except asyncio.CancelledError:
         await asyncio.wait([reserving])  # the end of the answer gives back only what it knows
         raise
 
 
 def record_use(budget: AnswerBudget, outcome: Outcome) -> None:
-    """Store what an answer has used so far, in one transaction."""
-    with transaction.atomic():
-        budget.record(outcome.spent - outcome.written, outcome.written, ended=outcome.state != "running")
+    """Store what an answer has used so far."""
+    budget.record(outcome.spent - outcome.written, outcome.written, ended=outcome.state != "running")
 
 
 def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:

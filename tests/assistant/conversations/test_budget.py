@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 import time_machine
 from django.conf import settings as django_settings
-from django.db import connection
+from django.db import OperationalError, connection
 
 from assistant.answering.record import Outcome
 from assistant.conversations import budget, threads
@@ -237,3 +237,12 @@ async def test_a_reader_who_leaves_while_tokens_are_reserved_gives_them_back(pro
     assert reserving.cancelled()
     await conversation.save(Outcome(state="aborted"))
     assert await TokenReservation.objects.filter(project=project.project).values_list("reserved_tokens").aget() == (0,)
+
+
+async def test_without_the_database_no_model_is_asked(project, monkeypatch):
+    def locked(*_: object) -> str:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(AnswerBudget, "reserve", locked)
+    conversation = threads.UnstoredConversation(project.project)
+    assert await conversation.reserve(3_000, 1_000) == "the budget of the project cannot be stored"
