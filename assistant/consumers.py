@@ -107,13 +107,14 @@ class AssistantSocket(AsyncWebsocketConsumer):
             raise Unauthorized(sent=False)
         address = self._address()
 
-        def admit() -> Caller:
+        def admit() -> tuple[Caller, list[ratelimit.Usage]]:
             caller = authentication.assistant_caller(token, self.domain, address)
-            if counted:
-                ratelimit.spend(*assistant_charges(caller))
-            return caller
+            return caller, ratelimit.spend(*assistant_charges(caller)) if counted else []
 
-        return await in_db(admit)()
+        caller, usages = await in_db(admit)()
+        if seconds := ratelimit.delay(usages):
+            await asyncio.sleep(seconds)
+        return caller
 
     def _send_answer(self, answer: RunningAnswer | RemoteAnswer, after: int = 0) -> None:
         if self.first_message_timer:

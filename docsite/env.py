@@ -235,6 +235,13 @@ class Env(BaseSettings):
     limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
     limit_search_ip: Rate = Field(default="3000/h", description="Searches and page reads per client address.")
+    slow_down_seconds: float = Field(
+        default=1,
+        ge=0,
+        le=60,
+        description="Wait before the last question or search that a limit per client address allows. Over the last "
+        "fifth of the limit it grows to this length.",
+    )
     limit_feedback_ip: Rate = Field(
         default="120/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."
     )

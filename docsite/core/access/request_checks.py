@@ -5,6 +5,7 @@ body (400, 413, 415). A check is given to Ninja as `auth=`; its return value
 becomes `request.auth`.
 """
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, cast
@@ -61,7 +62,7 @@ class _KeyCheck(AuthBase):
         super().__init__()
         self.is_async = True
         self.charges = charges
-        self.charge = ratelimit.spend if counted else ratelimit.peek
+        self.counted = counted
 
     @abstractmethod
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
@@ -79,12 +80,16 @@ class _KeyCheck(AuthBase):
 
         def admit() -> Caller:
             caller = self.caller(token, project, address, write=post)
-            request.usages = self.charge(*self.charges(caller))
+            count = ratelimit.spend if self.counted else ratelimit.peek
+            request.usages = count(*self.charges(caller))
             if post:
                 request.json = body.read_json(request)  # in this thread: 2 MB would block the event loop
             return caller
 
-        return await in_db(admit)()
+        caller = await in_db(admit)()
+        if self.counted and (seconds := ratelimit.delay(request.usages)):
+            await asyncio.sleep(seconds)
+        return caller
 
 
 class AssistantKey(_KeyCheck):

@@ -53,6 +53,15 @@ async def test_an_answer_comes_as_v2_events(service, project):
     assert (stored.content, stored.caller, stored.page_path) == (answer, "web", "/install")
 
 
+async def test_the_last_question_of_an_address_waits(start, project):
+    service = start(LIMIT_ASSISTANT_IP="1/7919s", SLOW_DOWN_SECONDS="1.5")  # a window that no other test has
+    async with connect(service, project) as socket:
+        began = asyncio.get_running_loop().time()
+        await socket.send(ask(project))
+        await socket.recv()
+        assert asyncio.get_running_loop().time() - began >= 1.5
+
+
 async def test_the_searches_of_a_model_come_with_their_results(model_service, project):
     body = calling("FIRST: Let me look.", LABELS, 'CALL: read_page {"path": "/configure"}', SAY)
     async with connect(model_service, project) as socket:
