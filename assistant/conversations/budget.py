@@ -54,6 +54,7 @@ class AnswerBudget:
     project: Project
     network: str = ""
     row: int | None = None  # the primary key of its `TokenReservation`
+    day: date = date.min  # on which it began
     prompt_tokens: int = 0  # reserved
     reply_tokens: int = 0
     refusal: str = ""  # why the last reservation was not possible
@@ -88,7 +89,8 @@ class AnswerBudget:
                 TokenReservation.objects.filter(pk=row.pk).update(**values)
             else:
                 row = TokenReservation.objects.create(project=self.project, day=day, address=address, **values)
-        self.row, self.prompt_tokens, self.reply_tokens = row.pk, prompt_tokens, reply_tokens
+        self.row, self.day = row.pk, day
+        self.prompt_tokens, self.reply_tokens = prompt_tokens, reply_tokens
         return ""
 
     def record(self, prompt_tokens: int, reply_tokens: int, *, ended: bool) -> None:
@@ -119,9 +121,9 @@ class AnswerBudget:
             )
             rows.update(**values, reserved_tokens=0, reserved_cost=0)
 
-    def lock_order(self, *, ended: bool) -> tuple[bool, int]:
+    def lock_order(self, *, ended: bool) -> tuple[bool, int, date]:
         """The order of answers in one transaction, in which two processes cannot deadlock."""
-        return (not ended, self.project.pk)
+        return (not ended, self.project.pk, self.day)
 
 
 def price(prompt_tokens: int, reply_tokens: int) -> int:

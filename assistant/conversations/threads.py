@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Literal, cast
 
 from django.db import DatabaseError, transaction
@@ -131,7 +132,7 @@ def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
     return [None] * len(saves)
 
 
-def _lock_order(save: tuple[StoredConversation, Outcome]) -> tuple[bool, int]:
+def _lock_order(save: tuple[StoredConversation, Outcome]) -> tuple[bool, int, date]:
     conversation, outcome = save
     return conversation.budget.lock_order(ended=outcome.state != "running")
 
