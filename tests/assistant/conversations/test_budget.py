@@ -16,7 +16,7 @@ from assistant.conversations import budget, threads
 from assistant.conversations.budget import AnswerBudget
 from assistant.models import TokenReservation, TokenUse
 from tests.assistant.wire.test_message_v1 import ask, parts, values
-from tests.conftest import fake, question, wait_for
+from tests.conftest import PATIENCE, fake, question, wait_for
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAILY = "the project's daily token limit is reached"
@@ -198,6 +198,26 @@ def test_two_processes_reserve_together_and_exactly(http, start, upstream, proje
     assert rungs.count("model") == len(reserved) < 24
     assert TokenUse.objects.get(project=project.project).tokens == 833 * len(reserved)
     assert not held.exists()
+
+
+def test_an_answer_that_ends_by_kill_9_is_charged_later(http, start, upstream, project):
+    environment = {"OPENAI_BASE_URL": f"{upstream.url}/v1"}
+    killed, other = start.fresh(**environment), start(**environment)
+    marker = f"killed-{project.domain}"
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(ask, http, killed, project, context=fake("held", marker))
+        wait_for(lambda: upstream.asked(marker), "the question to reach the model")
+        killed.process.kill()
+        asking.exception(PATIENCE)
+    rows = TokenReservation.objects.filter(project=project.project)
+    row = rows.get()
+    assert row.reserved_tokens > row.used_tokens > 500
+    ask(http, other, project, context=fake("happy"))
+    assert TokenUse.objects.get(project=project.project).tokens == 833, "it may still be running"
+    rows.filter(pk=row.pk).update(expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    ask(http, other, project, context=fake("happy"))
+    assert TokenUse.objects.get(project=project.project).tokens == 2 * 833 + row.used_tokens
+    assert not rows.filter(reserved_tokens__gt=0).exists()
 
 
 def test_a_question_beyond_its_limit_is_answered_with_quotes(http, start, upstream, project):
