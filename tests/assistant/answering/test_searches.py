@@ -264,7 +264,8 @@ def test_a_reader_who_leaves_closes_the_request_of_a_later_round(model_service, 
         httpx.Client(timeout=PATIENCE, trust_env=False, verify=NO_TLS) as client,
         client.stream("POST", url, json=body, headers=project.assistant) as stream,
     ):
-        for line in stream.iter_lines():
+        lines = stream.iter_lines()  # as long as it exists, the reader stays
+        for line in lines:
             if line.startswith("a:") and "/guides/labels" in line:
                 break
         wait_for(lambda: len(upstream.asked(project.domain)) == 2, "the second request")
