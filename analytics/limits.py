@@ -1,9 +1,10 @@
-"""How often an organization may read its analytics, and send batches of views."""
+"""How often an organization may read its analytics and send batches of views, and an address send feedback."""
 
 from docsite.core.access.authentication import Caller
 from docsite.core.http.ratelimit import Charge, Limit
 
 ANALYTICS_ORG = Limit("analytics", "limit_analytics_org", fail_open=True)
+FEEDBACK_IP = Limit("feedback-ip", "limit_feedback_ip", fail_open=True)
 COLLECT_ORG = Limit("collect-org", "limit_collect_org", fail_open=True)
 
 

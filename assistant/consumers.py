@@ -144,13 +144,14 @@ class AssistantSocket(AsyncWebsocketConsumer):
         if not isinstance(token, str) or not token:
             raise Unauthorized(sent=False)
 
-        def admit() -> Caller:
+        def admit() -> tuple[Caller, list[ratelimit.Usage]]:
             caller = authentication.assistant_caller(token, self.domain, self.address)
-            if counted:
-                ratelimit.spend(*assistant_charges(caller))
-            return caller
+            return caller, ratelimit.spend(*assistant_charges(caller)) if counted else []
 
-        return await in_db(admit)()
+        caller, usages = await in_db(admit)()
+        if seconds := ratelimit.delay(usages):
+            await asyncio.sleep(seconds)
+        return caller
 
     def _send_answer(self, answer: RunningAnswer | RemoteAnswer, after: int = 0) -> None:
         if self.timer:
@@ -187,14 +188,18 @@ class AssistantSocket(AsyncWebsocketConsumer):
     @property
     def origin(self) -> str:
         """The origin of the page; the origin of the service if the client sends none."""
+        return _header(self.scope, b"origin").lower() or self._own_origin
+
+    @property
+    def _own_origin(self) -> str:
         scheme = client_address.scheme(self.scope).replace("ws", "http")
-        return _header(self.scope, b"origin").lower() or f"{scheme}://{_header(self.scope, b'host').lower()}"
+        return f"{scheme}://{_header(self.scope, b'host').lower()}"
 
     async def _is_allowed(self) -> bool:
         host, origin = _header(self.scope, b"host").lower(), _header(self.scope, b"origin").lower()
         if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
             return False
-        if not origin or origin in (f"http://{host}", f"https://{host}"):
+        if self.origin == self._own_origin:
             return True
         return await authentication.allows_origin(self.domain, origin)
 

@@ -1,4 +1,4 @@
-"""Which models answer for a project: the operator's, then the fallback; none after the daily limit of tokens.
+"""Which models answer for a project: the operator's, then the fallback; none after a limit of tokens or money.
 
 And which one judges answers.
 """
@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from assistant.answering.pipeline import ModelChain
-from assistant.conversations.daily_token_limit import is_limit_reached
+from assistant.conversations.budget import find_reached_limit
 from assistant.models import AssistantSettings
 from assistant.upstream import Model
 from assistant.upstream.relay import Bounds
@@ -16,10 +16,10 @@ from docsite.core.tenants.models import Project
 
 
 def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelChain:
-    """The models to ask, best first. None when no server is configured, or when the project's tokens are used up."""
+    """The models to ask, best first. None when no server is configured, or when a limit of the project is reached."""
     models = list_models(owner_settings)
-    if models and is_limit_reached(project):
-        return ModelChain(reason="the project's daily token limit is reached")
+    if models and (reason := find_reached_limit(project)):
+        return ModelChain(reason=reason)
     return ModelChain(models, build_bounds(), settings.ENV.openai_passage_tokens)
 
 
@@ -67,6 +67,7 @@ def build_bounds() -> Bounds:
         whole_answer=env.openai_answer_seconds,
         size=env.openai_answer_kib * 1024,
         max_tokens=env.openai_max_tokens,
+        question_tokens=env.tokens_per_question,
         breaker_failures=env.openai_breaker_failures,
         breaker_rest=env.openai_breaker_seconds,
     )

@@ -141,6 +141,48 @@ class Env(BaseSettings):
         description="Tokens of model servers that a project may use in a day (UTC). After that, answers are quoted "
         "from the documentation.",
     )
+    daily_percent_per_address: int = Field(
+        default=20,
+        ge=1,
+        le=100,
+        description="Share of the daily tokens and the daily cost of a project that one client address may use, in "
+        "percent. Every address may ask one question.",
+    )
+    monthly_tokens_per_project: int | None = Field(
+        default=None,
+        ge=0,
+        description="Tokens of model servers that a project may use in a calendar month (UTC). Empty: no limit.",
+    )
+    tokens_per_question: int = Field(
+        default=40_000,
+        ge=1_000,
+        description="Tokens that one question may use in all its requests to a model. A longer question is answered "
+        "with quotes, and a model gets no further search that would exceed it.",
+    )
+    openai_input_price: float = Field(
+        default=0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Price of a million tokens that a model reads, in any currency.",
+    )
+    openai_output_price: float = Field(
+        default=0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Price of a million tokens that a model writes. With two models: the prices of the dearer one.",
+    )
+    daily_cost_per_project: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="Money that a project may spend in a day (UTC), in the currency of the prices. Empty: no limit.",
+    )
+    monthly_cost_per_project: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="Money that a project may spend in a calendar month (UTC). Empty: no limit.",
+    )
     max_running_answers: int = Field(
         default=1000,
         ge=1,
@@ -219,6 +261,17 @@ class Env(BaseSettings):
     limit_assistant_org: Rate = Field(default="10000/h", description="Questions per organization.")
     limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
+    limit_search_ip: Rate = Field(default="3000/h", description="Searches and page reads per client address.")
+    slow_down_seconds: float = Field(
+        default=1,
+        ge=0,
+        le=60,
+        description="Wait before the last question or search that a limit per client address allows. Over the last "
+        "fifth of the limit it grows to this length.",
+    )
+    limit_feedback_ip: Rate = Field(
+        default="120/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."
+    )
     limit_collect_ip: Rate = Field(
         default="600/m",
         description="Page views and clicks that browsers report, and requests for the widget's configuration, per "
@@ -226,6 +279,9 @@ class Env(BaseSettings):
     )
     limit_collect_org: Rate = Field(
         default="10000/h", description="Batches of page views per organization (up to 1,000 views each)."
+    )
+    limit_new_keys_org: Rate = Field(
+        default="10/h", description="Keys that an organization may create in the admin. Commands have no limit."
     )
     limit_login_ip: Rate = Field(default="20/h", description="Attempts to log in to the admin per client address.")
     limit_login_account: Rate = Field(

@@ -170,6 +170,7 @@ SCRIPTS: dict[str, list[Any]] = {
 JSON = {"Content-Type": "application/json"}
 PLAIN_ERROR = json.dumps({"error": {"message": SECRET, "code": None}})
 REFUSALS: dict[str, tuple[int, str, dict[str, str]]] = {
+    "nameless": (400, '{"error":"Bad Request"}', JSON),  # to a request with tools
     # Groq, when its model calls a tool in a wrong way. Only a request with tools is refused.
     "failed_call": (
         400,
@@ -238,7 +239,7 @@ class Call:
             mode = "happy" if self._was_asked_before() else FLAKY[mode]
         if mode == "checked" and "tools" in self.request:
             mode = "call"
-        if mode == "failed_call" and "tools" not in self.request:
+        if mode in ("failed_call", "nameless") and "tools" not in self.request:
             mode = "happy"
         if mode == "max_completion_tokens" and "max_tokens" not in self.request:
             mode = "happy"

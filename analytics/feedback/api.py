@@ -17,7 +17,7 @@ from analytics.feedback.schemas import (
     FeedbackQuery,
     FeedbackResponse,
 )
-from analytics.limits import analytics_charges
+from analytics.limits import FEEDBACK_IP, analytics_charges
 from analytics.models import Feedback
 from docsite.core.access.request_checks import (
     AdminKey,
@@ -36,7 +36,7 @@ collect_router = Router()
 
 @collect_router.post(
     "/{domain}",
-    auth=AllowedOrigin(),
+    auth=AllowedOrigin(FEEDBACK_IP),
     summary="Send a reader's feedback",
     response=responses(None, status=204),
 )

@@ -103,7 +103,9 @@ async def answer(
             yield outcome.enter_rung(rung, reason)
             messages = toolbox.build_messages(conversation.history, chain.passage_tokens)
             # Closed before anything is stored, so that the upstream request ends first.
-            async with aclosing(rounds.answer(model, messages, chain.bounds, toolbox, citations, outcome)) as answering:
+            reserve = conversation.reserve
+            answering = rounds.answer(model, messages, chain.bounds, toolbox, citations, outcome, reserve)
+            async with aclosing(answering):
                 async for event in answering:
                     yield event
                     record.checkpoint()

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from search.hits import Hit
 from search.text import analysis
@@ -84,10 +85,8 @@ def _is_title(block: str) -> bool:
 
 def _drop_empty_titles(section: Sequence[str]) -> list[str]:
     """The blocks without the titles of tabs that have no text, such as those whose code is in another file."""
-    following = [*section[1:], ""]
-    return [
-        block for block, after in zip(section, following, strict=True) if not (_is_title(block) and _is_title(after))
-    ]
+    followed = zip_longest(section, section[1:], fillvalue="")
+    return [block for block, after in followed if not (_is_title(block) and _is_title(after))]
 
 
 def _find_start(section: Sequence[str], weights: TermWeights, hit: Hit, max_words: int) -> int:

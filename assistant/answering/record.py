@@ -35,6 +35,7 @@ class Outcome:
     checks: list[dict[str, Any]] = field(default_factory=list)
     refused: bool = False  # by the model, although there were passages
     spent: int = 0  # tokens to charge, over all models asked; estimated where a server does not count
+    written: int = 0  # of these, what the models wrote
     size: int = 0  # characters
     attempt_size: int = 0  # characters since `begin_attempt`
     _pieces: list[str] = field(default_factory=list)
@@ -82,6 +83,9 @@ class Conversation(Protocol):
     @property
     def history(self) -> Sequence[Turn]:
         """Earlier turns, oldest first."""
+
+    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
+        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
 
     async def save(self, outcome: Outcome) -> None:
         """Store the answer so far."""

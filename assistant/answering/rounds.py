@@ -1,7 +1,8 @@
 """The answer of one model: requests in turn with its own searches, until it writes its answer."""
 
+import json
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,10 @@ from assistant.events import Event, Source, Text
 from assistant.upstream import Delta, EndOfText, Item, Model, ToolCalls, Usage, relay
 from assistant.upstream.relay import Bounds, StreamFailure
 
+Reserve = Callable[[int, int], Awaitable[str]]  # see `assistant.answering.record.Conversation`
+TOOLS_TOKENS = prompts.estimate_tokens(json.dumps(TOOLS))
+QUESTION_TOO_LARGE = "the question's token limit is reached"
+
 
 async def answer(
     model: Model,
@@ -23,8 +28,11 @@ async def answer(
     toolbox: Toolbox,
     citations: CitationChecker,
     outcome: Outcome,
+    reserve: Reserve,
 ) -> AsyncGenerator[Event, None]:
     """Yield a model's searches and its answer, and complete the outcome, also after a failure.
+
+    A request whose tokens cannot be reserved is not sent, and ends the answer as a failure would.
 
     `messages` grow by the calls and their results. When no search is left, a request has `tool_choice: none`; if the
     model calls all the same, one more has it. The time for an answer holds for all requests together.
@@ -32,9 +40,20 @@ async def answer(
     ends_at = time.monotonic() + bounds.whole_answer
     is_last = False
     while True:
-        may_search = toolbox.may_search
+        prompt_size = prompts.estimate_request_tokens(messages)
+        request_size = prompt_size + TOOLS_TOKENS + bounds.max_tokens
+        tokens_left = bounds.question_tokens - outcome.spent - request_size
+        prompt_total = outcome.spent - outcome.written + prompt_size + TOOLS_TOKENS
+        refusal = QUESTION_TOO_LARGE
+        if tokens_left >= 0:
+            refusal = await reserve(prompt_total, outcome.written + bounds.max_tokens)
+        if refusal:
+            outcome.begin_attempt()  # what the model wrote beside its calls is no answer
+            outcome.refused, outcome.reason, outcome.finish_reason = False, refusal, "stop"
+            return
+        may_search = toolbox.may_search and tokens_left >= request_size  # else no request could use what it finds
         remaining = replace(bounds, whole_answer=ends_at - time.monotonic())
-        reply = _Reply(prompts.estimate_request_tokens(messages), remaining, citations, outcome)
+        reply = _Reply(prompt_size, remaining, citations, outcome)
         tool_choice = "" if may_search else "none"
         async with aclosing(relay.stream(model, messages, remaining, TOOLS, tool_choice)) as items:
             async for item in items:
@@ -64,7 +83,7 @@ class _Reply:
         self._outcome = outcome
         self._detector = RefusalDetector(citations)
         self._prompt_size = prompt_size
-        self._spent_before = outcome.spent
+        self._spent_before, self._written_before = outcome.spent, outcome.written
         self._usage: Usage | None = None
         self._failure = ""
         citations.refused = False
@@ -77,7 +96,7 @@ class _Reply:
         match item:
             case Delta():
                 events = [outcome.add(event) for event in self._detector.feed(item.text)]
-                outcome.spent = self._spent_before + self._prompt_size + outcome.attempt_size // 4
+                self._charge(self._prompt_size, outcome.attempt_size // 4)
                 return events
             case Usage():
                 self._usage = item
@@ -117,11 +136,12 @@ class _Reply:
         has_reply = bool(outcome.attempt_size or outcome.refused or self.calls)
         if usage and usage.prompt_tokens:
             prompt = min(usage.prompt_tokens, 10 * self._prompt_size)
-            outcome.spent = self._spent_before + prompt + min(usage.completion_tokens, self._bounds.token_limit)
+            self._charge(prompt, min(usage.completion_tokens, self._bounds.token_limit))
         elif self._failure and not has_reply:
-            outcome.spent = self._spent_before
+            self._charge(0, 0)
         elif self.calls:
-            outcome.spent += prompts.estimate_message_tokens(self.calls.message)
+            written = outcome.written - self._written_before
+            self._charge(self._prompt_size, written + prompts.estimate_message_tokens(self.calls.message))
         if usage and has_reply:
             before = outcome.usage
             outcome.usage = Usage(
@@ -129,3 +149,8 @@ class _Reply:
                 before.completion_tokens + usage.completion_tokens,
                 before.reasoning_tokens + usage.reasoning_tokens,
             )
+
+    def _charge(self, prompt: int, reply: int) -> None:
+        """Set what this request costs."""
+        self._outcome.spent = self._spent_before + prompt + reply
+        self._outcome.written = self._written_before + reply

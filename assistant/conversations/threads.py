@@ -1,24 +1,27 @@
 """Opens the thread of a question, saves its answer while it streams, and deletes threads."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal, cast
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from assistant.answering.record import Outcome
+from assistant.conversations.budget import AnswerBudget
 from assistant.conversations.chat_ids import record_chat_id
-from assistant.conversations.daily_token_limit import charge, today
 from assistant.models import Message, Thread
 from assistant.question import Turn
 from docsite.core import ids
 from docsite.core.db import in_db
 from docsite.core.group_commit import GroupCommit
 from docsite.core.tenants.models import Project
+
+logger = logging.getLogger(__name__)
 
 _BROKEN_OFF = (Message.State.ABORTED, Message.State.ERROR, Message.State.INTERRUPTED)
 MAX_TURNS = 40  # of a history
@@ -46,20 +49,20 @@ class NewQuestion:
 
 @dataclass
 class StoredConversation:
-    """A thread with its running answer, as `assistant.answering.record.Conversation` describes it.
-
-    `charged` is the number of tokens that are already counted for the project's `day`, on which the answer began.
-    """
+    """A thread with its running answer, as `assistant.answering.record.Conversation` describes it."""
 
     project: Project
     thread_id: str
     message_id: str
     history: list[Turn]
-    charged: int = 0
-    day: date = field(default_factory=today)
+    budget: AnswerBudget
+
+    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
+        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
+        return await _reserve(self.budget, prompt_tokens, reply_tokens)
 
     async def save(self, outcome: Outcome) -> None:
-        """Store the answer so far, and charge its tokens to the project's day."""
+        """Store the answer so far, and at its end charge its tokens to the project's day."""
         await asyncio.wrap_future(_saves.submit((self, outcome.copy())))  # the answer goes on meanwhile
 
     def store(self, outcome: Outcome) -> None:
@@ -78,10 +81,7 @@ class StoredConversation:
             completion_tokens=outcome.usage.completion_tokens,
             updated_at=timezone.now(),
         )
-        spent = outcome.spent
-        if spent != self.charged:
-            charge(self.project, self.day, spent - self.charged)
-            self.charged = spent
+        record_use(self.budget, outcome)
 
 
 @dataclass
@@ -92,30 +92,49 @@ class UnstoredConversation:
     thread_id: str = field(default_factory=ids.thread_id)
     message_id: str = field(default_factory=ids.message_id)
     history: Sequence[Turn] = ()
-    charged: int = 0
-    day: date = field(default_factory=today)
+
+    def __post_init__(self) -> None:
+        self.budget = AnswerBudget(self.project)
+
+    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
+        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
+        return await _reserve(self.budget, prompt_tokens, reply_tokens)
 
     async def save(self, outcome: Outcome) -> None:
-        """Charge the tokens to the project's day."""
-        spent = outcome.spent
-        if spent != self.charged:
-            await in_db(charge)(self.project, self.day, spent - self.charged)
-            self.charged = spent
+        """Charge the tokens to the project's day when the answer has ended."""
+        await in_db(record_use)(self.budget, outcome)
+
+
+async def _reserve(budget: AnswerBudget, prompt_tokens: int, reply_tokens: int) -> str:
+    if budget.covers(prompt_tokens, reply_tokens):
+        return ""
+    reserving = asyncio.ensure_future(in_db(budget.reserve)(prompt_tokens, reply_tokens))
+    try:
+        return await asyncio.shield(reserving)
+    except DatabaseError as failure:  # locked, or its disk is full: quotes cost nothing
+        logger.warning("Tokens of project %s could not be reserved: %s", budget.project.domain, failure)
+        return "the budget of the project cannot be stored"
+    except asyncio.CancelledError:
+        await asyncio.wait([reserving])  # the end of the answer gives back only what it knows
+        raise
+
+
+def record_use(budget: AnswerBudget, outcome: Outcome) -> None:
+    """Store what an answer has used so far."""
+    budget.record(outcome.spent - outcome.written, outcome.written, ended=outcome.state != "running")
 
 
 def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:
     """Store answers in one transaction."""
-    charged = [conversation.charged for conversation, _ in saves]
-    try:
-        with transaction.atomic():
-            # In one order of projects and days: two processes that lock their rows of TokenUse cannot deadlock.
-            for conversation, outcome in sorted(saves, key=lambda save: (save[0].project.pk, save[0].day)):
-                conversation.store(outcome)
-    except Exception:
-        for (conversation, _), before in zip(saves, charged, strict=True):
-            conversation.charged = before
-        raise
+    with transaction.atomic():
+        for conversation, outcome in sorted(saves, key=_lock_order):
+            conversation.store(outcome)
     return [None] * len(saves)
+
+
+def _lock_order(save: tuple[StoredConversation, Outcome]) -> tuple[bool, int, date]:
+    conversation, outcome = save
+    return conversation.budget.lock_order(ended=outcome.state != "running")
 
 
 # Hundreds of answers may stream at once. Answers that are saved during a transaction share the next one.
@@ -129,10 +148,11 @@ def flush() -> None:
     _saves.flush()
 
 
-def open_conversation(project: Project, new: NewQuestion) -> StoredConversation:
+def open_conversation(project: Project, new: NewQuestion, network: str = "") -> StoredConversation:
     """Store the question and a running answer, in the named thread if it is the reader's own.
 
-    An id that is unknown, or of another project or fingerprint, starts a new thread without an error.
+    An id that is unknown, or of another project or fingerprint, starts a new thread without an error. The tokens of
+    the answer count for the address `network`.
     """
     with transaction.atomic():
         thread = _lock_own_thread(project, new.fp, new.thread_id).first() if new.thread_id else None
@@ -146,7 +166,7 @@ def open_conversation(project: Project, new: NewQuestion) -> StoredConversation:
         answer = Message(role=Message.Role.ASSISTANT, state=Message.State.RUNNING, **common)
         messages = [] if question else [Message(role=Message.Role.USER, content=new.text, **common)]
         Message.objects.bulk_create([*messages, answer])
-    return StoredConversation(project, thread.thread_id, answer.message_id, history)
+    return StoredConversation(project, thread.thread_id, answer.message_id, history, AnswerBudget(project, network))
 
 
 def _lock_own_thread(project: Project, fp: str, thread_id: str) -> QuerySet[Thread]:

@@ -12,7 +12,7 @@ from assistant import model_chain
 from assistant.answering import pipeline
 from assistant.answering.pipeline import ModelChain
 from assistant.answering.record import Outcome
-from assistant.conversations.daily_token_limit import charge, today
+from assistant.conversations.budget import charge, price
 from assistant.conversations.threads import UnstoredConversation
 from assistant.evaluation import judge
 from assistant.evaluation.questions import EvaluationQuestion
@@ -68,16 +68,18 @@ async def ask_all(
 async def _ask(project: Project, question: EvaluationQuestion, use_model: bool, judge_model: Model | None) -> Row:
     owner_settings, chain = await in_db(_load_settings)(project, use_model)
     asked = replace(question.ask.question(project), settings=owner_settings.to_answer_settings())
-    outcome, search = Outcome(), PassageSearch(project)
+    outcome, search, conversation = Outcome(), PassageSearch(project), UnstoredConversation(project)
     began = time.monotonic()
-    async with aclosing(pipeline.answer(asked, UnstoredConversation(project), search, chain, outcome)) as events:
+    async with aclosing(pipeline.answer(asked, conversation, search, chain, outcome)) as events:
         async for _ in events:
             pass
+    if conversation.budget.refusal:
+        raise TokensUsedUp(conversation.budget.refusal)
     row = score(question, project, outcome, time.monotonic() - began)
     if judge_model is None or row.refused or row.failed:
         return row
     verdict = await judge.judge(judge_model, model_chain.build_bounds(), question, outcome)
-    await in_db(charge)(project, today(), verdict.tokens)
+    await in_db(charge)(project, verdict.tokens, price(verdict.tokens, 0))
     return add_verdict(row, verdict.verdict, verdict.reason, verdict.tokens)
 
 

@@ -4,7 +4,7 @@ Import the models from here. The modules `settings`, `widget`, `appearance` and 
 and validators of their fields, for commands, forms and URLs.
 """
 
-from assistant.models.conversations import ChatId, Message, Thread, TokenUse
+from assistant.models.conversations import ChatId, Message, Thread, TokenReservation, TokenUse
 from assistant.models.evaluations import Evaluation
 from assistant.models.golden_questions import GoldenQuestion
 from assistant.models.settings import AssistantSettings
@@ -17,6 +17,7 @@ __all__ = [
     "GoldenQuestion",
     "Message",
     "Thread",
+    "TokenReservation",
     "TokenUse",
     "WidgetFile",
     "WidgetSettings",

@@ -110,7 +110,7 @@ _regeneration_locks: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDiction
 async def _run(
     project: Project, asker: Asker, question: Question, new_question: NewQuestion, transport: Transport, slots: Slots
 ) -> RunningAnswer:
-    conversation, answer_settings, models = await in_db(_open)(project, new_question)
+    conversation, answer_settings, models = await in_db(_open)(project, new_question, asker.network)
     question = replace(question, settings=answer_settings)
     outcome = Outcome()
     answer = RunningAnswer(
@@ -142,9 +142,11 @@ async def forget_conversation(project: Project, fp: str, thread_id: str) -> None
     await resume.erase(message_ids)
 
 
-def _open(project: Project, new_question: NewQuestion) -> tuple[StoredConversation, AnswerSettings, ModelChain]:
+def _open(
+    project: Project, new_question: NewQuestion, network: str
+) -> tuple[StoredConversation, AnswerSettings, ModelChain]:
     owner_settings = AssistantSettings.for_project(project)
-    conversation = open_conversation(project, new_question)
+    conversation = open_conversation(project, new_question, network)
     return conversation, owner_settings.to_answer_settings(), model_chain.choose_models(project, owner_settings)
 
 

@@ -7,6 +7,7 @@ import asyncio
 import email.utils
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -24,10 +25,12 @@ logger = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 2_000  # more than answers may run: further requests would wait in a queue without a timeout
 MAX_ERROR_SIZE = 16 * 1024
+MAX_UNCLEAR_REFUSALS = 2  # of requests with tools, that name no parameter
 _COMPLETIONS = "/chat/completions"
 
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]" = WeakKeyDictionary()
 _refused: dict[tuple[str, str], frozenset[str]] = {}  # parameters that a model has refused, by base URL and name
+_unclear_refusals: Counter[tuple[str, str]] = Counter()  # in a row, of requests with tools
 
 
 def _client(connect_seconds: float) -> httpx.AsyncClient:
@@ -67,10 +70,13 @@ async def stream(
 ) -> AsyncGenerator[FormatItem, None]:
     """Yield the answer's items as they arrive. Raises `UpstreamError`; closing the iterator closes the request.
 
-    When the server refuses a parameter that is not essential, the request is sent again without it. It is sent again
-    without tools, too, after a failed call of a tool, or a first refusal that may be about tools.
+    When the server refuses a parameter that is not essential, the request is sent again without it, after a failed call
+    of a tool without tools. Refusals in a row that name nothing may be about tools, so later requests have none.
     """
+    key = (model.base_url, model.name)
     refused = refused_parameters(model)
+    if _unclear_refusals[key] >= MAX_UNCLEAR_REFUSALS:
+        refused |= {"tools"}
     try:
         while True:
             request = _build_request(model, messages, max_tokens, tools, tool_choice, refused)
@@ -78,6 +84,7 @@ async def stream(
                 "POST", completions_url(model), json=request, headers=_key_headers(model)
             ) as response:
                 if response.status_code == 200:
+                    del _unclear_refusals[key]
                     _remember_refused(model, refused)
                     completion = Completion()
                     events = EventParser()
@@ -96,9 +103,8 @@ async def stream(
                 tools = ()  # for this request only: the next call may be right
                 continue
             newly_refused = errors.find_refused_parameters(status, words, request)
-            is_first = not any("tool_calls" in message for message in messages)
-            if not newly_refused and "tools" in request and is_first and errors.may_be_about_tools(status, words):
-                newly_refused = frozenset({"tools"})
+            if not newly_refused and "tools" in request and errors.may_be_about_tools(status, words):
+                _unclear_refusals[key] += 1
             if not newly_refused:
                 raise _status_error(model, response, words)
             refused |= newly_refused

@@ -21,7 +21,7 @@ MAX_RETRY_AFTER = 2.0  # seconds; after a longer wait of the server the next mod
 
 @dataclass(frozen=True)
 class Bounds:
-    """How long and how large an answer may get. Times in seconds, size in bytes of UTF-8."""
+    """How long and how large an answer may get. Times in seconds, `size` in bytes of UTF-8."""
 
     connect: float = 5.0
     first_token: float = 20.0
@@ -29,6 +29,7 @@ class Bounds:
     whole_answer: float = 120.0
     size: int = 256 * 1024
     max_tokens: int = 2048
+    question_tokens: int = 40_000  # of all requests for a question
     breaker_failures: int = 5
     breaker_rest: float = 30.0
 

@@ -23,7 +23,7 @@ _MAX_MESSAGE = 4_000
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SECRETS = (
     (re.compile(r"\b(svc_dsc_|svc_|sk-|Bearer )[\w.-]{4,}"), r"\1…"),
-    (re.compile(r"(uri=\S*?)\?[^\s>]*"), r"\1?…"),  # of a request, as Daphne describes it
+    (re.compile(r"(?<=\s)(uri=[^\s?]*)\?[^\s>]*"), r"\1?…"),  # of a request, as Daphne describes it
     (re.compile(r"exception=\w+\(.*"), "exception=…"),  # of a task, as asyncio describes it
 )
 

@@ -15,6 +15,7 @@ from analytics.feedback import store as feedback
 from assistant.conversations import chat_ids, retention, threads
 from assistant.sessions.start import drain
 from docsite.core import sweeper
+from docsite.core.access import last_uses
 from docsite.core.db import in_db
 from docsite.server.sessions import sweep as sweep_sessions
 from search.query_log import recording
@@ -59,6 +60,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     await _attempt("store the last answers", in_db(threads.flush)())
     await _attempt("store the last searches", in_db(recording.flush)())
     await _attempt("store the last views", in_db(writer.flush)())
+    await _attempt("store the last uses of keys", in_db(last_uses.flush)())
 
 
 async def _attempt(purpose: str, step: Awaitable[object]) -> None:

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from analytics.feedback.schemas import FeedbackIn
 from analytics.feedback.store import record
+from analytics.limits import FEEDBACK_IP
 from docsite.core.access.api_middleware import as_api_error
-from docsite.core.access.request_checks import BROWSER_IP
 from docsite.core.http import ratelimit
 from docsite.core.http.body import BROWSER_LIMIT
 from docsite.core.http.client_address import client_ip, network_of
@@ -76,7 +76,7 @@ def _parse_feedback(request: HttpRequest) -> FeedbackIn:
 
 
 def _store(request: HttpRequest, submission: FeedbackIn) -> None:
-    ratelimit.spend((BROWSER_IP, network_of(client_ip(request))))
+    ratelimit.spend((FEEDBACK_IP, network_of(client_ip(request))))
     project = site_project()
     if project is None:
         raise NotFound("This site does not collect feedback.")

@@ -14,8 +14,11 @@ from django.views.decorators.http import require_safe
 from analytics import agents
 from analytics.collecting.requests import prefetch_purpose
 from assistant.widget.files import get_panel_path
-from docsite.core.http.client_address import client_ip
+from docsite.core.http import ratelimit
+from docsite.core.http.client_address import client_ip, network_of
+from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
+from docsite.site import forms, interface_texts
 from docsite.site.agent_files import link_header, markdown_response, wants_markdown
 from docsite.site.navigation import (
     DEFAULT_LANGUAGE,
@@ -27,6 +30,7 @@ from docsite.site.navigation import (
 from docsite.site.nearest_pages import find_nearest
 from docsite.site.page_context import language_of, page_context, site_project
 from search.hits import Filters
+from search.limits import SEARCH_IP
 from search.query_log import recording
 
 if TYPE_CHECKING:
@@ -71,8 +75,14 @@ def search(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()[:MAX_QUERY_LENGTH]
     language = language_or_default(request.GET.get("language", ""))
     project = site_project()
-    hits = _search_language_first(project, query, language) if project and query else []
-    if project and _is_reader(request):
+    refusal: TooMany | None = None
+    try:
+        if project and query:
+            ratelimit.spend((SEARCH_IP, network_of(client_ip(request))))
+    except TooMany as error:
+        refusal = error
+    hits = _search_language_first(project, query, language) if project and query and not refusal else []
+    if project and not refusal and _is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
         recording.record(project, recording.hash_caller(project, client_ip(request), user_agent), query, len(hits))
     results = [
@@ -89,9 +99,13 @@ def search(request: HttpRequest) -> HttpResponse:
         "query": query,
         "results": results,
         "ready": project is not None,
+        "refusal": interface_texts.translate_refusal(language, refusal) if refusal else "",
         "start": [available[slug] for slug in START_PAGES],
     }
-    return render(request, "pages/search.html", page_context(language) | context)
+    response = render(
+        request, "pages/search.html", page_context(language) | context, status=refusal.status if refusal else 200
+    )
+    return forms.finish_response(response, refusal) if refusal else response
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -5,6 +5,7 @@ body (400, 413, 415). A check is given to Ninja as `auth=`; its return value
 becomes `request.auth`.
 """
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, cast
@@ -21,7 +22,8 @@ from docsite.core.http.errors import Forbidden, NotFound
 from docsite.core.http.ratelimit import Charge, Limit
 from docsite.core.tenants.models import Project
 
-# One limit for everything that pages send without a key: reports, and requests of the widget for its configuration.
+# One limit for what pages send without a key and without a limit of its own: views, clicks, and requests of the widget
+# for its configuration.
 BROWSER_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 
 
@@ -60,7 +62,7 @@ class _KeyCheck(AuthBase):
         super().__init__()
         self.is_async = True
         self.charges = charges
-        self.charge = ratelimit.spend if counted else ratelimit.peek
+        self.counted = counted
 
     @abstractmethod
     def caller(self, token: str, project: str, address: Address, *, write: bool) -> Caller:
@@ -78,12 +80,16 @@ class _KeyCheck(AuthBase):
 
         def admit() -> Caller:
             caller = self.caller(token, project, address, write=post)
-            request.usages = self.charge(*self.charges(caller))
+            count = ratelimit.spend if self.counted else ratelimit.peek
+            request.usages = count(*self.charges(caller))
             if post:
                 request.json = body.read_json(request)  # in this thread: 2 MB would block the event loop
             return caller
 
-        return await in_db(admit)()
+        caller = await in_db(admit)()
+        if self.counted and (seconds := ratelimit.delay(request.usages)):
+            await asyncio.sleep(seconds)
+        return caller
 
 
 class AssistantKey(_KeyCheck):
@@ -109,9 +115,12 @@ class AdminKey(_KeyCheck):
 
 
 class AnyOrigin:
-    """Admits pages on every origin, without a key."""
+    """Admits pages on every origin, without a key. `limit` counts the requests of a client address."""
 
     is_async = True
+
+    def __init__(self, limit: Limit = BROWSER_IP) -> None:
+        self.limit = limit
 
     async def __call__(self, request: CheckedRequest) -> Project:
         """Return the project, or raise an `ApiError`."""
@@ -121,7 +130,7 @@ class AnyOrigin:
         project = authentication.project_by_domain(domain)
         if project is None:
             raise NotFound("No such domain.")
-        request.usages = ratelimit.spend((BROWSER_IP, network_of(address)))
+        request.usages = ratelimit.spend((self.limit, network_of(address)))
         return project
 
 

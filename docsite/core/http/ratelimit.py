@@ -15,6 +15,8 @@ from redis.exceptions import RedisError
 
 from docsite.core.http.errors import TooMany, Unavailable
 
+SLOW_PART = 0.2  # of a limit; requests in it wait
+
 _ANY_REQUEST = HttpRequest()  # get_usage needs one; our keys and rates do not depend on it
 
 
@@ -24,11 +26,13 @@ class Limit:
 
     `fail_open`: while the store is down, each process counts for itself. With other
     limits requests are refused then, since each of them may cost money.
+    `slows_down`: requests wait a little before the limit is reached (see `delay`).
     """
 
     name: str
     rate: str
     fail_open: bool = False
+    slows_down: bool = False
 
     def window(self) -> tuple[int, int]:
         """How many requests are allowed, and in how many seconds."""
@@ -68,6 +72,16 @@ def spend(*charges: Charge) -> list[Usage]:
             refusal.headers = {**refusal.headers, **headers(usages)}
             raise refusal
     return usages
+
+
+def delay(usages: Sequence[Usage]) -> float:
+    """Seconds that a request should wait: a client gets slower over the last part of a limit, before it is refused.
+
+    The wait grows evenly, up to `SLOW_DOWN_SECONDS` for the last request.
+    """
+    left = [usage.remaining / usage.limit.window()[0] for usage in usages if usage.limit.slows_down]
+    part = 1 - min([*left, SLOW_PART]) / SLOW_PART
+    return part * float(settings.ENV.slow_down_seconds)
 
 
 def peek(*charges: Charge) -> list[Usage]:

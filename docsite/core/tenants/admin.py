@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import Any, ClassVar
 
 from django import forms
@@ -15,16 +14,20 @@ from django.urls import path
 from django.utils import timezone
 from django.utils.html import format_html_join
 
+from docsite.core.http import ratelimit
+from docsite.core.http.errors import TooMany
+from docsite.core.http.ratelimit import Limit
 from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.login import LoginForm
 from docsite.core.tenants.models import (
-    NEW_KEYS_PER_HOUR,
     ApiKey,
     Membership,
     Organization,
     Project,
     validate_networks,
 )
+
+NEW_KEYS_ORG = Limit("new-keys", "limit_new_keys_org", fail_open=True)
 
 admin.site.login_form = LoginForm
 admin.site.site_header = "Documentation service"
@@ -329,14 +332,15 @@ class ProjectAdmin(ScopedAdmin):
                 key.revoke()
                 messages.success(request, f"Key {key} is revoked.")
             return HttpResponseRedirect(request.path)
-        recent = ApiKey.objects.filter(
-            organization=project.organization, created_at__gt=timezone.now() - timedelta(hours=1)
-        ).count()
-        keys_left = max(0, NEW_KEYS_PER_HOUR - recent)
+        charge = (NEW_KEYS_ORG, str(project.organization_id))
         form = NewKeyForm(request.POST or None)
         secret, created = "", None
         if request.method == "POST" and form.is_valid():
-            if keys_left:
+            try:
+                ratelimit.spend(charge)  # counted first, so that two requests at once cannot both be the last one
+            except TooMany as refusal:
+                form.add_error(None, f"The limit of new keys is reached. {refusal.sentence}")
+            else:
                 created, secret = ApiKey.issue(
                     ApiKey.Kind(form.cleaned_data["kind"]),
                     project.organization,
@@ -347,9 +351,7 @@ class ProjectAdmin(ScopedAdmin):
                     networks=form.cleaned_data["networks"],
                 )
                 self.log_addition(request, project, [{"added": {"name": "API key", "object": str(created)}}])
-                form, keys_left = NewKeyForm(), keys_left - 1
-            else:
-                form.add_error(None, f"At most {NEW_KEYS_PER_HOUR} new keys an hour. Try again later.")
+                form = NewKeyForm()
         now = timezone.now()
         context = {
             **self.admin_site.each_context(request),
@@ -358,7 +360,7 @@ class ProjectAdmin(ScopedAdmin):
             "project": project,
             "keys": [(key, key.is_live(now)) for key in keys.order_by("revoked_at", "kind", "-created_at")],
             "form": form,
-            "keys_left": keys_left,
+            "keys_left": [usage.remaining for usage in ratelimit.peek(charge)],
             "secret": secret,
             "links": admin_extensions.links_of(project),
             "key_uses": admin_extensions.key_uses(),

@@ -19,7 +19,6 @@ from docsite.core.paths import normalize, within
 
 RETENTION_DAYS = [MinValueValidator(1), MaxValueValidator(3650)]  # of an app's setting for how long it stores data
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-NEW_KEYS_PER_HOUR = 10
 _IN_PATH = "/-._~!$&'*+,;=:@"
 _IN_ADDRESS = f"{_IN_PATH}?#%"  # of a text that is an address already
 _IN_FRAGMENT = "-._~!$&'*+,;=:@/?"  # no brackets: addresses stand inside Markdown links
@@ -208,6 +207,7 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="To about ten minutes.")
 
     class Meta:
         ordering: ClassVar = ["-created_at"]
@@ -231,10 +231,11 @@ class ApiKey(models.Model):
         *,
         name: str = "",
         days: int | None = None,
+        expires_at: datetime | None = None,
         scopes: list[str] | None = None,
         networks: list[str] | None = None,
     ) -> tuple["ApiKey", str]:
-        """Create a key and return it with its token, which is not stored. `days` None: no expiry."""
+        """Create a key and return it with its token, which is not stored. Without days and a date: no expiry."""
         token = ids.token(cls.PREFIX[kind])
         key = cls.objects.create(
             kind=kind,
@@ -245,12 +246,12 @@ class ApiKey(models.Model):
             digest=digest(token),
             scopes=scopes or [],
             networks=networks or [],
-            expires_at=timezone.now() + timedelta(days=days) if days else None,
+            expires_at=timezone.now() + timedelta(days=days) if days else expires_at,
         )
         return key, token
 
     def revoke(self) -> None:
-        """Revoke the key forever. Every process stops accepting it within seconds."""
+        """Revoke the key forever. Every process refuses it within two seconds."""
         self.revoked_at = timezone.now()
         self.save(update_fields=["revoked_at"])
 

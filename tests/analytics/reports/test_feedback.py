@@ -165,7 +165,7 @@ def test_it_is_for_pages_of_allowed_origins(tell, make_project, http, service):
 
 
 def test_an_address_can_say_too_much(tell, start, make_project):
-    limited, tenant = start(LIMIT_COLLECT_IP="3/d"), make_project()
+    limited, tenant = start(LIMIT_FEEDBACK_IP="3/d"), make_project()
     assert [tell(tenant, THUMB, to=limited).status_code for _ in range(4)] == [204, 204, 204, 429]
     assert_error(tell(make_project(), {**WORDS, "comment": "x" * 140_000}), 413)
 

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -91,6 +92,15 @@ def test_settings_are_saved_and_shown(owner, project):
     for words in ("Be kind.", "What does it cost?", "No idea, sorry.", "help@acme.example", "0.3", "0.5"):
         assert words in shown
     assert str(MIN_CLOSE_CHANCE) in shown, "the threshold that is in force without one's own"
+
+
+def test_the_page_says_how_much_of_a_limit_is_used(owner, project, settings):
+    settings.ENV = settings.ENV.model_copy(update={"daily_tokens_per_project": 1_000})
+    assert "daily token limit" not in owner.get(page(project)).content.decode()
+    TokenUse.objects.create(project=project.project, day=datetime.now(UTC).date(), tokens=850)
+    assert "This project has used 85 % of its daily token limit." in owner.get(page(project)).content.decode()
+    TokenUse.objects.filter(project=project.project).update(tokens=1_100)
+    assert "Readers get quotes" in owner.get(page(project)).content.decode()
 
 
 def test_changes_are_logged_by_their_fields(owner, project):

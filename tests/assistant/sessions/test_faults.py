@@ -28,6 +28,7 @@ CITED = "https://docs.acme.example/install#with-pip:~:text=Run%20this%20command%
 SPLIT = "Für 日本語\u2028und 😀 [1](https://docs.acme.example/install#with-pip:~:text=pip%20install%20acme)."
 NEVER = "3600"  # seconds: a limit that no test waits for
 NO_BREAKER = {"OPENAI_BREAKER_FAILURES": "100000"}  # the tests of one service fail many times in a row
+DAILY_TOKENS = 20_000
 KEEP_ALIVE = 0.5  # seconds
 TOO_LONG = "the model server took too long"
 REST = 3600  # seconds that a failing model server is left alone
@@ -66,7 +67,9 @@ def two(start: Any, upstream: Any) -> Any:
 @pytest.fixture(scope="module")
 def patient(start: Any, upstream: Any) -> Any:
     """One model that may be slow, with keep-alives for the reader; few tokens a day."""
-    return start(**first_model(upstream), KEEP_ALIVE_SECONDS=str(KEEP_ALIVE), DAILY_TOKENS_PER_PROJECT="1000")
+    return start(
+        **first_model(upstream), KEEP_ALIVE_SECONDS=str(KEEP_ALIVE), DAILY_TOKENS_PER_PROJECT=str(DAILY_TOKENS)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -553,8 +556,8 @@ def test_only_failures_of_the_server_open_the_breaker(http, weary, upstream, pro
 
 
 def test_a_project_that_used_up_its_tokens_gets_quotes(http, patient, upstream, project, make_project):
-    for _ in range(2):  # 833 tokens each; the limit is 1,000
-        assert answers_in_full(ask(http, patient, project, "happy"))
+    assert answers_in_full(ask(http, patient, project, "happy"))
+    TokenUse.objects.filter(project=project.project).update(tokens=DAILY_TOKENS)
     reply = ask(http, patient, project, "happy")
     assert reply.rungs == [("extractive", "the project's daily token limit is reached")]
     assert "pip install acme" in reply.text
@@ -564,8 +567,9 @@ def test_a_project_that_used_up_its_tokens_gets_quotes(http, patient, upstream, 
 
 def test_the_token_limit_is_of_one_project_and_one_day(http, patient, upstream, project, make_project):
     spender = make_project()
-    TokenUse.objects.create(project=spender.project, day=datetime.now(UTC).date(), tokens=5000)
-    TokenUse.objects.create(project=project.project, day=datetime.now(UTC).date() - timedelta(days=1), tokens=5000)
+    TokenUse.objects.create(project=spender.project, day=datetime.now(UTC).date(), tokens=DAILY_TOKENS)
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    TokenUse.objects.create(project=project.project, day=yesterday, tokens=DAILY_TOKENS)
     reply = ask(http, patient, project, "happy")
     assert len(upstream.asked(reply.marker)) == 1
 

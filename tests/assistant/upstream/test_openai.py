@@ -127,3 +127,15 @@ async def test_after_a_failed_call_the_model_is_asked_without_tools_this_once(up
         assert any(isinstance(item, Delta) for item in items)
     await formats.close()
     assert ["tools" in sent for sent in upstream.log[-4:]] == [True, False, True, False]
+
+
+async def test_after_two_refusals_that_name_nothing_the_tools_are_left_out(upstream):
+    model = Model(f"{upstream.url}/v1", "fake:nameless")
+    answered = []
+    for _ in range(4):
+        items = [item async for item in relay.stream(model, [{"role": "user", "content": "How?"}], Bounds(), TOOLS)]
+        answered.append(any(isinstance(item, Delta) for item in items))
+    await formats.close()
+    assert answered == [False, False, True, True]
+    assert ["tools" in sent for sent in upstream.log[-4:]] == [True, True, False, False]
+    assert openai.refused_parameters(model) == {"tools"}

@@ -54,6 +54,15 @@ async def test_an_answer_comes_as_v2_events(service, project):
     assert (stored.content, stored.caller, stored.page_path) == (answer, "web", "/install")
 
 
+async def test_the_last_question_of_an_address_waits(start, project):
+    service = start(LIMIT_ASSISTANT_IP="1/7919s", SLOW_DOWN_SECONDS="1.5")  # a window that no other test has
+    async with connect(service, project) as socket:
+        began = asyncio.get_running_loop().time()
+        await socket.send(ask(project))
+        await socket.recv()
+        assert asyncio.get_running_loop().time() - began >= 1.5
+
+
 async def test_the_searches_of_a_model_come_with_their_results(model_service, project):
     body = calling("FIRST: Let me look.", LABELS, 'CALL: read_page {"path": "/configure"}', SAY)
     async with connect(model_service, project) as socket:
@@ -82,8 +91,9 @@ async def test_the_socket_stays_open_for_the_next_question(service, project):
     assert "make install" in "".join(event.get("delta", "") for event in events)
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://docs.acme.example"])
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://docs.acme.example", "https://127.0.0.1"])
 async def test_a_foreign_origin_is_refused_at_the_handshake(service, project, origin):
+    origin = origin.replace("https://127.0.0.1", service.url.replace("http:", "https:"))  # the scheme counts, too
     with pytest.raises(websockets.InvalidStatus) as refused:
         await connect(service, project, origin)
     assert refused.value.response.status_code == 403

@@ -2,10 +2,13 @@
 
 import random
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from io import StringIO
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -140,10 +143,22 @@ def test_an_invalid_network_or_one_of_all_addresses_is_refused(owner, mine, netw
 
 
 def test_at_most_ten_new_keys_an_hour(owner, mine):
-    for _ in range(9):  # two were created with the project
+    for _ in range(3):  # those of commands do not count, nor those of `create_project`
+        call_command("createkey", mine.domain, "--kind", "admin", stdout=StringIO())
+    for _ in range(11):
         answer = make_key(owner, mine)
-    assert "At most 10 new keys an hour" in answer.content.decode()
-    assert ApiKey.objects.filter(organization=mine.project.organization).count() == 10
+    assert "The limit of new keys is reached. Too many requests. Try again in" in answer.content.decode()
+    assert ApiKey.objects.filter(organization=mine.project.organization, name="n").count() == 10
+
+
+def test_many_requests_at_once_cannot_create_more_keys(owner, mine):
+    def post(_: int) -> None:
+        make_key(owner, mine)
+        connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(post, range(16)))
+    assert ApiKey.objects.filter(organization=mine.project.organization, name="n").count() == 10
 
 
 def test_a_key_of_another_organization_cannot_be_revoked(stranger, owner, mine, make_project):

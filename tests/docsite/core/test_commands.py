@@ -2,10 +2,12 @@
 
 import io
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from docsite.core.tenants.models import (
     ApiKey,
@@ -75,6 +77,51 @@ def test_createkey_and_revokekey(project):
     assert "revoked" in run("revokekey", str(key.pk))
     key.refresh_from_db()
     assert key.revoked_at
+
+
+def test_createkey_sets_scopes_networks_and_a_last_day(project):
+    day = timezone.now().date() + timedelta(days=30)
+    limits = ["--scope", "read", "--network", "203.0.113.0/24", "--network", "2001:db8::/32", "--expires", str(day)]
+    key = ApiKey.objects.get(
+        pk=json.loads(run("createkey", project.domain, "--kind", "admin", *limits, "--json"))["id"]
+    )
+    assert (key.scopes, key.networks) == (["read"], ["203.0.113.0/24", "2001:db8::/32"])
+    assert key.expires_at == datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--kind", "assistant", "--scope", "read"], "only admin keys"),
+        (["--kind", "admin", "--network", "x"], "--network: x: not a CIDR range"),
+        (["--kind", "admin", "--network", "0.0.0.0/0"], "allow every address"),
+        (["--kind", "admin", "--expires", "2020-01-01"], "--expires: must be within"),
+        (["--kind", "admin", "--expires", "2999-01-01"], "--expires: must be within"),
+        (["--kind", "admin", "--expires", "soon"], "write a date such as"),
+    ],
+)
+def test_createkey_explains_each_mistake(project, arguments, says):
+    before = ApiKey.objects.count()
+    with pytest.raises(CommandError, match=says):
+        run("createkey", project.domain, *arguments)
+    assert ApiKey.objects.count() == before
+
+
+def test_listkeys_shows_the_keys_of_a_project_and_its_organization(project, make_project):
+    other = make_project()
+    limits = ["--scope", "read", "--network", "203.0.113.0/24", "--expires-days", "7"]
+    created = json.loads(run("createkey", project.domain, "--kind", "admin", *limits, "--name", "Export", "--json"))
+    run("revokekey", str(created["id"]))
+    rows = [json.loads(line) for line in run("listkeys", project.domain, "--json").splitlines()]
+    assert len(rows) == 3
+    assert rows[0]["id"] == created["id"]
+    assert (rows[0]["state"], rows[0]["name"], rows[0]["lastUsedAt"]) == ("revoked", "Export", None)
+    assert (rows[0]["scopes"], rows[0]["networks"]) == (["read"], ["203.0.113.0/24"])
+    assert {row["domain"] for row in rows} == {project.domain, None}
+    text = run("listkeys")
+    assert "(read, 203.0.113.0/24): Export" in text
+    assert other.domain in text
+    assert not any(token in text for token in (created["key"], project.admin_key, project.assistant_key))
 
 
 @pytest.mark.parametrize("days", ["0", "366"])

@@ -1,14 +1,20 @@
 """Authentication: missing, wrong, expired, revoked, foreign and wrong-kind keys, on every keyed endpoint."""
 
-from datetime import timedelta
+import re
+import time
+from datetime import datetime, timedelta
 
 import httpx
 import pytest
+import time_machine
 from django.utils import timezone
 
+from docsite.core import ids
+from docsite.core.access import last_uses
 from docsite.core.tenants.models import ApiKey, digest
-from tests.conftest import Service, Tenant, assert_error, question, wait_for
+from tests.conftest import ROOT, Service, Tenant, assert_error, question, wait_for
 
+CONTENT = ROOT / "docsite" / "site" / "content"
 ENDPOINTS = ("message", "search", "visitors", "collect")
 
 
@@ -92,12 +98,53 @@ def test_a_key_is_read_only_from_its_header(http, service, project):
         assert_error(answer, 401)
 
 
-def test_revoking_takes_effect_within_five_seconds(http, service, project):
+def test_every_process_refuses_a_revoked_key_within_two_seconds(http, service, start, project):
+    services = service, start.fresh()
     key, token = ApiKey.issue(ApiKey.Kind.ASSISTANT, project.project.organization, project.project)
     headers = {"Authorization": f"Bearer {token}"}
-    assert call(http, service, "search", project, headers).status_code == 200
+    assert [call(http, each, "search", project, headers).status_code for each in services] == [200, 200]
     key.revoke()
-    wait_for(lambda: call(http, service, "search", project, headers).status_code == 401, "the key to be refused")
+    revoked_at = time.monotonic()
+    for each in services * 2:
+        accepted_at = revoked_at  # when the last accepted request began
+        began = time.monotonic()
+        while call(http, each, "search", project, headers).status_code == 200:
+            accepted_at, began = began, time.monotonic()
+        assert accepted_at - revoked_at < 2
+
+
+def test_the_last_use_of_a_key_is_stored(http, service, project):
+    def last_used(token: str) -> datetime | None:
+        return ApiKey.objects.get(digest=digest(token)).last_used_at
+
+    call(http, service, "visitors", project, project.assistant)  # the wrong kind is no use
+    call(http, service, "visitors", project, project.admin)
+    wait_for(lambda: last_used(project.admin_key), "the use to be stored")
+    first = last_used(project.admin_key)
+    assert timezone.now() - first < timedelta(minutes=5)
+    assert last_used(project.assistant_key) is None
+
+
+def test_a_busy_key_is_written_once_in_ten_minutes(project):
+    key = ApiKey.objects.get(digest=digest(project.admin_key))
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        for minutes in (0, 5, 4, 1):
+            clock.shift(timedelta(minutes=minutes))
+            last_uses.note_use(key)
+            last_uses.flush()
+            stored = ApiKey.objects.get(pk=key.pk).last_used_at
+            assert stored == timezone.now() - timedelta(minutes={0: 0, 5: 5, 4: 9, 1: 0}[minutes])
+
+
+def test_the_published_expression_finds_keys(project):
+    published, admin_only = re.findall(r"\\bsvc_\S+?\\b", (CONTENT / "security.md").read_text())
+    assert published == ids.TOKEN_PATTERN
+    for kind, prefix in ApiKey.PREFIX.items():
+        tokens = [ids.token(prefix) for _ in range(100)]
+        text = "".join(f"key={token}, " for token in tokens)
+        assert re.findall(published, text) == tokens
+        assert re.findall(admin_only, text) == (tokens if kind == ApiKey.Kind.ADMIN else [])
+    assert not re.search(published, f"svc_dsc_… svc_admin {ids.token('svc_')}x {ids.token('svc_')[:-1]}")
 
 
 def test_a_key_bound_to_networks_works_only_from_there(http, service, project):

@@ -2,9 +2,12 @@
 
 import concurrent.futures
 import re
+import time
 
 import pytest
 
+from docsite.core.http import ratelimit
+from docsite.core.http.ratelimit import Limit, Usage
 from tests.conftest import assert_error, question
 
 
@@ -72,6 +75,64 @@ def test_the_address_is_limited_before_the_organization(http, start, project, ma
     assert_error(refused, 429)
     assert "assistant-org" not in refused.headers["ratelimit"]
     assert ask(other, "2001:db8:7:8::1").status_code == 200
+
+
+def test_one_address_cannot_use_up_the_searches_of_an_organization(http, start, project):
+    service = start(LIMIT_SEARCH_IP="2/d", LIMIT_SEARCH_ORG="4/d", TRUSTED_PROXIES="127.0.0.1")
+
+    def call(address: str, resource: str = "search", /, **body: str):
+        url = f"{service.url}/discovery/v1/{resource}/{project.domain}"
+        return http.post(url, json=body, headers={**project.assistant, "X-Forwarded-For": address})
+
+    first = call("2001:db8:9:9::1", query="install")
+    assert first.status_code == 200
+    assert first.headers["ratelimit-policy"] == '"search-ip";q=2;w=86400, "search-org";q=4;w=86400'
+    assert call("2001:db8:9:9::1", "page", path="/install").status_code == 200
+    refused = call("2001:db8:9:9:ffff::2", query="install")  # the same /64
+    assert_error(refused, 429)
+    assert "search-org" not in refused.headers["ratelimit"]
+    assert call("2001:db8:9:8::1", query="install").headers["ratelimit"].count('"search-org";r=1;') == 1
+
+
+def test_an_address_gets_slower_before_it_is_refused(http, start, project):
+    small = {"LIMIT_SEARCH_IP": "10/d", "LIMIT_ASSISTANT_IP": "1/d"}
+    service = start(**small, SLOW_DOWN_SECONDS="1.5", TRUSTED_PROXIES="127.0.0.1")
+    headers = {**project.assistant, "X-Forwarded-For": "203.0.113.55"}
+
+    def call(path: str, body: dict) -> tuple[int, float]:
+        began = time.monotonic()
+        answer = http.post(f"{service.url}/discovery/v1/{path}", json=body, headers=headers)
+        return answer.status_code, time.monotonic() - began
+
+    calls = [call(f"search/{project.domain}", {"query": "install"}) for _ in range(11)]
+    assert [status for status, _ in calls] == [200] * 10 + [429]
+    assert calls[8][1] >= 0.75, "half of the last fifth is used"
+    assert calls[9][1] >= 1.5
+    assert call(f"assistant/{project.domain}/message", question("How do I install acme?"))[1] >= 1.5
+
+
+@pytest.mark.parametrize(
+    ("slows_down", "remaining", "seconds"),
+    [(True, 100, 0), (True, 20, 0), (True, 15, 0.5), (True, 0, 2), (False, 0, 0)],
+)
+def test_the_wait_grows_over_the_last_fifth(settings, slows_down, remaining, seconds):
+    settings.ENV = settings.ENV.model_copy(update={"limit_search_ip": "100/h", "slow_down_seconds": 2})
+    limit = Limit("any", "limit_search_ip", slows_down=slows_down)
+    assert ratelimit.delay([Usage(limit, remaining, 60)]) == pytest.approx(seconds)
+    assert ratelimit.delay([]) == 0
+
+
+def test_feedback_has_a_limit_of_its_own(http, start, project):
+    service = start(LIMIT_FEEDBACK_IP="1/d", LIMIT_COLLECT_IP="1/d", TRUSTED_PROXIES="127.0.0.1")
+    headers = {"Origin": service.url, "X-Forwarded-For": "203.0.113.99"}
+
+    def call(resource: str, /, **body: object) -> int:
+        return http.post(f"{service.url}/discovery/v1/{resource}", json=body, headers=headers).status_code
+
+    thumb = {"source": "thumbs_only", "path": "/install", "helpful": True}
+    click = {"query": "install", "path": "/install", "position": 1}
+    assert [call(f"feedback/{project.domain}", **thumb) for _ in range(2)] == [204, 429]
+    assert [call(f"search/{project.domain}/click", **click) for _ in range(2)] == [204, 429]
 
 
 def test_behind_a_trusted_tls_proxy_pages_are_https(http, strict, start):

@@ -11,7 +11,7 @@ def site(start, django_db_setup):
     from docsite.core.tenants.management.commands.createproject import create_project
 
     project, key, _ = create_project("feedback-form", "Feedback form", "https://docs.example.com", [])
-    service = start(SITE_DOMAIN="feedback-form", SITE_ASSISTANT_KEY=key, LIMIT_COLLECT_IP="8/d")
+    service = start(SITE_DOMAIN="feedback-form", SITE_ASSISTANT_KEY=key, LIMIT_FEEDBACK_IP="8/d")
     service.project = project
     return service
 

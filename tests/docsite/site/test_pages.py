@@ -213,6 +213,22 @@ def test_search_lists_pages_in_the_language_then_in_the_default_one(
     assert found == {"en": ["/en"], "de": ["/de", "/en"], "nosuch": ["/en"]}
 
 
+@pytest.mark.parametrize(("language", "says"), [("en", "Too many requests. Try again in"), ("de", "Das war zu v")])
+def test_the_search_page_shares_the_limit_of_the_address(
+    client: Client, make_project: Any, settings: Any, language: str, says: str
+) -> None:
+    tenant = make_project()
+    ingest(tenant.project, [source("/en", "en", "Parcels")])
+    settings.ENV = settings.ENV.model_copy(update={"site_domain": tenant.domain, "limit_search_ip": "2/d"})
+    address = f"203.0.113.{200 + len(language + says)}"
+    responses = [client.get(f"/search?q=parcels&language={language}", REMOTE_ADDR=address) for _ in range(3)]
+    assert [response.status_code for response in responses] == [200, 200, 429]
+    assert responses[2].context["results"] == []
+    assert says in responses[2].content.decode()
+    assert int(responses[2]["Retry-After"]) > 0
+    assert client.get(f"/search?language={language}", REMOTE_ADDR=address).status_code == 200, "the empty form is free"
+
+
 def source(path: str, language: str, title: str) -> sources.Page:
     return sources.Page(path, path, f"# {title}\n\nParcels.\n", language=language)
 
@@ -221,7 +237,8 @@ def test_the_configuration_page_holds_every_setting() -> None:
     rows = dict(re.findall(r"^\| `([A-Z_]+)` \| (.+) \|$", navigation.pages()["configuration"].body, re.MULTILINE))
     expected = {}
     for name, field in Env.model_fields.items():
-        default = ",".join(field.default) if isinstance(field.default, tuple) else str(field.default)
+        value = "" if field.default is None else field.default
+        default = ",".join(value) if isinstance(value, tuple) else str(value)
         default = default.lower() if isinstance(field.default, bool) else default
         expected[name.upper()] = f"{f'`{default}`' if default else 'empty'} | {field.description}"
     assert rows == expected

@@ -1,12 +1,16 @@
 """`manage.py createkey DOMAIN --kind KIND`: create an API key."""
 
+import argparse
 import json
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
 
 from docsite.core.tenants.management.base import ServiceCommand, find_project
-from docsite.core.tenants.models import ApiKey
+from docsite.core.tenants.models import ApiKey, validate_networks
 
 
 class Command(ServiceCommand):
@@ -15,11 +19,22 @@ class Command(ServiceCommand):
     help = "Create an API key: assistant keys open one project, admin keys its whole organization."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the project, the kind and the expiry."""
+        """Add the project, the kind, the limits and the expiry."""
         parser.add_argument("domain", help="domain of the project")
         parser.add_argument("--kind", required=True, choices=ApiKey.Kind.values)
         parser.add_argument("--name", default="", metavar="TEXT")
+        parser.add_argument(
+            "--scope", action="append", default=[], choices=["read", "write"], help="of an admin key; default: all"
+        )
+        parser.add_argument(
+            "--network",
+            action="append",
+            default=[],
+            metavar="CIDR",
+            help="addresses that may use the key; default: all",
+        )
         expiry = parser.add_mutually_exclusive_group()
+        expiry.add_argument("--expires", type=_parse_date, metavar="DATE", help="YYYY-MM-DD: its 00:00 UTC")
         expiry.add_argument("--expires-days", type=int, metavar="N", help="1 to 365; default: no expiry")
         expiry.add_argument("--no-expiry", action="store_true")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -32,8 +47,24 @@ class Command(ServiceCommand):
             raise CommandError("--expires-days: must be 1 to 365.")
         if len(options["name"]) > 100:
             raise CommandError("--name: at most 100 characters.")
+        expires_at: datetime | None = options["expires"]
+        if expires_at and not timedelta(0) < expires_at - timezone.now() <= timedelta(days=365):
+            raise CommandError("--expires: must be within the next 365 days.")
+        if options["scope"] and options["kind"] != ApiKey.Kind.ADMIN:
+            raise CommandError("--scope: only admin keys have scopes.")
+        try:
+            validate_networks(options["network"])
+        except ValidationError as wrong:
+            raise CommandError(f"--network: {' '.join(wrong.messages)}") from None
         key, token = ApiKey.issue(
-            ApiKey.Kind(options["kind"]), project.organization, project, name=options["name"], days=days
+            ApiKey.Kind(options["kind"]),
+            project.organization,
+            project,
+            name=options["name"],
+            days=days,
+            expires_at=expires_at,
+            scopes=options["scope"],
+            networks=options["network"],
         )
         if options["json"]:
             self.stdout.write(json.dumps({"id": key.pk, "key": token}))
@@ -41,3 +72,11 @@ class Command(ServiceCommand):
         self.stdout.write(
             f"id   {key.pk}\nkey  {token}\nThe key is not shown again. Revoke it: manage.py revokekey {key.pk}"
         )
+
+
+def _parse_date(text: str) -> datetime:
+    """The beginning of a day in UTC, as a type of argparse."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError:
+        raise argparse.ArgumentTypeError("write a date such as 2027-03-01") from None

@@ -11,7 +11,7 @@ from docsite.core.tenants.models import ApiKey
 class Command(ServiceCommand):
     """Revokes a key."""
 
-    help = "Revoke an API key by its id. Running processes follow within five seconds."
+    help = "Revoke an API key by its id. Running processes follow within two seconds."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the id of the key."""

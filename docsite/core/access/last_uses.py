@@ -1,0 +1,32 @@
+"""When each key was last used, to about ten minutes. A thread writes it, so that no request waits."""
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from docsite.core.group_commit import GroupCommit
+from docsite.core.tenants.models import ApiKey
+
+STEP = timedelta(minutes=10)  # between two times that are stored
+
+
+def note_use(key: ApiKey) -> None:
+    """Store that a key is used now, unless it was a moment ago. It does not block."""
+    now = timezone.now()
+    if key.last_used_at is None or now - key.last_used_at >= STEP:
+        key.last_used_at = now  # the next requests share this object
+        _uses.submit((key.pk, now))
+
+
+def flush() -> bool:
+    """Store what waits, in this thread."""
+    return _uses.flush()
+
+
+def _store(uses: list[tuple[int, datetime]]) -> list[None]:
+    for pk, at in uses:
+        ApiKey.objects.filter(pk=pk).update(last_used_at=at)
+    return [None] * len(uses)
+
+
+_uses = GroupCommit("last uses of keys", _store, delay=1.0, min_group_weight=100, max_group_weight=100, capacity=10_000)
