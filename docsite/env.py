@@ -261,7 +261,7 @@ class Env(BaseSettings):
     limit_assistant_org: Rate = Field(default="10000/h", description="Questions per organization.")
     limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
-    limit_search_ip: Rate = Field(default="3000/h", description="Searches and page reads per client address.")
+    limit_search_ip: Rate = Field(default="6000/h", description="Searches and page reads per client address.")
     slow_down_seconds: float = Field(
         default=1,
         ge=0,
@@ -270,7 +270,7 @@ class Env(BaseSettings):
         "fifth of the limit it grows to this length.",
     )
     limit_feedback_ip: Rate = Field(
-        default="120/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."
+        default="1000/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."
     )
     limit_collect_ip: Rate = Field(
         default="600/m",
