@@ -17,7 +17,7 @@ PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test quick bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
+.PHONY: demo test quick fuzz audit bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -33,6 +33,11 @@ node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that ot
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"
+
+# REQUESTS=20000 FRAMES=5000 SEED=1
+fuzz: $(VENV)/.installed-dev  ## generated requests and socket frames against a running service; 4 minutes
+	@FUZZ_REQUESTS=$(or $(REQUESTS),20000) FUZZ_FRAMES=$(or $(FRAMES),5000) FUZZ_SEED=$(or $(SEED),1) \
+		$(PY) -m pytest -q tests/fuzz/test_http.py tests/fuzz/test_socket.py
 
 bench: bench-stream bench-analytics $(if $(DATA),bench-search bench-answers)  ## every benchmark; two need DATA=folder
 
