@@ -91,6 +91,14 @@ def test_any_bytes_are_an_object_or_refused(raw):
         json.dumps(value, ensure_ascii=False).encode()  # raises where it holds half of a surrogate pair
 
 
+@given(st.text(st.sampled_from("ab\0\ud800\udc00\udfff\u20ac"), max_size=5), st.booleans())
+def test_text_that_no_database_can_hold_is_refused(text, is_key):
+    raw = json.dumps({"a": [{text: 1} if is_key else text]}).encode()
+    read = json.loads(json.dumps(text))  # which joins the halves of a pair
+    _, refused = attempt(BadRequest, parse_object, raw)
+    assert (refused is not None) is any(character == "\0" or "\ud800" <= character <= "\udfff" for character in read)
+
+
 @given(st.integers(1, 200), st.sampled_from(["[]", "{}"]))
 def test_the_depth_is_counted_exactly(depth, kind):
     opening, closing = ('{"a":', "}") if kind == "{}" else ("[", "]")
@@ -127,7 +135,7 @@ def test_a_query_is_valid_or_its_parameters_are_named(model, data):
     }
 
 
-@given(TEXTS | st.integers(-5, 2**60).map(str))
+@given(TEXTS | st.integers(-5, 2**60).map(str) | st.text("12 _+-.e٣５", max_size=3))
 def test_a_limit_is_in_its_range(text):
     if not refusal(RangeQuery, {"limit": text}):
         assert text.isascii()
