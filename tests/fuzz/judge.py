@@ -6,7 +6,7 @@ from typing import Any
 from openapi_schema_validator import OAS31Validator
 from requests import PreparedRequest, Response
 
-from tests.fuzz.requests import Label
+from tests.fuzz.generator import Label
 
 
 class Judge:

@@ -10,8 +10,8 @@ from requests import PreparedRequest
 
 from tests.conftest import PATIENCE, question
 from tests.fuzz.conftest import IS_LONG, MAX_SECONDS, REQUESTS, SEED
+from tests.fuzz.generator import Generator, Label
 from tests.fuzz.judge import Judge
-from tests.fuzz.requests import Generator, Label
 from tests.fuzz.watch import Watch
 
 THREADS = 4
