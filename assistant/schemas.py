@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_
 from typing_extensions import TypedDict
 
 from assistant.question import Context, Question, Turn
-from docsite.core.http.schemas import Floored, Whole
+from docsite.core.http.schemas import Floored, Whole, example
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.schemas import FilterIn
@@ -54,6 +54,14 @@ class ContextIn(BaseModel):
 
 class Ask(BaseModel):
     """A question with its conversation and its page."""
+
+    model_config = example(
+        {
+            "fp": "anonymous",
+            "messages": [{"id": "1", "role": "user", "content": "How do I install acme?"}],
+            "currentPath": "/install",
+        }
+    )
 
     fp: StrictStr = Field(min_length=1, max_length=256, description="`anonymous`, or an id of the reader.")
     messages: list[MessageIn] = Field(min_length=1, max_length=1000)
@@ -105,6 +113,15 @@ class Ask(BaseModel):
 class AskV2(Ask):
     """A question of a client of AI SDK 5 or later."""
 
+    model_config = example(
+        {
+            "id": "chat-1",
+            "trigger": "submit-message",
+            "fp": "anonymous",
+            "messages": [{"id": "1", "role": "user", "parts": [{"type": "text", "text": "How do I install acme?"}]}],
+        }
+    )
+
     id: StrictStr | None = Field(None, max_length=256, description="The client's id of the chat, to resume its answer.")
     trigger: Literal["submit-message", "regenerate-message"] | None = Field(
         None,
@@ -119,12 +136,16 @@ class AskV2(Ask):
 class Forget(BaseModel):
     """Which conversation to delete."""
 
+    model_config = example({"fp": "anonymous", "threadId": "thr_abcdefghijklmnopqrstuvwxyz"})
+
     fp: StrictStr = Field(min_length=1, max_length=256)
     threadId: StrictStr = Field(min_length=1, max_length=128)
 
 
 class Stop(BaseModel):
     """Which answer to end."""
+
+    model_config = example({"fp": "anonymous", "threadId": "thr_abcdefghijklmnopqrstuvwxyz", "messageId": "msg_1"})
 
     fp: StrictStr = Field(min_length=1, max_length=256)
     threadId: StrictStr = Field(min_length=1, max_length=128)

@@ -14,7 +14,7 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import in_db
 from docsite.core.http.client_address import client_ip
 from docsite.core.http.errors import NotFound
-from docsite.core.http.schemas import responses
+from docsite.core.http.schemas import KEYLESS, responses
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.limits import search_charges
@@ -31,6 +31,7 @@ page_router = Router()
 @router.post(
     "/{domain}",
     auth=AssistantKey(search_charges),
+    operation_id="search",
     summary="Search documentation",
     response=responses(list[SearchResult]),
 )
@@ -51,8 +52,9 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
 @router.post(
     "/{domain}/click",
     auth=AllowedOrigin(),
+    operation_id="reportClick",
     summary="Report the result that a reader opened",
-    response=responses(None, status=204),
+    response=responses(None, status=204, without=KEYLESS),
 )
 async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpResponse:
     """Settle the reader's search on a result: 204 once it is committed. An unknown page is ignored."""
@@ -65,6 +67,7 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
 @page_router.post(
     "/{domain}",
     auth=AssistantKey(search_charges),
+    operation_id="getPage",
     summary="Read a page as Markdown",
     response=responses(PageOut),
 )

@@ -1,12 +1,12 @@
 """Requests and responses of search over HTTP (specification 2.7, 2.8, 4.3)."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, field_validator
 
-from docsite.core.http.schemas import Number, Whole
+from docsite.core.http.schemas import Whole, example, require_number
 from search.hits import Filters, Hit
 
 
@@ -25,14 +25,20 @@ class FilterIn(BaseModel):
 class SearchIn(BaseModel):
     """A search."""
 
+    model_config = example({"query": "install with pip", "pageSize": 5})
+
     query: StrictStr = Field(max_length=2000, description="Text to look for. Operators have no meaning.")
     pageSize: Whole = Field(10, ge=1, le=50, description="Number of results.")
-    scoreThreshold: Number | None = Field(None, ge=0, le=1, description="Only results with this score or a better one.")
+    scoreThreshold: Annotated[float, Field(ge=0, le=1), BeforeValidator(require_number)] | None = Field(
+        None, description="Only results with this score or a better one."
+    )
     filter: FilterIn | None = None
 
 
 class ClickIn(BaseModel):
     """A result that a reader opened."""
+
+    model_config = example({"query": "install with pip", "path": "/install", "position": 1})
 
     query: StrictStr = Field(max_length=2000, description="What was searched for.")
     path: StrictStr = Field(min_length=1, max_length=2000, description="Page of the result, as the search gave it.")
@@ -48,6 +54,8 @@ class ClickIn(BaseModel):
 
 class PageIn(BaseModel):
     """A page to read."""
+
+    model_config = example({"path": "/install"})
 
     path: StrictStr = Field(min_length=1, max_length=2000, description="In any spelling: `/a`, `/a.md`, an address.")
 

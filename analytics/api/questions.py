@@ -41,6 +41,7 @@ ThreadId = Annotated[str, Field(pattern=r"^thr_[a-z2-7]{26}$")]
 @router.get(
     "/{projectId}/searches",
     auth=AdminKey(analytics_charges),
+    operation_id="getSearches",
     summary="Get search queries",
     description="The most frequent first, then by query. Later pages count the same searches as the first page.",
     response=responses(SearchesResponse, bodyless=True),
@@ -71,6 +72,7 @@ def _searches(project: Project, params: SearchesQuery) -> HttpResponse:
 @router.get(
     "/{projectId}/assistant",
     auth=AdminKey(analytics_charges),
+    operation_id="getConversations",
     summary="Get questions and answers",
     description="One row for each question, newest first, with its latest answer.",
     response=responses(ConversationsResponse, bodyless=True),
@@ -110,6 +112,7 @@ def _row(exchange: Exchange, urls: dict[str, str]) -> ConversationRow:
 @router.get(
     "/{projectId}/assistant/caller-stats",
     auth=AdminKey(analytics_charges),
+    operation_id="getCallerStats",
     summary="Count questions by where they came from",
     response=responses(CallerStatsResponse, bodyless=True),
 )
@@ -124,6 +127,7 @@ async def caller_stats(request: CallerRequest, projectId: str, params: Query[Dat
 @router.get(
     "/{projectId}/assistant/threads/{threadId}",
     auth=AdminKey(analytics_charges),
+    operation_id="getConversation",
     summary="Get a conversation",
     response=responses(ThreadResponse, bodyless=True),
 )

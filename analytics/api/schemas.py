@@ -13,13 +13,14 @@ from pydantic import (
     StrictStr,
     TypeAdapter,
     ValidationError,
+    WithJsonSchema,
 )
 
 from analytics import dates
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST
 from docsite.core.http import client_address
 from docsite.core.http.errors import BadRequest
-from docsite.core.http.schemas import describe_errors
+from docsite.core.http.schemas import describe_errors, example
 
 
 def single_value(value: Any) -> Any:
@@ -53,7 +54,11 @@ def _parse_query_time(value: Any) -> Any:
         raise ValueError(f"{error} (write + as %2B)" if isinstance(value, str) and " " in value else error) from None
 
 
-Instant = Annotated[datetime | None, BeforeValidator(_parse_query_time)]
+Instant = Annotated[
+    datetime | None,
+    BeforeValidator(_parse_query_time),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}),
+]
 
 
 class DatesQuery(BaseModel):
@@ -126,6 +131,8 @@ class ViewsByPageResponse(Schema):
 class ViewIn(BaseModel):
     """A view reported by a reader's browser."""
 
+    model_config = example({"id": "5f0c9a", "path": "/install", "referrer": "https://search.example/"})
+
     id: StrictStr = Field(min_length=1, max_length=64, description="Made by the client. The same id counts once.")
     path: StrictStr = Field(min_length=1, max_length=2000)
     referrer: StrictStr | None = Field(None, max_length=2000)
@@ -164,7 +171,8 @@ class CollectedView(BaseModel):
     )
     ip: Annotated[
         client_address.Address,
-        PlainValidator(_parse_address, json_schema_input_type=Annotated[str, Field(max_length=64)]),
+        PlainValidator(_parse_address),
+        WithJsonSchema({"anyOf": [{"type": "string", "format": "ipv4"}, {"type": "string", "format": "ipv6"}]}),
     ] = Field(description="The reader's address. Only its keyed hash is kept.")
     userAgent: StrictStr = Field(max_length=4000)
     accept: StrictStr | None = Field(None, max_length=2000)
@@ -176,6 +184,20 @@ Batch = Annotated[list[CollectedView], Field(min_length=1, max_length=1000)]
 
 class CollectIn(BaseModel):
     """A batch of views. If one of them is invalid, none is stored."""
+
+    model_config = example(
+        {
+            "views": [
+                {
+                    "id": "5f0c9b",
+                    "path": "/install",
+                    "timestamp": "2026-11-01T12:00:00Z",
+                    "ip": "203.0.113.7",
+                    "userAgent": "Mozilla/5.0",
+                }
+            ]
+        }
+    )
 
     views: SkipValidation[Batch]  # `validate_views` does it in a thread: a thousand views take some milliseconds
 

@@ -37,7 +37,7 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import in_db
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import NotFound, Unavailable
-from docsite.core.http.schemas import responses
+from docsite.core.http.schemas import KEYLESS, responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -55,6 +55,7 @@ _PRECISION = (
 @router.get(
     "/{projectId}/visitors",
     auth=AdminKey(analytics_charges),
+    operation_id="getVisitors",
     summary="Get unique visitors",
     description=f"{_PRECISION} A visitor seen both as a person and as an AI client counts once in `total`.",
     response=responses(VisitorsByPageResponse, bodyless=True),
@@ -68,6 +69,7 @@ async def visitors(request: CallerRequest, projectId: str, params: Query[RangeQu
 @router.get(
     "/{projectId}/views",
     auth=AdminKey(analytics_charges),
+    operation_id="getViews",
     summary="Get page views",
     description=f"{_PRECISION} `total` is `human` and `ai` together.",
     response=responses(ViewsByPageResponse, bodyless=True),
@@ -91,6 +93,7 @@ async def _read_page(
 @collect_router.post(
     "/{projectId}/views",
     auth=AdminKey(collect_charges),
+    operation_id="collectViews",
     summary="Report page views in batches",
     response=responses(CollectOut),
 )
@@ -119,8 +122,9 @@ def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
 @view_router.post(
     "/{domain}",
     auth=AllowedOrigin(),
+    operation_id="reportView",
     summary="Report a page view from a browser",
-    response={**responses(None, status=204), 202: None},
+    response={**responses(None, status=204, without=KEYLESS), 202: None},
 )
 async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpResponse:
     """Count a reader's view: 204 once it is committed, 202 with `X-View` saying why it is not counted."""

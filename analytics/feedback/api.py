@@ -27,7 +27,7 @@ from docsite.core.access.request_checks import (
 )
 from docsite.core.db import in_db
 from docsite.core.http.cursor import Moment
-from docsite.core.http.schemas import responses
+from docsite.core.http.schemas import KEYLESS, responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -37,8 +37,9 @@ collect_router = Router()
 @collect_router.post(
     "/{domain}",
     auth=AllowedOrigin(FEEDBACK_IP),
+    operation_id="sendFeedback",
     summary="Send a reader's feedback",
-    response=responses(None, status=204),
+    response=responses(None, status=204, without=KEYLESS),
 )
 async def submit_feedback(request: BrowserRequest, domain: str, payload: FeedbackIn) -> HttpResponse:
     """Store a reader's feedback on a page, on code of the page, or on an answer: 204 once it is committed."""
@@ -49,6 +50,7 @@ async def submit_feedback(request: BrowserRequest, domain: str, payload: Feedbac
 @router.get(
     "/{projectId}/feedback",
     auth=AdminKey(analytics_charges),
+    operation_id="getFeedback",
     summary="Get feedback",
     description="Latest first. Feedback on an answer is deleted with its conversation.",
     response=responses(FeedbackResponse, bodyless=True),
@@ -93,6 +95,7 @@ def _row(row: Feedback) -> ContextualFeedback | CodeSnippetFeedback:
 @router.get(
     "/{projectId}/feedback/by-page",
     auth=AdminKey(analytics_charges),
+    operation_id="getFeedbackByPage",
     summary="Count feedback by page",
     description="Pages with the most feedback first, then by path.",
     response=responses(FeedbackByPageResponse, bodyless=True),

@@ -3,12 +3,22 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, PlainValidator, StrictBool, StrictStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    StrictBool,
+    StrictStr,
+    WithJsonSchema,
+)
 
 from analytics.api.question_schemas import NextCursor, PageQuery
 from analytics.api.schemas import DatesQuery, single_value, whole_number
 from analytics.models import Feedback
 from docsite.core.http.errors import BadRequest
+from docsite.core.http.schemas import example
 
 Text = Annotated[StrictStr | None, AfterValidator(lambda text: text and text.strip())]
 Status = Literal["pending", "in_progress", "resolved", "dismissed"]
@@ -16,6 +26,8 @@ Status = Literal["pending", "in_progress", "resolved", "dismissed"]
 
 class FeedbackIn(BaseModel):
     """A reader's feedback on a page, on code of the page, or on an answer."""
+
+    model_config = example({"source": "contextual", "path": "/install", "helpful": False, "comment": "Which Python?"})
 
     source: Literal["contextual", "code_snippet", "thumbs_only"]
     path: StrictStr = Field(min_length=1, max_length=2000, description="The page that the reader is on.")
@@ -65,10 +77,17 @@ def _parse_statuses(value: Any) -> tuple[str, ...]:
     return statuses
 
 
-_Statuses = Annotated[tuple[str, ...], PlainValidator(_parse_statuses, json_schema_input_type=str)]
+_A_STATUS = f"({'|'.join(Feedback.Status.values)})"
+_StatusList = Annotated[str, Field(pattern=f"^{_A_STATUS}(,{_A_STATUS})*$")]
+_Statuses = Annotated[
+    tuple[str, ...],
+    PlainValidator(_parse_statuses, json_schema_input_type=_StatusList),
+    Field(description="Comma list of pending, in_progress, resolved, dismissed. Default: all."),
+]
 _Source = Annotated[
     Literal["code_snippet", "contextual", "agent", "thumbs_only"] | None,
     BeforeValidator(single_value),
+    WithJsonSchema({"type": "string", "enum": Feedback.Source.values}),
 ]
 
 
@@ -76,7 +95,7 @@ class FeedbackQuery(PageQuery):
     """The range and the page of a list of feedback, and its filters."""
 
     source: _Source = Field(None, description="Kind of feedback. Default: all.")
-    status: _Statuses = Field((), description="Comma list of pending, in_progress, resolved, dismissed. Default: all.")
+    status: _Statuses = Field(default_factory=tuple)
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(50, ge=1, le=100, description="Rows on this page.")
 
 
@@ -84,7 +103,7 @@ class FeedbackByPageQuery(DatesQuery):
     """The range of the feedback to count, and its filters."""
 
     source: _Source = Field(None, description="Kind of feedback. Default: all.")
-    status: _Statuses = Field((), description="Comma list of pending, in_progress, resolved, dismissed. Default: all.")
+    status: _Statuses = Field(default_factory=tuple)
     limit: Annotated[int, BeforeValidator(whole_number)] = Field(10, ge=1, le=100, description="Rows in the answer.")
 
 

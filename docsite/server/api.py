@@ -1,6 +1,7 @@
 """The HTTP API: its routers, imported by name, and its errors."""
 
-from typing import Any
+import traceback
+from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.datastructures import MultiValueDict
@@ -11,6 +12,8 @@ from ninja.parser import Parser
 
 from docsite.core.http.errors import ApiError, BadRequest
 from docsite.core.http.schemas import describe_errors
+
+Error = TypeVar("Error", bound=Exception)
 
 
 class StrictParser(Parser):
@@ -38,14 +41,23 @@ api = NinjaAPI(
 )
 
 
+def _release(error: Error) -> Error:
+    """Forget the variables of the functions that an error has left: the request, its body, and the error itself.
+
+    Otherwise this cycle would keep them until the next full garbage collection, which is rare.
+    """
+    traceback.clear_frames(error.__traceback__)
+    return error.with_traceback(None)
+
+
 @api.exception_handler(ApiError)
 def _api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
-    return error.response()
+    return _release(error).response()
 
 
 @api.exception_handler(ValidationError)
 def _validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    return BadRequest(*describe_errors(error.errors, skipped=1)).response()
+    return BadRequest(*describe_errors(_release(error).errors, skipped=1)).response()
 
 
 api.add_router("/v1/analytics", "analytics.api.views.router", tags=["Analytics"])

@@ -4,9 +4,11 @@ from django.http import HttpRequest, JsonResponse
 from django.urls import include, path
 from django.views.decorators.http import require_GET
 
+from docsite.core.access.api_middleware import own_origin
 from docsite.core.http.errors import NotFound
 from docsite.server.api import api
 from docsite.server.health import health
+from docsite.server.openapi import build_document
 
 
 def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
@@ -17,7 +19,7 @@ def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
 @require_GET
 async def openapi(request: HttpRequest) -> JsonResponse:
     """The OpenAPI document."""
-    return JsonResponse(api.get_openapi_schema(path_prefix=""))
+    return JsonResponse(build_document(own_origin(request)))
 
 
 urlpatterns = [

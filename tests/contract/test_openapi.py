@@ -1,6 +1,12 @@
-"""The OpenAPI document, and the documentation against it."""
+"""The OpenAPI document: it is valid, it says what the service does, and the documentation says the same."""
 
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import openapi_spec_validator
 import pytest
+from openapi_schema_validator import OAS31Validator
 
 from docsite.site import navigation
 
@@ -92,7 +98,7 @@ def test_what_readers_searched_for_and_asked_is_described(document, path, parame
     ok = operation["responses"]["200"]["content"]["application/json"]["schema"]
     assert ok["$ref"].endswith(f"/{answer}Response")
     assert set(document["components"]["schemas"][f"{answer}Response"]["required"]) == fields
-    assert set(operation["responses"]) == {"200", "400", "401", "403", "404", "429", "500", "503"}
+    assert set(operation["responses"]) == {"200", "400", "401", "403", "404", "405", "429", "500", "503"}
 
 
 @pytest.mark.parametrize(
@@ -110,8 +116,7 @@ def test_what_readers_think_is_described(document, path, parameters, answer, fie
     limit = described["limit"]
     assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 100, default)
     assert described["status"]["type"] == "string"
-    (sources,) = [choice["enum"] for choice in described["source"]["anyOf"] if "enum" in choice]
-    assert set(sources) == {"code_snippet", "contextual", "agent", "thumbs_only"}
+    assert set(described["source"]["enum"]) == {"code_snippet", "contextual", "agent", "thumbs_only"}
     ok = operation["responses"]["200"]["content"]["application/json"]["schema"]
     assert ok["$ref"].endswith(f"/{answer}Response")
     assert set(document["components"]["schemas"][f"{answer}Response"]["required"]) == fields
@@ -119,8 +124,8 @@ def test_what_readers_think_is_described(document, path, parameters, answer, fie
 
 def test_feedback_takes_no_key_and_names_what_it_needs(document):
     operation = document["paths"]["/discovery/v1/feedback/{domain}"]["post"]
-    assert "security" not in operation
-    assert set(operation["responses"]) == {*("204", "400", "401", "403", "404", "413", "415", "429", "500", "503")}
+    assert operation["security"] == []
+    assert set(operation["responses"]) == {*("204", "400", "403", "404", "405", "413", "415", "429", "500", "503")}
     assert document["components"]["schemas"]["FeedbackIn"]["required"] == ["source", "path"]
 
 
@@ -146,3 +151,125 @@ def test_every_endpoint_and_error_is_in_the_documentation(document):
         for operation in methods.values():
             for status in operation["responses"]:
                 assert status in text, status
+
+
+KEYLESS = {
+    ("post", "/discovery/v1/view/{domain}"),
+    ("post", "/discovery/v1/feedback/{domain}"),
+    ("post", "/discovery/v1/search/{domain}/click"),
+    ("get", "/discovery/v1/widget/{domain}"),
+}
+# Of JSON Schema 2020-12, the ones that we use.
+KEYWORDS = {
+    *(
+        "$ref",
+        "additionalProperties",
+        "anyOf",
+        "const",
+        "default",
+        "description",
+        "enum",
+        "examples",
+        "format",
+        "items",
+    ),
+    *("maxItems", "maxLength", "maximum", "minItems", "minLength", "minimum", "pattern", "prefixItems", "properties"),
+    *("required", "title", "type"),
+}
+
+
+def operations(document: dict) -> list[tuple[str, str, dict]]:
+    return [(method, path, found) for path, methods in document["paths"].items() for method, found in methods.items()]
+
+
+def schemas(document: dict) -> Iterator[dict]:
+    """Every schema, and every schema within it."""
+    waiting: list[Any] = [*document["components"]["schemas"].values()]
+    for _, _, operation in operations(document):
+        waiting += [parameter["schema"] for parameter in operation["parameters"]]
+        contents = [response.get("content", {}) for response in operation["responses"].values()]
+        waiting += [kind["schema"] for content in contents for kind in content.values()]
+    while waiting:
+        schema = waiting.pop()
+        yield schema
+        for keyword in ("anyOf", "prefixItems"):
+            waiting += schema.get(keyword, [])
+        waiting += schema.get("properties", {}).values()
+        waiting += [
+            schema[keyword] for keyword in ("items", "additionalProperties") if isinstance(schema.get(keyword), dict)
+        ]
+
+
+def body_schema(document: dict, operation: dict) -> dict:
+    """The schema of a request body, for a validator."""
+    reference = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    return {"$ref": reference, "components": document["components"]}
+
+
+def body_example(document: dict, operation: dict) -> dict:
+    name = body_schema(document, operation)["$ref"].rpartition("/")[2]
+    (example,) = document["components"]["schemas"][name]["examples"]
+    return example
+
+
+def test_it_is_valid(document):
+    openapi_spec_validator.validate(document)
+
+
+def test_its_schemas_have_only_keywords_of_json_schema(document):
+    assert {keyword for schema in schemas(document) for keyword in schema} <= KEYWORDS
+
+
+def test_its_server_is_the_one_that_was_asked(document, service):
+    assert document["servers"] == [{"url": service.url}]
+
+
+def test_every_operation_can_be_named_read_and_called(document):
+    found = operations(document)
+    names = [operation["operationId"] for _, _, operation in found]
+    assert len(set(names)) == len(names)
+    tags = {tag["name"]: tag["description"] for tag in document["tags"]}
+    for method, path, operation in found:
+        assert re.fullmatch(r"[a-z]+([A-Z][a-z]*)*([A-Z][0-9])?", operation["operationId"]), path
+        assert len(operation["tags"]) == 1, path
+        assert tags[operation["tags"][0]], path
+        assert operation["summary"], path
+        assert operation["description"].endswith("."), path
+        assert (operation["security"] == []) is ((method, path) in KEYLESS), path
+        assert all(parameter["description"] for parameter in operation["parameters"]), path
+        inside = {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "path"}
+        assert inside == set(re.findall(r"{(\w+)}", path)), path
+    assert set(tags) == {operation["tags"][0] for _, _, operation in found}
+
+
+def test_every_error_is_described_with_its_headers(document):
+    always = {"401": "WWW-Authenticate", "405": "Allow", "429": "Retry-After", "503": "Retry-After"}
+    for method, path, operation in operations(document):
+        errors = {status: response for status, response in operation["responses"].items() if status >= "400"}
+        assert {"400", "404", "405", "429", "500", "503"} <= set(errors), path
+        assert ("401" in errors) is ((method, path) not in KEYLESS), path
+        assert ({"413", "415"} <= set(errors)) is (method == "post"), path
+        for status, response in errors.items():
+            assert response["content"]["application/json"]["schema"]["$ref"].endswith("/AnalyticsErrorResponse")
+            assert status not in always or always[status] in response["headers"], path
+
+
+def test_dates_may_be_days(document):
+    for _, path, operation in operations(document):
+        for parameter in operation["parameters"]:
+            if parameter["name"] in ("dateFrom", "dateTo"):
+                assert [form["format"] for form in parameter["schema"]["anyOf"]] == ["date", "date-time"], path
+
+
+def test_its_examples_are_valid_and_accepted(document, http, service, project):
+    for method, path, operation in operations(document):
+        if method != "post":
+            continue
+        example = body_example(document, operation)
+        OAS31Validator(body_schema(document, operation)).validate(example)
+        url = service.url + path.format(domain=project.domain, projectId=project.project_id)
+        headers = {"Origin": service.url} if (method, path) in KEYLESS else project.assistant
+        headers = project.admin if operation["security"] == [{"AdminKey": []}] else headers
+        response = http.post(url, json=example, headers={**headers, "User-Agent": "Mozilla/5.0 (X11) Firefox/140.0"})
+        assert response.is_success, (path, response.text)
+        assert str(response.status_code) in operation["responses"], path

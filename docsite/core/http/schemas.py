@@ -1,31 +1,32 @@
 """Types that every endpoint shares: JSON numbers, and the error as the OpenAPI document shows it."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ConfigDict
+from pydantic.json_schema import SkipJsonSchema
 
 MAX_DETAILS = 20  # of one error
 
 
-def _number(value: Any) -> int | float:
+def require_number(value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("must be a number")
     return value
 
 
 def _whole(value: Any) -> int:
-    if _number(value) != math.floor(value):
+    if require_number(value) != math.floor(value):
         raise ValueError("must be a whole number")
     return int(value)
 
 
-Number = Annotated[float, BeforeValidator(_number)]
+Number = Annotated[float, BeforeValidator(require_number)]
 Whole = Annotated[int, BeforeValidator(_whole)]  # 5 and 5.0
-Floored = Annotated[int, BeforeValidator(lambda value: math.floor(_number(value)))]
+Floored = Annotated[int, BeforeValidator(lambda value: math.floor(require_number(value)))]
 
 
 class ErrorDetail(Schema):
@@ -38,7 +39,7 @@ class AnalyticsErrorResponse(Schema):
     """An error: a sentence for people, and one detail for each wrong field."""
 
     error: str
-    details: list[ErrorDetail] | None = None
+    details: list[ErrorDetail] | SkipJsonSchema[None] = None
 
 
 def describe_errors(items: Iterable[Mapping[str, Any]], skipped: int = 0, prefix: Sequence[str] = ()) -> list[str]:
@@ -57,10 +58,21 @@ def _describe_error(item: Mapping[str, Any], where: Sequence[Any]) -> str:
     return f"{'.'.join(path)[:100] or 'body'}: {message[:1].lower()}{message[1:200]}"
 
 
-_STATUSES = (400, 401, 403, 404, 413, 415, 429, 500, 503)
+_STATUSES = (400, 401, 403, 404, 405, 413, 415, 429, 500, 503)
+KEYLESS = {401}  # what an endpoint without a key never responds
 
 
-def responses(success: Any, *, status: int = 200, bodyless: bool = False) -> dict[int, Any]:
-    """The responses of an endpoint for OpenAPI: success with this schema, and every error. `bodyless`: as of a GET."""
-    impossible = {413, 415} if bodyless else set()
+def responses(
+    success: Any, *, status: int = 200, bodyless: bool = False, without: Collection[int] = ()
+) -> dict[int, Any]:
+    """The responses of an endpoint for OpenAPI: success with this schema, and every error except those of `without`.
+
+    `bodyless`: the request has no body, such as a GET.
+    """
+    impossible = {*without, *((413, 415) if bodyless else ())}
     return {status: success} | {status: AnalyticsErrorResponse for status in _STATUSES if status not in impossible}
+
+
+def example(body: dict[str, Any]) -> ConfigDict:
+    """The configuration of a model of request bodies: this body is its example in the OpenAPI document."""
+    return ConfigDict(json_schema_extra={"examples": [body]})
