@@ -425,7 +425,7 @@ def test_a_cursor_that_was_not_given_out_is_refused(make_project, read, export):
     cursor = read(tenant, export, limit=1).json()["nextCursor"]
     middle = len(cursor) // 2
     changed = cursor[:middle] + ("A" if cursor[middle] != "A" else "B") + cursor[middle + 1 :]
-    for bad in ("", "x", "1", "null", ".", "é", "\x00", "a" * 3000, cursor[:-1], cursor[1:], cursor + "A", changed):
+    for bad in ("", "x", "1", "null", ".", "é", "a" * 3000, cursor[:-1], cursor[1:], cursor + "A", changed):
         assert_error(read(tenant, export, cursor=bad), 400, "cursor: was not issued ")
     assert_error(read(tenant, export, cursor=[cursor, cursor]), 400, "cursor: is given more than once")
 

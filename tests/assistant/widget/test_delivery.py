@@ -110,7 +110,6 @@ def test_old_files_are_served_after_an_upgrade_and_by_other_hosts(http, start, u
         "/widget/{loader}/../widget.js",
         "/widget/{loader}x/widget.js",
         "/widget/{loader}/widget.js%0A",
-        "/widget/%00/widget.js",
         "/widget/{loader}/",
         "/widget/panel.js",
     ],
