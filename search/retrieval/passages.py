@@ -69,13 +69,14 @@ def find_passages(
     """
     with snapshot():
         whole = f"{query} "  # its last word ends, too, and is not completed
-        plan = plan_search(project, whole, filters, context, current_path, previous_questions)
-        plan = _turn_to_page(plan, query, context, limit)
+        asked = (project, whole, filters, context, current_path, previous_questions)
+        plan = _turn_to_page(plan_search(*asked), query, context, limit)
         limit_or_more = max(limit, answerability.PASSAGES)
         best = find_best(plan, limit_or_more, has_neighbours=max_characters > 0)
         chance = _estimate_chance(plan, best)
-        if chance < answerability.MIN_CHANCE and not filters.language and plan.is_reader_away:
-            at_home = plan.turn_home()  # the site may be translated only in part
+        if chance < answerability.MIN_CHANCE and not filters.language and plan.is_away:
+            # The site may be translated only in part.
+            at_home = _turn_to_page(plan_search(*asked, at_home=True), query, context, limit)
             best_at_home = find_best(at_home, limit_or_more, has_neighbours=max_characters > 0)
             if (chance_at_home := _estimate_chance(at_home, best_at_home)) > chance:
                 plan, best, chance = at_home, best_at_home, chance_at_home

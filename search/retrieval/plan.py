@@ -1,7 +1,7 @@
 """Prepare a reader's search: parse the query, and find out which language, version and page the reader prefers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from docsite.core.tenants.models import Project
@@ -40,13 +40,10 @@ class SearchPlan:
     home_language: str = ""
 
     @property
-    def is_reader_away(self) -> bool:
-        """Whether the reader prefers another language than that of the site's front page."""
-        return bool(self.home_language) and self.preferences.language != self.home_language
-
-    def turn_home(self) -> "SearchPlan":
-        """The same search for a reader who prefers the language of the site's front page."""
-        return replace(self, preferences=replace(self.preferences, language=self.home_language))
+    def is_away(self) -> bool:
+        """Whether the reader or the question prefers another language than that of the site's front page."""
+        languages = (self.preferences.language, detect_language(self.question))
+        return bool(self.home_language) and any(language not in ("", self.home_language) for language in languages)
 
 
 def plan_search(
@@ -56,18 +53,22 @@ def plan_search(
     context: Sequence[str] = (),
     current_path: str = "",
     previous_questions: str = "",
+    at_home: bool = False,
 ) -> SearchPlan:
     """Parse a query with the words of the index. Call it in the same database snapshot as the search.
 
     Without a filter, readers prefer the language and version of the page that
-    they are on, else the front page's language and the latest version.
+    they are on, else the front page's language and the latest version. With `at_home` they prefer the front page's
+    language, and the query is translated into it if that is English.
     """
     state = index_state.get_state(project)
     version = state.latest_version if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else state.languages
     facets = _required_facets(filters, version)
-    if "en" in languages and not filters.language:
-        text, previous_questions = _translate(text, languages), _translate(previous_questions, languages)
+    home_language = state.home_language.lower()
+    spoken = (home_language[:2],) if at_home else languages
+    if "en" in spoken and not filters.language:
+        text, previous_questions = _translate(text, spoken), _translate(previous_questions, spoken)
     query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions)
     page = _load_facets(project, current_path) if current_path else ("", "")
     if page is None:  # the reader may use an earlier address of the page
@@ -75,7 +76,7 @@ def plan_search(
         page = _load_facets(project, current_path)
     page_language, page_version = page or ("", "")
     preferences = Preferences(
-        (filters.language or page_language or state.home_language).lower(),
+        (filters.language or ("" if at_home else page_language) or home_language).lower(),
         "" if version else (page_version or state.latest_version).lower(),
         current_path,
     )
@@ -88,12 +89,12 @@ def plan_search(
         state.local_index,
         state.indexed_at,
         state.page_count,
-        home_language=state.home_language.lower(),
+        home_language=home_language,
     )
 
 
 def _translate(text: str, languages: Sequence[str]) -> str:
-    """The text in English, if it is in a language that no page has."""
+    """The text in English, if it is in none of these languages."""
     return text if detect_language(text) in languages else glossary.translate(text)
 
 

@@ -80,6 +80,20 @@ def test_what_the_readers_language_lacks_is_answered_in_that_of_the_front_page(m
     assert [hit.path for hit in only_german.hits] == ["/de/start"]
 
 
+@pytest.mark.parametrize("current_path", ["", "/de"])
+def test_what_the_questions_language_lacks_is_translated(make_project, current_path):
+    tenant = make_project()
+    put(
+        tenant,
+        page("/", "# Acme\n\nStart here with Acme.", language="en"),
+        page("/passwords", "# Change a password\n\nA user changes the password on the account page.", language="en"),
+        page("/de", "# Acme\n\nWie man mit Acme beginnt: Laden Sie es herunter und starten Sie es.", language="de"),
+    )
+    passages = find_passages(tenant.project, "Wie ändere ich mein Passwort?", current_path=current_path)
+    assert passages.hits[0].path == "/passwords"
+    assert find_passages(tenant.project, "Wie beginnt man mit Acme?").hits[0].path == "/de"
+
+
 def test_the_last_word_of_a_question_is_not_completed(make_project):
     tenant = make_project()
     put(tenant, page("/nav", "# Breadcrumbs\n\nBreadcrumbs show the way."), page("/b", "# Rules\n\nRead them."))
