@@ -33,7 +33,7 @@ def record(project: Project, feedback: FeedbackIn) -> None:
         "path": project.path_of(feedback.path),
         "helpful": feedback.helpful,
         "reason": feedback.reason or "",
-        "comment": feedback.comment or "",
+        "comment": project.redact(feedback.comment or ""),
         "contact": feedback.contact or "",
         "code": feedback.code or "",
         "filename": feedback.filename or "",

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal, cast
 
@@ -56,6 +56,7 @@ class StoredConversation:
     message_id: str
     history: list[Turn]
     budget: AnswerBudget
+    redacts_answer: bool = False  # something in its question was redacted, which it may repeat
 
     async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
         """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
@@ -67,15 +68,16 @@ class StoredConversation:
 
     def store(self, outcome: Outcome) -> None:
         """Write the answer and its tokens to the database, for `save`."""
+        redact = self.project.redact if self.redacts_answer else str
         # An update: an answer that was deleted meanwhile stays deleted.
         Message.objects.filter(message_id=self.message_id).update(
-            content=outcome.text,
+            content=redact(outcome.text),
             state=outcome.state,
             rung=outcome.rung,
             reason=outcome.reason[:200],
             steps=outcome.steps,
             sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
-            checks=outcome.checks,
+            checks=[{**check, "written": redact(check["written"])} for check in outcome.checks],
             hits=[{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
             prompt_tokens=outcome.usage.prompt_tokens,
             completion_tokens=outcome.usage.completion_tokens,
@@ -154,6 +156,7 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
     An id that is unknown, or of another project or fingerprint, starts a new thread without an error. The tokens of
     the answer count for the address `network`.
     """
+    asked, new = new.text, replace(new, text=project.redact(new.text))
     with transaction.atomic():
         thread = _lock_own_thread(project, new.fp, new.thread_id).first() if new.thread_id else None
         is_known = thread is not None
@@ -166,7 +169,8 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
         answer = Message(role=Message.Role.ASSISTANT, state=Message.State.RUNNING, **common)
         messages = [] if question else [Message(role=Message.Role.USER, content=new.text, **common)]
         Message.objects.bulk_create([*messages, answer])
-    return StoredConversation(project, thread.thread_id, answer.message_id, history, AnswerBudget(project, network))
+    budget = AnswerBudget(project, network)
+    return StoredConversation(project, thread.thread_id, answer.message_id, history, budget, new.text != asked)
 
 
 def _lock_own_thread(project: Project, fp: str, thread_id: str) -> QuerySet[Thread]:

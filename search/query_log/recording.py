@@ -28,9 +28,11 @@ FLUSH_SECONDS = 0.3
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def clean(text: str) -> str:
-    """A query as it is stored: single spaces, no control characters, at most 400 characters."""
-    return " ".join(_CONTROL.sub(" ", text).split())[:MAX_LENGTH].rstrip()
+def clean(project: Project, text: str) -> tuple[str, str]:
+    """A query as it is stored and as it was typed: single spaces, no control characters, at most 400 characters."""
+    line = " ".join(_CONTROL.sub(" ", text).split())
+    stored = project.redact(line)  # before the cut: half an e-mail address could not be recognized
+    return stored[:MAX_LENGTH].rstrip(), line[:MAX_LENGTH].rstrip()
 
 
 def hash_caller(project: Project, address: Address, user_agent: str) -> int:
@@ -59,8 +61,9 @@ def erase(project: Project, caller: int | None = None) -> int:
 
 def record(project: Project, caller: int, query: str, result_count: int) -> None:
     """Record a search with its number of results, unless it is empty. Returns at once, and never fails."""
-    if text := clean(query):
-        _searches.submit(AnsweredSearch(project.pk, caller, text, result_count, timezone.now()))
+    text, typed = clean(project, query)
+    if text:
+        _searches.submit(AnsweredSearch(project.pk, caller, text, result_count, timezone.now(), typed))
 
 
 def flush() -> None:
@@ -74,25 +77,26 @@ def record_click(project: Project, caller: int, query: str, path: str, position:
     A later click replaces an earlier one. A path that is not a page of the project is ignored.
     """
     flush()
-    text, now = clean(query), timezone.now()
+    (text, typed), now = clean(project, query), timezone.now()
     if not text or not Document.objects.filter(project=project, path=path).exists():
         return
     with transaction.atomic():
         lock_callers([caller])
-        row = _find_clicked_row(project, caller, text, now)
+        row = _find_clicked_row(project, caller, text, typed, now)
         if (row.clicked_path, row.position) != (path, position):
             row.clicked_path, row.position, row.clicked_at = path, position, now
             row.save()
 
 
-def _find_clicked_row(project: Project, caller: int, text: str, now: datetime) -> SearchQuery:
+def _find_clicked_row(project: Project, caller: int, text: str, typed: str, now: datetime) -> SearchQuery:
     """The caller's latest search for that text, else the one being typed, else a new one."""
     rows = list(SearchQuery.objects.filter(project=project, caller=caller, at__gte=now - CLICKABLE)[:50])
     for row in rows:
         if row.text.casefold() == text.casefold():
             return row
     for row in rows:
-        if not row.clicked_path and now - row.at <= TYPING_PAUSE and continues_typing(row.text, text):
+        is_continued = continues_typing(row.text, typed) or continues_typing(row.text, text)
+        if not row.clicked_path and now - row.at <= TYPING_PAUSE and is_continued:
             row.text, row.at, row.result_count = text, now, None  # the search itself has not arrived yet
             return row
     return SearchQuery(project=project, caller=caller, text=text, at=now)

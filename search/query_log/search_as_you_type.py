@@ -19,13 +19,17 @@ TYPING_PAUSE = timedelta(seconds=5)  # after a longer pause, a search is a new o
 
 @dataclass(frozen=True)
 class AnsweredSearch:
-    """A search and the number of its results. `caller` is a keyed hash of the reader."""
+    """A search and the number of its results. `caller` is a keyed hash of the reader.
+
+    `typed` is the text before personal data was redacted, where that is so. It is never stored.
+    """
 
     project_id: int
     caller: int
     text: str
     result_count: int
     at: datetime
+    typed: str = ""
 
 
 def store(searches: Sequence[AnsweredSearch]) -> None:
@@ -64,7 +68,9 @@ def _is_same_search(search: AnsweredSearch, row: SearchQuery) -> bool:
         return True
     if search.at < row.at:
         return continues_typing(search.text, row.text)
-    return not row.clicked_path and continues_typing(row.text, search.text)
+    # The row may have half of what is redacted now, or what was redacted before.
+    texts = (search.text, search.typed or search.text)
+    return not row.clicked_path and any(continues_typing(row.text, text) for text in texts)
 
 
 def continues_typing(before: str, after: str) -> bool:

@@ -252,7 +252,7 @@ class ProjectAdmin(ScopedAdmin):
     addable = changeable = True
     search_fields = ("domain", "name")
     readonly_fields = ("project_id",)
-    fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins")
+    fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins", "redact_personal_data")
     view_on_site = False
 
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:

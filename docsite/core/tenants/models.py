@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from docsite.core import ids
 from docsite.core.paths import normalize, within
+from docsite.core.redaction import redact
 
 RETENTION_DAYS = [MinValueValidator(1), MaxValueValidator(3650)]  # of an app's setting for how long it stores data
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -127,6 +128,13 @@ class Project(models.Model):
         validators=[validate_origins],
         help_text="Other origins whose pages may use the widget and the browser endpoints.",
     )
+    redact_personal_data = models.BooleanField(
+        "redact personal data",
+        default=False,
+        db_default=False,
+        help_text="Before questions, searches and comments are stored, e-mail and IP addresses, keys, card numbers "
+        "and IBANs in them are replaced by words such as [e-mail].",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -161,6 +169,10 @@ class Project(models.Model):
         """The address relative to the docs URL, as in links on the site; absolute for a page outside of it."""
         url, base = self.url_of(path, anchor, address), self.docs_url.rstrip("/")
         return url[len(base) :] if url.startswith(f"{base}/") else url
+
+    def redact(self, text: str) -> str:
+        """A reader's text as the project stores it: without personal data, if the owner has chosen that."""
+        return redact(text) if self.redact_personal_data else text
 
     def path_of(self, raw: str) -> str:
         """The path of the page at an address, normalized; relative to the folder of the docs URL, if it is below."""

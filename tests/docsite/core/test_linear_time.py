@@ -22,6 +22,7 @@ from assistant.citations import addresses, evidence
 from assistant.citations.citation_links import CitationChecker
 from assistant.question import Context, Question, Turn
 from docsite.core import paths
+from docsite.core.redaction import redact
 from search.hits import Hit
 from search.retrieval import excerpts, links, parsing
 from search.text import analysis, sections
@@ -216,6 +217,7 @@ SCANNERS: dict[str, Callable[[str], Any]] = {
     "follow-up": lambda text: follow_ups.add_previous_questions(Question(text), [Turn("user", text), *TURNS]),
     "path": paths.normalize,
     "escape": translations.escape_markdown,
+    "redact": redact,
     # of a page
     "clean": clean,
     "split": sections.split,
@@ -246,7 +248,7 @@ PUMPS = [
     "!!! note\n", "=== \"a\"\n", "::: a\n", "{%", "{{", "{#a}", "a:", "http://", "https://a.b/",
     "https://a!", "https://a)", "www.", "www.a.", "a@", "@a", "a@a.", "mailto:", "a! ", "A. ", "。",
     "あ", "é", "e\u0301", "\"a", "a'", "0,", "1.000", "a+", "--a ", "a(", "NO_ANSWER ", "【", "【1】",
-    "a;", "a, ", " and ", "a/", "//", "\r",
+    "a;", "a, ", " and ", "a/", "//", "\r", "DE89 ", "DE89 3704 ", "4111 ", "8.8.8.8 ", "2a00:", "sk-a",
 ]  # fmt: skip
 
 
