@@ -41,7 +41,7 @@ def answer(
     language = detect_language(question) or language_of(quotable)
     phrases = phrases_in(language)
     if language_of(quotable) == "en":
-        topic = glossary.translate(topic)
+        topic = glossary.translate(topic, detect_language(topic))
     if preface := _build_preface(phrases, language, language_of(quotable), rung):
         yield Text(f"{preface}\n\n")
     sections = {hit.url: hit for hit in reversed(quotable) if hit.body}  # the best passage of each

@@ -95,7 +95,8 @@ def plan_search(
 
 def _translate(text: str, languages: Sequence[str]) -> str:
     """The text in English, if it is in none of these languages."""
-    return text if detect_language(text) in languages else glossary.translate(text)
+    language = detect_language(text)
+    return text if language in languages else glossary.translate(text, language)
 
 
 def _load_facets(project: Project, path: str) -> tuple[str, str] | None:

@@ -8,22 +8,22 @@ import csv
 import functools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from search.text import analysis
-from search.text.language import detect_language
 
 _FILE = Path(__file__).with_name("glossary.tsv")
 _MAX_PHRASE = 4  # words
+_MIN_GUESSED = 2  # words of a language, and at least half of the words
 _COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _ELISION = re.compile(r"\A\w{1,6}['’](?=\w{3})")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")  # the grammar of Japanese, between its words
 
 
-def translate(text: str) -> str:
-    """The text with its words in English; as it is where its language is English, unclear or not in the glossary."""
-    language = detect_language(text)
+def translate(text: str, language: str) -> str:
+    """The text with its words in English; as it is if its language (two letters) is not in the glossary."""
     if language == "ja":
         known = _read_glossary()["ja"]
         text = _japanese_words().sub(lambda found: f" {known[(found[0],)]} ", text)
@@ -47,6 +47,24 @@ def translate(text: str) -> str:
             english.append(words[position])
             position += 1
     return " ".join(filter(None, english))
+
+
+def guess_language(text: str) -> str:
+    """The language of a short text by its words in the glossary; empty if they do not tell it.
+
+    Words that are also English, such as `test` and `option`, do not count.
+    """
+    words = [word.lower() for word in _split_words(text)]
+    words = [word for word in words if word not in analysis.STOP_WORDS and word not in _english_words()]
+    counts = Counter(
+        {
+            language: sum(word in analysis.FUNCTION_WORDS[language] or (word,) in phrases for word in words)
+            for language, phrases in _read_glossary().items()
+            if language != "ja"
+        }
+    )
+    (language, first), (_, second) = counts.most_common(2)
+    return language if first >= max(_MIN_GUESSED, len(words) / 2) and first > second else ""
 
 
 def _split_words(text: str) -> list[str]:
@@ -88,6 +106,12 @@ def _exact(words: Sequence[str], language: str = "") -> tuple[str, ...]:
 
 def _stems(words: Sequence[str], language: str) -> tuple[str, ...]:
     return tuple(analysis.stem(word.lower(), language) for word in words)
+
+
+@functools.cache
+def _english_words() -> frozenset[str]:
+    translations = (english for phrases in _read_glossary().values() for english in phrases.values())
+    return frozenset(word for english in translations for word in english.split())
 
 
 @functools.cache

@@ -3,7 +3,9 @@
 import re
 from collections import Counter
 
-from search.text import analysis
+from search.text import analysis, glossary
+
+_MAX_GUESSED = 12  # words; a longer text has function words
 
 _SCRIPTS = {
     "ja": re.compile(r"[\u3040-\u30ff]"),
@@ -14,7 +16,7 @@ _SCRIPTS = {
 
 
 def detect_language(text: str) -> str:
-    """The language of a text as two letters; empty when it has too few function words or is mixed."""
+    """The language of a text as two letters; empty where its words do not tell it."""
     for language, script in _SCRIPTS.items():
         if script.search(text):
             return language
@@ -26,4 +28,6 @@ def detect_language(text: str) -> str:
         }
     )
     (language, first), (_, second) = counts.most_common(2)
-    return language if first >= 2 and first > second else ""
+    if first >= 2 and first > second:
+        return language
+    return glossary.guess_language(text) if len(words) <= _MAX_GUESSED else ""

@@ -10,6 +10,7 @@ from search.retrieval.passages import find_passages
 from search.sources import Page
 from search.text import glossary
 from search.text.glossary import translate
+from search.text.language import detect_language
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,25 @@ from search.text.glossary import translate
     ],
 )
 def test_the_words_of_documentation_become_english(text, english):
-    assert translate(text) == english
+    assert translate(text, detect_language(text)) == english
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Welche Datenbanken gehen?", "de"),
+        ("Passwort vergessen", "de"),
+        ("instalar paquete", "es"),
+        ("mot de passe oublié", "fr"),
+        ("rate limit", ""),
+        ("import module", ""),
+        ("test cookie option", ""),
+        ("Fastify plugin timeout", ""),
+        ("", ""),
+    ],
+)
+def test_few_words_tell_the_language_if_they_are_not_english_too(text, language):
+    assert detect_language(text) == language
 
 
 def test_each_phrase_has_one_row():
