@@ -272,6 +272,7 @@ def test_nothing_is_asked_of_another_origin(host: Host) -> None:
     host.answer(START, delta(image + " Done."), FINISH).open().ask("Draw it.")
     expect(host.prose).to_contain_text("Done.")
     assert [url for url in wanted if not url.startswith(host.url)] == []
+    assert [url for url in wanted if "svc_" in url or "Draw" in url] == [], "neither keys nor words are in addresses"
 
 
 # How a conversation may start

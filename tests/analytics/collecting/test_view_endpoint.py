@@ -49,6 +49,16 @@ def first_party(collect):
     set_analytics(collect.tenant.project, first_party_ids=True)
 
 
+def test_an_address_can_report_so_many_views_only(beacon, start, people):
+    service = start(LIMIT_COLLECT_IP="2/7933s")  # a window that no other test has
+    answers = [beacon("127.0.0.4", to=service) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [204, 204, 429]
+    assert_error(answers[2], 429)
+    assert int(answers[2].headers["retry-after"]) >= 1
+    assert beacon("127.0.0.5", to=service).status_code == 204
+    assert people() == 2
+
+
 @pytest.mark.usefixtures("first_party")
 def test_an_id_of_the_browser_is_one_visitor_at_any_address(beacon, people):
     for address in (HERE, THERE):

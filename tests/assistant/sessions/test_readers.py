@@ -339,6 +339,25 @@ def test_one_answer_too_many_is_refused_until_a_slot_is_free(http, narrow, upstr
                 assert event["type"] != "error"
 
 
+def test_answers_at_once_are_limited_by_address_and_organization(http, start, upstream, project, make_project):
+    limits = {"MAX_RUNNING_ANSWERS_IP": "1", "MAX_RUNNING_ANSWERS_ORG": "2", "TRUSTED_PROXIES": "127.0.0.1"}
+    service = start(OPENAI_BASE_URL=f"{upstream.url}/v1", OPENAI_MODEL="fake-1", **limits)
+
+    def request(tenant: Any, client: str, mode: str) -> dict[str, Any]:
+        headers = {**tenant.assistant, "X-Forwarded-For": client}
+        return {"url": address(service, tenant, "v1"), "json": body_of(mode, ""), "headers": headers}
+
+    first, second, third = "2001:db8:5:1::1", "2001:db8:5:2::1", "2001:db8:5:3::1"
+    with http.stream("POST", **request(project, first, "endless")) as running:
+        assert running.status_code == 200
+        neighbour = http.post(**request(make_project(), "2001:db8:5:1:ffff::1", "happy"))  # of the same /64
+        assert "Too many answers" in assert_error(neighbour, 503)["error"]
+        with http.stream("POST", **request(project, second, "endless")) as running:
+            assert running.status_code == 200
+            assert "Too many answers" in assert_error(http.post(**request(project, third, "happy")), 503)["error"]
+            assert http.post(**request(make_project(), third, "happy")).status_code == 200
+
+
 def test_every_end_of_an_answer_gives_its_slot_back(http, narrow, project):
     headers = project.assistant
     for mode in ("status401", "cut", "malformed_start", "huge"):

@@ -215,6 +215,8 @@ def test_the_request_to_the_model(http, model_service, upstream, project):
     everything = json.dumps(sent["messages"])
     assert "pirate" not in everything
     assert "Invented earlier answer" not in everything
+    assert not [secret for secret in ("sk-secret", project.assistant_key, project.admin_key) if secret in everything]
+    assert [tool["function"]["name"] for tool in sent["tools"]] == ["search", "read_page"], "none changes anything"
     assert sent["messages"][1]["content"] == "Which Python does acme need to install?"
     last = sent["messages"][-1]["content"]
     assert '<passage number="1"' in last

@@ -172,11 +172,65 @@ def test_a_key_is_checked_before_the_body_is_read(http, service, project):
     assert_error(http.post(url, content=b"{", headers={"Content-Type": "text/html"}), 401)
 
 
-def test_no_answer_names_the_server_or_sets_a_cookie(http, service, project):
-    response = http.post(
-        f"{service.url}/discovery/v1/search/{project.domain}", json={"query": "x"}, headers=project.assistant
-    )
-    assert not {"server", "set-cookie", "x-powered-by"} & set(response.headers)
+def test_no_answer_names_the_server_sets_a_cookie_or_may_be_stored(http, service, project):
+    discovery, analytics = f"{service.url}/discovery/v1", f"{service.url}/v1/analytics/{project.project_id}"
+    answers = [
+        http.post(f"{discovery}/search/{project.domain}", json={"query": "x"}, headers=project.assistant),
+        http.post(f"{discovery}/page/{project.domain}", json={"path": "/install"}, headers=project.assistant),
+        http.post(f"{discovery}/assistant/{project.domain}/message", json=question("x"), headers=project.assistant),
+        http.get(f"{analytics}/visitors", headers=project.admin),
+        http.get(f"{analytics}/assistant", headers=project.admin),
+    ]
+    for response in answers:
+        assert response.status_code == 200
+        assert not {"server", "set-cookie", "x-powered-by"} & set(response.headers)
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert "no-store" in response.headers["cache-control"]
+
+
+LONG = "zebra-" * 40
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/discovery/v1/search/{domain}", {"query": [LONG], "pageSize": LONG, "scoreThreshold": LONG, "filter": LONG}),
+        ("/discovery/v1/search/{domain}", {"query": "x", "filter": {"version": [LONG], "tag": {LONG: LONG}}}),
+        ("/discovery/v1/search/{domain}", {"query": f"{LONG}\0"}),
+        ("/discovery/v1/search/{domain}", {LONG: "\0"}),
+        ("/discovery/v1/assistant/{domain}/message", {"messages": [{"role": [LONG], "parts": LONG}], "fp": {LONG: 1}}),
+        ("/discovery/v1/assistant/{domain}/message", question("x", context=[{"type": LONG, "value": [LONG]}])),
+        ("/discovery/v2/assistant/{domain}/message", question("x", trigger=LONG, id=[LONG], messageId=[LONG])),
+        ("/discovery/v1/page/{domain}", {"path": [LONG]}),
+        ("/discovery/v1/page/{domain}", {"path": LONG}),
+        (f"/discovery/v1/page/{LONG}", {"path": "/"}),
+        (f"/discovery/v1/{LONG}/{{domain}}", {}),
+    ],
+)
+def test_an_error_repeats_at_most_100_characters_of_the_input(http, service, project, path, body):
+    url = service.url + path.format(domain=project.domain)
+    response = http.post(url, json=body, headers={**project.assistant, "X-Request-Id": LONG, "Cookie": f"a={LONG}"})
+    assert 400 <= response.status_code < 500, response.text
+    assert_error(response, response.status_code)
+    assert LONG[:101] not in response.text
+    assert project.assistant_key not in response.text
+
+
+@pytest.mark.parametrize(
+    ("report", "params"),
+    [
+        ("visitors", {"limit": LONG, "offset": LONG, "dateFrom": LONG, "dateTo": LONG}),
+        ("assistant", {"cursor": LONG}),
+        ("feedback", {"source": LONG, "status": LONG}),
+        ("views", {LONG: "\0"}),
+    ],
+)
+def test_a_bad_parameter_is_not_repeated_whole(http, service, project, report, params):
+    url = f"{service.url}/v1/analytics/{project.project_id}/{report}"
+    response = http.get(url, params=params, headers=project.admin)
+    details = assert_error(response, 400)["details"]
+    assert len(details) == len(params)
+    assert LONG[:101] not in response.text
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/discovery/v1/assistant/a%00b/socket"])

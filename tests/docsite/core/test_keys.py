@@ -98,6 +98,15 @@ def test_a_key_is_read_only_from_its_header(http, service, project):
         assert_error(answer, 401)
 
 
+@pytest.mark.parametrize("second", ["", "Bearer x", "the same"])
+def test_two_headers_with_keys_are_401(http, service, project, second):
+    url = f"{service.url}/v1/analytics/{project.project_id}/visitors"
+    key = project.admin["Authorization"]
+    headers = [("Authorization", key), ("Authorization", key if second == "the same" else second)]
+    assert_error(http.get(url, headers=headers), 401)
+    assert_error(http.get(url, headers=headers[::-1]), 401)
+
+
 def test_every_process_refuses_a_revoked_key_within_two_seconds(http, service, start, project):
     services = service, start.fresh()
     key, token = ApiKey.issue(ApiKey.Kind.ASSISTANT, project.project.organization, project.project)

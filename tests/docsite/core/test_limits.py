@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from django.conf import settings
 
 from docsite.core.http import ratelimit
 from docsite.core.http.ratelimit import Limit, Usage
@@ -34,6 +35,20 @@ def test_number_n_passes_and_the_next_is_429(http, strict, project):
     assert answers[0].headers["ratelimit-policy"] == '"analytics";q=3;w=86400'
     assert re.fullmatch(r'"analytics";r=2;t=\d+', answers[0].headers["ratelimit"])
     assert re.fullmatch(r'"analytics";r=0;t=\d+', answers[3].headers["ratelimit"])
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [
+        ("analytics_org", "100/h"),
+        ("assistant_org", "10000/h"),
+        ("assistant_ip", "10000/d"),
+        ("search_org", "10000/h"),
+        ("collect_ip", "600/m"),
+    ],
+)
+def test_limits_without_settings(name, rate):
+    assert type(settings.ENV).model_fields[f"limit_{name}"].default == rate
 
 
 def test_two_processes_count_together_and_exactly(http, strict, project):

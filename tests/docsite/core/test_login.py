@@ -43,6 +43,14 @@ def test_after_many_attempts_even_the_right_password_has_to_wait(attempt: Any, u
     assert attempt(user.username, PASSWORD, f"2001:db8:2:{user.pk:x}::1").status_code == 302, "from elsewhere it works"
 
 
+def test_scripts_and_other_sites_do_not_get_the_cookies(user: User) -> None:
+    client = Client(REMOTE_ADDR=f"2001:db8:b:{user.pk:x}::1")
+    client.get(LOGIN)
+    client.post(LOGIN, {"username": user.username, "password": PASSWORD})
+    for name in ("sessionid", "csrftoken"):
+        assert (client.cookies[name]["httponly"], client.cookies[name]["samesite"]) == (True, "Lax")
+
+
 def test_attempts_from_many_addresses_count_against_the_account(attempt: Any, user: User) -> None:
     statuses = [
         attempt(name, "guess", f"2001:db8:3:{user.pk:x}{number}::1").status_code
