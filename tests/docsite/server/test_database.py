@@ -1,0 +1,57 @@
+"""The database as each connection gets it, and what the service does when the disk is full."""
+
+import httpx
+import pytest
+from django.db import connection
+
+from tests.conftest import assert_error, question
+from tests.processes import manage
+
+ORIGIN = {"Origin": "https://docs.acme.example"}
+ON_SQLITE = pytest.mark.skipif(connection.vendor != "sqlite", reason="about SQLite alone")
+
+
+def without_space(*arguments: str) -> None:
+    """A service whose database cannot grow."""
+    import django
+    from django.conf import settings
+
+    settings.DATABASES["default"]["OPTIONS"]["init_command"] += "; PRAGMA max_page_count=1"  # as large as it is
+    django.setup()
+    manage(*arguments)
+
+
+@ON_SQLITE
+@pytest.mark.parametrize(("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 1), ("foreign_keys", 1)])
+def test_a_connection_writes_ahead(pragma, value):
+    with connection.cursor() as cursor:
+        assert cursor.execute(f"PRAGMA {pragma}").fetchone() == (value,)
+
+
+@ON_SQLITE
+def test_writers_wait_for_each_other():
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA busy_timeout").fetchone()[0] >= 5_000
+    assert connection.transaction_mode == "IMMEDIATE"
+
+
+@ON_SQLITE
+def test_a_full_disk_is_a_503_and_reads_go_on(http, start, project):
+    service = start.fresh(without_space)
+    discovery = f"{service.url}/discovery/v1"
+
+    def view(number: int) -> httpx.Response:
+        body = {"id": f"full-{project.domain}-{number}", "path": f"/{number}/" + "x" * 180}
+        return http.post(f"{discovery}/view/{project.domain}", json=body, headers=ORIGIN)
+
+    answers = (view(number) for number in range(300))  # the first rows may fit into pages that are there
+    refused = next(answer for answer in answers if answer.status_code >= 400)
+    assert_error(refused, 503)
+    assert int(refused.headers["retry-after"]) >= 1
+    found = http.post(f"{discovery}/search/{project.domain}", json={"query": "install"}, headers=project.assistant)
+    assert found.json()[0]["path"] == "/install"
+    ask = question("How do I install acme with pip?")
+    answer = http.post(f"{discovery}/assistant/{project.domain}/message", json=ask, headers=project.assistant)
+    assert answer.status_code in (200, 503)
+    assert http.get(f"{service.url}/health").status_code == 200
+    assert service.process.poll() is None
