@@ -23,6 +23,7 @@ _STORED = (
     "assistant/conversations/test_threads",
     "docsite/core/test_keys",
     "docsite/core/test_limits",
+    "docsite/server/test_database",
     "search/indexing/test_backends",
     "search/indexing/test_generations",
     "search/indexing/test_ingest",

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from django.db import connection
 
-from tests.conftest import assert_error, question
+from tests.conftest import assert_error, question, wait_for
 from tests.processes import manage
 
 ORIGIN = {"Origin": "https://docs.acme.example"}
@@ -54,4 +54,23 @@ def test_a_full_disk_is_a_503_and_reads_go_on(http, start, project):
     answer = http.post(f"{discovery}/assistant/{project.domain}/message", json=ask, headers=project.assistant)
     assert answer.status_code in (200, 503)
     assert http.get(f"{service.url}/health").status_code == 200
+    assert service.process.poll() is None
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no connections to lose")
+def test_connections_that_the_database_closes_are_replaced(http, start, project):
+    service = start.fresh(PGAPPNAME=project.domain)
+    url = f"{service.url}/discovery/v1/search/{project.domain}"
+
+    def search() -> int:
+        return http.post(url, json={"query": "install"}, headers=project.assistant).status_code
+
+    assert search() == 200
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s", [project.domain]
+        )
+        assert cursor.rowcount > 0
+    wait_for(lambda: search() == 200, "new connections")
+    assert [search() for _ in range(20)] == [200] * 20
     assert service.process.poll() is None
