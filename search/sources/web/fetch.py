@@ -112,13 +112,13 @@ class Fetcher:
 
         With `media_types`, the body of any other type is not read. Raises FetchError.
         """
-        current_url = _validate_url(url, url)
+        current_url = validate_url(url, url)
         with network.deadline(limits.seconds) as deadline:
             for _ in range(MAX_REDIRECTS + 1):
                 response = self._send(url, current_url, validator, limits, media_types, deadline)
                 if response.status not in _REDIRECTS:
                     break
-                current_url = _validate_url(url, response.headers.get("location", ""), current_url)
+                current_url = validate_url(url, response.headers.get("location", ""), current_url)
                 if not is_same_site(url, str(current_url)):
                     raise FetchError(
                         url, f"leads to another site, {printable(str(current_url))}", response.status, leaves_site=True
@@ -246,7 +246,7 @@ def _enforce_deadline(pieces: Iterator[bytes], deadline: float) -> Iterator[byte
         yield piece
 
 
-def _validate_url(requested: str, url: str, base: httpx.URL | None = None) -> httpx.URL:
+def validate_url(requested: str, url: str, base: httpx.URL | None = None) -> httpx.URL:
     """The absolute URL, if it may be requested. Raises FetchError, which names the URL that was requested first."""
     try:
         parsed = base.join(url) if base else httpx.URL(url)

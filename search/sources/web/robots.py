@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-import httpx
 from protego import Protego
 
-from search.sources.web.fetch import AGENT, Fetcher, FetchError, Limits
+from search.sources.web.fetch import AGENT, Fetcher, FetchError, Limits, validate_url
 
 MAX_DELAY = 5.0  # seconds between two requests, whatever the site asks for
 _LIMITS = Limits(500 * 1024, 20.0)  # the RFC requires to read at least 500 KiB
@@ -29,7 +28,7 @@ def fetch(fetcher: Fetcher, location: str) -> Robots:
 
     Raises ValueError when the server fails, because the RFC then forbids to read the site.
     """
-    address = str(httpx.URL(location).copy_with(raw_path=b"/robots.txt", fragment=None))
+    address = str(validate_url(location, location).copy_with(raw_path=b"/robots.txt", fragment=None))
     try:
         return Robots(fetcher.get(address, limits=_LIMITS).body.decode("utf-8-sig", "replace"))
     except FetchError as error:

@@ -253,6 +253,7 @@ def test_a_manifest_lists_pages_and_wins_over_front_matter(make_project, folder)
     [
         (("nobody", "."), "There is no project nobody"),
         (("DOMAIN", "/no/such/folder"), "is neither a folder nor a file"),
+        (("DOMAIN", "http://0177.0.0.1/"), "is no address"),
         (("DOMAIN", "manage.py"), "is no archive"),
         (("DOMAIN", "manage.py", "--manifest", "manage.py"), "--manifest needs a folder"),
         (("DOMAIN", ".", "--manifest", "/no/file"), "is not a file"),
