@@ -67,8 +67,6 @@ class AnswerBudget:
         """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
         tokens, cost = prompt_tokens + reply_tokens, price(prompt_tokens, reply_tokens)
         today = _today()
-        if not TokenUse.objects.filter(project=self.project, day=today).exists():
-            _close_earlier_days(self.project, today)
         with transaction.atomic():
             row = TokenReservation.objects.filter(pk=self.row).first() if self.row else None
             day = row.day if row else today
@@ -164,6 +162,18 @@ def find_reached_limit(project: Project) -> str:
     return PROJECT_REASON.format(name=reached[0]) if reached else ""
 
 
+def sweep() -> None:
+    """Charge what killed processes left reserved, and delete the reservations of days before yesterday."""
+    today, now = _today(), timezone.now()
+    expired = TokenReservation.objects.filter(day__lt=today, expires_at__lt=now, reserved_tokens__gt=0)
+    for project_id, day in sorted(set(expired.values_list("project", "day"))):
+        with transaction.atomic():
+            project = Project.objects.get(pk=project_id)
+            _lock(project, day)
+            _charge_expired(project, expired.filter(project=project, day=day))
+    TokenReservation.objects.filter(day__lt=today - timedelta(days=1), reserved_tokens=0).delete()
+
+
 def hash_address(network: str, day: date) -> str:
     """A keyed hash of an address that nobody can connect with that of another day."""
     return salted_hmac("token-share", f"{day} {network}", algorithm="sha256").hexdigest()[:32] if network else ""
@@ -217,16 +227,6 @@ def _charge_expired(project: Project, rows: "QuerySet[TokenReservation]") -> Non
     for row in rows.filter(expires_at__lt=timezone.now(), reserved_tokens__gt=0):
         charge(project, row.used_tokens, row.used_cost, row.day)
         TokenReservation.objects.filter(pk=row.pk).update(reserved_tokens=0, reserved_cost=0)
-
-
-def _close_earlier_days(project: Project, today: date) -> None:
-    """Charge the expired reservations of earlier days, and delete those that nobody needs any more."""
-    earlier = TokenReservation.objects.filter(project=project, day__lt=today)
-    for day in sorted(set(earlier.filter(reserved_tokens__gt=0).values_list("day", flat=True))):
-        with transaction.atomic():
-            _lock(project, day)
-            _charge_expired(project, earlier.filter(day=day))
-    earlier.filter(reserved_tokens=0, day__lt=today - timedelta(days=1)).delete()
 
 
 def _lock(project: Project, day: date) -> TokenUse:

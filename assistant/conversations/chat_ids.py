@@ -36,7 +36,7 @@ def is_chat_id_shared(project_id: int, chat_id: str) -> bool:
 
 
 def sweep() -> None:
-    """Delete the ids of deleted threads that nobody has used for a few days."""
+    """Delete the ids of deleted threads that nobody has used for two days."""
     oldest = _today() - timedelta(days=DAYS_WITHOUT_THREAD)
     ChatId.objects.filter(Q(used_on=None) | Q(used_on__lt=oldest), thread=None).delete()
 

@@ -105,7 +105,7 @@ class TokenUse(models.Model):
 class TokenReservation(models.Model):
     """What one answer may cost while it runs, and what it has used: on the day on which it began (UTC).
 
-    After its end, nothing is reserved, and what it has used is in `TokenUse`. Rows are deleted after two days.
+    After its end, nothing is reserved, and what it has used is in `TokenUse`. Rows are deleted after the next day.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
@@ -132,8 +132,8 @@ class TokenReservation(models.Model):
 class ChatId(models.Model):
     """A chat id that a client chose, and whether readers with different fingerprints use it.
 
-    When the latest thread of the reader who used the id first is deleted, the row stays for a few days: the
-    reader's browser still knows the id, and must not resume the answers of another reader with it.
+    When the thread of the reader who used the id first is deleted, the row stays until the id was not used for
+    two days: the reader's browser still knows the id, and must not resume the answers of another reader with it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")

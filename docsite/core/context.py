@@ -5,17 +5,18 @@ Both are context variables: tasks and the threads of `in_db` and `sync_to_async`
 
 import getpass
 import os
-import secrets
 from collections.abc import Callable
 from contextvars import ContextVar
+
+from docsite.core import ids
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 _actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
 
 
 def new_request_id() -> str:
-    """Give the running request a new id, and return it: 64 random bits in hexadecimal."""
-    identifier = secrets.token_hex(8)
+    """Give the running request a new id, and return it."""
+    identifier = ids.request_id()
     request_id.set(identifier)
     return identifier
 

@@ -32,12 +32,17 @@ def feedback_id() -> str:
     return "fbk_" + _base32(20)
 
 
-TOKEN_PATTERN = r"\bsvc_(?:dsc_)?[0-9A-Za-z]{34}\b"  # for secret scanners; the page Security publishes it
-
-
 def receipt_id() -> str:
     """`ers_` and 100 random bits: an identifier, not a secret."""
     return "ers_" + _base32(20)
+
+
+def request_id() -> str:
+    """64 random bits in hexadecimal, for one request."""
+    return secrets.token_hex(8)
+
+
+TOKEN_PATTERN = r"\bsvc_(?:dsc_)?[0-9A-Za-z]{34}\b"  # what `token` returns; the page Security publishes it for scanners
 
 
 def token(prefix: str) -> str:

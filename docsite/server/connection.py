@@ -16,6 +16,8 @@ from django.conf import settings
 from twisted.internet.interfaces import IAddress
 from twisted.web.http import HTTPChannel
 
+from docsite.core import ids
+
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
 MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
 LINGER_SECONDS = 5.0  # after an early response: closing while the client still sends would destroy the response
@@ -63,8 +65,7 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
     refuses it (413), or for another reason first, such as its key (401).
     """
 
-    requestFactory = Request
-    _discards = False  # whatever arrives is dropped, since the connection closes after the response
+    _is_closing = False  # after the response; until then, whatever arrives is dropped
     _deadline: float | None = None  # of the request that is arriving
     _last_data = 0.0
     _timer: Any = None
@@ -72,7 +73,7 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
 
     def dataReceived(self, data: bytes) -> None:
         """Take bytes of the client."""
-        if self._discards:
+        if self._is_closing:
             return
         self._last_data = reactor.seconds()
         super().dataReceived(data)
@@ -81,7 +82,7 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
     def rawDataReceived(self, data: bytes) -> None:
         """Take bytes of a body, or keep those of the next request."""
         super().rawDataReceived(data)
-        if self._handlingRequest or self._discards:
+        if self._handlingRequest or self._is_closing:
             return
         chunk_size = getattr(self._transferDecoder, "length", 0)
         if self.requests and (self.requests[-1].body_too_large or chunk_size > settings.DATA_UPLOAD_MAX_MEMORY_SIZE):
@@ -105,15 +106,13 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
         """Let the application answer now, and close the connection after that."""
         self.requests[-1].body_too_large = True
         self.persistent = False
-        self._discards = True
+        self._is_closing = True
         self._buffer = b""
         self.requests[-1].responseHeaders.setRawHeaders(b"Connection", [b"close"])
 
-    # Deadlines
-
     def _watch(self) -> None:
         """Set or remove the deadline, as a request is arriving or not."""
-        if self._handlingRequest or self._discards or not (self.requests or self._buffer):
+        if self._handlingRequest or self._is_closing or not (self.requests or self._buffer):
             self._end_watch()
         elif self._deadline is None:
             self._deadline = reactor.seconds() + settings.ENV.request_seconds
@@ -142,8 +141,6 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
         self._end_watch()
         super().connectionLost(reason)
 
-    # Refusals
-
     def lineLengthExceeded(self, line: bytes) -> None:
         """Refuse a request line or a header that is too long."""
         if self.requests and not self._handlingRequest:
@@ -159,9 +156,9 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
 
     def _refuse(self, status: int, sentence: str, detail: str = "") -> None:
         """Send an error, in the form that all errors of the API have, and close the connection."""
-        if self._discards:
+        if self._is_closing:
             return
-        self._discards = True
+        self._is_closing = True
         self._buffer = b""
         self._end_watch()
         headers, content = _build_error(status, sentence, detail)
@@ -173,7 +170,7 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
 
     def loseConnection(self) -> None:
         """Close after all is sent. A client that still sends may read the response first."""
-        if not self._discards:
+        if not self._is_closing:
             super().loseConnection()
             return
         self._networkProducer.unregisterProducer()
@@ -190,6 +187,7 @@ def _build_error(status: int, sentence: str, detail: str) -> tuple[dict[bytes, b
         b"Content-Length": b"%d" % len(content),
         b"Cache-Control": b"no-store",
         b"X-Content-Type-Options": b"nosniff",
+        b"X-Request-Id": ids.request_id().encode(),
     }
     return headers, content
 
@@ -202,7 +200,7 @@ class ConnectionFactory(HTTPFactory):  # type: ignore[misc]  # Daphne has no typ
     def buildProtocol(self, address: IAddress | None) -> Connection:
         """The protocol of a new connection."""
         connection: Connection = super().buildProtocol(address)
-        connection.requestFactory = Request
+        connection.requestFactory = Request  # the factory of Daphne has set its own class
         return connection
 
 

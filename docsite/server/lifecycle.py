@@ -12,7 +12,7 @@ from typing import Any
 from analytics.collecting import writer
 from analytics.counting import background
 from analytics.feedback import store as feedback
-from assistant.conversations import chat_ids, retention, threads
+from assistant.conversations import budget, chat_ids, retention, threads
 from assistant.sessions.start import drain
 from docsite.core import sweeper
 from docsite.core.access import last_uses
@@ -25,7 +25,7 @@ from search.vectors import background as vectors
 logger = logging.getLogger(__name__)
 
 # Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
-SWEEPS = (recording.sweep, retention.sweep, chat_ids.sweep, feedback.sweep, sweep_sessions)
+SWEEPS = (recording.sweep, retention.sweep, chat_ids.sweep, budget.sweep, feedback.sweep, sweep_sessions)
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]

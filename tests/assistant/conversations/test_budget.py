@@ -15,6 +15,8 @@ from assistant.answering.record import Outcome
 from assistant.conversations import budget, threads
 from assistant.conversations.budget import AnswerBudget
 from assistant.models import TokenReservation, TokenUse
+from docsite.core.sweeper import sweep_once
+from docsite.server.lifecycle import SWEEPS
 from tests.assistant.wire.test_message_v1 import ask, parts, values
 from tests.conftest import PATIENCE, fake, question, wait_for
 
@@ -98,11 +100,21 @@ def test_answers_that_were_killed_before_midnight_are_charged_to_their_day(limit
     with time_machine.travel(NOON, tick=False) as clock:
         AnswerBudget(tenant).reserve(4_000, 2_000)
         clock.shift(timedelta(days=1))
-        AnswerBudget(tenant).reserve(1, 1)
-        assert used(tenant) == {NOON.date(): 4_000, NOON.date() + timedelta(days=1): 0}
-        clock.shift(timedelta(days=2))
-        AnswerBudget(tenant).reserve(1, 1)
-        assert TokenReservation.objects.filter(project=tenant).count() == 1, "rows of ended days are deleted"
+        sweep_once(SWEEPS)
+        assert used(tenant) == {NOON.date(): 4_000}
+        assert TokenReservation.objects.filter(project=tenant).exists(), "its address has used a share of yesterday"
+        clock.shift(timedelta(days=1))
+        sweep_once(SWEEPS)
+        assert not TokenReservation.objects.filter(project=tenant).exists()
+        assert used(tenant) == {NOON.date(): 4_000}, "charged once"
+
+
+def test_reservations_of_answers_that_still_run_are_not_swept(limits, tenant):
+    with time_machine.travel(NOON.replace(hour=23, minute=59), tick=False) as clock:
+        AnswerBudget(tenant).reserve(4_000, 2_000)
+        clock.shift(timedelta(minutes=2))
+        sweep_once(SWEEPS)
+        assert TokenReservation.objects.get(project=tenant).reserved_tokens == 6_000
 
 
 def test_one_address_cannot_use_up_the_day(limits, tenant):

@@ -1,6 +1,7 @@
 """Requests that arrive slowly, are too large or are no HTTP: each is answered or closed, and soon."""
 
 import json
+import re
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -76,7 +77,9 @@ def send(service, data: bytes) -> bytes:
     ],
 )
 def test_nonsense_is_answered_at_once_and_the_connection_is_closed(service, data, status):
-    assert status_of(send(service, data)) == status
+    response = send(service, data)
+    assert status_of(response) == status
+    assert re.search(rb"\r\nx-request-id: [0-9a-f]{16}\r\n", response, re.IGNORECASE)
 
 
 @pytest.mark.parametrize(

@@ -126,13 +126,13 @@ class Command(ServiceCommand):
         The assistant key of the embed tag is public, so it is always printed.
         """
         base = demo["base_url"]
-        password, key = demo["admin_password"] or "the password you set", demo["admin_key"]
+        password, key = demo["admin_password"], demo["admin_key"]
         if secrets_file:
-            password, key = "as at the first start", f"as at the first start, stored in {secrets_file}"
+            password, key = password and f"unchanged, stored in {secrets_file}", f"unchanged, stored in {secrets_file}"
         lines = [
             "",
             f"Site            {base}/",
-            f"Admin           {base}/admin/  ({demo['admin_username']} / {password})",
+            f"Admin           {base}/admin/  ({demo['admin_username']} / {password or 'the password you set'})",
             f"Project ID      {demo['project_id']}  (domain {demo['domain']})",
             f"Assistant key   {demo['assistant_key']}",
             f"Admin key       {key}",
