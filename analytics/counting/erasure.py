@@ -1,4 +1,4 @@
-"""Deletes the views and visit histories of visitors. Counts are numbers without hashes: they go only with a project."""
+"""Deletes the views and visit histories of visitors. Counts hold no hashes, so they stay when a visitor is erased."""
 
 import contextlib
 import time

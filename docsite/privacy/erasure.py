@@ -69,7 +69,7 @@ def erase_conversation(project: Project, thread_id: str) -> Receipt:
 
 
 def erase_visitor(project: Project, address: Address, user_agent: str, reader_id: str = "") -> Receipt:
-    """Erase the single views and visit histories of a visitor, and the searches of the last hour or two.
+    """Erase the single views and visit histories of a visitor, and the searches of the last one to two hours.
 
     Later nothing links a search to anybody. Counts stay: they are numbers. So do the positions of imports, without
     which the next import of the same log would store the visitor again.
