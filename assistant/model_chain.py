@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from assistant.answering.pipeline import ModelChain
-from assistant.conversations.budget import find_reached_limit
+from assistant.conversations.budget import explain_refusal
 from assistant.models import AssistantSettings
 from assistant.upstream import Model
 from assistant.upstream.relay import Bounds
@@ -18,7 +18,7 @@ from docsite.core.tenants.models import Project
 def choose_models(project: Project, owner_settings: AssistantSettings) -> ModelChain:
     """The models to ask, best first. None when no server is configured, or when a limit of the project is reached."""
     models = list_models(owner_settings)
-    if models and (reason := find_reached_limit(project)):
+    if models and (reason := explain_refusal(project)):
         return ModelChain(reason=reason)
     return ModelChain(models, build_bounds(), settings.ENV.openai_passage_tokens)
 

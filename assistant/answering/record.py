@@ -34,11 +34,16 @@ class Outcome:
     finish_reason: FinishReason = "stop"
     checks: list[dict[str, Any]] = field(default_factory=list)
     refused: bool = False  # by the model, although there were passages
-    spent: int = 0  # tokens to charge, over all models asked; estimated where a server does not count
-    written: int = 0  # of these, what the models wrote
+    prompt_tokens: int = 0  # to charge, over all models asked; estimated where a server does not count
+    reply_tokens: int = 0  # the same
     size: int = 0  # characters
     attempt_size: int = 0  # characters since `begin_attempt`
     _pieces: list[str] = field(default_factory=list)
+
+    @property
+    def spent(self) -> int:
+        """Tokens to charge."""
+        return self.prompt_tokens + self.reply_tokens
 
     @property
     def text(self) -> str:

@@ -18,7 +18,7 @@ from assistant.upstream.relay import Bounds, StreamFailure
 
 Reserve = Callable[[int, int], Awaitable[str]]  # see `assistant.answering.record.Conversation`
 TOOLS_TOKENS = prompts.estimate_tokens(json.dumps(TOOLS))
-QUESTION_TOO_LARGE = "the question's token limit is reached"
+QUESTION_LIMIT_REACHED = "the question's token limit is reached"
 
 
 async def answer(
@@ -32,7 +32,7 @@ async def answer(
 ) -> AsyncGenerator[Event, None]:
     """Yield a model's searches and its answer, and complete the outcome, also after a failure.
 
-    A request whose tokens cannot be reserved is not sent, and ends the answer as a failure would.
+    A request whose tokens cannot be reserved is not sent: the answer ends, and the next rung follows.
 
     `messages` grow by the calls and their results. When no search is left, a request has `tool_choice: none`; if the
     model calls all the same, one more has it. The time for an answer holds for all requests together.
@@ -40,20 +40,20 @@ async def answer(
     ends_at = time.monotonic() + bounds.whole_answer
     is_last = False
     while True:
-        prompt_size = prompts.estimate_request_tokens(messages)
-        request_size = prompt_size + TOOLS_TOKENS + bounds.max_tokens
-        tokens_left = bounds.question_tokens - outcome.spent - request_size
-        prompt_total = outcome.spent - outcome.written + prompt_size + TOOLS_TOKENS
-        refusal = QUESTION_TOO_LARGE
+        prompt_tokens = prompts.estimate_request_tokens(messages)
+        request_tokens = prompt_tokens + TOOLS_TOKENS + bounds.max_tokens
+        tokens_left = bounds.question_tokens - outcome.spent - request_tokens
+        all_prompt_tokens = outcome.prompt_tokens + prompt_tokens + TOOLS_TOKENS
+        refusal = QUESTION_LIMIT_REACHED
         if tokens_left >= 0:
-            refusal = await reserve(prompt_total, outcome.written + bounds.max_tokens)
+            refusal = await reserve(all_prompt_tokens, outcome.reply_tokens + bounds.max_tokens)
         if refusal:
             outcome.begin_attempt()  # what the model wrote beside its calls is no answer
             outcome.refused, outcome.reason, outcome.finish_reason = False, refusal, "stop"
             return
-        may_search = toolbox.may_search and tokens_left >= request_size  # else no request could use what it finds
+        may_search = toolbox.may_search and tokens_left >= request_tokens  # else no request could use what it finds
         remaining = replace(bounds, whole_answer=ends_at - time.monotonic())
-        reply = _Reply(prompt_size, remaining, citations, outcome)
+        reply = _Reply(prompt_tokens, remaining, citations, outcome)
         tool_choice = "" if may_search else "none"
         async with aclosing(relay.stream(model, messages, remaining, TOOLS, tool_choice)) as items:
             async for item in items:
@@ -77,18 +77,18 @@ class _Reply:
     after some text is an error.
     """
 
-    def __init__(self, prompt_size: int, bounds: Bounds, citations: CitationChecker, outcome: Outcome) -> None:
+    def __init__(self, prompt_tokens: int, bounds: Bounds, citations: CitationChecker, outcome: Outcome) -> None:
         self.calls: ToolCalls | None = None
         self._bounds = bounds
         self._outcome = outcome
         self._detector = RefusalDetector(citations)
-        self._prompt_size = prompt_size
-        self._spent_before, self._written_before = outcome.spent, outcome.written
+        self._prompt_tokens = prompt_tokens
+        self._prompt_before, self._reply_before = outcome.prompt_tokens, outcome.reply_tokens
         self._usage: Usage | None = None
         self._failure = ""
         citations.refused = False
         outcome.begin_attempt()
-        outcome.spent += prompt_size  # the prompt costs even if the reader leaves before the first word
+        outcome.prompt_tokens += prompt_tokens  # the prompt costs even if the reader leaves before the first word
 
     def process(self, item: Item | StreamFailure) -> Sequence[Source | Text]:
         """Process an item of the relay. Returns its events."""
@@ -96,7 +96,7 @@ class _Reply:
         match item:
             case Delta():
                 events = [outcome.add(event) for event in self._detector.feed(item.text)]
-                self._charge(self._prompt_size, outcome.attempt_size // 4)
+                self._charge(self._prompt_tokens, outcome.attempt_size // 4)
                 return events
             case Usage():
                 self._usage = item
@@ -135,13 +135,13 @@ class _Reply:
         usage, outcome = self._usage, self._outcome
         has_reply = bool(outcome.attempt_size or outcome.refused or self.calls)
         if usage and usage.prompt_tokens:
-            prompt = min(usage.prompt_tokens, 10 * self._prompt_size)
+            prompt = min(usage.prompt_tokens, 10 * self._prompt_tokens)
             self._charge(prompt, min(usage.completion_tokens, self._bounds.token_limit))
         elif self._failure and not has_reply:
             self._charge(0, 0)
         elif self.calls:
-            written = outcome.written - self._written_before
-            self._charge(self._prompt_size, written + prompts.estimate_message_tokens(self.calls.message))
+            reply = outcome.reply_tokens - self._reply_before
+            self._charge(self._prompt_tokens, reply + prompts.estimate_message_tokens(self.calls.message))
         if usage and has_reply:
             before = outcome.usage
             outcome.usage = Usage(
@@ -152,5 +152,5 @@ class _Reply:
 
     def _charge(self, prompt: int, reply: int) -> None:
         """Set what this request costs."""
-        self._outcome.spent = self._spent_before + prompt + reply
-        self._outcome.written = self._written_before + reply
+        self._outcome.prompt_tokens = self._prompt_before + prompt
+        self._outcome.reply_tokens = self._reply_before + reply

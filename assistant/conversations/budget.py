@@ -8,8 +8,9 @@ between processes.
 
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Literal
 
 from django.conf import settings
 from django.db import transaction
@@ -23,20 +24,25 @@ from docsite.core.tenants.models import Project
 logger = logging.getLogger(__name__)
 
 NOTICE_PERCENT = 80  # of a limit; then the owner gets a notice
-EXPIRY_SECONDS = 60.0  # after the longest time between two saves of an answer
+SAVE_MARGIN_SECONDS = 60.0
 
 PROJECT_REASON = "the project's {name} is reached"
 ADDRESS_REASON = "this address has used its share of the project's daily budget"
 
 
 @dataclass(frozen=True)
-class Limit:
-    """A limit of a project: how much is used of it, and its size, both in tokens or in millionths of money."""
+class BudgetLimit:
+    """A limit of a project: how much is used of it, and its size, both in tokens or in millionths of the currency."""
 
-    name: str
-    field: str  # of `TokenUse`
+    period: Literal["daily", "monthly"]
+    field: Literal["tokens", "cost"]  # of `TokenUse`
     used: int
     size: int
+
+    @property
+    def name(self) -> str:
+        """As owners and readers see it."""
+        return f"{self.period} {self.field.removesuffix('s')} limit"
 
     @property
     def percent(self) -> int:
@@ -53,7 +59,7 @@ class AnswerBudget:
 
     project: Project
     network: str = ""
-    row: int | None = None  # the primary key of its `TokenReservation`
+    reservation_id: int | None = None
     day: date = date.min  # on which it began
     prompt_tokens: int = 0  # reserved
     reply_tokens: int = 0
@@ -65,14 +71,16 @@ class AnswerBudget:
 
     def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
         """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
-        tokens, cost = prompt_tokens + reply_tokens, price(prompt_tokens, reply_tokens)
+        tokens, cost = prompt_tokens + reply_tokens, compute_cost(prompt_tokens, reply_tokens)
         today = _today()
         with transaction.atomic():
-            row = TokenReservation.objects.filter(pk=self.row).first() if self.row else None
-            day = row.day if row else today
+            reservation = (
+                TokenReservation.objects.filter(pk=self.reservation_id).first() if self.reservation_id else None
+            )
+            day = reservation.day if reservation else today
             _lock(self.project, day)
-            address = row.address if row else hash_address(self.network, day)
-            self.refusal = _refuse(self.project, day, address, tokens, cost, besides=self.row or 0)
+            address = reservation.address if reservation else hash_address(self.network, day)
+            self.refusal = _explain_refusal(self.project, day, address, tokens, cost, besides=self.reservation_id or 0)
             if self.refusal:
                 return self.refusal
             values = {
@@ -80,14 +88,14 @@ class AnswerBudget:
                 "reserved_cost": cost,
                 # If the process is killed now, the prompt may be paid for already.
                 "used_tokens": prompt_tokens,
-                "used_cost": price(prompt_tokens, 0),
+                "used_cost": compute_cost(prompt_tokens, 0),
                 "expires_at": _expiry(),
             }
-            if row:
-                TokenReservation.objects.filter(pk=row.pk).update(**values)
+            if reservation:
+                TokenReservation.objects.filter(pk=reservation.pk).update(**values)
             else:
-                row = TokenReservation.objects.create(project=self.project, day=day, address=address, **values)
-        self.row, self.day = row.pk, day
+                reservation = TokenReservation.objects.create(project=self.project, day=day, address=address, **values)
+        self.reservation_id, self.day = reservation.pk, day
         self.prompt_tokens, self.reply_tokens = prompt_tokens, reply_tokens
         return ""
 
@@ -96,36 +104,36 @@ class AnswerBudget:
 
         It can be repeated. In a transaction with other answers, keep the order of `lock_order`.
         """
-        if self.row is None:
+        if self.reservation_id is None:
             return
-        used_tokens, used_cost = prompt_tokens + reply_tokens, price(prompt_tokens, reply_tokens)
+        used_tokens, used_cost = prompt_tokens + reply_tokens, compute_cost(prompt_tokens, reply_tokens)
         values = {"used_tokens": used_tokens, "used_cost": used_cost, "expires_at": _expiry()}
-        rows = TokenReservation.objects.filter(pk=self.row)
+        own = TokenReservation.objects.filter(pk=self.reservation_id)
         if not ended:
-            rows.filter(reserved_tokens__gt=0).update(**values)
+            own.filter(reserved_tokens__gt=0).update(**values)
             return
         with transaction.atomic(savepoint=False):
-            row = rows.first()
-            if row is None:  # the project is deleted
+            reservation = own.first()
+            if reservation is None:  # the project is deleted
                 return
-            _lock(self.project, row.day)
-            row.refresh_from_db()
-            is_charged = not row.reserved_tokens  # it had expired
+            _lock(self.project, reservation.day)
+            reservation.refresh_from_db()
+            is_charged = not reservation.reserved_tokens  # it had expired
             charge(
                 self.project,
-                used_tokens - (row.used_tokens if is_charged else 0),
-                used_cost - (row.used_cost if is_charged else 0),
-                row.day,
+                used_tokens - (reservation.used_tokens if is_charged else 0),
+                used_cost - (reservation.used_cost if is_charged else 0),
+                reservation.day,
             )
-            rows.update(**values, reserved_tokens=0, reserved_cost=0)
+            own.update(**values, reserved_tokens=0, reserved_cost=0)
 
     def lock_order(self, *, ended: bool) -> tuple[bool, int, date]:
         """The order of answers in one transaction, in which two processes cannot deadlock."""
         return (not ended, self.project.pk, self.day)
 
 
-def price(prompt_tokens: int, reply_tokens: int) -> int:
-    """The price of tokens in millionths of money, rounded up."""
+def compute_cost(prompt_tokens: int, reply_tokens: int) -> int:
+    """What so many tokens cost, in millionths of the currency of the prices, rounded up."""
     env = settings.ENV
     return math.ceil(prompt_tokens * env.openai_input_price + reply_tokens * env.openai_output_price)
 
@@ -140,12 +148,12 @@ def charge(project: Project, tokens: int, cost: int, day: date | None = None) ->
         TokenUse.objects.filter(pk=use.pk).update(tokens=F("tokens") + tokens, cost=F("cost") + cost)
     for limit in before:
         added = tokens if limit.field == "tokens" else cost
-        used = Limit(limit.name, limit.field, limit.used + added, limit.size)
+        used = replace(limit, used=limit.used + added)
         if limit.percent < NOTICE_PERCENT <= used.percent:
             logger.warning("Project %s has used %d %% of its %s.", project.domain, used.percent, limit.name)
 
 
-def list_limits(project: Project, day: date | None = None) -> list[Limit]:
+def list_limits(project: Project, day: date | None = None) -> list[BudgetLimit]:
     """The limits that are configured, with what a project has used of each on that day and in its month."""
     env, day = settings.ENV, day or _today()
     daily = TokenUse.objects.filter(project=project, day=day)
@@ -156,7 +164,7 @@ def list_limits(project: Project, day: date | None = None) -> list[Limit]:
     return limits
 
 
-def find_reached_limit(project: Project) -> str:
+def explain_refusal(project: Project) -> str:
     """Why a project may ask no model today; empty if it may."""
     reached = [limit.name for limit in list_limits(project) if limit.used >= limit.size]
     return PROJECT_REASON.format(name=reached[0]) if reached else ""
@@ -179,32 +187,37 @@ def hash_address(network: str, day: date) -> str:
     return salted_hmac("token-share", f"{day} {network}", algorithm="sha256").hexdigest()[:32] if network else ""
 
 
-def _limits_of(uses: "QuerySet[TokenUse]", period: str, tokens: int | None, cost: float | None) -> list[Limit]:
+def _limits_of(
+    uses: "QuerySet[TokenUse]", period: Literal["daily", "monthly"], tokens: int | None, cost: float | None
+) -> list[BudgetLimit]:
     if tokens is None and cost is None:
         return []
     used = uses.aggregate(tokens=Sum("tokens", default=0), cost=Sum("cost", default=0))
-    limits = [Limit(f"{period} token limit", "tokens", used["tokens"], tokens)] if tokens is not None else []
+    limits = [BudgetLimit(period, "tokens", used["tokens"], tokens)] if tokens is not None else []
     if cost is not None:
-        limits.append(Limit(f"{period} cost limit", "cost", used["cost"], round(cost * 1_000_000)))
+        limits.append(BudgetLimit(period, "cost", used["cost"], round(cost * 1_000_000)))
     return limits
 
 
-def _refuse(project: Project, day: date, address: str, tokens: int, cost: int, besides: int) -> str:
-    """Why so much more cannot be reserved, apart from one reservation. The row of the day is locked."""
+def _explain_refusal(project: Project, day: date, address: str, tokens: int, cost: int, besides: int) -> str:
+    """Why so much more cannot be reserved; empty if it can. The row of the day is locked.
+
+    `besides`: a reservation that it replaces.
+    """
     running = TokenReservation.objects.filter(project=project, reserved_tokens__gt=0).exclude(pk=besides)
     if (running.filter(day=day).aggregate(first=Min("expires_at"))["first"] or timezone.now()) < timezone.now():
         _charge_expired(project, running.filter(day=day))
     asked = {"tokens": tokens, "cost": cost}
     for limit in list_limits(project, day):
-        begin = day if limit.name.startswith("daily") else day.replace(day=1)
+        begin = day if limit.period == "daily" else day.replace(day=1)
         reserved = running.filter(day__gte=begin).aggregate(sum=Sum(f"reserved_{limit.field}", default=0))["sum"]
         if limit.used + reserved + asked[limit.field] > limit.size:
             return PROJECT_REASON.format(name=limit.name)
-    return _refuse_address(project, day, address, asked, besides) if address else ""
+    return _explain_address_refusal(project, day, address, asked, besides) if address else ""
 
 
-def _refuse_address(project: Project, day: date, address: str, asked: dict[str, int], besides: int) -> str:
-    """Why an address cannot have so much more of a day. It may always ask one question."""
+def _explain_address_refusal(project: Project, day: date, address: str, asked: dict[str, int], besides: int) -> str:
+    """Why an address cannot have so much more of a day; empty if it can. Its first question is never refused."""
     env = settings.ENV
     own = TokenReservation.objects.filter(project=project, day=day, address=address).exclude(pk=besides)
     is_charged = Q(reserved_tokens=0)
@@ -222,21 +235,22 @@ def _refuse_address(project: Project, day: date, address: str, asked: dict[str, 
     return ""
 
 
-def _charge_expired(project: Project, rows: "QuerySet[TokenReservation]") -> None:
+def _charge_expired(project: Project, reservations: "QuerySet[TokenReservation]") -> None:
     """Charge what answers of killed processes had used, and give the rest back. Their day is locked."""
-    for row in rows.filter(expires_at__lt=timezone.now(), reserved_tokens__gt=0):
-        charge(project, row.used_tokens, row.used_cost, row.day)
-        TokenReservation.objects.filter(pk=row.pk).update(reserved_tokens=0, reserved_cost=0)
+    for reservation in reservations.filter(expires_at__lt=timezone.now(), reserved_tokens__gt=0):
+        charge(project, reservation.used_tokens, reservation.used_cost, reservation.day)
+        TokenReservation.objects.filter(pk=reservation.pk).update(reserved_tokens=0, reserved_cost=0)
 
 
 def _lock(project: Project, day: date) -> TokenUse:
-    rows = TokenUse.objects.select_for_update()
-    row = rows.filter(project=project, day=day).first()
-    return row or rows.get(pk=TokenUse.objects.get_or_create(project=project, day=day)[0].pk)
+    uses = TokenUse.objects.select_for_update()
+    day_use = uses.filter(project=project, day=day).first()
+    return day_use or uses.get(pk=TokenUse.objects.get_or_create(project=project, day=day)[0].pk)
 
 
 def _expiry() -> datetime:
-    return timezone.now() + timedelta(seconds=2 * settings.ENV.openai_answer_seconds + EXPIRY_SECONDS)
+    """When a reservation expires: later than two models may answer one after the other, and be saved."""
+    return timezone.now() + timedelta(seconds=2 * settings.ENV.openai_answer_seconds + SAVE_MARGIN_SECONDS)
 
 
 def _today() -> date:

@@ -117,13 +117,13 @@ async def _reserve(budget: AnswerBudget, prompt_tokens: int, reply_tokens: int) 
         logger.warning("Tokens of project %s could not be reserved: %s", budget.project.domain, failure)
         return "the budget of the project cannot be stored"
     except asyncio.CancelledError:
-        await asyncio.wait([reserving])  # the end of the answer gives back only what it knows
+        await asyncio.wait([reserving])  # else the reservation would stay until it expires
         raise
 
 
 def record_use(budget: AnswerBudget, outcome: Outcome) -> None:
     """Store what an answer has used so far."""
-    budget.record(outcome.spent - outcome.written, outcome.written, ended=outcome.state != "running")
+    budget.record(outcome.prompt_tokens, outcome.reply_tokens, ended=outcome.state != "running")
 
 
 def _store(saves: list[tuple[StoredConversation, Outcome]]) -> list[None]:

@@ -24,9 +24,9 @@ from twisted.internet.error import ConnectionDone
 from docsite.server import lifecycle
 from docsite.server.connection import MAX_UNSENT_BYTES, ConnectionFactory, Socket, count_unsent
 
-MAX_MESSAGE_SIZE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
+MAX_FRAME_SIZE = 4 * 1024 * 1024  # above the socket's own limit of 2 MiB, which answers with a close code
 MAX_WAIT_SECONDS = 120.0  # for a client that reads too slowly; then its connection is closed
-REQUEST_SECONDS = 2.0  # for short requests to end, after all answers have ended
+SHORT_REQUEST_GRACE_SECONDS = 2.0  # for short requests to end, after all answers have ended
 
 
 def check_address(host: str, port: int) -> None:
@@ -95,7 +95,7 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
 
     async def _end_requests(self) -> None:
         """Give short requests a moment to end, then cancel all that still run."""
-        deadline = time.monotonic() + REQUEST_SECONDS
+        deadline = time.monotonic() + SHORT_REQUEST_GRACE_SECONDS
         while time.monotonic() < deadline and any(map(self._is_http, list(self.connections))):
             await asyncio.sleep(0.02)
         running = [
@@ -178,6 +178,6 @@ def serve(host: str, port: int, ready: Callable[[], None]) -> None:
         endpoints=build_endpoint_description_strings(host=host, port=port),
         ready_callable=ready,
         server_name="",
-        websocket_max_message_size=MAX_MESSAGE_SIZE,
-        websocket_max_frame_size=MAX_MESSAGE_SIZE,
+        websocket_max_message_size=MAX_FRAME_SIZE,
+        websocket_max_frame_size=MAX_FRAME_SIZE,
     ).run()

@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from docsite.core import context
 from docsite.core.http import client_address
-from docsite.core.http.body import is_missing
+from docsite.core.http.body import is_body_too_large
 from docsite.core.http.errors import TooLarge
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.lifecycle import Receive, Scope, Send
@@ -41,7 +41,7 @@ class Http:
             scope = {**scope, "path": "/discovery" + scope["path"]}
         if _API.match(scope["path"]):
             await self.api(scope, receive, send_with_id)
-        elif is_missing(scope):
+        elif is_body_too_large(scope):
             await _send_too_large(send_with_id)
         else:
             await self.pages(scope, receive, send_with_id)

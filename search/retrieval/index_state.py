@@ -27,7 +27,7 @@ MAX_CANDIDATES = 10_000  # about 60 MB
 class IndexState:
     """A project's index at one generation.
 
-    `languages` are two-letter codes, or English where no page names one. `home_language` is that of the front page,
+    `languages` are two-letter codes, or English where no page names one. `site_language` is that of the front page,
     else the commonest. `local_index` answers in place of the database where the project is large. `indexed_at` is None
     before the first ingest, and for a staged index.
     """
@@ -35,7 +35,7 @@ class IndexState:
     generation: int
     vocabulary: Vocabulary
     languages: tuple[str, ...]
-    home_language: str
+    site_language: str
     latest_version: str
     local_index: LocalIndex | None
     indexed_at: datetime | None

@@ -74,12 +74,12 @@ def find_passages(
         limit_or_more = max(limit, answerability.PASSAGES)
         best = find_best(plan, limit_or_more, has_neighbours=max_characters > 0)
         chance = _estimate_chance(plan, best)
-        if chance < answerability.MIN_CHANCE and not filters.language and plan.is_away:
-            # The site may be translated only in part.
-            at_home = _turn_to_page(plan_search(*asked, at_home=True), query, context, limit)
-            best_at_home = find_best(at_home, limit_or_more, has_neighbours=max_characters > 0)
-            if (chance_at_home := _estimate_chance(at_home, best_at_home)) > chance:
-                plan, best, chance = at_home, best_at_home, chance_at_home
+        if chance < answerability.MIN_CHANCE and not filters.language and plan.prefers_other_language:
+            # If pages in the reader's language do not answer, the same search in the site's language may.
+            plan_in_site_language = _turn_to_page(plan_search(*asked, in_site_language=True), query, context, limit)
+            best_in_site_language = find_best(plan_in_site_language, limit_or_more, has_neighbours=max_characters > 0)
+            if (chance_in_site_language := _estimate_chance(plan_in_site_language, best_in_site_language)) > chance:
+                plan, best, chance = plan_in_site_language, best_in_site_language, chance_in_site_language
         if chance < SURE_CHANCE and (meaning := read_meaning(project, plan.question)):
             best = find_best(replace(plan, meaning=meaning), limit_or_more, has_neighbours=max_characters > 0)
         best = best.keep_pages(limit)

@@ -22,7 +22,7 @@ class SearchPlan:
     """A parsed query with all that a search of the index needs. `question` is its text, with the previous questions.
 
     Only large projects have a `local_index`. `selected` holds the ids of sections of the reader's page that the
-    question is about. With `only_current_page` no other page may answer it. `home_language` is that of the site's front
+    question is about. With `only_current_page` no other page may answer it. `site_language` is that of the site's front
     page.
     """
 
@@ -37,13 +37,13 @@ class SearchPlan:
     meaning: Meaning | None = None
     only_current_page: bool = False
     selected: frozenset[int] = frozenset()
-    home_language: str = ""
+    site_language: str = ""
 
     @property
-    def is_away(self) -> bool:
+    def prefers_other_language(self) -> bool:
         """Whether the reader or the question prefers another language than that of the site's front page."""
         languages = (self.preferences.language, detect_language(self.question))
-        return bool(self.home_language) and any(language not in ("", self.home_language) for language in languages)
+        return bool(self.site_language) and any(language not in ("", self.site_language) for language in languages)
 
 
 def plan_search(
@@ -53,22 +53,22 @@ def plan_search(
     context: Sequence[str] = (),
     current_path: str = "",
     previous_questions: str = "",
-    at_home: bool = False,
+    in_site_language: bool = False,
 ) -> SearchPlan:
     """Parse a query with the words of the index. Call it in the same database snapshot as the search.
 
     Without a filter, readers prefer the language and version of the page that
-    they are on, else the front page's language and the latest version. With `at_home` they prefer the front page's
-    language, and the query is translated into it if that is English.
+    they are on, else the front page's language and the latest version. With `in_site_language` they prefer
+    the front page's language, and the query is translated into it if that is English.
     """
     state = index_state.get_state(project)
     version = state.latest_version if (filters.version or "").lower() == "latest" else filters.version
     languages = (filters.language[:2].lower(), "en") if filters.language else state.languages
     facets = _required_facets(filters, version)
-    home_language = state.home_language.lower()
-    spoken = (home_language[:2],) if at_home else languages
-    if "en" in spoken and not filters.language:
-        text, previous_questions = _translate(text, spoken), _translate(previous_questions, spoken)
+    site_language = state.site_language.lower()
+    query_languages = (site_language[:2],) if in_site_language else languages
+    if "en" in query_languages and not filters.language:
+        text, previous_questions = _translate(text, query_languages), _translate(previous_questions, query_languages)
     query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions)
     page = _load_facets(project, current_path) if current_path else ("", "")
     if page is None:  # the reader may use an earlier address of the page
@@ -76,7 +76,7 @@ def plan_search(
         page = _load_facets(project, current_path)
     page_language, page_version = page or ("", "")
     preferences = Preferences(
-        (filters.language or ("" if at_home else page_language) or home_language).lower(),
+        (filters.language or ("" if in_site_language else page_language) or site_language).lower(),
         "" if version else (page_version or state.latest_version).lower(),
         current_path,
     )
@@ -89,7 +89,7 @@ def plan_search(
         state.local_index,
         state.indexed_at,
         state.page_count,
-        home_language=home_language,
+        site_language=site_language,
     )
 
 

@@ -203,8 +203,8 @@ def _choose_language(candidates: Sequence[Candidate], scores: Sequence[float], w
     for candidate, score in zip(candidates, scores, strict=True):
         best[candidate.language] = max(score, best.get(candidate.language, 0.0))
     likeliest = max(best, key=lambda language: (best[language], language), default="")
-    at_home = max(best.get(wanted, 0.0), best.get("", 0.0))
-    return wanted if at_home >= best.get(likeliest, 0.0) / 2 else likeliest
+    wanted_score = max(best.get(wanted, 0.0), best.get("", 0.0))
+    return wanted if wanted_score >= best.get(likeliest, 0.0) / 2 else likeliest
 
 
 def _compute_impacts(query: Query, candidate: Candidate) -> list[float]:

@@ -27,7 +27,7 @@ def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, 
     and may be `text/plain`, which browsers send to another origin without a preflight.
     """
     limit = BROWSER_LIMIT if from_browser else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    if is_missing(request.scope):  # type: ignore[attr-defined]  # of Django's ASGIRequest
+    if is_body_too_large(request.scope):  # type: ignore[attr-defined]  # of Django's ASGIRequest
         raise TooLarge(limit)
     try:
         raw = request.body
@@ -44,8 +44,8 @@ def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, 
     return parse_object(raw)
 
 
-def is_missing(scope: Mapping[str, Any]) -> bool:
-    """Whether our own server has cut the body of a request, since it is over the limit of all requests."""
+def is_body_too_large(scope: Mapping[str, Any]) -> bool:
+    """Whether our server has left out the body, because it is over the limit of all requests."""
     return bool(scope.get("extensions", {}).get("docsite.body_too_large"))
 
 

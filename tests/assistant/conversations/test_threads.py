@@ -266,7 +266,7 @@ def test_an_answer_that_cannot_be_stored_does_not_affect_others(project, monkeyp
     good.budget.reserve(10, 0)
     with threads._saves._store_lock:  # both wait, and share a transaction
         failed = threads._saves.submit((bad, Outcome(rung="poison")))
-        threads._saves.submit((good, Outcome(state="done", spent=5)))
+        threads._saves.submit((good, Outcome(state="done", prompt_tokens=5)))
     with pytest.raises(RuntimeError):
         failed.result(PATIENCE)
     threads.flush()

@@ -17,7 +17,7 @@ INSTALL = Source(1, "https://docs.acme.example/docs/install.html", "Install")
 
 
 def row(text: str = "", *sources: Source, state: str = "done", **line: object) -> Row:
-    outcome = Outcome(state=state, rung="extractive", sources=list(sources), spent=12)
+    outcome = Outcome(state=state, rung="extractive", sources=list(sources), prompt_tokens=12)
     outcome.add(Text(text))
     return score(parse_line(json.dumps({"question": "How?", **line}).encode()), PROJECT, outcome, 0.5)
 
