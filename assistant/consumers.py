@@ -35,8 +35,8 @@ from docsite.core.http.schemas import describe_errors
 
 FIRST_MESSAGE_SECONDS = 10.0
 MAX_MESSAGE_SIZE = 2 * 1024 * 1024
-SMALL_MESSAGE = 4096  # bytes, parsed at once; before a larger message is parsed, its key is checked
-NO_MESSAGE, NOT_TEXT, TOO_LARGE = 4008, 4003, 4009  # close codes
+SMALL_MESSAGE = 4096  # bytes. A larger message is parsed only if the key in its text is valid
+IDLE, NOT_TEXT, TOO_LARGE = 4008, 4003, 4009  # close codes
 
 _KEY = re.compile(r'"key"\s{0,9}:\s{0,9}"(\w{1,100})"', re.ASCII)
 _open_sockets: Counter[str] = Counter()  # of this process, by network (see `network_of`)
@@ -55,7 +55,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         self.address = client_address.resolve(peer, _header(scope, b"x-forwarded-for"))
         network = client_address.network_of(self.address)
         _open_sockets[network] += 1
-        self.is_one_too_many = _open_sockets[network] > settings.ENV.max_sockets_ip
+        self.has_too_many_sockets = _open_sockets[network] > settings.ENV.max_sockets_ip
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -69,7 +69,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         So is a connection from an address that has too many open.
         """
         self.domain = self.scope["url_route"]["kwargs"]["domain"]
-        if self.is_one_too_many or not await self._is_allowed():
+        if self.has_too_many_sockets or not await self._is_allowed():
             await self.close()
             return
         await self.accept()
@@ -83,9 +83,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             self.sending.cancel()
 
     def _close_after(self, seconds: float) -> None:
-        self.timer = asyncio.get_running_loop().call_later(
-            seconds, lambda: asyncio.ensure_future(self.close(NO_MESSAGE))
-        )
+        self.timer = asyncio.get_running_loop().call_later(seconds, lambda: asyncio.ensure_future(self.close(IDLE)))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Handle one message of the reader."""
@@ -106,7 +104,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             await self._refuse(api_middleware.as_api_error(failure))
 
     async def _parse_large(self, text: str, raw: bytes) -> dict[str, Any]:
-        """Parse a message in another thread, after its key, which stands somewhere in it, was found valid."""
+        """Check the key of a large message, then parse it in another thread."""
         key = _KEY.search(text)
         if key is None:
             raise Unauthorized(sent=False)
@@ -149,7 +147,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
             return caller, ratelimit.spend(*assistant_charges(caller)) if counted else []
 
         caller, usages = await in_db(admit)()
-        if seconds := ratelimit.delay(usages):
+        if seconds := ratelimit.compute_delay(usages):
             await asyncio.sleep(seconds)
         return caller
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_
 from typing_extensions import TypedDict
 
 from assistant.question import Context, Question, Turn
-from docsite.core.http.schemas import Floored, Whole, example
+from docsite.core.http.schemas import Floored, Whole, configure_with_example
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.schemas import FilterIn
@@ -55,7 +55,7 @@ class ContextIn(BaseModel):
 class Ask(BaseModel):
     """A question with its conversation and its page."""
 
-    model_config = example(
+    model_config = configure_with_example(
         {
             "fp": "anonymous",
             "messages": [{"id": "1", "role": "user", "content": "How do I install acme?"}],
@@ -113,7 +113,7 @@ class Ask(BaseModel):
 class AskV2(Ask):
     """A question of a client of AI SDK 5 or later."""
 
-    model_config = example(
+    model_config = configure_with_example(
         {
             "id": "chat-1",
             "trigger": "submit-message",
@@ -136,7 +136,7 @@ class AskV2(Ask):
 class Forget(BaseModel):
     """Which conversation to delete."""
 
-    model_config = example({"fp": "anonymous", "threadId": "thr_abcdefghijklmnopqrstuvwxyz"})
+    model_config = configure_with_example({"fp": "anonymous", "threadId": "thr_abcdefghijklmnopqrstuvwxyz"})
 
     fp: StrictStr = Field(min_length=1, max_length=256)
     threadId: StrictStr = Field(min_length=1, max_length=128)
@@ -145,7 +145,9 @@ class Forget(BaseModel):
 class Stop(BaseModel):
     """Which answer to end."""
 
-    model_config = example({"fp": "anonymous", "threadId": "thr_abcdefghijklmnopqrstuvwxyz", "messageId": "msg_1"})
+    model_config = configure_with_example(
+        {"fp": "anonymous", "threadId": "thr_abcdefghijklmnopqrstuvwxyz", "messageId": "msg_1"}
+    )
 
     fp: StrictStr = Field(min_length=1, max_length=256)
     threadId: StrictStr = Field(min_length=1, max_length=128)

@@ -14,7 +14,7 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import in_db
 from docsite.core.http.client_address import client_ip
 from docsite.core.http.errors import NotFound
-from docsite.core.http.schemas import KEYLESS, responses
+from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.limits import search_charges
@@ -54,7 +54,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     auth=AllowedOrigin(),
     operation_id="reportClick",
     summary="Report the result that a reader opened",
-    response=responses(None, status=204, without=KEYLESS),
+    response=responses(None, status=204, keyless=True),
 )
 async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpResponse:
     """Settle the reader's search on a result: 204 once it is committed. An unknown page is ignored."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from ninja import Schema
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, field_validator
 
-from docsite.core.http.schemas import Whole, example, require_number
+from docsite.core.http.schemas import Whole, configure_with_example, require_number
 from search.hits import Filters, Hit
 
 
@@ -25,7 +25,7 @@ class FilterIn(BaseModel):
 class SearchIn(BaseModel):
     """A search."""
 
-    model_config = example({"query": "install with pip", "pageSize": 5})
+    model_config = configure_with_example({"query": "install with pip", "pageSize": 5})
 
     query: StrictStr = Field(max_length=2000, description="Text to look for. Operators have no meaning.")
     pageSize: Whole = Field(10, ge=1, le=50, description="Number of results.")
@@ -38,7 +38,7 @@ class SearchIn(BaseModel):
 class ClickIn(BaseModel):
     """A result that a reader opened."""
 
-    model_config = example({"query": "install with pip", "path": "/install", "position": 1})
+    model_config = configure_with_example({"query": "install with pip", "path": "/install", "position": 1})
 
     query: StrictStr = Field(max_length=2000, description="What was searched for.")
     path: StrictStr = Field(min_length=1, max_length=2000, description="Page of the result, as the search gave it.")
@@ -55,7 +55,7 @@ class ClickIn(BaseModel):
 class PageIn(BaseModel):
     """A page to read."""
 
-    model_config = example({"path": "/install"})
+    model_config = configure_with_example({"path": "/install"})
 
     path: StrictStr = Field(min_length=1, max_length=2000, description="In any spelling: `/a`, `/a.md`, an address.")
 

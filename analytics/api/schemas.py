@@ -20,7 +20,7 @@ from analytics import dates
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST
 from docsite.core.http import client_address
 from docsite.core.http.errors import BadRequest
-from docsite.core.http.schemas import describe_errors, example
+from docsite.core.http.schemas import configure_with_example, describe_errors
 
 
 def single_value(value: Any) -> Any:
@@ -131,7 +131,7 @@ class ViewsByPageResponse(Schema):
 class ViewIn(BaseModel):
     """A view reported by a reader's browser."""
 
-    model_config = example({"id": "5f0c9a", "path": "/install", "referrer": "https://search.example/"})
+    model_config = configure_with_example({"id": "5f0c9a", "path": "/install", "referrer": "https://search.example/"})
 
     id: StrictStr = Field(min_length=1, max_length=64, description="Made by the client. The same id counts once.")
     path: StrictStr = Field(min_length=1, max_length=2000)
@@ -185,7 +185,7 @@ Batch = Annotated[list[CollectedView], Field(min_length=1, max_length=1000)]
 class CollectIn(BaseModel):
     """A batch of views. If one of them is invalid, none is stored."""
 
-    model_config = example(
+    model_config = configure_with_example(
         {
             "views": [
                 {

@@ -37,7 +37,7 @@ from docsite.core.access.request_checks import (
 from docsite.core.db import in_db
 from docsite.core.group_commit import QueueFull
 from docsite.core.http.errors import NotFound, Unavailable
-from docsite.core.http.schemas import KEYLESS, responses
+from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -124,7 +124,7 @@ def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
     auth=AllowedOrigin(),
     operation_id="reportView",
     summary="Report a page view from a browser",
-    response={**responses(None, status=204, without=KEYLESS), 202: None},
+    response={**responses(None, status=204, keyless=True), 202: None},
 )
 async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpResponse:
     """Count a reader's view: 204 once it is committed, 202 with `X-View` saying why it is not counted."""
@@ -134,7 +134,7 @@ async def view(request: BrowserRequest, domain: str, payload: ViewIn) -> HttpRes
     if reason:
         return HttpResponse(status=202, headers={"X-View": reason})
     seen = observe(request, payload.id, payload.path, payload.referrer or "", payload.visitor or "")
-    sent = recording.send_without_query(request.auth, seen) or await in_db(recording.send)(request.auth, [seen])
+    sent = recording.try_send(request.auth, seen) or await in_db(recording.send)(request.auth, [seen])
     await _wait_for_receipt(sent)
     if not recording.is_counted(seen):
         return HttpResponse(status=202, headers={"X-View": "bot: recorded, but in no count"})

@@ -45,20 +45,17 @@ class Observation(NamedTuple):
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
     """Queue views for storage. The future ends when they are committed. A `view_id` is stored only once."""
-    verification.load()
+    verification.load_if_stale()
     return writer.submit(project.pk, [build_view(project, observation) for observation in observations])
 
 
-def send_without_query(project: Project, observation: Observation) -> "Future[Receipt] | None":
-    """Queue a view as `send` does, but without a database query, so that the event loop may call it.
-
-    None when something that it needs is not cached.
-    """
+def try_send(project: Project, observation: Observation) -> "Future[Receipt] | None":
+    """Queue a view if everything it needs is cached; else None. Needs no database, so the event loop may call it."""
     verdict = agents.classify(observation.user_agent)
     secret = key_rotation.find_cached_secret(
         project, observation.at, private=observation.private and verdict.client_class == "human"
     )
-    if secret is None or (verdict.agent and not verification.is_loaded()):
+    if secret is None or (verdict.agent and not verification.is_fresh()):
         return None
     return writer.submit(project.pk, [build_view(project, observation, secret)])
 

@@ -50,9 +50,11 @@ class _RangeCache:
     def is_fresh(self) -> bool:
         return time.monotonic() - self.read_at < CACHE_SECONDS
 
-    def load(self) -> None:
+    def load_if_stale(self) -> None:
+        if self.is_fresh():
+            return
         with self.lock:
-            if self.is_fresh():
+            if self.is_fresh():  # another thread has loaded them meanwhile
                 return
             rows = AgentAddresses.objects.values_list("agent", "networks")
             self.ranges = {agent.lower(): Ranges(networks) for agent, networks in rows}
@@ -62,21 +64,20 @@ class _RangeCache:
 _cache = _RangeCache()
 
 
-def load() -> None:
+def load_if_stale() -> None:
     """Load the addresses for `verify`, unless they were loaded within the last minute."""
-    if not _cache.is_fresh():
-        _cache.load()
+    _cache.load_if_stale()
 
 
-def is_loaded() -> bool:
-    """Whether `load` would do nothing now."""
+def is_fresh() -> bool:
+    """Whether the addresses for `verify` were loaded within the last minute."""
     return _cache.is_fresh()
 
 
 def verify(agent: str, address: Address) -> str:
     """Whether the address is one of the agent's: yes, no, or unknown when the operator publishes none.
 
-    It uses the addresses that `load` has loaded, and needs no database query.
+    Needs no database query: call `load_if_stale` first, else every agent is unknown.
     """
     ranges = _cache.ranges.get(agent.lower())
     if ranges is None:

@@ -4,6 +4,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import NamedTuple
 
 from django.db import connection, transaction
 
@@ -11,15 +12,20 @@ from analytics.counting.sealer import Lease, LeaseLost, acquire_lease, release_l
 from analytics.models import AgentViews, Cells, LogImport, PageView, Seal, Snapshot, Trail
 from docsite.core.tenants.models import Project
 
-Erased = tuple[int, int]  # single views, visit histories
+
+class Erased(NamedTuple):
+    """The number of deleted single views and visit histories."""
+
+    views: int
+    histories: int
 
 
 def erase_visitors(project: Project, visitors: Iterable[int]) -> Erased:
     """Delete the single views and the visit histories with these hashes. Returns the number of each."""
-    by_visitor = [
-        _with_lease(partial(_shard_of, visitor), _rows_of(project, "visitor = %s", visitor)) for visitor in visitors
-    ]
-    return sum(views for views, _ in by_visitor), sum(histories for _, histories in by_visitor)
+    return _sum(
+        _erase_under_lease(partial(_shard_of, visitor), partial(_delete_visitor, project, visitor))
+        for visitor in visitors
+    )
 
 
 def erase_project(project: Project) -> dict[str, int]:
@@ -27,51 +33,54 @@ def erase_project(project: Project) -> dict[str, int]:
 
     Returns their numbers. Pages stay, since processes hold their numbers in memory.
     """
-    views = histories = 0
-    for shard in Seal.objects.values_list("shard", flat=True):
-        erase_rows = _rows_of(project, "(visitor & %s) = %s")
-
-        def erase(lease: Lease, erase_rows: Callable[[Lease], Erased] = erase_rows) -> Erased:
-            Cells.objects.filter(project=project, shard=lease.shard).delete()
-            return erase_rows(lease)
-
-        more_views, more_histories = _with_lease(partial(_same_shard, shard), erase)
-        views, histories = views + more_views, histories + more_histories
+    erased = _sum(
+        _erase_under_lease(partial(_clamp_shard, shard), partial(_delete_shard, project))
+        for shard in Seal.objects.values_list("shard", flat=True)
+    )
     AgentViews.objects.filter(project=project).delete()
     return {
-        "page views": views,
-        "visit histories": histories,
+        "page views": erased.views,
+        "visit histories": erased.histories,
         "exports in progress": Snapshot.objects.filter(project=project).delete()[0],
         "positions of imports": LogImport.objects.filter(project=project).delete()[0],
     }
+
+
+def _sum(parts: Iterable[Erased]) -> Erased:
+    parts = list(parts)
+    return Erased(sum(part.views for part in parts), sum(part.histories for part in parts))
 
 
 def _shard_of(visitor: int, shards: int) -> int:
     return visitor & (shards - 1)
 
 
-def _same_shard(shard: int, shards: int) -> int:
+def _clamp_shard(shard: int, shards: int) -> int:
     return min(shard, shards - 1)  # there may be fewer meanwhile
 
 
-def _rows_of(project: Project, condition: str, *values: int) -> Callable[[Lease], Erased]:
-    """A function that deletes the rows with that SQL condition. Without values, it gets those of the lease."""
-
-    def erase(lease: Lease) -> Erased:
-        with connection.cursor() as cursor:
-            numbers = []
-            for model in (PageView, Trail):
-                cursor.execute(
-                    f"DELETE FROM {model._meta.db_table} WHERE project_id = %s AND {condition}",
-                    [project.pk, *(values or (lease.shards - 1, lease.shard))],
-                )
-                numbers.append(cursor.rowcount)
-        return numbers[0], numbers[1]
-
-    return erase
+def _delete_visitor(project: Project, visitor: int, lease: Lease) -> Erased:
+    return _delete(project, "visitor = %s", visitor)
 
 
-def _with_lease(choose_shard: Callable[[int], int], erase: Callable[[Lease], Erased]) -> Erased:
+def _delete_shard(project: Project, lease: Lease) -> Erased:
+    Cells.objects.filter(project=project, shard=lease.shard).delete()
+    return _delete(project, "(visitor & %s) = %s", lease.shards - 1, lease.shard)
+
+
+def _delete(project: Project, condition: str, *values: int) -> Erased:
+    """Delete the single views and visit histories of a project for which the SQL condition with these values holds."""
+    numbers = []
+    with connection.cursor() as cursor:
+        for model in (PageView, Trail):
+            cursor.execute(
+                f"DELETE FROM {model._meta.db_table} WHERE project_id = %s AND {condition}", [project.pk, *values]
+            )
+            numbers.append(cursor.rowcount)
+    return Erased(*numbers)
+
+
+def _erase_under_lease(choose_shard: Callable[[int], int], erase: Callable[[Lease], Erased]) -> Erased:
     """Erase in one transaction while nobody else writes the shard: a sealer would store a deleted history again."""
     while True:
         shard = choose_shard(Seal.objects.count())

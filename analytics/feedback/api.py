@@ -27,7 +27,7 @@ from docsite.core.access.request_checks import (
 )
 from docsite.core.db import in_db
 from docsite.core.http.cursor import Moment
-from docsite.core.http.schemas import KEYLESS, responses
+from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 
 router = Router()
@@ -39,7 +39,7 @@ collect_router = Router()
     auth=AllowedOrigin(FEEDBACK_IP),
     operation_id="sendFeedback",
     summary="Send a reader's feedback",
-    response=responses(None, status=204, without=KEYLESS),
+    response=responses(None, status=204, keyless=True),
 )
 async def submit_feedback(request: BrowserRequest, domain: str, payload: FeedbackIn) -> HttpResponse:
     """Store a reader's feedback on a page, on code of the page, or on an answer: 204 once it is committed."""

@@ -18,7 +18,7 @@ from analytics.api.question_schemas import NextCursor, PageQuery
 from analytics.api.schemas import DatesQuery, single_value, whole_number
 from analytics.models import Feedback
 from docsite.core.http.errors import BadRequest
-from docsite.core.http.schemas import example
+from docsite.core.http.schemas import configure_with_example
 
 Text = Annotated[StrictStr | None, AfterValidator(lambda text: text and text.strip())]
 Status = Literal["pending", "in_progress", "resolved", "dismissed"]
@@ -27,7 +27,9 @@ Status = Literal["pending", "in_progress", "resolved", "dismissed"]
 class FeedbackIn(BaseModel):
     """A reader's feedback on a page, on code of the page, or on an answer."""
 
-    model_config = example({"source": "contextual", "path": "/install", "helpful": False, "comment": "Which Python?"})
+    model_config = configure_with_example(
+        {"source": "contextual", "path": "/install", "helpful": False, "comment": "Which Python?"}
+    )
 
     source: Literal["contextual", "code_snippet", "thumbs_only"]
     path: StrictStr = Field(min_length=1, max_length=2000, description="The page that the reader is on.")

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from assistant.upstream import Delta, EndOfText, FormatItem, Progress, UpstreamError, Usage, errors
 from assistant.upstream.event_parser import NOT_AN_EVENT
-from assistant.upstream.reasoning import ReasoningFilter
+from assistant.upstream.reasoning import TagFilter
 from assistant.upstream.tool_calls import ToolCallCollector
 
 _END_REASONS: dict[str, Literal["stop", "length", "content-filter"]] = {
@@ -26,7 +26,7 @@ class Completion:
     def __init__(self) -> None:
         self.is_done = False  # the server sent `[DONE]`
         self._finished = False
-        self._reasoning = ReasoningFilter()
+        self._tag_filter = TagFilter()
         self._tool_calls = ToolCallCollector()
         self._half_character = ""
 
@@ -68,8 +68,8 @@ class Completion:
         if not isinstance(delta, dict):
             raise UpstreamError(NOT_AN_EVENT)
         if text := _text(delta.get("content")):
-            items += self._visible(self._reasoning.feed(text))
-        if self._reasoning.is_reasoning if text else _has_reasoning(delta):
+            items += self._visible(self._tag_filter.feed(text))
+        if self._tag_filter.is_reasoning if text else _has_reasoning(delta):
             items.append(Progress())
         if self._tool_calls.add(delta):
             items.append(Progress())
@@ -82,9 +82,9 @@ class Completion:
 
     def _end_text(self) -> list[FormatItem]:
         """What waited for more text, and the tool calls."""
-        items: list[FormatItem] = [*self._visible(self._reasoning.end())]
-        while self._reasoning.tool_calls:
-            self._tool_calls.add_text(self._reasoning.tool_calls.pop(0))
+        items: list[FormatItem] = [*self._visible(self._tag_filter.end())]
+        for call in self._tag_filter.take_tool_calls():
+            self._tool_calls.add_text(call)
         calls = self._tool_calls.end()
         return [*items, *([calls] if calls else [])]
 

@@ -108,7 +108,7 @@ def find_refused_parameters(status: int, words: str, request: Collection[str]) -
     return frozenset(named)
 
 
-def may_be_about_tools(status: int, words: str) -> bool:
+def is_unclear_refusal(status: int, words: str) -> bool:
     """Whether a refusal that names no parameter may be about the tools: one with status 400 or 422 and no clear words.
 
     Some servers refuse tools with a bare 400.

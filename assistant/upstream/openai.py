@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 2_000  # more than answers may run: further requests would wait in a queue without a timeout
 MAX_ERROR_SIZE = 16 * 1024
-MAX_UNCLEAR_REFUSALS = 2  # of requests with tools, that name no parameter
+MAX_UNCLEAR_REFUSALS = 2  # in a row, of requests with tools
 _COMPLETIONS = "/chat/completions"
 
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]" = WeakKeyDictionary()
@@ -70,8 +70,9 @@ async def stream(
 ) -> AsyncGenerator[FormatItem, None]:
     """Yield the answer's items as they arrive. Raises `UpstreamError`; closing the iterator closes the request.
 
-    When the server refuses a parameter that is not essential, the request is sent again without it, after a failed call
-    of a tool without tools. Refusals in a row that name nothing may be about tools, so later requests have none.
+    When the server refuses a parameter that is not essential, the request is sent again without it. A request whose
+    tool call the server could not parse is sent again without tools. After two refusals in a row that name no
+    parameter, later requests have no tools, since some servers refuse tools so.
     """
     key = (model.base_url, model.name)
     refused = refused_parameters(model)
@@ -103,7 +104,7 @@ async def stream(
                 tools = ()  # for this request only: the next call may be right
                 continue
             newly_refused = errors.find_refused_parameters(status, words, request)
-            if not newly_refused and "tools" in request and errors.may_be_about_tools(status, words):
+            if not newly_refused and "tools" in request and errors.is_unclear_refusal(status, words):
                 _unclear_refusals[key] += 1
             if not newly_refused:
                 raise _status_error(model, response, words)

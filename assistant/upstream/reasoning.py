@@ -12,18 +12,15 @@ _MAX_HELD = 256  # characters of white space before a tag
 _MAX_CALL = 16 * 1024  # characters of a tool call
 
 
-class ReasoningFilter:
-    """Filters the pieces of one text, which may be cut anywhere.
-
-    `tool_calls` are the texts of the calls so far: each a JSON object with `name` and `arguments`.
-    """
+class TagFilter:
+    """Filters the pieces of one text, which may be cut anywhere."""
 
     def __init__(self) -> None:
-        self.tool_calls: list[str] = []
+        self._tool_calls: list[str] = []
         self._call = ""  # the text of a call that has not ended
         self._is_call = False
         self._held = ""  # text that may be part of a tag
-        self._closing_tag = ""  # what ends the thoughts that the text is in
+        self._closing_tag = ""  # of the thoughts or the tool call that the text is in
         self._after_thoughts = False
         self._passes = False  # the answer has begun
 
@@ -69,11 +66,16 @@ class ReasoningFilter:
         self._passes = True
         return self._held
 
+    def take_tool_calls(self) -> list[str]:
+        """Remove and return the calls so far: each a JSON object with `name` and `arguments`, as text."""
+        calls, self._tool_calls = self._tool_calls, []
+        return calls
+
     def _keep_call(self, text: str) -> None:
         if self._is_call:
             self._call = (self._call + text)[:_MAX_CALL]
 
     def _end_call(self) -> None:
         if self._is_call:
-            self.tool_calls.append(self._call)
+            self._tool_calls.append(self._call)
         self._call, self._is_call = "", False

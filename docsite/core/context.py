@@ -26,7 +26,7 @@ def set_actor(name: Callable[[], str]) -> None:
     _actor.set(name)
 
 
-def set_command(name: str) -> None:
+def set_command_as_actor(name: str) -> None:
     """Set that a command acts, which a user of the system runs."""
     set_actor(lambda: f"command {name} ({_system_user()})")
 
@@ -38,7 +38,7 @@ def _system_user() -> str:
         return f"user {os.getuid()}"
 
 
-def actor() -> str:
+def get_actor() -> str:
     """Who acts: the name of a user, or a command with the user of the system. Empty: the service itself."""
     name = _actor.get()
     return name() if name else ""

@@ -22,29 +22,38 @@ from search.models import SearchSettings, Source
 
 SETTINGS = (AnalyticsSettings, AssistantSettings, SearchSettings, WidgetSettings)
 WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, Source, *SETTINGS)
-# Changes of these are no decisions of people.
-_IGNORED = {
-    *("last_login", "last_used_at", "state", "progress", "error", "outcome", "wanted_at", "started_at"),
-    *("runner", "seen_at", "finished_at", "read_at"),
+_IGNORED = {  # the service itself changes these fields
+    "last_login",
+    "last_used_at",
+    "state",
+    "progress",
+    "error",
+    "outcome",
+    "wanted_at",
+    "started_at",
+    "runner",
+    "seen_at",
+    "finished_at",
+    "read_at",
 }
-_BEFORE = "_values_before_the_change"
+_OLD_VALUES = "_values_before_the_change"
 
 
 def watch() -> None:
     """Listen to the changes of every watched model."""
     for model in (*WATCHED, get_user_model()):
         name = f"audit {model._meta.label}"
-        pre_save.connect(_remember, sender=model, dispatch_uid=name)
-        post_save.connect(_record_save, sender=model, dispatch_uid=name)
-        post_delete.connect(_record_delete, sender=model, dispatch_uid=name)
+        pre_save.connect(_keep_old_values, sender=model, dispatch_uid=name)
+        post_save.connect(_on_save, sender=model, dispatch_uid=name)
+        post_delete.connect(_on_delete, sender=model, dispatch_uid=name)
 
 
-def record(
+def add_entry(
     action: str, subject: object, *, organization_id: int | None, project: str = "", details: dict[str, Any]
 ) -> AuditEntry:
-    """Add an entry about an action of who acts now."""
+    """Add an entry. The actor comes from the context."""
     return AuditEntry.objects.create(
-        actor=context.actor()[:200],
+        actor=context.get_actor()[:200],
         action=action,
         object=str(subject)[:300],
         organization_id=organization_id,
@@ -53,21 +62,21 @@ def record(
     )
 
 
-def _remember(
+def _keep_old_values(
     sender: type[Model], instance: Model, raw: bool = False, update_fields: Any = None, **kwargs: Any
 ) -> None:
     is_of_interest = not raw and (update_fields is None or not _IGNORED.issuperset(update_fields))
     if is_of_interest and instance.pk is not None and not instance._state.adding:
         before = sender._base_manager.filter(pk=instance.pk).values().first()
-        setattr(instance, _BEFORE, before)
+        setattr(instance, _OLD_VALUES, before)
 
 
-def _record_save(
+def _on_save(
     sender: type[Model], instance: Model, created: bool, raw: bool = False, update_fields: Any = None, **kwargs: Any
 ) -> None:
-    if raw or (created and sender in SETTINGS and not context.actor()):
+    if raw or (created and sender in SETTINGS and not context.get_actor()):
         return  # the service creates a row with the defaults when it needs one
-    before: dict[str, Any] = instance.__dict__.pop(_BEFORE, None) or {}
+    before: dict[str, Any] = instance.__dict__.pop(_OLD_VALUES, None) or {}
     changed = [
         field
         for field in sender._meta.concrete_fields
@@ -79,20 +88,20 @@ def _record_save(
     if created or changed:
         is_revoked = isinstance(instance, ApiKey) and any(field.name == "revoked_at" for field in changed)
         verb = "created" if created else "revoked" if is_revoked else "changed"
-        _record(verb, instance, {field.name: _show(field, instance) for field in changed})
+        _add_model_entry(verb, instance, {field.name: _describe_value(field, instance) for field in changed})
 
 
-def _record_delete(sender: type[Model], instance: Model, **kwargs: Any) -> None:
+def _on_delete(sender: type[Model], instance: Model, **kwargs: Any) -> None:
     with suppress(ObjectDoesNotExist):  # it is deleted with its project or organization, which has an entry of its own
-        _record("deleted", instance, {})
+        _add_model_entry("deleted", instance, {})
 
 
-def _record(verb: str, instance: Model, values: dict[str, Any]) -> None:
+def _add_model_entry(verb: str, instance: Model, values: dict[str, Any]) -> None:
     project = instance if isinstance(instance, Project) else getattr(instance, "project", None)
     organization_id = instance.pk if isinstance(instance, Organization) else None
     if organization_id is None:
         organization_id = getattr(project or instance, "organization_id", None)
-    record(
+    add_entry(
         f"{instance._meta.verbose_name} {verb}",
         instance,
         organization_id=organization_id,
@@ -101,8 +110,8 @@ def _record(verb: str, instance: Model, values: dict[str, Any]) -> None:
     )
 
 
-def _show(field: "Field[Any, Any]", instance: Model) -> Any:
-    """The new value if it is a choice, a number, a date or an on/off; else only that it was set. Never a text."""
+def _describe_value(field: "Field[Any, Any]", instance: Model) -> Any:
+    """The new value if it is a choice, a number, a date or a switch. Of a text only whether it is set."""
     value = getattr(instance, field.attname)
     if value is None or isinstance(value, bool | int | float) or field.choices:
         return value

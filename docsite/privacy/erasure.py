@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from analytics.collecting import recording as views
 from analytics.collecting import writer
-from analytics.counting import erasure as visits
+from analytics.collecting.recording import possible_visitors
+from analytics.counting import erasure as analytics_erasure
 from analytics.identity import key_rotation
 from analytics.models import Feedback
 from assistant.models import ChatId, Message, Thread
@@ -22,7 +22,7 @@ from docsite.core import ids
 from docsite.core.http.client_address import Address
 from docsite.core.tenants.models import Project
 from docsite.privacy import audit
-from search.query_log import recording as searches
+from search.query_log import recording as search_recording
 
 SHARED_FP = "anonymous"
 BATCH = 200  # threads of one transaction
@@ -75,13 +75,13 @@ def erase_visitor(project: Project, address: Address, user_agent: str, reader_id
     which the next import of the same log would store the visitor again.
     """
     writer.flush()
-    hashes = views.possible_visitors(project, address, user_agent, reader_id)
-    page_views, histories = visits.erase_visitors(project, hashes)
-    caller = searches.hash_caller(project, address, user_agent)
+    hashes = possible_visitors(project, address, user_agent, reader_id)
+    page_views, histories = analytics_erasure.erase_visitors(project, hashes)
+    caller = search_recording.hash_caller(project, address, user_agent)
     erased = {
         "page views": page_views,
         "visit histories": histories,
-        "searches": searches.erase(project, caller),
+        "searches": search_recording.erase(project, caller),
     }
     return _write_receipt(project, f"visitor {_mask(project, f'{address} {user_agent}')}", erased)
 
@@ -92,8 +92,8 @@ def erase_project(project: Project) -> Receipt:
     erased = _erase_threads(project, Thread.objects.filter(project=project))
     erased["feedback"] += Feedback.objects.filter(project=project).delete()[0]
     erased["chat ids"] += ChatId.objects.filter(project=project).delete()[0]
-    erased["searches"] = searches.erase(project)
-    erased |= visits.erase_project(project)
+    erased["searches"] = search_recording.erase(project)
+    erased |= analytics_erasure.erase_project(project)
     key_rotation.forget(project)
     return _write_receipt(project, "all readers", erased)
 
@@ -127,7 +127,7 @@ def _mask(project: Project, secret: str) -> str:
 
 def _write_receipt(project: Project, subject: str, erased: dict[str, int]) -> Receipt:
     receipt_id = ids.receipt_id()
-    entry = audit.record(
+    entry = audit.add_entry(
         "erased",
         subject,
         organization_id=project.organization_id,

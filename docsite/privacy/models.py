@@ -6,20 +6,20 @@ from django.db import models
 from django.utils import timezone
 
 
-class AppendOnly(models.QuerySet["AuditEntry"]):
+class AppendOnlyQuerySet(models.QuerySet["AuditEntry"]):
     """Rows that nobody changes or deletes. The database refuses it, too."""
 
     def update(self, **values: Any) -> NoReturn:
-        """Refuse."""
+        """Raise `TypeError`."""
         raise TypeError("The audit is append-only.")
 
     def delete(self) -> NoReturn:
-        """Refuse."""
+        """Raise `TypeError`."""
         raise TypeError("The audit is append-only.")
 
 
 class AuditEntry(models.Model):
-    """One change. It names its organization and project as text and number, so that it outlives them.
+    """One change. It stores the organization's number and the project's domain, so that it outlives both.
 
     It holds no secret and no personal data of readers: a reader is a keyed hash.
     """
@@ -32,7 +32,7 @@ class AuditEntry(models.Model):
     project = models.CharField(max_length=63, blank=True, help_text="The domain.")
     details = models.JSONField(default=dict)
 
-    objects = AppendOnly.as_manager()
+    objects = AppendOnlyQuerySet.as_manager()
 
     class Meta:
         verbose_name = "audit entry"
@@ -50,5 +50,5 @@ class AuditEntry(models.Model):
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse."""
+        """Raise `TypeError`."""
         raise TypeError("The audit is append-only.")

@@ -158,7 +158,7 @@ _cached_forms_of = functools.lru_cache(maxsize=100_000)(forms_of)
 
 
 def _forms_of(word: str) -> list[str]:
-    """The same. It remembers only words of an ordinary length: a reader can send 100,000 others."""
+    """The forms of a word, cached for words of ordinary length. Readers can send any number of long ones."""
     return _cached_forms_of(word) if len(word) <= _MAX_TERM else forms_of(word)
 
 

@@ -82,7 +82,7 @@ def _read_glossary() -> Mapping[str, Mapping[tuple[str, ...], str]]:
     with _FILE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     glossary: dict[str, dict[tuple[str, ...], str]] = {}
-    for make_key in (_exact, _stems):  # `utilisateur` and `utiliser` have the same stem
+    for make_key in (_exact, _stems):  # whole words first: a shared stem must not hide them
         for row in rows:
             for language, phrases in row.items():
                 if language != "en":
@@ -100,7 +100,7 @@ def _read_phrase(phrase: str, language: str) -> list[str]:
     return [word for word in words if word.lower() not in analysis.FUNCTION_WORDS[language]] or words
 
 
-def _exact(words: Sequence[str], language: str = "") -> tuple[str, ...]:
+def _exact(words: Sequence[str], _: str = "") -> tuple[str, ...]:
     return tuple(word.lower() for word in words)
 
 

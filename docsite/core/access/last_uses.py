@@ -7,20 +7,20 @@ from django.utils import timezone
 from docsite.core.group_commit import GroupCommit
 from docsite.core.tenants.models import ApiKey
 
-STEP = timedelta(minutes=10)  # between two times that are stored
+MIN_INTERVAL = timedelta(minutes=10)  # between two uses that are stored
 
 
 def note_use(key: ApiKey) -> None:
-    """Store that a key is used now, unless it was a moment ago. It does not block."""
+    """Store that a key is used now, unless a use within the last ten minutes is stored. It does not block."""
     now = timezone.now()
-    if key.last_used_at is None or now - key.last_used_at >= STEP:
+    if key.last_used_at is None or now - key.last_used_at >= MIN_INTERVAL:
         key.last_used_at = now  # the next requests share this object
         _uses.submit((key.pk, now))
 
 
-def flush() -> bool:
-    """Store what waits, in this thread."""
-    return _uses.flush()
+def flush() -> None:
+    """Store the waiting uses, in this thread."""
+    _uses.flush()
 
 
 def _store(uses: list[tuple[int, datetime]]) -> list[None]:

@@ -87,7 +87,7 @@ class _KeyCheck(AuthBase):
             return caller
 
         caller = await in_db(admit)()
-        if self.counted and (seconds := ratelimit.delay(request.usages)):
+        if self.counted and (seconds := ratelimit.compute_delay(request.usages)):
             await asyncio.sleep(seconds)
         return caller
 

@@ -15,7 +15,7 @@ from redis.exceptions import RedisError
 
 from docsite.core.http.errors import TooMany, Unavailable
 
-SLOW_PART = 0.2  # of a limit; requests in it wait
+SLOWED_SHARE = 0.2  # of a limit; requests in it wait
 
 _ANY_REQUEST = HttpRequest()  # get_usage needs one; our keys and rates do not depend on it
 
@@ -26,7 +26,7 @@ class Limit:
 
     `fail_open`: while the store is down, each process counts for itself. With other
     limits requests are refused then, since each of them may cost money.
-    `slows_down`: requests wait a little before the limit is reached (see `delay`).
+    `slows_down`: requests wait a little before the limit is reached (see `compute_delay`).
     """
 
     name: str
@@ -74,14 +74,14 @@ def spend(*charges: Charge) -> list[Usage]:
     return usages
 
 
-def delay(usages: Sequence[Usage]) -> float:
+def compute_delay(usages: Sequence[Usage]) -> float:
     """Seconds that a request should wait: a client gets slower over the last part of a limit, before it is refused.
 
     The wait grows evenly, up to `SLOW_DOWN_SECONDS` for the last request.
     """
     left = [usage.remaining / usage.limit.window()[0] for usage in usages if usage.limit.slows_down]
-    part = 1 - min([*left, SLOW_PART]) / SLOW_PART
-    return part * float(settings.ENV.slow_down_seconds)
+    slowness = 1 - min([*left, SLOWED_SHARE]) / SLOWED_SHARE
+    return slowness * float(settings.ENV.slow_down_seconds)
 
 
 def peek(*charges: Charge) -> list[Usage]:

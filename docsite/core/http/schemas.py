@@ -24,7 +24,6 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-Number = Annotated[float, BeforeValidator(require_number)]
 Whole = Annotated[int, BeforeValidator(_whole)]  # 5 and 5.0
 Floored = Annotated[int, BeforeValidator(lambda value: math.floor(require_number(value)))]
 
@@ -43,7 +42,10 @@ class AnalyticsErrorResponse(Schema):
 
 
 def describe_errors(items: Iterable[Mapping[str, Any]], skipped: int = 0, prefix: Sequence[str] = ()) -> list[str]:
-    """The first validation errors of pydantic. Their locations are put behind `prefix`, without `skipped` names."""
+    """The first validation errors of pydantic.
+
+    `prefix` stands before each location; the first `skipped` names of a location are left out.
+    """
     return [_describe_error(item, (*prefix, *item["loc"][skipped:])) for item in islice(items, MAX_DETAILS)]
 
 
@@ -59,20 +61,19 @@ def _describe_error(item: Mapping[str, Any], where: Sequence[Any]) -> str:
 
 
 _STATUSES = (400, 401, 403, 404, 405, 413, 415, 429, 500, 503)
-KEYLESS = {401}  # what an endpoint without a key never responds
 
 
 def responses(
-    success: Any, *, status: int = 200, bodyless: bool = False, without: Collection[int] = ()
+    success: Any, *, status: int = 200, bodyless: bool = False, keyless: bool = False, without: Collection[int] = ()
 ) -> dict[int, Any]:
     """The responses of an endpoint for OpenAPI: success with this schema, and every error except those of `without`.
 
-    `bodyless`: the request has no body, such as a GET.
+    `bodyless`: the request has no body, such as a GET. `keyless`: it needs no key.
     """
-    impossible = {*without, *((413, 415) if bodyless else ())}
+    impossible = {*without, *((413, 415) if bodyless else ()), *((401,) if keyless else ())}
     return {status: success} | {status: AnalyticsErrorResponse for status in _STATUSES if status not in impossible}
 
 
-def example(body: dict[str, Any]) -> ConfigDict:
+def configure_with_example(body: dict[str, Any]) -> ConfigDict:
     """The configuration of a model of request bodies: this body is its example in the OpenAPI document."""
     return ConfigDict(json_schema_extra={"examples": [body]})

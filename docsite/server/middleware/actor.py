@@ -11,14 +11,14 @@ from docsite.core import context
 
 
 @async_only_middleware
-class Actor:
-    """Names the user of the session as the one who acts."""
+class SetActor:
+    """Sets the user of the session as the actor of the request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], Awaitable[HttpResponseBase]]) -> None:
         self.get_response = get_response
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Respond. The user is only loaded when something is recorded."""
+        """Respond. The user is loaded only when an entry is added."""
         context.set_actor(lambda: request.user.get_username())
         return await self.get_response(request)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from assistant.upstream.errors import LONG_PROMPT, build_error, error_words, find_refused_parameters, may_be_about_tools
+from assistant.upstream.errors import LONG_PROMPT, build_error, error_words, find_refused_parameters, is_unclear_refusal
 
 SENT = {"model", "messages", "stream", "max_tokens", "temperature", "stream_options", "reasoning_effort"}
 
@@ -65,7 +65,7 @@ def test_a_server_without_tools_is_recognised(status, words, refused):
     [(400, "Bad Request", True), (422, "", True), (403, "", False), (400, "API key not valid", False)],
 )
 def test_a_refusal_without_clear_words_may_be_about_tools(status, words, expected):
-    assert may_be_about_tools(status, words) is expected
+    assert is_unclear_refusal(status, words) is expected
 
 
 @pytest.mark.parametrize(

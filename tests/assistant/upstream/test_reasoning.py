@@ -2,7 +2,7 @@
 
 import pytest
 
-from assistant.upstream.reasoning import ReasoningFilter
+from assistant.upstream.reasoning import TagFilter
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ from assistant.upstream.reasoning import ReasoningFilter
 )
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
 def test_thoughts_and_calls_are_taken_out(text, visible, size):
-    reasoning = ReasoningFilter()
+    reasoning = TagFilter()
     pieces = [reasoning.feed(text[at : at + size]) for at in range(0, len(text), size)]
     assert "".join(pieces) + reasoning.end() == visible
 
 
 def test_it_knows_whether_the_model_thinks():
-    reasoning = ReasoningFilter()
+    reasoning = TagFilter()
     states = [(reasoning.feed(piece), reasoning.is_reasoning) for piece in ("<think>", "x", "</think>", "y")]
     assert states == [("", True), ("", True), ("", False), ("y", False)]
 
@@ -50,8 +50,8 @@ def test_it_knows_whether_the_model_thinks():
 )
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_the_texts_of_calls_are_kept(text, calls, size):
-    reasoning = ReasoningFilter()
+    reasoning = TagFilter()
     for at in range(0, len(text), size):
         reasoning.feed(text[at : at + size])
     reasoning.end()
-    assert reasoning.tool_calls == calls
+    assert reasoning.take_tool_calls() == calls

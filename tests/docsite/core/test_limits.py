@@ -133,8 +133,8 @@ def test_an_address_gets_slower_before_it_is_refused(http, start, project):
 def test_the_wait_grows_over_the_last_fifth(settings, slows_down, remaining, seconds):
     settings.ENV = settings.ENV.model_copy(update={"limit_search_ip": "100/h", "slow_down_seconds": 2})
     limit = Limit("any", "limit_search_ip", slows_down=slows_down)
-    assert ratelimit.delay([Usage(limit, remaining, 60)]) == pytest.approx(seconds)
-    assert ratelimit.delay([]) == 0
+    assert ratelimit.compute_delay([Usage(limit, remaining, 60)]) == pytest.approx(seconds)
+    assert ratelimit.compute_delay([]) == 0
 
 
 def test_feedback_has_a_limit_of_its_own(http, start, project):

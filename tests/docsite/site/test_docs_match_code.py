@@ -123,7 +123,7 @@ def test_the_sockets_messages_and_closes_are_named() -> None:
     messages = set(re.findall(r'"(\w+)": self\._', source))
     assert messages == set(re.findall(r'\{"type":"(\w+)"', described))
     assert messages
-    for code in (consumers.NO_MESSAGE, consumers.NOT_TEXT, consumers.TOO_LARGE, "status", "retryAfter", 409):
+    for code in (consumers.IDLE, consumers.NOT_TEXT, consumers.TOO_LARGE, "status", "retryAfter", 409):
         assert str(code) in described
 
 

@@ -19,7 +19,7 @@ class ServiceCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command. The audit names it."""
-        context.set_command(type(self).__module__.rpartition(".")[2])
+        context.set_command_as_actor(type(self).__module__.rpartition(".")[2])
         try:
             return super().execute(*args, **options)
         except KeyboardInterrupt:
