@@ -60,12 +60,12 @@ class AnalyticsSettings(models.Model):
         help_text="Feedback is deleted so many days after it was given. Empty: never.",
     )
     view_days = models.PositiveSmallIntegerField(
-        "days for single page views",
+        "days for single views",
         null=True,
         blank=True,
         validators=RETENTION_DAYS,
         help_text="Single views are deleted, and visit histories shortened, after so many days. The counts stay. "
-        "Empty, or more than RAW_VIEW_DAYS: RAW_VIEW_DAYS.",
+        "At most RAW_VIEW_DAYS, which also holds if the field is empty.",
     )
     visitor_secret = models.CharField(max_length=64, default=new_visitor_secret, editable=False)
 

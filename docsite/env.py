@@ -43,13 +43,15 @@ class Env(BaseSettings):
     )
     https_only: bool = Field(
         default=False,
-        description="The service is reached over HTTPS only: browsers send the admin's cookies over nothing else, and "
-        "`Strict-Transport-Security` tells them so. A proxy must be in `TRUSTED_PROXIES`.",
+        description="Set this when readers reach the service over HTTPS only. Cookies of the admin are then sent over "
+        "HTTPS only, and browsers are told to use only HTTPS (`Strict-Transport-Security`). Name your proxy in "
+        "`TRUSTED_PROXIES`.",
     )
     hsts_seconds: int = Field(
         default=2_592_000,
         ge=0,
-        description="With `HTTPS_ONLY`: how long browsers remember it. 0: `Strict-Transport-Security` is not sent.",
+        description="With `HTTPS_ONLY`: seconds for which browsers use only HTTPS. 0: `Strict-Transport-Security` "
+        "is not sent.",
     )
     data_dir: Path = Field(
         default=Path("var"),
@@ -146,7 +148,7 @@ class Env(BaseSettings):
         ge=1,
         le=100,
         description="Share of the daily tokens and the daily cost of a project that one client address may use, in "
-        "percent. Every address may ask one question.",
+        "percent. The first question of an address on a day is never refused for this share.",
     )
     monthly_tokens_per_project: int | None = Field(
         default=None,
@@ -198,7 +200,7 @@ class Env(BaseSettings):
         default=500, ge=1, description="Number of sockets that may be open at once in a process for one client address."
     )
     socket_idle_seconds: Seconds = Field(
-        default=300, description="Time without an answer after which the service closes a socket."
+        default=300, description="Time after the end of an answer after which the service closes a socket."
     )
     keep_alive_seconds: Seconds = Field(
         default=10, description="Time without events after which a stream sends a keep-alive."
@@ -266,8 +268,8 @@ class Env(BaseSettings):
         default=1,
         ge=0,
         le=60,
-        description="Wait before the last question or search that a limit per client address allows. Over the last "
-        "fifth of the limit it grows to this length.",
+        description="Longest wait, in seconds. When an address has used four fifths of a limit for questions or "
+        "searches, its requests wait, each a little longer, up to this.",
     )
     limit_feedback_ip: Rate = Field(
         default="1000/h", description="Feedback per client address. A thumb, a reason and a comment are three requests."

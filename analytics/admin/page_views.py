@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.db.models import QuerySet
@@ -112,8 +113,8 @@ class PageViewAdmin(ScopedAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list of page views, the latest first. The subtitle says for how many days single views are kept."""
         project = _chosen_project(request)
-        own = AnalyticsSettings.for_project(project).view_days if project else None
-        words = {"title": "Page views", "subtitle": f"Single views are kept for {sweeper.days_of_views(own)} days"}
+        days = sweeper.kept_days(project) if project else settings.ENV.raw_view_days
+        words = {"title": "Page views", "subtitle": f"Single views are kept for {days} days"}
         report = _report(request, project)
         return super().changelist_view(request, {**words, "report": report, **(extra_context or {})})
 

@@ -33,11 +33,16 @@ REMOVE_VIEWS = 20_000
 
 def first_kept_hour(project: Project) -> int:
     """The first hour whose raw views are kept. From then on, counts are exact to the instant."""
-    return _first_hour(days_of_views(AnalyticsSettings.for_project(project).view_days))
+    return _first_hour(kept_days(project))
 
 
-def days_of_views(own: int | None) -> int:
-    """The number of days for which raw views are kept: `RAW_VIEW_DAYS`, or the project's own number if it is less."""
+def kept_days(project: Project) -> int:
+    """The number of days for which raw views of a project are kept."""
+    return _limit_days(AnalyticsSettings.for_project(project).view_days)
+
+
+def _limit_days(own: int | None) -> int:
+    """`RAW_VIEW_DAYS`, or the project's own number if it is less."""
     return min(own or settings.ENV.raw_view_days, settings.ENV.raw_view_days)
 
 
@@ -48,7 +53,7 @@ def _first_hour(days: int) -> int:
 def _own_days() -> dict[int, int]:
     """The days of raw views of each project that has a number of its own."""
     rows = AnalyticsSettings.objects.filter(view_days__isnull=False).values_list("project_id", "view_days")
-    return {project_id: days_of_views(own) for project_id, own in rows}
+    return {project_id: _limit_days(own) for project_id, own in rows}
 
 
 def sweep(*, force: bool = False) -> int:

@@ -245,7 +245,7 @@ def _agents(project: Project, state: ReportState, found: list[Agent], numbers: R
                 for kind, count in kinds.items()
             ),
         ],
-        "kept_days": sweeper.days_of_views(AnalyticsSettings.for_project(project).view_days),
+        "kept_days": sweeper.kept_days(project),
         "narrowed": AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.READERS,
     }
 

@@ -93,7 +93,9 @@ class TokenUse(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="token_uses")
     day = models.DateField()
     tokens = models.PositiveBigIntegerField(default=0)
-    cost = models.PositiveBigIntegerField(default=0, db_default=0, help_text="In millionths of money.")
+    cost = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="In millionths of the currency of the prices."
+    )
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["project", "day"], name="one_token_use_a_day")]

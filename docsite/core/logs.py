@@ -1,7 +1,8 @@
-"""How log lines are written: each line with the id of its request, and no line with what a reader or client sent.
+"""How log lines are written: each line with the id of its request, without keys and control characters.
 
 The messages of exceptions often repeat a value, such as a question or a row of the database. So a log has the
-type of an exception and where it was raised, and its message only if its type is one of `_SAFE`.
+type of an exception and where it was raised, and its message only if its type is one of `_SAFE`. Callers must
+not log what readers send.
 """
 
 import logging

@@ -30,14 +30,20 @@ class EraseForm(forms.Form):
     """Whose data to erase."""
 
     whose = forms.ChoiceField(label="Erase", choices=WHOSE)
-    name = forms.CharField(
+    identifier = forms.CharField(
+        label="Whose",
         required=False,
         max_length=256,
         help_text="The fp of the reader, the id of the conversation, or the network address of the visitor.",
     )
-    user_agent = forms.CharField(required=False, max_length=1000, help_text="Of the browser of the visitor.")
+    user_agent = forms.CharField(
+        required=False, max_length=1000, help_text="The visitor's browser sends it as User-Agent."
+    )
     reader_id = forms.CharField(
-        label="First-party id", required=False, max_length=100, help_text="Of the visitor, if the project allows ids."
+        label="First-party id",
+        required=False,
+        max_length=100,
+        help_text="The visitor's first-party id, if the project uses them.",
     )
     confirm = forms.BooleanField(label="Erase it forever")
 
@@ -51,26 +57,28 @@ class EraseForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Check that the data is named."""
         cleaned = super().clean() or self.cleaned_data
-        whose, name = cleaned.get("whose"), cleaned.get("name", "")
-        if whose != EVERYTHING and not name:
-            self.add_error("name", "Write whose data to erase.")
-        if whose == VISITOR and (parse_address(name) is None or not cleaned.get("user_agent")):
-            self.add_error("name", "Write an IP address, and the user agent below.")
+        whose, identifier = cleaned.get("whose"), cleaned.get("identifier", "")
+        if whose != EVERYTHING and not identifier:
+            self.add_error("identifier", "Write whose data to erase.")
+        elif whose == VISITOR and parse_address(identifier) is None:
+            self.add_error("identifier", "Write an IP address.")
+        if whose == VISITOR and not cleaned.get("user_agent"):
+            self.add_error("user_agent", "Write the user agent of the visitor's browser.")
         return cleaned
 
     def erase(self, project: Project) -> erasure.Receipt:
         """Erase the data. Raises ValidationError if it cannot be erased."""
-        whose, name = self.cleaned_data["whose"], self.cleaned_data["name"]
+        whose, identifier = self.cleaned_data["whose"], self.cleaned_data["identifier"]
         try:
             if whose == READER:
-                return erasure.erase_reader(project, name)
+                return erasure.erase_reader(project, identifier)
             if whose == CONVERSATION:
-                return erasure.erase_conversation(project, name)
+                return erasure.erase_conversation(project, identifier)
             if whose == EVERYTHING:
                 return erasure.erase_project(project)
         except erasure.NotErasable as refusal:
             raise ValidationError(str(refusal)) from None
-        address = parse_address(name)
+        address = parse_address(identifier)
         assert address is not None  # `clean` has checked it
         return erasure.erase_visitor(project, address, self.cleaned_data["user_agent"], self.cleaned_data["reader_id"])
 

@@ -12,12 +12,12 @@ _TAGS = {
 }
 _PATH_PARAMETERS = {
     "projectId": ("Id of the project, as the page of its API keys shows it.", "prj_1a2b3c"),
-    "domain": ("Domain of the project: the last part of its address in the dashboard.", "acme"),
+    "domain": ("Domain of the project: the name that you gave to `createproject`.", "acme"),
     "threadId": ("Id of the conversation, from an export or from an answer.", "thr_abcdefghijklmnopqrstuvwxyz"),
     "chatId": ("The client's own id of the chat, as it was sent with the question.", "chat-1"),
 }
 _ERRORS = {  # descriptions, and the headers that always come with them
-    400: ("The host, a parameter or a field is wrong. `details` names each.", ()),
+    400: ("The host, a parameter or a field is wrong. `details` says which.", ()),
     401: ("No key, or one that is unknown, revoked or expired.", ("WWW-Authenticate",)),
     403: ("The key, its address or the page's origin may not do this.", ()),
     404: ("No such thing, or it belongs to somebody else.", ()),
@@ -26,7 +26,7 @@ _ERRORS = {  # descriptions, and the headers that always come with them
     415: ("The body is not `application/json` in UTF-8, or it is encoded.", ()),
     429: ("A limit is used up.", ("Retry-After", "RateLimit", "RateLimit-Policy")),
     500: ("An error of the service, with a reference that its log explains.", ()),
-    503: ("A store is away, or too many answers run.", ("Retry-After",)),
+    503: ("The database or Redis does not answer, or too many answers run.", ("Retry-After",)),
 }
 _HEADERS = {
     "Allow": "The methods that the path takes.",
@@ -69,6 +69,7 @@ def _complete(operation: dict[str, Any]) -> None:
             parameter["description"], parameter["example"] = _PATH_PARAMETERS[parameter["name"]]
     if "security" not in operation:
         operation["security"] = []
+        # Endpoints that take a body without a key are called by browsers, which send an Origin.
         if body := operation.get("requestBody"):
             operation["parameters"].append(_ORIGIN)
             body["description"] = "Browsers may also send it as `text/plain`, which needs no preflight."

@@ -16,7 +16,7 @@ from search.text import sections
 
 # `normalize` cuts paths at MAX_LENGTH and drops a slash at the end, so a path of these lengths may have been cut.
 MAX_PATH = MAX_LENGTH - 2
-MAX_PAGE_SECONDS = 20.0  # of CPU time, to read a page and as much again to cut it into sections
+MAX_PAGE_SECONDS = 20.0  # of CPU time, to read a page, and the same again to cut it into sections
 
 
 @dataclass(frozen=True)

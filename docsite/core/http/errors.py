@@ -86,7 +86,7 @@ class TooMany(ApiError):
 
     def __init__(self, retry_after: int) -> None:
         wait = max(1, retry_after)
-        sentence = f"Too many requests. Try again in {_format_duration(wait)}."
+        sentence = f"Too many requests. Try again in {format_duration(wait)}."
         super().__init__(429, sentence, headers={"Retry-After": str(wait)})
 
 
@@ -96,7 +96,7 @@ def in_largest_unit(seconds: int) -> tuple[int, str]:
     return -(-seconds // length), unit
 
 
-def _format_duration(seconds: int) -> str:
+def format_duration(seconds: int) -> str:
     """A duration in words: `1 second`, `41 minutes`, `15 hours`."""
     number, unit = in_largest_unit(seconds)
     return f"{number} {unit}{'' if number == 1 else 's'}"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django import forms
@@ -15,7 +16,7 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 
 from docsite.core.http import ratelimit
-from docsite.core.http.errors import TooMany
+from docsite.core.http.errors import TooMany, format_duration
 from docsite.core.http.ratelimit import Limit
 from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.login import LoginForm
@@ -204,12 +205,10 @@ class NewKeyForm(forms.Form):
         validate_networks(networks)
         return networks
 
-    def days(self) -> int | None:
-        """Days until the key expires; None for never."""
-        chosen = self.cleaned_data["expiry"]
-        if not chosen:
-            return 90 if self.cleaned_data["kind"] == ApiKey.Kind.ADMIN else None
-        return None if chosen == "none" else int(chosen)
+    def expires_at(self) -> datetime | None:
+        """When the key expires; None for never."""
+        chosen = self.cleaned_data["expiry"] or ("90" if self.cleaned_data["kind"] == ApiKey.Kind.ADMIN else "none")
+        return None if chosen == "none" else timezone.now() + timedelta(days=int(chosen))
 
 
 class ProjectForm(forms.ModelForm):
@@ -339,14 +338,15 @@ class ProjectAdmin(ScopedAdmin):
             try:
                 ratelimit.spend(charge)  # counted first, so that two requests at once cannot both be the last one
             except TooMany as refusal:
-                form.add_error(None, f"The limit of new keys is reached. {refusal.sentence}")
+                wait = format_duration(int(refusal.headers["Retry-After"]))
+                form.add_error(None, f"The limit of new keys is reached. Try again in {wait}.")
             else:
                 created, secret = ApiKey.issue(
                     ApiKey.Kind(form.cleaned_data["kind"]),
                     project.organization,
                     project,
                     name=form.cleaned_data["name"],
-                    days=form.days(),
+                    expires_at=form.expires_at(),
                     scopes=form.cleaned_data["scopes"] if form.cleaned_data["kind"] == ApiKey.Kind.ADMIN else [],
                     networks=form.cleaned_data["networks"],
                 )
@@ -360,7 +360,7 @@ class ProjectAdmin(ScopedAdmin):
             "project": project,
             "keys": [(key, key.is_live(now)) for key in keys.order_by("revoked_at", "kind", "-created_at")],
             "form": form,
-            "keys_left": [usage.remaining for usage in ratelimit.peek(charge)],
+            "keys_left": next((usage.remaining for usage in ratelimit.peek(charge)), None),
             "secret": secret,
             "links": admin_extensions.links_of(project),
             "key_uses": admin_extensions.key_uses(),

@@ -4,7 +4,7 @@ import functools
 import hashlib
 import ipaddress
 import re
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
@@ -219,7 +219,7 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
-    last_used_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="To about ten minutes.")
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False, help_text="Exact to about ten minutes.")
 
     class Meta:
         ordering: ClassVar = ["-created_at"]
@@ -242,12 +242,11 @@ class ApiKey(models.Model):
         project: Project | None = None,
         *,
         name: str = "",
-        days: int | None = None,
         expires_at: datetime | None = None,
         scopes: list[str] | None = None,
         networks: list[str] | None = None,
     ) -> tuple["ApiKey", str]:
-        """Create a key and return it with its token, which is not stored. Without days and a date: no expiry."""
+        """Create a key and return it with its token, which is not stored. Without `expires_at` it never expires."""
         token = ids.token(cls.PREFIX[kind])
         key = cls.objects.create(
             kind=kind,
@@ -258,7 +257,7 @@ class ApiKey(models.Model):
             digest=digest(token),
             scopes=scopes or [],
             networks=networks or [],
-            expires_at=timezone.now() + timedelta(days=days) if days else expires_at,
+            expires_at=expires_at,
         )
         return key, token
 

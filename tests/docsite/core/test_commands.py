@@ -118,6 +118,8 @@ def test_listkeys_shows_the_keys_of_a_project_and_its_organization(project, make
     assert (rows[0]["state"], rows[0]["name"], rows[0]["lastUsedAt"]) == ("revoked", "Export", None)
     assert (rows[0]["scopes"], rows[0]["networks"]) == (["read"], ["203.0.113.0/24"])
     assert {row["domain"] for row in rows} == {project.domain, None}
+    assert [row["state"] for row in rows[1:]] == ["active", "active"]
+    assert created["key"].startswith(rows[0]["hint"][:8])
     text = run("listkeys")
     assert "(read, 203.0.113.0/24): Export" in text
     assert other.domain in text

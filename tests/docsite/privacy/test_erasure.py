@@ -191,12 +191,17 @@ def test_members_erase_readers_in_the_admin_and_superusers_everything(tenant, ma
     url = f"/admin/privacy/auditentry/erase/{tenant.domain}"
     owner = logged_in(f"owner-{tenant.project.pk}", tenant.project.organization)
     stranger = logged_in(f"stranger-{tenant.project.pk}", make_project().project.organization)
-    reader = {"whose": "reader", "name": "reader"}
+    reader = {"whose": "reader", "identifier": "reader"}
     assert stranger.post(url, {**reader, "confirm": "on"}).status_code == 404
     owner.post(url, reader)
     owner.post(url, {"whose": "everything", "confirm": "on"})
     assert rows(tenant)["Thread"] == 1, "not without confirmation, and everything only by superusers"
-    refused = owner.post(url, {"whose": "reader", "name": "anonymous", "confirm": "on"})
+    wrong = owner.post(url, {"whose": "visitor", "identifier": "reader", "confirm": "on"}).context["form"].errors
+    assert wrong == {
+        "identifier": ["Write an IP address."],
+        "user_agent": ["Write the user agent of the visitor's browser."],
+    }
+    refused = owner.post(url, {"whose": "reader", "identifier": "anonymous", "confirm": "on"})
     assert "Many readers share" in refused.content.decode()
     page = owner.post(url, {**reader, "confirm": "on"}).content.decode()
     assert last_entry().details["receipt"] in page

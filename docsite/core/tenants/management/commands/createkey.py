@@ -24,19 +24,33 @@ class Command(ServiceCommand):
         parser.add_argument("--kind", required=True, choices=ApiKey.Kind.values)
         parser.add_argument("--name", default="", metavar="TEXT")
         parser.add_argument(
-            "--scope", action="append", default=[], choices=["read", "write"], help="of an admin key; default: all"
+            "--scope",
+            action="append",
+            default=[],
+            choices=["read", "write"],
+            help="what an admin key may do; may be repeated; default: everything",
         )
         parser.add_argument(
             "--network",
             action="append",
             default=[],
             metavar="CIDR",
-            help="addresses that may use the key; default: all",
+            help="addresses that may use the key; may be repeated; default: all",
         )
         expiry = parser.add_mutually_exclusive_group()
-        expiry.add_argument("--expires", type=_parse_date, metavar="DATE", help="YYYY-MM-DD: its 00:00 UTC")
-        expiry.add_argument("--expires-days", type=int, metavar="N", help="1 to 365; default: no expiry")
-        expiry.add_argument("--no-expiry", action="store_true")
+        expiry.add_argument(
+            "--expires",
+            type=_parse_date,
+            metavar="DATE",
+            help="day (YYYY-MM-DD) at whose beginning in UTC the key expires",
+        )
+        expiry.add_argument(
+            "--expires-days",
+            type=int,
+            metavar="N",
+            help="number of days (1 to 365) after which the key expires; default: never",
+        )
+        expiry.add_argument("--no-expiry", action="store_true", help="the default, for scripts that name it")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,7 +61,7 @@ class Command(ServiceCommand):
             raise CommandError("--expires-days: must be 1 to 365.")
         if len(options["name"]) > 100:
             raise CommandError("--name: at most 100 characters.")
-        expires_at: datetime | None = options["expires"]
+        expires_at: datetime | None = timezone.now() + timedelta(days=days) if days else options["expires"]
         if expires_at and not timedelta(0) < expires_at - timezone.now() <= timedelta(days=365):
             raise CommandError("--expires: must be within the next 365 days.")
         if options["scope"] and options["kind"] != ApiKey.Kind.ADMIN:
@@ -61,7 +75,6 @@ class Command(ServiceCommand):
             project.organization,
             project,
             name=options["name"],
-            days=days,
             expires_at=expires_at,
             scopes=options["scope"],
             networks=options["network"],

@@ -36,7 +36,7 @@ class Command(ServiceCommand):
                 continue
             limits = [*key.scopes, *key.networks]
             self.stdout.write(
-                f"{key.pk:<6}{row['key']:16}{key.kind:11}{row['state']:9}"
+                f"{key.pk:<6}{row['hint']:16}{key.kind:11}{row['state']:9}"
                 f"used {row['lastUsedAt'] or 'never':22}expires {row['expiresAt'] or 'never':22}"
                 f"{row['domain'] or row['organization']}"
                 + (f" ({', '.join(limits)})" if limits else "")
@@ -47,7 +47,7 @@ class Command(ServiceCommand):
 def _describe(key: ApiKey, now: datetime) -> dict[str, Any]:
     return {
         "id": key.pk,
-        "key": str(key),
+        "hint": str(key),
         "kind": key.kind,
         "name": key.name,
         "organization": key.organization.name,
@@ -57,7 +57,7 @@ def _describe(key: ApiKey, now: datetime) -> dict[str, Any]:
         "createdAt": _format(key.created_at),
         "lastUsedAt": _format(key.last_used_at),
         "expiresAt": _format(key.expires_at),
-        "state": "revoked" if key.revoked_at else "live" if key.is_live(now) else "expired",
+        "state": "revoked" if key.revoked_at else "active" if key.is_live(now) else "expired",
     }
 
 
