@@ -1,7 +1,7 @@
 """Store feedback, query it, and delete it after its retention time."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError
@@ -14,6 +14,7 @@ from assistant.models import Message
 from docsite.core.http.cursor import Moment
 from docsite.core.http.errors import BadRequest, NotFound
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.retention import list_cutoffs
 
 
 def record(project: Project, feedback: FeedbackIn) -> None:
@@ -51,9 +52,8 @@ def record(project: Project, feedback: FeedbackIn) -> None:
 
 def sweep() -> None:
     """Delete feedback after the retention time of its project."""
-    for row in AnalyticsSettings.objects.filter(feedback_days__isnull=False).only("project", "feedback_days"):
-        oldest = timezone.now() - timedelta(days=row.feedback_days or 0)
-        Feedback.objects.filter(project=row.project_id, created_at__lt=oldest).delete()
+    for project_id, oldest in list_cutoffs(AnalyticsSettings, "feedback_days"):
+        Feedback.objects.filter(project=project_id, created_at__lt=oldest).delete()
 
 
 def _find_answer(project: Project, message_id: str) -> Message:

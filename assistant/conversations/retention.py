@@ -1,19 +1,19 @@
 """Deletes conversations after the retention time that the owner has set."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
-from django.utils import timezone
 
 from assistant.models import AssistantSettings, Message, Thread
+from docsite.core.tenants.retention import list_cutoffs
 
 BATCH = 200  # threads of one transaction, so that questions do not wait for long
 
 
 def sweep() -> None:
     """Delete conversations after the retention time of their project."""
-    for row in AssistantSettings.objects.filter(conversation_days__isnull=False).only("project", "conversation_days"):
-        _delete_older(row.project_id, timezone.now() - timedelta(days=row.conversation_days or 0))
+    for project_id, oldest in list_cutoffs(AssistantSettings, "conversation_days"):
+        _delete_older(project_id, oldest)
 
 
 def _delete_older(project_id: int, oldest: datetime) -> None:

@@ -47,8 +47,18 @@ class NewQuestion:
     message_id: str | None = None
 
 
+class _Budgeted:
+    """A conversation whose answer uses the budget of its project."""
+
+    budget: AnswerBudget
+
+    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
+        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
+        return await _reserve(self.budget, prompt_tokens, reply_tokens)
+
+
 @dataclass
-class StoredConversation:
+class StoredConversation(_Budgeted):
     """A thread with its running answer, as `assistant.answering.record.Conversation` describes it."""
 
     project: Project
@@ -57,10 +67,6 @@ class StoredConversation:
     history: list[Turn]
     budget: AnswerBudget
     redacts_answer: bool = False  # something in its question was redacted, which it may repeat
-
-    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
-        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
-        return await _reserve(self.budget, prompt_tokens, reply_tokens)
 
     async def save(self, outcome: Outcome) -> None:
         """Store the answer so far, and at its end charge its tokens to the project's day."""
@@ -87,7 +93,7 @@ class StoredConversation:
 
 
 @dataclass
-class UnstoredConversation:
+class UnstoredConversation(_Budgeted):
     """A conversation without rows, for previews and golden questions. Only its tokens are charged."""
 
     project: Project
@@ -97,10 +103,6 @@ class UnstoredConversation:
 
     def __post_init__(self) -> None:
         self.budget = AnswerBudget(self.project)
-
-    async def reserve(self, prompt_tokens: int, reply_tokens: int) -> str:
-        """Reserve so many tokens for the whole answer. Returns why that is not possible; empty where it is."""
-        return await _reserve(self.budget, prompt_tokens, reply_tokens)
 
     async def save(self, outcome: Outcome) -> None:
         """Charge the tokens to the project's day when the answer has ended."""

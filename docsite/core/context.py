@@ -5,18 +5,22 @@ Both are context variables: tasks and the threads of `in_db` and `sync_to_async`
 
 import getpass
 import os
+import secrets
 from collections.abc import Callable
 from contextvars import ContextVar
-
-from docsite.core import ids
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 _actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
 
 
+def create_request_id() -> str:
+    """64 random bits in hexadecimal."""
+    return secrets.token_hex(8)
+
+
 def new_request_id() -> str:
     """Give the running request a new id, and return it."""
-    identifier = ids.request_id()
+    identifier = create_request_id()
     request_id.set(identifier)
     return identifier
 

@@ -37,11 +37,6 @@ def receipt_id() -> str:
     return "ers_" + _base32(20)
 
 
-def request_id() -> str:
-    """64 random bits in hexadecimal, for one request."""
-    return secrets.token_hex(8)
-
-
 TOKEN_PATTERN = r"\bsvc_(?:dsc_)?[0-9A-Za-z]{34}\b"  # what `token` returns; the page Security publishes it for scanners
 
 

@@ -17,11 +17,11 @@ from redis.exceptions import RedisError
 
 from docsite.core import context
 from docsite.core.http.errors import ApiError
+from docsite.core.paths import CONTROL_CHARACTERS
 
 # Their messages tell what the system, the database server or Redis refused; ours are written for readers.
 _SAFE = (OSError, OperationalError, InterfaceError, RedisError, ApiError, ImportError)
 _MAX_MESSAGE = 4_000
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SECRETS = (
     (re.compile(r"\b(svc_dsc_|svc_|sk-|Bearer )[\w.-]{4,}"), r"\1…"),
     (re.compile(r"(?<=\s)(uri=[^\s?]*)\?[^\s>]*"), r"\1?…"),  # of a request, as Daphne describes it
@@ -89,5 +89,5 @@ def _clean(text: str) -> str:
     """One line without control characters and without keys."""
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
-    text = _CONTROL.sub(lambda character: repr(character[0])[1:-1], text)
+    text = CONTROL_CHARACTERS.sub(lambda character: repr(character[0])[1:-1], text)
     return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"

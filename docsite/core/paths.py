@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 MAX_LENGTH = 400
 _MAX_RAW = 10_000  # characters of an address that are considered
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def normalize(raw: str) -> str:
@@ -19,7 +19,7 @@ def normalize(raw: str) -> str:
     """
     path = re.sub(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#]*", "", raw[:_MAX_RAW].strip())
     path = re.split(r"[?#]", path, maxsplit=1)[0]
-    path = _CONTROL.sub("", unquote(path))
+    path = CONTROL_CHARACTERS.sub("", unquote(path))
     path = "/" + "/".join(part for part in path.split("/") if part not in ("", "."))
     path = re.sub(r"\.(md|mdx|markdown|html?)$", "", path, flags=re.IGNORECASE)
     path = re.sub(r"/index$", "", path, flags=re.IGNORECASE)

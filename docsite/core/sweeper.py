@@ -12,22 +12,21 @@ logger = logging.getLogger(__name__)
 SWEEP_SECONDS = 3600.0
 
 
-class _Sweeper:
-    """A thread that sweeps when the process starts, and then every hour."""
+_thread: threading.Thread | None = None
 
-    def __init__(self) -> None:
-        self.thread: threading.Thread | None = None
 
-    def start(self, sweeps: Iterable[Callable[[], object]]) -> None:
-        """Start the thread, unless it runs."""
-        if self.thread is None:
-            self.thread = threading.Thread(target=self._run, args=(tuple(sweeps),), name="sweeper", daemon=True)
-            self.thread.start()
+def start(sweeps: Iterable[Callable[[], object]]) -> None:
+    """Start the thread, unless it runs. It sweeps at once, and then every hour."""
+    global _thread
+    if _thread is None:
+        _thread = threading.Thread(target=_run, args=(tuple(sweeps),), name="sweeper", daemon=True)
+        _thread.start()
 
-    def _run(self, sweeps: tuple[Callable[[], object], ...]) -> None:
-        while True:
-            sweep_once(sweeps)
-            time.sleep(SWEEP_SECONDS)
+
+def _run(sweeps: tuple[Callable[[], object], ...]) -> None:
+    while True:
+        sweep_once(sweeps)
+        time.sleep(SWEEP_SECONDS)
 
 
 def sweep_once(sweeps: Iterable[Callable[[], object]]) -> None:
@@ -39,7 +38,3 @@ def sweep_once(sweeps: Iterable[Callable[[], object]]) -> None:
         except Exception:  # the thread lives as long as the process
             logger.exception("Old data could not be deleted by %s.%s.", sweep.__module__, sweep.__qualname__)
         close_old_connections()
-
-
-_sweeper = _Sweeper()
-start = _sweeper.start

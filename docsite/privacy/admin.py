@@ -15,9 +15,9 @@ from docsite.core.tenants import admin_extensions
 from docsite.core.tenants.admin import ScopedAdmin, project_of
 from docsite.core.tenants.models import Project
 from docsite.privacy import erasure
+from docsite.privacy.erasure import CONVERSATION, EVERYTHING, READER, VISITOR
 from docsite.privacy.models import AuditEntry
 
-READER, CONVERSATION, VISITOR, EVERYTHING = "reader", "conversation", "visitor", "everything"
 WHOSE = (
     (READER, "All conversations of a reader"),
     (CONVERSATION, "One conversation"),
@@ -68,19 +68,11 @@ class EraseForm(forms.Form):
 
     def erase(self, project: Project) -> erasure.Receipt:
         """Erase the data. Raises ValidationError if it cannot be erased."""
-        whose, identifier = self.cleaned_data["whose"], self.cleaned_data["identifier"]
+        named = {field: self.cleaned_data[field] for field in ("whose", "identifier", "user_agent", "reader_id")}
         try:
-            if whose == READER:
-                return erasure.erase_reader(project, identifier)
-            if whose == CONVERSATION:
-                return erasure.erase_conversation(project, identifier)
-            if whose == EVERYTHING:
-                return erasure.erase_project(project)
+            return erasure.erase(project, **named)
         except erasure.NotErasable as refusal:
             raise ValidationError(str(refusal)) from None
-        address = parse_address(identifier)
-        assert address is not None  # `clean` has checked it
-        return erasure.erase_visitor(project, address, self.cleaned_data["user_agent"], self.cleaned_data["reader_id"])
 
 
 @admin.register(AuditEntry)

@@ -19,11 +19,12 @@ from analytics.models import Feedback
 from assistant.models import ChatId, Message, Thread
 from assistant.sessions.start import forget_conversation
 from docsite.core import ids
-from docsite.core.http.client_address import Address
+from docsite.core.http.client_address import Address, parse_address
 from docsite.core.tenants.models import Project
 from docsite.privacy import audit
 from search.query_log import recording as search_recording
 
+READER, CONVERSATION, VISITOR, EVERYTHING = "reader", "conversation", "visitor", "everything"
 SHARED_FP = "anonymous"
 BATCH = 200  # threads of one transaction
 _RUNNING = timedelta(hours=1)  # an answer that was stored so long ago runs no more, and cannot be resumed
@@ -52,6 +53,23 @@ class Receipt:
             f"Subject  {self.subject}",
             *(f"Erased   {number:,} {kind}" for kind, number in self.erased.items()),
         ]
+
+
+def erase(project: Project, whose: str, identifier: str = "", user_agent: str = "", reader_id: str = "") -> Receipt:
+    """Erase what `whose` names: data of the reader, conversation or visitor with an identifier, or everything.
+
+    A visitor's identifier is a network address. Raises `NotErasable`.
+    """
+    if whose == READER:
+        return erase_reader(project, identifier)
+    if whose == CONVERSATION:
+        return erase_conversation(project, identifier)
+    if whose == EVERYTHING:
+        return erase_project(project)
+    address = parse_address(identifier)
+    if address is None or not user_agent:
+        raise NotErasable("A visitor is named by an IP address and a user agent.")
+    return erase_visitor(project, address, user_agent, reader_id)
 
 
 def erase_reader(project: Project, fp: str) -> Receipt:

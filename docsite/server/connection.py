@@ -16,7 +16,7 @@ from django.conf import settings
 from twisted.internet.interfaces import IAddress
 from twisted.web.http import HTTPChannel
 
-from docsite.core import ids
+from docsite.core import context
 
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
 MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
@@ -187,7 +187,7 @@ def _build_error(status: int, sentence: str, detail: str) -> tuple[dict[bytes, b
         b"Content-Length": b"%d" % len(content),
         b"Cache-Control": b"no-store",
         b"X-Content-Type-Options": b"nosniff",
-        b"X-Request-Id": ids.request_id().encode(),
+        b"X-Request-Id": context.create_request_id().encode(),
     }
     return headers, content
 

@@ -16,6 +16,7 @@ from django.utils.crypto import salted_hmac
 from docsite.core.group_commit import GroupCommit
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.retention import list_cutoffs
 from search.models import Document, SearchQuery, SearchSettings
 from search.query_log.search_as_you_type import TYPING_PAUSE, AnsweredSearch, continues_typing, lock_callers, store
 
@@ -106,11 +107,11 @@ def sweep() -> None:
     """Forget the callers of searches older than an hour. Delete searches after the retention time of their project."""
     now = timezone.now()
     SearchQuery.objects.filter(caller__isnull=False, at__lt=now - CLICKABLE).update(caller=None)
-    own = {row.project_id: row.search_days for row in SearchSettings.objects.filter(search_days__isnull=False)}
-    for project_id, days in own.items():
-        SearchQuery.objects.filter(project=project_id, at__lt=now - timedelta(days=days or 0)).delete()
+    cutoffs = dict(list_cutoffs(SearchSettings, "search_days"))
+    for project_id, oldest in cutoffs.items():
+        SearchQuery.objects.filter(project=project_id, at__lt=oldest).delete()
     default = now - timedelta(days=settings.ENV.search_retention_days)
-    SearchQuery.objects.filter(at__lt=default).exclude(project__in=list(own)).delete()
+    SearchQuery.objects.filter(at__lt=default).exclude(project__in=list(cutoffs)).delete()
 
 
 def _store_searches(searches: list[AnsweredSearch]) -> list[None]:

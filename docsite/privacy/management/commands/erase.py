@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from docsite.core.http.client_address import parse_address
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.privacy import erasure
 
@@ -34,18 +33,15 @@ class Command(ServiceCommand):
         project = find_project(options["domain"])
         if not options["yes"]:
             raise CommandError("This cannot be undone. To do it, add --yes.")
+        names = {
+            erasure.READER: options["fp"],
+            erasure.CONVERSATION: options["thread"],
+            erasure.VISITOR: options["visitor"],
+            erasure.EVERYTHING: "" if options["everything"] else None,
+        }
+        whose, identifier = next((whose, name) for whose, name in names.items() if name is not None)
         try:
-            if options["fp"] is not None:
-                receipt = erasure.erase_reader(project, options["fp"])
-            elif options["thread"] is not None:
-                receipt = erasure.erase_conversation(project, options["thread"])
-            elif options["visitor"] is not None:
-                address = parse_address(options["visitor"])
-                if address is None or not options["user_agent"]:
-                    raise CommandError("--visitor: write an IP address, and the user agent as --user-agent.")
-                receipt = erasure.erase_visitor(project, address, options["user_agent"], options["reader_id"])
-            else:
-                receipt = erasure.erase_project(project)
+            receipt = erasure.erase(project, whose, identifier, options["user_agent"], options["reader_id"])
         except erasure.NotErasable as refusal:
             raise CommandError(str(refusal)) from None
         self.stdout.write(json.dumps(asdict(receipt), default=str) if options["json"] else "\n".join(receipt.lines()))
