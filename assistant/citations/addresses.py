@@ -20,7 +20,7 @@ from search.hits import Hit
 PREFIXES = ("https://", "http://", "ftp://", "www.", "mailto:", "xmpp:")
 PREFIX = re.compile("|".join(map(re.escape, PREFIXES)), re.IGNORECASE)
 CHARACTERS = re.compile(r"[^\s<>|`\"\[\]【】]*")  # the longest stretch that can belong to one address
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
+ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _IN_TEXT = re.compile(
     r"(?:https?://|mailto:)[^\s<>\"'`|\\]+|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)+", re.IGNORECASE
@@ -81,7 +81,7 @@ class AllowedAddresses:
 def escape_for_link(url: str) -> str:
     """Escape an address for a Markdown link, so that it leads to the same place."""
     quoted = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), url)
-    return quoted.replace("&", "&amp;") if _ENTITY.search(quoted) else quoted
+    return quoted.replace("&", "&amp;") if ENTITY.search(quoted) else quoted
 
 
 def trim(text: str) -> str:
@@ -105,7 +105,7 @@ def _possible_ends(found: str) -> Iterable[str]:
 
 def _unescape(address: str) -> str:
     """Undo the escapes and entities of Markdown."""
-    return _ENTITY.sub(lambda found: html.unescape(found[0]), _ESCAPE.sub(r"\1", address.strip()))
+    return ENTITY.sub(lambda found: html.unescape(found[0]), _ESCAPE.sub(r"\1", address.strip()))
 
 
 def _normalize(address: str) -> str:

@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from assistant.citations import block_scanner
+from assistant.citations.addresses import ENTITY
 from assistant.citations.block_scanner import Line
 from assistant.citations.stream_rewriter import FENCE_MARK, MAX_LINK, StreamRewriter
 
 MAX_CODE_SPAN = 2_000  # characters
 _MAX_TICKS = 300
 _CODE_END = re.compile(r"`+|(?<!\\)\\*+\|")
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ENTITY_START = re.compile(r"&#?\w{0,32}$")
 _ADDRESS_CHARACTER = re.compile(r"[A-Za-z\d:/.@]")
 _MAIL_END = re.compile(r"[\w.+-]@[\w.-]+$")
@@ -75,7 +75,7 @@ class Sanitizer(StreamRewriter):
 
     def _ampersand(self) -> bool:
         """Escape an entity that stands for a character of addresses."""
-        if entity := _ENTITY.match(self._pending):
+        if entity := ENTITY.match(self._pending):
             return self._accept("&", "\\&") if _is_address_entity(entity[0]) else self._accept(entity[0])
         if not self._is_final and _ENTITY_START.fullmatch(self._pending):
             return False
