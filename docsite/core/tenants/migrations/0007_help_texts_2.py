@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('projects', '0005_key_last_use'),
+        ('projects', '0006_redaction'),
     ]
 
     operations = [
