@@ -55,6 +55,8 @@ class CitationChecker(Sanitizer):
         self._addresses = AllowedAddresses(passages, allowed)
         self._evidence: dict[int, Passage] = {}
         self._page_numbers: dict[str, int] = {}
+        self._judged: dict[tuple[int, str], tuple[str, str]] = {}  # the latest claim, which markers in a row have
+        self._link_addresses: dict[tuple[int, str], str] = {}
 
     def add_passages(self, passages: Sequence[Hit]) -> None:
         """Add passages, which the text from here on may cite. Their numbers follow those before."""
@@ -86,11 +88,14 @@ class CitationChecker(Sanitizer):
             self._record(written, dropped="the model says that it has no answer")
             return ""
         claim = extract_claim(self._claim) or self._claim_cells.strip()
-        passage = self._passage(index)
-        if objection := passage.find_objection(claim):
+        if (index, claim) not in self._judged:
+            passage = self._passage(index)
+            objection = passage.find_objection(claim)
+            self._judged = {(index, claim): (objection, objection or passage.best_sentence(claim, self.question))}
+        objection, sentence = self._judged[index, claim]
+        if objection:
             self._record(written, dropped=objection)
             return ""
-        sentence = passage.best_sentence(claim, self.question)
         link, new = self.cite(index, sentence)
         self._events += new
         self._record(written, url=self._link_address(index, sentence), sentence=sentence)
@@ -102,6 +107,12 @@ class CitationChecker(Sanitizer):
         return self._evidence[index]
 
     def _link_address(self, index: int, sentence: str) -> str:
+        """The address of a passage with the fragment of a sentence. Cached, since an answer cites a sentence often."""
+        if (index, sentence) not in self._link_addresses:
+            self._link_addresses[index, sentence] = self._build_link_address(index, sentence)
+        return self._link_addresses[index, sentence]
+
+    def _build_link_address(self, index: int, sentence: str) -> str:
         url = addresses.escape_for_link(self.passages[index].url)
         fragment = self._passage(index).page.build_fragment(sentence) if sentence else ""
         return url + ("#" if fragment and "#" not in url else "") + fragment

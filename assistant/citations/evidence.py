@@ -22,6 +22,7 @@ from search.text import analysis
 from search.text.language import detect_language
 
 MAX_TEXT = 20_000  # characters of a passage that are used
+MAX_WEIGHED = 8  # texts whose weights are cached for a passage
 MIN_CLAIM_TERMS = 2  # a claim with fewer content terms, such as "Yes", is not judged
 MIN_SHARED_TERMS = 2
 MIN_SHARED_PART = 0.2  # of the terms of a long claim, which has many words of the model's own
@@ -39,6 +40,7 @@ class Passage:
     def __init__(self, hit: Hit) -> None:
         self.hit = hit
         self.stemmer_language = hit.language or "en"
+        self._weights: dict[str, list[float]] = {}
 
     def find_objection(self, claim: str) -> str:
         """Say why the passage cannot support a claim; empty when it may.
@@ -55,7 +57,7 @@ class Passage:
         needed = max(min(MIN_SHARED_TERMS, len(terms) - 1), MIN_SHARED_PART * len(terms))
         if len(terms) >= MIN_CLAIM_TERMS and len(terms & self._all_terms) < needed:
             return "shares too few terms with the passage"
-        if _find_numbers(claim) - _find_numbers(f"{' '.join(self.hit.breadcrumb)} {self.hit.text[:MAX_TEXT]}"):
+        if _find_numbers(claim) - self._numbers:
             return "has a number that the passage lacks"
         return ""
 
@@ -65,12 +67,11 @@ class Passage:
         Empty for a passage without text. A term counts more when fewer sentences have it:
         log(1 + sentences / sentences with the term).
         """
-        claim_terms, question_terms = (self._content_terms(text, detect_language(text)) for text in (claim, question))
+        claim_weights, question_weights = self._weigh_sentences(claim), self._weigh_sentences(question)
 
         def rank(index: int) -> tuple[float, float, bool]:
-            terms = self._sentence_terms[index]
             has_blank = " " in self._sentences[index]  # without one it may be only a bracket of code
-            return self._weigh(terms & claim_terms), self._weigh(terms & question_terms), has_blank
+            return claim_weights[index], question_weights[index], has_blank
 
         return self._sentences[max(range(len(self._sentences)), key=rank)] if self._sentences else ""
 
@@ -110,6 +111,19 @@ class Passage:
     @cached_property
     def _language(self) -> str:
         return detect_language(self.hit.text[:MAX_TEXT] or self.hit.body[:MAX_TEXT])
+
+    @cached_property
+    def _numbers(self) -> set[str]:
+        return _find_numbers(f"{' '.join(self.hit.breadcrumb)} {self.hit.text[:MAX_TEXT]}")
+
+    def _weigh_sentences(self, text: str) -> list[float]:
+        """How much each sentence shares with a text. Cached: markers in a row have one claim, all have one question."""
+        if text not in self._weights:
+            if len(self._weights) >= MAX_WEIGHED:
+                self._weights.clear()
+            terms = self._content_terms(text, detect_language(text))
+            self._weights[text] = [self._weigh(each & terms) for each in self._sentence_terms]
+        return self._weights[text]
 
     def _weigh(self, terms: Collection[str]) -> float:
         return sum(math.log1p(len(self._sentences) / self._sentence_counts[term]) for term in sorted(terms))

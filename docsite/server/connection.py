@@ -19,6 +19,7 @@ from twisted.web.http import HTTPChannel
 from docsite.core import context
 
 MAX_UNSENT_BYTES = 256 * 1024  # on one connection; above this the sender waits
+MAX_FRAMES = 256  # of one message; browsers send one, or one for each 16 KiB
 MAX_WAITING_MESSAGES = 16  # of a socket; above this its client sends faster than it is served
 LINGER_SECONDS = 5.0  # after an early response: closing while the client still sends would destroy the response
 _HTTPChannel: Any = HTTPChannel  # Twisted has types for parts of it only
@@ -206,6 +207,21 @@ class ConnectionFactory(HTTPFactory):  # type: ignore[misc]  # Daphne has no typ
 
 class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
     """A WebSocket whose messages do not pile up: Daphne would keep all that wait for the application."""
+
+    _frames = 0  # of the message that arrives
+
+    def onMessageBegin(self, isBinary: bool) -> None:
+        """Begin to count the frames of a message."""
+        self._frames = 0
+        super().onMessageBegin(isBinary)
+
+    def onMessageFrameBegin(self, length: int) -> None:
+        """Count a frame. Closes the connection when a message has too many: each costs as much as a message."""
+        self._frames += 1
+        if self._frames > MAX_FRAMES:
+            self.dropConnection(abort=True)
+        else:
+            super().onMessageFrameBegin(length)
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:
         """Pass a message to the application. Closes the connection when too many wait."""

@@ -3,7 +3,9 @@
 import json
 import math
 import re
+import threading
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from django.conf import settings
@@ -13,11 +15,14 @@ from django.http import HttpRequest
 from docsite.core.http.errors import BadRequest, TooLarge, WrongType
 
 MAX_DEPTH = 64
+SMALL_BODY = 64 * 1024  # bytes; larger ones are parsed one at a time, since the parser holds up all other threads
 MAX_VALUES = 400_000  # of objects, lists and their items; the parser holds up all other threads until it has them all
 BROWSER_LIMIT = 128 * 1024  # bytes that a page may send without a key
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{},"')
 _HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
+
+_large_bodies = threading.Lock()
 
 
 def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, Any]:
@@ -53,7 +58,8 @@ def parse_object(raw: bytes) -> dict[str, Any]:
     """Parse one JSON object: strict UTF-8, at most 64 levels, no NaN, no lone surrogates, no NUL."""
     _check_structure(raw)
     try:
-        value = json.loads(raw.decode("utf-8").removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
+        with _large_bodies if len(raw) > SMALL_BODY else nullcontext():
+            value = json.loads(raw.decode("utf-8").removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
     except UnicodeDecodeError:
         raise BadRequest("body: not UTF-8") from None
     except json.JSONDecodeError as wrong:

@@ -9,6 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from assistant.citations.citation_links import MAX_CHECKS, CitationChecker
+from assistant.citations.evidence import Passage
 from assistant.citations.refusal_phrases import is_refusal
 from assistant.events import Source, Text
 from search.hits import Hit
@@ -259,6 +260,14 @@ def test_a_marker_leads_to_the_sentence_that_supports_its_claim(text: str, sente
     (check,) = checks(text)
     assert check["sentence"] == sentence
     assert check["url"].startswith(f"{DOCS}/install#with-pip:~:text=")
+
+
+def test_markers_in_a_row_weigh_the_passage_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+    original = Passage._content_terms
+    monkeypatch.setattr(Passage, "_content_terms", lambda *given: texts.append(given[1]) or original(*given))
+    assert len(checks("It takes a minute to install acme" + " [1]" * 100)) == 100
+    assert len(texts) < 20, "the claim, each sentence and the question"
 
 
 @pytest.mark.parametrize(

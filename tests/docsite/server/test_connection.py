@@ -183,6 +183,15 @@ def test_a_client_that_pings_and_does_not_read_is_cut_off(service, project):
             raw.sendall(frame * 500_000)
 
 
+def test_a_message_of_very_many_frames_is_cut_off(service, project):
+    first, more = b"\x01\x81" + bytes(4) + b"{", b"\x00\x81" + bytes(4) + b" "
+    with connect(service) as raw:
+        raw.sendall(f"GET /discovery/v1/assistant/{project.domain}/socket HTTP/1.1\r\n".encode() + UPGRADE)
+        assert raw.recv(65536).startswith(b"HTTP/1.1 101")
+        with pytest.raises(ConnectionError):
+            raw.sendall(first + more * 1_000_000)
+
+
 def test_a_response_that_fails_half_way_is_cut_off():
     """Its reader would wait for the rest."""
     request = Request.__new__(Request)
