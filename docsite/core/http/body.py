@@ -56,10 +56,14 @@ def is_body_too_large(scope: Mapping[str, Any]) -> bool:
 
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Parse one JSON object: strict UTF-8, at most 64 levels, no NaN, no lone surrogates, no NUL."""
+    with _large_bodies if len(raw) > SMALL_BODY else nullcontext():
+        return _parse_object(raw)
+
+
+def _parse_object(raw: bytes) -> dict[str, Any]:
     _check_structure(raw)
     try:
-        with _large_bodies if len(raw) > SMALL_BODY else nullcontext():
-            value = json.loads(raw.decode("utf-8").removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(raw.decode("utf-8").removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)
     except UnicodeDecodeError:
         raise BadRequest("body: not UTF-8") from None
     except json.JSONDecodeError as wrong:
