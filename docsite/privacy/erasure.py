@@ -60,6 +60,8 @@ def erase(project: Project, whose: str, identifier: str = "", user_agent: str = 
 
     A visitor's identifier is a network address. Raises `NotErasable`.
     """
+    if not identifier and whose != EVERYTHING:
+        raise NotErasable(f"Name the {whose}.")
     if whose == READER:
         return erase_reader(project, identifier)
     if whose == CONVERSATION:

@@ -110,18 +110,18 @@ def test_createkey_explains_each_mistake(project, arguments, says):
 def test_listkeys_shows_the_keys_of_a_project_and_its_organization(project, make_project):
     other = make_project()
     limits = ["--scope", "read", "--network", "203.0.113.0/24", "--expires-days", "7"]
-    created = json.loads(run("createkey", project.domain, "--kind", "admin", *limits, "--name", "Export", "--json"))
+    created = json.loads(run("createkey", project.domain, "--kind", "admin", *limits, "--name", "Ex\nport", "--json"))
     run("revokekey", str(created["id"]))
     rows = [json.loads(line) for line in run("listkeys", project.domain, "--json").splitlines()]
     assert len(rows) == 3
     assert rows[0]["id"] == created["id"]
-    assert (rows[0]["state"], rows[0]["name"], rows[0]["lastUsedAt"]) == ("revoked", "Export", None)
+    assert (rows[0]["state"], rows[0]["name"], rows[0]["lastUsedAt"]) == ("revoked", "Ex\nport", None)
     assert (rows[0]["scopes"], rows[0]["networks"]) == (["read"], ["203.0.113.0/24"])
     assert {row["domain"] for row in rows} == {project.domain, None}
     assert [row["state"] for row in rows[1:]] == ["active", "active"]
     assert created["key"].startswith(rows[0]["hint"][:8])
     text = run("listkeys")
-    assert "(read, 203.0.113.0/24): Export" in text
+    assert "(read, 203.0.113.0/24): Ex port" in text
     assert other.domain in text
     assert not any(token in text for token in (created["key"], project.admin_key, project.assistant_key))
 

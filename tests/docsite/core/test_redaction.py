@@ -27,7 +27,6 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK=\n-----END RSA PRIVATE KEY
         ("https://acme.example/?email=ann%40mail.example&x=1", "https://acme.example/?email=[e-mail]&x=1"),
         ("連絡先はjörg@müller.deです", "連絡先は[e-mail]です"),
         ("postgres://me:secret@db.acme.example/x", "postgres://me:[e-mail]/x"),
-        (f"{ids.token('svc_')}, {ids.token('svc_dsc_')}.", "[key], [key]."),
         ("`ghp_0123456789abcdefghijABCDEFGHIJ012345`", "`[key]`"),
         ("AKIAIOSFODNN7EXAMPLE xoxb-1234-5678-abcdefghijkl sk_live_0123456789abcdef", "[key] [key] [key]"),
         ("キーはsk-0123456789abcdefです", "キーは[key]です"),
@@ -46,6 +45,10 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK=\n-----END RSA PRIVATE KEY
 def test_it_is_replaced(text, expected):
     assert redact(text) == expected
     assert redact(expected) == expected
+
+
+def test_our_own_keys_are_replaced():
+    assert redact(f"{ids.token('svc_')}, {ids.token('svc_dsc_')}.") == "[key], [key]."
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,12 @@ def test_the_fp_that_many_share_is_never_erased(tenant):
     assert rows(tenant)["Thread"] == 1
 
 
+@pytest.mark.parametrize("whose", [erasure.READER, erasure.CONVERSATION, erasure.VISITOR])
+def test_an_erasure_needs_an_identifier(tenant, whose):
+    with pytest.raises(erasure.NotErasable, match=f"Name the {whose}"):
+        erasure.erase(tenant.project, whose, "", "Browser")
+
+
 def test_one_conversation_of_a_reader_is_erased(tenant):
     first, second = ask(tenant, "anonymous", "chat-1"), ask(tenant, "anonymous", "chat-2")
     assert erasure.erase_conversation(tenant.project, first.thread_id).erased["messages"] == 2

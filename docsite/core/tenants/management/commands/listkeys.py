@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
+from docsite.core.paths import CONTROL_CHARACTERS
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.core.tenants.models import ApiKey
 
@@ -40,7 +41,7 @@ class Command(ServiceCommand):
                 f"used {row['lastUsedAt'] or 'never':22}expires {row['expiresAt'] or 'never':22}"
                 f"{row['domain'] or row['organization']}"
                 + (f" ({', '.join(limits)})" if limits else "")
-                + (f": {key.name}" if key.name else "")
+                + (f": {CONTROL_CHARACTERS.sub(' ', key.name)}" if key.name else "")
             )
 
 
