@@ -5,13 +5,9 @@ test that compares the two. An invalid value stops the start-up with a sentence
 that names the variable.
 """
 
-import contextlib
 import importlib.util
 import ipaddress
-import os
 import re
-import secrets
-import stat
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -418,57 +414,3 @@ def _describe_error(kind: str, message: str) -> str:
     if kind == "string_pattern_mismatch":
         return "write a rate such as 100/h, 10000/d or 600/m."
     return message.removeprefix("Value error, ") + "."
-
-
-def prepare_data_dir(env: Env, base: Path) -> Path:
-    """Create the folder of the service's data if it is missing, and return it. A relative path begins at `base`.
-
-    Only its owner can enter it, unless it contains the code, too. Ends the process with a sentence if the folder
-    cannot be written.
-    """
-    env.data_dir = base / env.data_dir
-    try:
-        env.data_dir.mkdir(parents=True, exist_ok=True)
-        if not base.is_relative_to(env.data_dir.resolve()):
-            _restrict(env.data_dir, 0o700)
-    except OSError as failure:
-        raise SystemExit(
-            f"DATA_DIR: {env.data_dir} cannot be created ({failure.strerror}). Choose another folder."
-        ) from None
-    if not os.access(env.data_dir, os.W_OK):
-        raise SystemExit(f"DATA_DIR: {env.data_dir} cannot be written. Choose another folder, or change its owner.")
-    return env.data_dir
-
-
-def protect_database(file: Path) -> None:
-    """Let only the owner read a SQLite database. It is created here if it is missing, since SQLite would let all read.
-
-    SQLite gives its other files the mode of the database.
-    """
-    with contextlib.suppress(OSError):  # SQLite will say what is wrong
-        file.touch(mode=0o600, exist_ok=True)
-        for existing in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
-            if existing.exists():
-                _restrict(existing, 0o600)
-
-
-def _restrict(path: Path, mode: int) -> None:
-    """Take away the rights that `mode` does not give. Another user's file stays as it is."""
-    facts = path.stat()
-    if facts.st_uid == os.geteuid() and stat.S_IMODE(facts.st_mode) & ~mode:
-        path.chmod(stat.S_IMODE(facts.st_mode) & mode)
-
-
-def secret_key(env: Env) -> str:
-    """The configured signing key, or one that is created on first use and stored beside the database."""
-    if env.secret_key:
-        return env.secret_key
-    file = env.data_dir / "secret_key"
-    if not file.exists():
-        draft = file.with_name(f"secret_key.{os.getpid()}")
-        draft.touch(mode=0o600)
-        draft.write_text(secrets.token_urlsafe(48))
-        with contextlib.suppress(FileExistsError):  # another process was first: its key is used
-            os.link(draft, file)
-        draft.unlink()
-    return file.read_text()

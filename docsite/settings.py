@@ -8,13 +8,14 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.retry import Retry
 
+from docsite import data_folder
 from docsite import env as environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENV = environment.load()
-DATA_DIR = environment.prepare_data_dir(ENV, BASE_DIR)
+DATA_DIR = data_folder.prepare_data_dir(ENV, BASE_DIR)
 
-SECRET_KEY = environment.secret_key(ENV)
+SECRET_KEY = data_folder.secret_key(ENV)
 DEBUG = ENV.debug
 ALLOWED_HOSTS = list(ENV.allowed_hosts)
 
@@ -82,7 +83,7 @@ DATABASES: dict[str, Any] = {
 }
 DATABASES["default"] |= {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    environment.protect_database(Path(DATABASES["default"]["NAME"]))
+    data_folder.protect_database(Path(DATABASES["default"]["NAME"]))
     # IMMEDIATE: a transaction takes the write lock when it begins, so two writers
     # wait for each other instead of failing half-way. NORMAL: a commit survives
     # kill -9; only a power cut may take back the last ones.

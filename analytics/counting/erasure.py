@@ -14,7 +14,7 @@ from docsite.core.tenants.models import Project
 
 
 class Erased(NamedTuple):
-    """The number of deleted single views and visit histories."""
+    """How many page views and how many visit histories were deleted."""
 
     views: int
     histories: int

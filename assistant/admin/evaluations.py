@@ -17,7 +17,7 @@ from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin
 
 @dataclass(frozen=True)
 class Result:
-    """A question's answer in the page of a run."""
+    """One question of an evaluation run, with its answer and score, as the admin shows it."""
 
     row: Row
     change: str

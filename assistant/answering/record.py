@@ -80,7 +80,7 @@ class Outcome:
 
 
 class Conversation(Protocol):
-    """The stored thread that an answer belongs to."""
+    """Stores one running answer in its thread, and reserves the tokens that it may use."""
 
     thread_id: str
     message_id: str
@@ -115,7 +115,7 @@ class Record:
             self.saving = asyncio.create_task(self._save())
 
     async def end(self) -> None:
-        """Store the complete answer, once, even if the caller is cancelled meanwhile."""
+        """Store the complete answer. Only the first call stores it, and goes on if its caller is cancelled."""
         if self.ending is None:
             self.ending = asyncio.create_task(self._end())
         await asyncio.shield(self.ending)

@@ -1,4 +1,4 @@
-"""What the pipeline wants from a search of the documentation, and what it gets."""
+"""The interface by which the answer pipeline searches the documentation, and the type of a result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ JUDGE_TOKENS = 3_000  # about what a judge reads and writes for an answer
 
 
 class TokensUsedUp(RuntimeError):
-    """The project may use no more tokens today, so readers and evaluations get quotes."""
+    """The project's token limit of the day is reached, so no model may be asked until tomorrow."""
 
 
 def estimate_tokens(count: int) -> int:

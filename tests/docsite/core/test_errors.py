@@ -77,7 +77,9 @@ def test_only_failures_of_a_store_say_that_it_does_not_answer():
         assert as_api_error(bug).status == 500
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="other databases have another error for it")
+@pytest.mark.skipif(
+    connection.vendor != "sqlite", reason="only SQLite reports a wrong statement with the error class of an outage"
+)
 def test_a_mistake_in_a_statement_is_a_500():
     with pytest.raises(OperationalError) as wrong, connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM nothing")

@@ -8,7 +8,9 @@ from tests.conftest import assert_error, question, wait_for
 from tests.processes import manage
 
 ORIGIN = {"Origin": "https://docs.acme.example"}
-ON_SQLITE = pytest.mark.skipif(connection.vendor != "sqlite", reason="about SQLite alone")
+ON_SQLITE = pytest.mark.skipif(
+    connection.vendor != "sqlite", reason="checks settings and limits that only SQLite has; make test runs it"
+)
 
 
 def without_space(*arguments: str) -> None:
@@ -57,7 +59,10 @@ def test_a_full_disk_is_a_503_and_reads_go_on(http, start, project):
     assert service.process.poll() is None
 
 
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no connections to lose")
+@pytest.mark.skipif(
+    connection.vendor != "postgresql",
+    reason="SQLite has no server that closes connections; tests/services runs it on PostgreSQL",
+)
 def test_connections_that_the_database_closes_are_replaced(http, start, project):
     service = start.fresh(PGAPPNAME=project.domain)
     url = f"{service.url}/discovery/v1/search/{project.domain}"

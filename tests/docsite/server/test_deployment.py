@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docsite import data_folder
 from docsite import env as environment
 from tests import scenarios
 from tests.conftest import question
@@ -74,8 +75,8 @@ def test_those_of_earlier_versions_are_restricted(tmp_path):
     for file in files:
         file.touch(mode=0o644)
     settings = environment.Env(data_dir=folder)
-    environment.prepare_data_dir(settings, Path("/nowhere"))
-    environment.protect_database(files[0])
+    data_folder.prepare_data_dir(settings, Path("/nowhere"))
+    data_folder.protect_database(files[0])
     assert mode(folder) == 0o700
     assert [mode(file) for file in files] == [0o600] * 3
 
@@ -83,5 +84,5 @@ def test_those_of_earlier_versions_are_restricted(tmp_path):
 @pytest.mark.parametrize("base", [".", "code"])
 def test_a_folder_that_contains_the_code_stays_open(tmp_path, base):
     tmp_path.chmod(0o755)
-    environment.prepare_data_dir(environment.Env(data_dir=tmp_path), (tmp_path / base).resolve())
+    data_folder.prepare_data_dir(environment.Env(data_dir=tmp_path), (tmp_path / base).resolve())
     assert mode(tmp_path) == 0o755
