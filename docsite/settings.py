@@ -21,7 +21,7 @@ ALLOWED_HOSTS = list(ENV.allowed_hosts)
 
 INSTALLED_APPS = [
     "daphne",
-    "django.contrib.admin",
+    "docsite.core.workspace.apps.WorkspaceAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_ratelimit",
     "docsite.core.tenants",
+    "docsite.core.workspace",
     "search",
     "assistant",
     "analytics",

@@ -328,6 +328,23 @@ def project(make_project: Any, tmp_path: Path) -> Tenant:
     return tenant
 
 
+@dataclass
+class People:
+    """Browsers of staff users: two of a project's organization, and one of another."""
+
+    owner: Any
+    teammate: Any
+    stranger: Any
+
+
+@pytest.fixture
+def people(project: Tenant, make_project: Any) -> People:
+    """Who may and who may not see a project in the admin. All three are logged in."""
+    mine, other = project.project.organization, make_project().project.organization
+    names = {"owner": mine, "teammate": mine, "stranger": other}
+    return People(*(logged_in(f"{name} of {project.domain}", organization) for name, organization in names.items()))
+
+
 @pytest.fixture
 def http() -> Iterator[httpx.Client]:
     """A plain client."""

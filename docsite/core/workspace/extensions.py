@@ -1,4 +1,4 @@
-"""What the apps add to a project's pages in the admin: links, settings of their own, facts, parts of the keys page.
+"""What the apps add to a project's pages in the admin: settings of their own, facts, parts of the keys page.
 
 An app registers them in its `admin` module.
 """
@@ -10,15 +10,6 @@ from typing import Any
 from django.db.models import Field, Model
 
 from docsite.core.tenants.models import Project
-
-
-@dataclass(frozen=True)
-class Link:
-    """A link to an app's page about a project."""
-
-    label: str
-    url: Callable[[Project], str]
-    position: int
 
 
 @dataclass(frozen=True)
@@ -50,15 +41,9 @@ class Fact:
     relation: str  # of the row that it comes from
 
 
-_links: list[Link] = []
 _settings: list[SettingsFields] = []
 _facts: list[Fact] = []
 _key_uses: list[str] = []
-
-
-def add_link(label: str, url: Callable[[Project], str], *, position: int) -> None:
-    """Show a link wherever the admin lists the pages of a project, in the order of the positions."""
-    _links.append(Link(label, url, position))
 
 
 def add_settings(model: type[Model], *names: str) -> None:
@@ -77,11 +62,6 @@ def add_key_use(template: str) -> None:
     The template gets `project`, `base_url` (of this service) and `sample_key`: the new key, or a placeholder.
     """
     _key_uses.append(template)
-
-
-def links_of(project: Project) -> list[tuple[str, str]]:
-    """The label and the address of each link of a project, in order."""
-    return [(link.label, link.url(project)) for link in sorted(_links, key=lambda link: link.position)]
 
 
 def settings() -> list[SettingsFields]:
