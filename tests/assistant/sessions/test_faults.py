@@ -20,7 +20,8 @@ import pytest
 
 from assistant.models import Message, TokenUse
 from tests.assistant.sessions.breaker_clock import BreakerClock
-from tests.conftest import PATIENCE, fake, free_port, question, wait_for
+from tests.conftest import PATIENCE, fake, question, wait_for
+from tests.ports import free_port
 
 INSTALL = "How do I install acme with pip?"
 SORRY = "The answer broke off. Please try again."
