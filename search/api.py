@@ -30,7 +30,7 @@ page_router = Router()
 
 @router.post(
     "/{domain}",
-    auth=AssistantKey(search_charges),
+    auth=AssistantKey(search_charges, SearchIn),
     operation_id="search",
     summary="Search documentation",
     response=responses(list[SearchResult]),
@@ -51,7 +51,7 @@ async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
 
 @router.post(
     "/{domain}/click",
-    auth=AllowedOrigin(),
+    auth=AllowedOrigin(ClickIn),
     operation_id="reportClick",
     summary="Report the result that a reader opened",
     response=responses(None, status=204, keyless=True),
@@ -66,7 +66,7 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
 
 @page_router.post(
     "/{domain}",
-    auth=AssistantKey(search_charges),
+    auth=AssistantKey(search_charges, PageIn),
     operation_id="getPage",
     summary="Read a page as Markdown",
     response=responses(PageOut),
