@@ -122,7 +122,8 @@ class Ask(BaseModel):
             page_size=min(self.retrievalPageSize, MAX_PASSAGES),
             filters=self.filter.to_filters() if self.filter else Filters(),
             context=[
-                Context(item.value, project.path_of(item.path) if item.path else "") for item in self.context or []
+                Context(item.value, project.path_of(item.path) if item.path else "", item.type or "")
+                for item in self.context or []
             ],
             current_path=project.path_of(self.currentPath) if self.currentPath else "",
             client_history=() if self.threadId else self._client_history(),

@@ -31,6 +31,7 @@ from docsite.site.nearest_pages import find_nearest
 from docsite.site.page_context import language_of, page_context, site_project
 from search.hits import Filters
 from search.limits import SEARCH_IP
+from search.models import SearchQuery
 from search.query_log import recording
 
 if TYPE_CHECKING:
@@ -84,7 +85,15 @@ def search(request: HttpRequest) -> HttpResponse:
     hits = _search_language_first(project, query, language) if project and query and not refusal else []
     if project and not refusal and _is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
-        recording.record(project, recording.hash_caller(project, client_ip(request), user_agent), query, len(hits))
+        recording.record(
+            project,
+            recording.hash_caller(project, client_ip(request), user_agent),
+            query,
+            len(hits),
+            SearchQuery.CallerKind.WEB,
+            Filters(language=language),
+            first_score=hits[0].score if hits else None,
+        )
     results = [
         {
             "title": hit.breadcrumb[-1],
