@@ -60,8 +60,14 @@ class NewKeyForm(forms.Form):
         return None if chosen == "none" else timezone.now() + timedelta(days=int(chosen))
 
 
+def find_public_token(project: Project, now: datetime) -> str:
+    """The token of the project's newest assistant key that is valid and readable; empty if there is none."""
+    keys = project.keys.exclude(public_token="").order_by("-created_at")
+    return next((key.public_token for key in keys if key.is_live(now)), "")
+
+
 def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
-    """Show project ID, domain and keys; create and revoke keys. Only the response to a creation has the secret."""
+    """Show project ID, domain and keys; create and revoke keys. Only the response that creates an admin key shows it."""
     project = project_of(request, domain)
     keys = ApiKey.objects.filter(organization=project.organization).exclude(
         kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
@@ -106,9 +112,10 @@ def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
         "keys": [(key, key.is_live(now)) for key in keys.order_by("revoked_at", "kind", "-created_at")],
         "form": form,
         "keys_left": next((usage.remaining for usage in ratelimit.peek(charge)), None),
-        "secret": secret,
+        "secret": secret if created and created.kind == ApiKey.Kind.ADMIN else "",
+        "created": created,
         "key_uses": extensions.key_uses(),
-        "sample_key": secret if created and created.kind == ApiKey.Kind.ASSISTANT else "svc_dsc_…",
+        "sample_key": find_public_token(project, now) or "svc_dsc_…",
         "base_url": f"{request.scheme}://{request.get_host()}",
     }
     response = navigation.render(request, "admin/projects/keys.html", project, f"API keys of {project.name}", context)
