@@ -67,7 +67,7 @@ def find_public_token(project: Project, now: datetime) -> str:
 
 
 def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
-    """Show project ID, domain and keys; create and revoke keys. Only the response that creates an admin key shows it."""
+    """Show project ID, domain and keys; create and revoke keys. An admin key is shown once."""
     project = project_of(request, domain)
     keys = ApiKey.objects.filter(organization=project.organization).exclude(
         kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
