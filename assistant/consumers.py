@@ -24,7 +24,7 @@ from assistant.wire.socket import encode_error
 from docsite.core.access import api_middleware, authentication
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
-from docsite.core.http import body, client_address, ratelimit
+from docsite.core.http import body, client_address, cpu_time, ratelimit
 from docsite.core.http.errors import (
     ApiError,
     BadRequest,
@@ -52,7 +52,8 @@ class AssistantSocket(AsyncWebsocketConsumer):
         """Serve one connection. It counts for its address until it ends, however that happens."""
         peer = (scope.get("client") or ("",))[0]
         self.address = client_address.resolve(peer, _header(scope, b"x-forwarded-for"))
-        network = client_address.network_of(self.address)
+        network = self.network = client_address.network_of(self.address)
+        cpu_time.measure(network)
         _open_sockets[network] += 1
         self.has_too_many_sockets = _open_sockets[network] > settings.ENV.max_sockets_ip
         try:
@@ -156,7 +157,10 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
         def admit() -> tuple[Caller, list[ratelimit.Usage]]:
             caller = authentication.assistant_caller(token, self.domain, self.address)
-            return caller, ratelimit.spend(*assistant_charges(caller)) if counted else []
+            if not counted:
+                return caller, []
+            cpu_time.charge(self.network)
+            return caller, ratelimit.spend(*assistant_charges(caller))
 
         caller, usages = await in_db(admit)()
         if seconds := ratelimit.compute_delay(usages):

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_safe
 from analytics import agents
 from analytics.collecting.requests import prefetch_purpose
 from assistant.widget.files import get_panel_path
-from docsite.core.http import ratelimit
+from docsite.core.context import measure_cpu_time
+from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
@@ -79,10 +80,14 @@ def search(request: HttpRequest) -> HttpResponse:
     refusal: TooMany | None = None
     try:
         if project and query:
-            ratelimit.spend((SEARCH_IP, network_of(client_ip(request))))
+            network = network_of(client_ip(request))
+            cpu_time.charge(network)
+            ratelimit.spend((SEARCH_IP, network))
+            cpu_time.measure(network)
     except TooMany as error:
         refusal = error
-    hits = _search_language_first(project, query, language) if project and query and not refusal else []
+    with measure_cpu_time():
+        hits = _search_language_first(project, query, language) if project and query and not refusal else []
     if project and not refusal and _is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
         recording.record(

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from docsite.core.access import authentication
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
-from docsite.core.http import body, ratelimit
+from docsite.core.http import body, cpu_time, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
 from docsite.core.http.errors import Forbidden, NotFound
 from docsite.core.http.ratelimit import Charge, Limit
@@ -87,15 +87,19 @@ class _KeyCheck(AuthBase):
             authentication.bearer_token(request),
         )
         post = request.method == "POST"
+        network = network_of(address)
 
         def admit() -> Caller:
             caller = self.caller(token, project, address, write=post)
+            if self.counted:
+                cpu_time.charge(network)
             count = ratelimit.spend if self.counted else ratelimit.peek
             request.usages = count(*self.charges(caller))
             if self.body:
                 request.payload = body.read_json(request, self.body)
             return caller
 
+        cpu_time.measure(network)
         caller = await in_db(admit)()
         if self.body and request.payload is None:
             request.payload = await _parse_large_body(request, self.body)

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
 from pydantic import BaseModel, ValidationError
 
+from docsite.core import context
 from docsite.core.http.errors import BadRequest, TooLarge, WrongType
 from docsite.core.http.schemas import describe_errors
 
@@ -68,7 +70,7 @@ async def parse_large(parse: Callable[[], Result]) -> Result:
 
     The parser holds up all other threads, the event loop among them, for some tens of milliseconds.
     """
-    return await asyncio.get_running_loop().run_in_executor(_large_bodies, _call_and_pause, parse)
+    return await asyncio.get_running_loop().run_in_executor(_large_bodies, copy_context().run, _call_and_pause, parse)
 
 
 def _call_and_pause(parse: Callable[[], Result]) -> Result:
@@ -80,7 +82,8 @@ def _call_and_pause(parse: Callable[[], Result]) -> Result:
     began = time.monotonic()
     gc.disable()
     try:
-        return parse()
+        with context.measure_cpu_time():
+            return parse()
     finally:
         gc.enable()
         time.sleep(time.monotonic() - began)
