@@ -91,6 +91,9 @@ def test_nobody_changes_or_deletes_an_entry(make_project):
     table, statements = AuditEntry._meta.db_table, ["UPDATE {} SET actor = 'x'", "DELETE FROM {}"]
     if connection.vendor == "postgresql":
         statements.append("TRUNCATE {}")
+    else:
+        statements.append("INSERT OR REPLACE INTO {0} SELECT * FROM {0}")
+        statements.append("REPLACE INTO {0} SELECT * FROM {0}")
     for statement in statements:
         with pytest.raises(DatabaseError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(statement.format(table))
