@@ -157,10 +157,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "docsite.core.logs.LineFormatter"}},
+    "filters": {"unavailable": {"()": "docsite.core.logs.UnavailableFilter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
-        "django.request": {"level": "ERROR"},  # the response tells the caller; the log does not need it
+        # The response tells the caller; the log does not need it.
+        "django.request": {"level": "ERROR", "filters": ["unavailable"]},
+        "django.security.TooManyFieldsSent": {"level": "CRITICAL"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         "search.vectors.background": {"level": "INFO"},  # its progress, which takes minutes
     },
