@@ -203,7 +203,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
     @property
     def origin(self) -> str:
         """The origin of the page; the origin of the service if the client sends none."""
-        return _header(self.scope, b"origin").lower() or self._own_origin
+        return _header(self.scope, b"origin") or self._own_origin
 
     @property
     def _own_origin(self) -> str:
@@ -211,7 +211,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         return f"{scheme}://{_header(self.scope, b'host').lower()}"
 
     async def _is_allowed(self) -> bool:
-        host, origin = _header(self.scope, b"host").lower(), _header(self.scope, b"origin").lower()
+        host, origin = _header(self.scope, b"host").lower(), _header(self.scope, b"origin")
         if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
             return False
         if self.origin == self._own_origin:
@@ -232,15 +232,15 @@ class _ClientMessage:
     payload: BaseModel | BadRequest | None
 
 
-_SCHEMAS: dict[str, type[BaseModel] | None] = {"ask": AskV2, "resume": Resume, "stop": None}
+SCHEMAS: dict[str, type[BaseModel] | None] = {"ask": AskV2, "resume": Resume, "stop": None}  # by the type of a message
 
 
 def _parse(raw: bytes) -> _ClientMessage:
     fields = body.parse_object(raw)
     kind = fields.get("type")
-    if not isinstance(kind, str) or kind not in _SCHEMAS:
+    if not isinstance(kind, str) or kind not in SCHEMAS:
         raise BadRequest("type: must be ask, stop or resume")
-    schema = _SCHEMAS[kind]
+    schema = SCHEMAS[kind]
     payload: BaseModel | BadRequest | None
     try:
         payload = body.validate(schema, fields) if schema else None

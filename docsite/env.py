@@ -206,7 +206,8 @@ class Env(BaseSettings):
     )
     request_pause_seconds: Seconds = Field(
         default=10,
-        description="Maximum time for the headers of a request to arrive, and between two pieces of its body.",
+        description="Maximum time for the first byte on a connection and for the headers of a request to arrive, and "
+        "between two pieces of its body.",
     )
     resume_seconds: Seconds = Field(
         default=20,
