@@ -186,6 +186,5 @@ navigation.add_page(
     position=20,
     url=lambda project: reverse("admin:analytics_visitors", args=[project.domain]),
 )
-extensions.add_settings(
-    AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids", "feedback_days", "view_days"
-)
+extensions.add_settings("Visitors", AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")
+extensions.add_settings(extensions.PRIVACY, AnalyticsSettings, "feedback_days", "view_days")

@@ -196,4 +196,5 @@ navigation.add_page(
     position=81,
     url=lambda project: reverse("admin:assistant_widget", args=[project.domain]),
 )
-extensions.add_settings(AssistantSettings, "support_url", "conversation_days")
+extensions.add_settings("Assistant", AssistantSettings, "support_url")
+extensions.add_settings(extensions.PRIVACY, AssistantSettings, "conversation_days")

@@ -67,4 +67,4 @@ class SearchQueryAdmin(ScopedAdmin):
 navigation.add_page(
     "searches", "Searches", group="Questions", position=50, url=navigation.list_url("search_searchquery")
 )
-extensions.add_settings(SearchSettings, "search_days")
+extensions.add_settings(extensions.PRIVACY, SearchSettings, "search_days")

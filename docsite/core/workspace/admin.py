@@ -14,6 +14,7 @@ from django.utils.html import format_html_join
 from docsite.core.tenants.models import Membership, Organization, Project
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.fields import OriginsField
 from docsite.core.workspace.keys import keys_page
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 
@@ -53,6 +54,10 @@ class OrganizationAdmin(ScopedAdmin):
 class ProjectForm(forms.ModelForm):
     """A project with the settings of the apps, whose fields `ProjectAdmin` declares in a subclass."""
 
+    allowed_origins = OriginsField(
+        help_text="Other sites whose pages may use the widget and the browser endpoints. One address a line."
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for section in extensions.settings():
@@ -90,7 +95,7 @@ class ProjectAdmin(ScopedAdmin):
     addable = changeable = True
     search_fields = ("domain", "name")
     readonly_fields = ("project_id",)
-    fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins", "redact_personal_data")
+    site_fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins")
     view_on_site = False
 
     def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
@@ -101,10 +106,14 @@ class ProjectAdmin(ScopedAdmin):
         """Load the related rows of the list in one query."""
         return ["organization", *(fact.relation for fact in extensions.facts())]
 
-    def get_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
-        """The project's own fields, the settings of the apps, their facts."""
-        settings = (name for section in extensions.settings() for name in section.names)
-        return (*self.fields, *settings, *_facts())
+    def get_fieldsets(self, request: HttpRequest, obj: Project | None = None) -> Any:
+        """The site and the facts of the apps; then blocks of settings, each below its heading."""
+        blocks: dict[str, list[str]] = {}
+        for section in extensions.settings():
+            blocks.setdefault(section.heading, []).extend(section.names)
+        blocks.setdefault(extensions.PRIVACY, []).insert(0, "redact_personal_data")
+        site = ("Documentation site", {"fields": [*self.site_fields, *_facts()]})
+        return [site, *((heading, {"fields": names}) for heading, names in blocks.items())]
 
     def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Add the settings of the apps to the form."""

@@ -14,8 +14,12 @@ from docsite.core.tenants.models import Project
 
 @dataclass(frozen=True)
 class SettingsFields:
-    """Fields of an app's settings row, edited on the page of its project. The model has a `project` field."""
+    """Fields of an app's settings row, edited below a heading on the page of its project.
 
+    The model has a `project` field.
+    """
+
+    heading: str
     model: type[Model]
     names: tuple[str, ...]
 
@@ -41,14 +45,16 @@ class Fact:
     relation: str  # of the row that it comes from
 
 
+PRIVACY = "Privacy and retention"  # the heading of fields that more than one app has
+
 _settings: list[SettingsFields] = []
 _facts: list[Fact] = []
 _key_uses: list[str] = []
 
 
-def add_settings(model: type[Model], *names: str) -> None:
-    """Let owners edit fields of an app's settings row on the page of a project."""
-    _settings.append(SettingsFields(model, names))
+def add_settings(heading: str, model: type[Model], *names: str) -> None:
+    """Let owners edit fields of an app's settings row on the page of a project. Equal headings share a block."""
+    _settings.append(SettingsFields(heading, model, names))
 
 
 def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
