@@ -33,6 +33,7 @@ class View(NamedTuple):
     path: str
     counts: bool
     facts: tuple[Value, ...]
+    network: str = ""  # of a reader that reports its own views; it is not stored
 
 
 @dataclass(frozen=True)
@@ -96,9 +97,9 @@ def _store(group: list[_Batch]) -> list[Receipt]:
 
 def _page_numbers(group: list[_Batch]) -> list[list[int]]:
     """The page numbers of the views of each batch, looked up once for each project."""
-    views_by_project: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    views_by_project: dict[int, list[tuple[str, int, str]]] = defaultdict(list)
     for batch in group:
-        views_by_project[batch.project_id] += [(view.path, view.at) for view in batch.views]
+        views_by_project[batch.project_id] += [(view.path, view.at, view.network) for view in batch.views]
     found = {
         project_id: iter(pages.for_project(project_id).assign_numbers(views))
         for project_id, views in views_by_project.items()
