@@ -16,6 +16,7 @@ from typing import Any
 from autobahn.exception import Disconnected
 from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server
+from django.conf import settings
 from django.utils.module_loading import import_string
 from twisted.internet import tcp
 from twisted.internet.defer import Deferred
@@ -181,6 +182,7 @@ def serve(host: str, port: int, ready: Callable[[], None]) -> None:
         endpoints=build_endpoint_description_strings(host=host, port=port),
         ready_callable=ready,
         server_name="",
+        request_buffer_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE * 2,  # a body is one message, not one for each 8 KiB
         websocket_max_message_size=MAX_FRAME_SIZE,
         websocket_max_frame_size=MAX_FRAME_SIZE,
     ).run()
