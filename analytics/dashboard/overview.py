@@ -1,11 +1,267 @@
-"""The home of a project in the admin."""
+"""The home of a project in the admin: its numbers at a glance, what changed most, and what to do next."""
 
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 
+from analytics.counting import pages
+from analytics.dashboard import next_steps, time_series
+from analytics.models import Feedback
+from analytics.reports import visitor_counts
+from analytics.reports.visitor_counts import Counts
+from assistant.conversations import answer_statistics, budget
+from assistant.conversations.answer_statistics import AnswerStatistics, Times
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import navigation
+from docsite.core.workspace import links, navigation
+from docsite.core.workspace.formatting import percent, visible
+from docsite.core.workspace.report_state import DAY, HOUR, ReportState, previous_period
+from docsite.core.workspace.tables import FEW, Change
+from docsite.core.workspace.tiles import Tile, format_milliseconds
+from search.models import SearchQuery
+
+MAX_CHANGES = 5
+REFRESH_SECONDS = 0.3  # the page waits so long for views to be counted
+
+
+@dataclass(frozen=True)
+class Searches:
+    """The searches of a range, those without a result, and both for each day."""
+
+    total: int
+    empty: int
+    days: Counter[Any]
+
+
+@dataclass(frozen=True)
+class Thumbs:
+    """How many readers found answers and pages helpful, and how many did not."""
+
+    up: int
+    down: int
+
+
+@dataclass(frozen=True)
+class PageChange:
+    """A page whose visitors changed, with its address in the visitors report."""
+
+    path: str
+    change: Change
+    url: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the home shows of a range."""
+
+    visitors: Counts
+    answers: AnswerStatistics
+    searches: Searches
+    thumbs: Thumbs
+
+    @classmethod
+    def load(cls, project: Project, start: datetime, end: datetime) -> "Numbers":
+        """Count a half-open range."""
+        return cls(
+            visitor_counts.count_visitors(project, start, end, fresh=False),
+            answer_statistics.summarize(project, start, end, "hour" if end - start <= 2 * DAY else "day"),
+            _count_searches(project, start, end),
+            _count_thumbs(project, start, end),
+        )
 
 
 def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
-    """The home of a project: what its readers did, and the pages that say more."""
-    return navigation.render(request, "admin/workspace/overview.html", project, project.name, {})
+    """Show the numbers of a range beside those of the period before."""
+    now = timezone.now()
+    state, errors = ReportState.parse(request.GET)
+    context: dict[str, Any] = {"state": state, "ranges": links.range_choices(state), "wrong": errors}
+    try:
+        start, end = state.window(now)
+    except ValueError as problem:
+        errors += problem.args
+        context["fields"] = links.range_fields(state, None, None, errors)
+    else:
+        context["fields"] = links.range_fields(state, start, end, errors)
+        visitor_counts.refresh(project, REFRESH_SECONDS)
+        earlier = previous_period(start, end)
+        numbers = Numbers.load(project, start, end)
+        before = Numbers.load(project, *earlier) if earlier else None
+        context |= {
+            "start": start,
+            "end": end,
+            "earlier": earlier,
+            "tiles": _build_tiles(project, state, numbers, before, start, min(end, now)),
+            "changes": _find_changes(project, state, numbers, before),
+            "steps": next_steps.find_next_steps(project, start, end, now),
+        }
+    return navigation.render(
+        request, "admin/workspace/overview.html", project, project.name, context, status=400 if errors else 200
+    )
+
+
+def _build_tiles(
+    project: Project, state: ReportState, numbers: Numbers, before: Numbers | None, start: datetime, end: datetime
+) -> list[Tile]:
+    urls = {page.key: page.url(project) for page in navigation.all_pages()}
+    urls = {key: url if "?" in url else url + state.dates_link for key, url in urls.items()}
+    step = HOUR if end - start <= 2 * DAY else DAY
+    steps = visitor_counts.count_steps(project, list(time_series.split(start, end, step)), fresh=False)
+    seen = numbers.visitors.totals
+    past = before.visitors.totals if before else None
+    whole = numbers.answers.whole
+    past_whole = before.answers.whole if before else None
+    days = numbers.answers.steps
+    searches, thumbs = numbers.searches, numbers.thumbs
+    found = sum(thumbs_of for thumbs_of in (thumbs.up, thumbs.down))
+
+    def change(now: int, then: int | None) -> Change | None:
+        return Change(now, then) if then else None
+
+    return [
+        Tile(
+            "Visitors",
+            f"{seen['total']:,}",
+            urls["visitors"],
+            "people and AI clients, each counted once",
+            change(seen["total"], past["total"] if past else None),
+            "good",
+            [one.visitors["total"] for one in steps],
+        ),
+        Tile(
+            "AI share",
+            percent(seen["ai"], seen["total"]) if seen["total"] else "",
+            urls["visitors"],
+            f"{seen['ai']:,} AI, {seen['human']:,} human",
+            change(seen["ai"], past["ai"] if past else None),
+            "",
+            [one.visitors["ai"] / one.visitors["total"] if one.visitors["total"] else None for one in steps],
+        ),
+        Tile(
+            "Questions",
+            f"{whole.questions:,}",
+            urls.get("questions", urls["conversations"]),
+            "",
+            change(whole.questions, past_whole.questions if past_whole else None),
+            "good",
+            [one.questions for one in days],
+        ),
+        Tile(
+            "Answered",
+            _rate(whole.answered_rate),
+            urls.get("gaps", urls["conversations"]),
+            _note_on_answers(whole.outcomes, past_whole.answered_rate if past_whole else None),
+            None,
+            "good",
+            [one.answered_rate for one in days],
+        ),
+        Tile(
+            "Found helpful",
+            percent(thumbs.up, found) if found else "",
+            urls["feedback"],
+            f"{thumbs.up:,} thumbs up, {thumbs.down:,} down" if found else "no thumbs in this range",
+        ),
+        Tile(
+            "Searches without result",
+            percent(searches.empty, searches.total) if searches.total else "",
+            urls["searches"],
+            f"{searches.empty:,} of {searches.total:,} searches" if searches.total else "no searches in this range",
+            change(searches.empty, before.searches.empty if before else None),
+            "bad",
+            [searches.days[day.start.date()] for day in days] if step == DAY else (),
+        ),
+        Tile(
+            "Tokens",
+            f"{whole.prompt_tokens + whole.completion_tokens:,}",
+            urls.get("limits", urls["assistant"]),
+            _note_on_cost(project, whole.cost),
+            change(
+                whole.prompt_tokens + whole.completion_tokens,
+                past_whole.prompt_tokens + past_whole.completion_tokens if past_whole else None,
+            ),
+            "",
+            [one.prompt_tokens + one.completion_tokens for one in days],
+        ),
+        Tile(
+            "First words after",
+            format_milliseconds(whole.first_token.p50 if whole.first_token else None),
+            urls.get("questions", urls["conversations"]),
+            _note_on_times(whole.first_token),
+            change(
+                whole.first_token.p50 if whole.first_token else 0,
+                past_whole.first_token.p50 if past_whole and past_whole.first_token else None,
+            ),
+            "bad",
+            [one.first_token.p50 if one.first_token else None for one in days],
+        ),
+    ]
+
+
+def _rate(share: float | None) -> str:
+    return "" if share is None else percent(round(share * 1_000_000), 1_000_000)
+
+
+def _note_on_answers(outcomes: Counter[str], before: float | None) -> str:
+    refused = outcomes["refused"] + outcomes["closest_passages"]
+    note = f"{refused:,} without an answer" if outcomes else "no questions in this range"
+    return f"{note}; {_rate(before)} before" if before is not None else note
+
+
+def _note_on_cost(project: Project, cost: int) -> str:
+    spent = f"cost {cost / 1_000_000:,.2f}" if cost else ""
+    limits = [f"{limit.percent} % of the {limit.name} used" for limit in budget.list_limits(project)]
+    return "; ".join(filter(None, [spent, *limits])) or "no limit is set"
+
+
+def _note_on_times(first_token: Times | None) -> str:
+    if not first_token:
+        return "no answers with times in this range"
+    return f"median; 95 % within {format_milliseconds(first_token.p95)}"
+
+
+def _count_searches(project: Project, start: datetime, end: datetime) -> Searches:
+    found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end, result_count__isnull=False)
+    rows = (
+        found.order_by()
+        .annotate(day=TruncDate("at"))
+        .values_list("day")
+        .annotate(searches=Count("pk"), empty=Count("pk", Q(result_count=0)))
+    )
+    total = empty = 0
+    days = Counter[Any]()
+    for day, searches, without in rows:
+        total, empty = total + searches, empty + without
+        days[day] = without
+    return Searches(total, empty, days)
+
+
+def _count_thumbs(project: Project, start: datetime, end: datetime) -> Thumbs:
+    given = Feedback.objects.filter(project=project, created_at__gte=start, created_at__lt=end)
+    counted = given.aggregate(up=Count("pk", Q(helpful=True)), down=Count("pk", Q(helpful=False)))
+    return Thumbs(counted["up"], counted["down"])
+
+
+def _find_changes(project: Project, state: ReportState, numbers: Numbers, before: Numbers | None) -> list[PageChange]:
+    """The pages whose visitors changed most against the period before. Pages with few visitors are left out."""
+    if before is None or not before.visitors.totals["total"]:
+        return []
+    now, then = (_totals_by_page(counts) for counts in (numbers.visitors, before.visitors))
+    compared = [(number, Change(now.get(number, 0), then.get(number, 0))) for number in now.keys() | then.keys()]
+    largest = [pair for pair in compared if max(pair[1].now, pair[1].before) >= FEW and pair[1].by]
+    largest.sort(key=lambda pair: (-pair[1].by, pair[0]))
+    chosen = largest[:MAX_CHANGES]
+    paths = pages.paths_of(project.pk, [number for number, _ in chosen])
+    report = next(page for page in navigation.all_pages() if page.key == "visitors").url(project)
+    return [
+        PageChange(visible(path), change, f"{report}{state.link(compare='1', q=path)}")
+        for path, (_, change) in zip(paths, chosen, strict=True)
+    ]
+
+
+def _totals_by_page(counts: Counts) -> dict[int, int]:
+    """The total of each page, by its number."""
+    return {int(row[0]): int(row[3]) for row in counts.table[1:].tolist()}

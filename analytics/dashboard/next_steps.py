@@ -1,0 +1,80 @@
+"""What the owner of a project should do next: at most three steps, the most urgent first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.urls import reverse
+
+from analytics.dashboard import coverage
+from analytics.models import Feedback
+from assistant.conversations import answer_statistics, budget
+from assistant.models import Message
+from docsite.core.tenants.models import ApiKey, Project
+from docsite.core.workspace import navigation
+from search.models import Document, SearchQuery, Source
+
+MAX_STEPS = 3
+EXPIRY_NOTICE = timedelta(days=14)
+STALE = timedelta(days=60)  # without a new ingest
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A step: why, and the link to the page where it is done."""
+
+    reason: str
+    label: str
+    url: str
+
+
+def find_next_steps(project: Project, start: datetime, end: datetime, now: datetime) -> list[NextStep]:
+    """Find what needs the owner's hand. `start` and `end` are the range of the page's numbers."""
+    steps = _walk(project, start, end, now)
+    return [step for _, step in zip(range(MAX_STEPS), steps, strict=False)]
+
+
+def _walk(project: Project, start: datetime, end: datetime, now: datetime) -> Iterator[NextStep]:
+    urls = {page.key: page.url(project) for page in navigation.all_pages()}
+    if not Document.objects.filter(project=project).exists():
+        yield NextStep("There are no pages to answer from.", "Add a source", urls["sources"])
+    if failed := Source.objects.filter(project=project, state=Source.State.FAILED).first():
+        yield NextStep(f"The source {failed} could not be read.", "See why", urls["sources"])
+    for limit in budget.list_limits(project):
+        if limit.percent >= budget.NOTICE_PERCENT:
+            yield NextStep(f"{limit.percent} % of the {limit.name} are used.", "Limits", urls["assistant"])
+    if not answer_statistics.find_first_time(project) and not Message.objects.filter(thread__project=project).exists():
+        yield NextStep("Nobody has asked a question yet.", "Put the tag on your pages", urls["keys"])
+    if coverage.latest_hour(project) is None:
+        yield NextStep("No page views are counted yet.", "Three ways to collect them", urls["visitors"])
+    expiring = ApiKey.objects.filter(
+        organization=project.organization_id,
+        revoked_at=None,
+        expires_at__gt=now,
+        expires_at__lte=now + EXPIRY_NOTICE,
+    ).exclude(kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk))
+    if key := expiring.order_by("expires_at").first():
+        yield NextStep(
+            f"The key {key.name or key} expires on {key.expires_at:%Y-%m-%d}.", "Make a new one", urls["keys"]
+        )
+    outcomes = dict(answer_statistics.count_by(project, start, end, "outcome"))
+    refused = outcomes.get("refused", 0) + outcomes.get("closest_passages", 0)
+    if refused:
+        reason = "1 question has" if refused == 1 else f"{refused:,} questions have"
+        yield NextStep(
+            f"{reason} no answer in your pages.", "See what is missing", urls.get("gaps", urls["conversations"])
+        )
+    pending = Feedback.objects.filter(project=project, status=Feedback.Status.PENDING).count()
+    if pending:
+        reason = "1 piece of feedback waits" if pending == 1 else f"{pending:,} pieces of feedback wait"
+        yield NextStep(f"{reason} for you.", "Read it", urls["feedback"])
+    empty = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end, result_count=0).count()
+    if empty:
+        reason = "1 search" if empty == 1 else f"{empty:,} searches"
+        yield NextStep(f"{reason} found nothing.", "See the words", urls["searches"])
+    indexed = getattr(getattr(project, "generation", None), "indexed_at", None)
+    if indexed and now - indexed > STALE:
+        yield NextStep(f"The pages are from {indexed:%Y-%m-%d}.", "Read them again", urls["sources"])
+    if not project.golden_questions.exists():
+        url = reverse("admin:assistant_goldenquestion_add")
+        yield NextStep("No golden question watches over the answers.", "Add the first", url)
