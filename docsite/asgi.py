@@ -18,7 +18,8 @@ from docsite.server.lifecycle import lifespan
 from docsite.server.routing import Http, Sockets
 
 limit_signals_to_pages()
-_M_MMAP_THRESHOLD = -3  # of malloc.h: larger blocks go back to the system as soon as they are free
+# Of malloc.h: blocks of at least this size go back to the system as soon as they are free; how many heaps there are.
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 
 application = ProtocolTypeRouter({"http": Http(), "lifespan": lifespan, "websocket": Sockets()})
 
@@ -27,6 +28,8 @@ gc.collect()
 gc.freeze()
 gc.set_threshold(10_000, 20, 50)
 
-# Without this, glibc keeps the memory of large bodies for later, in each of the threads that read them.
+# Without this, glibc keeps the memory of large bodies for later, and a heap for each of the threads that read them.
 with contextlib.suppress(AttributeError):  # other C libraries have no `mallopt`
-    ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
+    libc = ctypes.CDLL(None)
+    libc.mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
+    libc.mallopt(_M_ARENA_MAX, 2)
