@@ -77,7 +77,7 @@ def cpu_time(run: Callable[[], Any], limit: float = TIME_LIMIT) -> float:
 
 
 def is_linear(run: Callable[[str], Any], prefix: str, piece: str, suffix: str) -> bool:
-    """Whether four times the text takes about four times as long."""
+    """Whether four times the text takes about four times as long. If it seems not to, both are measured again."""
 
     def measure(length: int) -> float:
         text = prefix + piece * (length // len(piece)) + suffix
@@ -85,8 +85,9 @@ def is_linear(run: Callable[[str], Any], prefix: str, piece: str, suffix: str) -
 
     if measure(SHORT) < NOTICEABLE:
         return True
-    for _ in range(3):  # another process may disturb one of them
-        short, long = min(measure(SHORT) for _ in range(3)), min(measure(LONG) for _ in range(2))
+    for repetitions in (1, 2, 2, 2):  # another process may disturb one of them
+        short = min(measure(SHORT) for _ in range(repetitions + 1))
+        long = min(measure(LONG) for _ in range(repetitions))
         if long < max(short, NOTICEABLE) * MAX_GROWTH:
             return True
         if measure(4 * LONG) < min(long * MAX_GROWTH, TIME_LIMIT):  # a step, such as more text than fits a section
