@@ -18,16 +18,24 @@ PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 
 export DJANGO_SETTINGS_MODULE := docsite.settings
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start hundreds of processes. Without a cache each would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick fuzz audit bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
+.PHONY: demo test packages collect quick fuzz audit bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
 
-test: $(VENV)/.installed  ## everything; installs what the tests need
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check widget node-tests
-	@sh tests/install.sh
+test:  ## everything; installs what the tests need
+	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target packages check widget node-tests collect
 	$(PY) -m pytest tests/services tests $(PARALLEL)
+
+packages:  ## system packages for tests
+	@sh tests/install.sh
+
+# The workers of a run import the tests at the same time. So they are compiled before, while others install.
+collect: $(VENV)/.installed-dev
+	@$(PY) -m pytest --collect-only -qq > $(VENV)/collect.log || (cat $(VENV)/collect.log; exit 1)
 
 node-tests: $(VENV)/.node  ## the widget's modules; installs the clients that other tests speak through
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm --prefix tests/contract ci --loglevel=error --no-audit --no-fund
