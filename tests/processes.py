@@ -6,6 +6,7 @@ In all of them `blockbuster` raises where the service blocks its event loop.
 """
 
 import atexit
+import gc
 import importlib
 import multiprocessing
 import os
@@ -127,6 +128,7 @@ def _module(path: str) -> ModuleType:
 def _run(
     target: Callable[..., None], arguments: tuple[Any, ...], environment: dict[str, str], files: tuple[str, str, str]
 ) -> None:
+    gc.freeze()  # no collection looks at the libraries again
     os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)
