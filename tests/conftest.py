@@ -226,15 +226,17 @@ def probe(service: Service) -> Iterator[list[float]]:
 def nobody_waits() -> Callable[[Service], contextlib.AbstractContextManager[None]]:
     """`with nobody_waits(service):` fails if another reader had to wait while the block ran.
 
-    The limit is generous, and grows with what a probe of the idle service takes on this machine.
+    The limit is generous. On a busy machine it grows with what a probe of the idle service takes.
     """
 
     @contextlib.contextmanager
     def watch(service: Service) -> Iterator[None]:
-        with probe(service) as idle_waits:
-            time.sleep(0.5)
         with probe(service) as waits:
             yield
+        if max(waits) < MAX_WAIT:
+            return
+        with probe(service) as idle_waits:
+            time.sleep(0.5)
         limit = MAX_WAIT + 20 * statistics.median(idle_waits)
         assert max(waits) < limit, f"probes waited {sorted(waits)[-5:]} s, limit {limit} s"
 
