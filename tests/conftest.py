@@ -120,17 +120,25 @@ class Start:
     def __init__(self, factory: pytest.TempPathFactory) -> None:
         self._factory = factory
         self._all: list[Service] = []
+        self._fresh: list[Service] = []
         self._shared: dict[frozenset[tuple[str, str]], Service] = {}
 
     def __call__(self, **environment: str) -> Service:
         """A service with this environment, which other tests use, too: it may not be ended."""
         key = frozenset(environment.items())
         if key not in self._shared:
-            self._shared[key] = self.fresh(**environment)
+            self._shared[key] = self._start(manage, environment)
         return self._shared[key]
 
     def fresh(self, run: Callable[..., None] = manage, **environment: str) -> Service:
-        """A service for one test, which may end it and read its log. `run` runs a command of `manage.py` in it."""
+        """A service for one test or one file, which may end it and read its log. `run` runs a command of `manage.py`.
+
+        It ends with the file, since even an idle service takes memory and processor time.
+        """
+        self._fresh.append(self._start(run, environment))
+        return self._fresh[-1]
+
+    def _start(self, run: Callable[..., None], environment: dict[str, str]) -> Service:
         port = free_port()
         log = self._factory.mktemp("serve") / "log"
         inherited = {name: value for name, value in os.environ.items() if name != ASYNC_UNSAFE}
@@ -143,13 +151,23 @@ class Start:
         assert process.poll() is None, log.read_text()
         return service
 
+    def end_fresh(self) -> None:
+        """End the services of a file."""
+        services, self._fresh = self._fresh, []
+        _end(services)
+
     def end(self) -> None:
-        """End all of them. None may have blocked its event loop."""
-        for service in self._all:
-            service.process.terminate()
-        for service in self._all:
-            service.process.wait(PATIENCE)
-            assert "BlockingError" not in service.log.read_text(), service.log.read_text()
+        """End all of them."""
+        _end(self._all)
+
+
+def _end(services: list[Service]) -> None:
+    """End services. None may have blocked its event loop."""
+    for service in services:
+        service.process.terminate()
+    for service in services:
+        service.process.wait(PATIENCE)
+        assert "BlockingError" not in service.log.read_text(), service.log.read_text()
 
 
 @pytest.fixture(scope="session")
@@ -158,6 +176,12 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     start = Start(tmp_path_factory)
     yield start
     start.end()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _end_fresh_services(start: Start) -> Iterator[None]:
+    yield
+    start.end_fresh()
 
 
 def wait_for(condition: Any, what: str) -> None:
