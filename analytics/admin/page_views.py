@@ -108,10 +108,6 @@ class PageViewAdmin(ScopedAdmin):
         mine = Project.objects.filter(organization__in=organizations_of(request))
         return () if request.user.is_superuser or mine.count() > 1 else ("-at",)
 
-    def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        """The columns; no project where all views are of one."""
-        return self.list_display[:-1] if request.GET.get("project") else self.list_display
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list of page views, the latest first. The subtitle says for how many days single views are kept."""
         project = _chosen_project(request)

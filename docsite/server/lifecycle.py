@@ -17,6 +17,7 @@ from assistant.sessions.start import drain
 from docsite.core import sweeper
 from docsite.core.access import last_uses
 from docsite.core.db import in_db
+from docsite.server import memory
 from docsite.server.sessions import sweep as sweep_sessions
 from search.query_log import recording
 from search.stored_sources import scheduler
@@ -37,6 +38,7 @@ def start() -> None:
     threads.mark_orphans()
     background.start()
     sweeper.start(SWEEPS)
+    memory.start()
     scheduler.start()
     vectors.start()
 

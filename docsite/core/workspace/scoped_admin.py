@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 
 from docsite.core.tenants.staff import is_staff, organizations_of, projects_of
 
@@ -13,6 +14,11 @@ class ProjectFilter(admin.SimpleListFilter):
     """Projects that the user may see, by domain."""
 
     title = parameter_name = "project"
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        if self.value():
+            self.template = "admin/workspace/_hidden_filter.html"  # the header shows the project, and others to choose
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Up to fifty of them."""
@@ -39,6 +45,16 @@ class ScopedAdmin(admin.ModelAdmin):
             return rows
         own = list(organizations_of(request).values_list("pk", flat=True))  # a join would duplicate rows
         return rows.filter(**{f"{self.organization}__in": own})
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """The columns; without the project if the list shows only one."""
+        columns = super().get_list_display(request)
+        return [name for name in columns if name != "project"] if request.GET.get("project") else columns
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The list, with the name of its rows as its title."""
+        title = capfirst(str(self.opts.verbose_name_plural))
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def _owns(self, request: HttpRequest, obj: Model | None) -> bool:
         return is_staff(request) and (obj is None or self.get_queryset(request).filter(pk=obj.pk).exists())
