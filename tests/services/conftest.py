@@ -4,9 +4,9 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -57,9 +57,14 @@ def start_redis(port: int) -> subprocess.Popen[bytes]:
         ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
         stdout=subprocess.DEVNULL,
     )
-    time.sleep(0.3)
+    wait_for(lambda: _accepts(port) or server.poll() is not None, "Redis to start")
     assert server.poll() is None
     return server
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="session")
