@@ -1,12 +1,19 @@
 """What depends on the stores, once more on PostgreSQL and Redis."""
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from docsite.core.tenants.management.commands.createproject import create_project
+from search.indexing.ingest import ingest
+from tests import scenarios
 from tests.conftest import ROOT
+from tests.search.indexing.test_backends import found, many_pages, overlap
 
 pytestmark = pytest.mark.services
 
@@ -72,3 +79,16 @@ def test_what_is_stored_is_the_same_on_postgresql_and_redis(postgres: str, redis
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-20_000:]
     assert " passed" in run.stdout.splitlines()[-1]
+
+
+def print_found() -> None:
+    """Print what the service finds among many pages."""
+    project, *_ = create_project("overlap", "Overlap", "https://docs.example", [])
+    ingest(project, many_pages())
+    json.dump(found(project), sys.stdout)
+
+
+def test_the_first_ten_pages_are_those_that_sqlite_finds(postgres: str, copy_database: Any, tmp_path: Path) -> None:
+    databases = copy_database(tmp_path), scenarios.migrate({"DATABASE_URL": postgres})
+    ones, others = (json.loads(scenarios.run(print_found, database)) for database in databases)
+    assert overlap(ones, others) >= 0.95
