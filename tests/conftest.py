@@ -25,7 +25,7 @@ import pytest
 
 from tests import scenarios
 from tests.ports import free_port
-from tests.processes import ROOT, Process, manage
+from tests.processes import ROOT, Process, collect_garbage_less, manage
 
 ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"  # of tests that share their thread with Playwright
 PATIENCE = 180  # seconds that a test waits for anything, however busy the machine; only a failure takes so long
@@ -52,6 +52,11 @@ PAGES = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest test first, so that it does not run alone at the end."""
     items.sort(key=lambda item: item.get_closest_marker("services") is None)
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves are no garbage."""
+    collect_garbage_less()
 
 
 @dataclass

@@ -91,6 +91,15 @@ class Process:
         self._process.kill()
 
 
+def collect_garbage_less() -> None:
+    """Never look again at the objects that exist now, which stay, and less often at others, as the service does.
+
+    Migrations make many objects, and take a third less CPU time by it.
+    """
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+
+
 def manage(*arguments: str) -> None:
     """Run `manage.py` with these arguments, in this process."""
     from django.core.management import execute_from_command_line
@@ -128,7 +137,7 @@ def _module(path: str) -> ModuleType:
 def _run(
     target: Callable[..., None], arguments: tuple[Any, ...], environment: dict[str, str], files: tuple[str, str, str]
 ) -> None:
-    gc.freeze()  # no collection looks at the libraries again
+    collect_garbage_less()
     os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)
