@@ -125,7 +125,19 @@ class Message(models.Model):
 
     class Meta:
         ordering: ClassVar = ["pk"]
-        indexes: ClassVar = [models.Index(fields=["role", "created_at", "thread", "caller"], name="turns_by_time")]
+        indexes: ClassVar = [
+            models.Index(fields=["role", "created_at", "thread", "caller"], name="turns_by_time"),
+            # It holds all columns that reports count. A row has kilobytes of text, so reading rows would take seconds.
+            models.Index(
+                fields=[
+                    *("project", "created_at", "outcome", "caller", "rung", "model", "language", "page_path", "cut_by"),
+                    *("filter_version", "filter_language", "prompt_tokens", "completion_tokens", "cost"),
+                    *("first_token_ms", "total_ms"),
+                ],
+                condition=models.Q(outcome__isnull=False),
+                name="answer_facts",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.role}: {self.content[:60]}"
