@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from django.db.models import Aggregate, CharField, Count, F, Func, QuerySet, Sum
 
 from assistant.models import Message
@@ -82,24 +83,29 @@ def summarize(project: Project, start: datetime, end: datetime, step: Step) -> A
     """Summarize the answers of a half-open range, by hours or days (UTC). The first and the last step may be cut."""
     whole = AnswerTotals(start)
     steps = {at: AnswerTotals(at) for at in _list_steps(start, end, step)}
+    times: dict[tuple[str, datetime | None], list[str | None]] = defaultdict(list)  # of the whole range at None
     by_step = _answers(project, start, end).annotate(step=_StepStart("created_at", step=step)).order_by()
-    sums = {name: Sum(name) for name in ("prompt_tokens", "completion_tokens", "cost")}
-    counted = by_step.values("step", "outcome").annotate(
-        questions=Count("*"), **{f"sum_{k}": v for k, v in sums.items()}
+    rows = by_step.values_list("step", "outcome").annotate(
+        questions=Count("*"),
+        sum_of_prompt_tokens=Sum("prompt_tokens"),
+        sum_of_completion_tokens=Sum("completion_tokens"),
+        sum_of_cost=Sum("cost"),
+        first_token=_Joined("first_token_ms"),
+        total=_Joined("total_ms"),
     )
-    for row in counted:
-        for totals in (whole, steps[_parse(row["step"])]):
-            totals.outcomes[row["outcome"]] += row["questions"]
-            for name in sums:
-                setattr(totals, name, getattr(totals, name) + (row[f"sum_{name}"] or 0))
-    times = by_step.values("step").annotate(first_token=_Joined("first_token_ms"), total=_Joined("total_ms"))
-    everything: dict[str, list[int]] = defaultdict(list)
-    for row in times:
-        for name in ("first_token", "total"):
-            values = [int(value) for value in (row[name] or "").split(",") if value]
-            setattr(steps[_parse(row["step"])], name, _measure(values))
-            everything[name] += values
-    whole.first_token, whole.total = _measure(everything["first_token"]), _measure(everything["total"])
+    for text, outcome, questions, prompt_tokens, completion_tokens, cost, first_token, total in rows:
+        at = _parse(text)
+        for totals in (whole, steps[at]):
+            totals.outcomes[outcome] += questions
+            totals.prompt_tokens += prompt_tokens
+            totals.completion_tokens += completion_tokens
+            totals.cost += cost or 0
+        for place in (at, None):
+            times["first_token", place].append(first_token)
+            times["total", place].append(total)
+    of_place: list[tuple[datetime | None, AnswerTotals]] = [(None, whole), *steps.items()]
+    for place, totals in of_place:
+        totals.first_token, totals.total = _measure(times["first_token", place]), _measure(times["total", place])
     return AnswerStatistics(whole, list(steps.values()))
 
 
@@ -146,9 +152,9 @@ def _parse(step: str) -> datetime:
     return datetime.fromisoformat(step).replace(tzinfo=UTC)
 
 
-def _measure(values: list[int]) -> Times | None:
-    values.sort()
-    return Times(*(values[math.ceil(len(values) * share) - 1] for share in (0.5, 0.95))) if values else None
+def _measure(texts: Iterable[str | None]) -> Times | None:
+    values = np.sort(np.fromstring(",".join(filter(None, texts)), dtype=np.int64, sep=","))
+    return Times(*(int(values[math.ceil(len(values) * share) - 1]) for share in (0.5, 0.95))) if len(values) else None
 
 
 class _StepStart(Func):
