@@ -81,7 +81,6 @@ class GroupedQuestion(models.Model):
     at = models.DateTimeField()
     problem = models.CharField(max_length=16, choices=Problem.choices, null=True)  # noqa: DJ001  # null: an index leaves it out
     outcome = models.CharField(max_length=16, choices=Message.Outcome.choices, blank=True)
-    is_answered = models.BooleanField(default=False)
     rung = models.CharField(max_length=20, blank=True)
     caller = models.CharField(max_length=5, blank=True)
     language = models.CharField(max_length=2, blank=True)
@@ -98,16 +97,16 @@ class GroupedQuestion(models.Model):
                 name="problems_by_time",
             ),
             models.Index(
-                fields=["project", "at", "group", "outcome", "is_answered", "rung", "caller", "language"],
+                fields=["project", "at", "group", "outcome", "rung", "caller", "language"],
                 condition=models.Q(answer__isnull=False),
                 name="questions_by_time",
             ),
             models.Index(
-                fields=["project", "at", "page_path", "is_answered"],
+                fields=["project", "at", "page_path", "outcome"],
                 condition=models.Q(answer__isnull=False),
                 name="questions_by_page",
             ),
-            models.Index(fields=["group", "at", "is_answered", "problem"], name="questions_of_a_group"),
+            models.Index(fields=["group", "at", "outcome", "problem"], name="questions_of_a_group"),
         ]
 
     def __str__(self) -> str:

@@ -67,13 +67,11 @@ def _group_answers() -> bool:
 
 
 def _row_of(answer: Message, question: Message) -> GroupedQuestion:
-    ended = answer.state in (Message.State.DONE, Message.State.ABORTED)
     return GroupedQuestion(
         project_id=answer.project_id or 0,  # the caller leaves out answers without a project
-        at=question.created_at,
+        at=answer.created_at,
         problem=problem_of(answer, None),
         outcome=answer.outcome or "",
-        is_answered=ended and bool(answer.sources),
         rung=answer.rung,
         caller=answer.caller,
         language=answer.language or "",
