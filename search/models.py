@@ -151,7 +151,7 @@ class Document(models.Model):
         default="",
         db_default="",
         blank=True,
-        help_text="Further words by which readers find it, one name a line, as `PageWords` had them at its last ingest.",
+        help_text="What readers call it, one name a line, as `PageWords` had it at the last ingest.",
     )
     boost = models.FloatField(default=1.0, help_text="Multiplies the odds of its score.")
     content = models.TextField(help_text="The page's Markdown, without its front matter.")

@@ -5,7 +5,7 @@ import threading
 
 from django.db import close_old_connections, connection
 
-from assistant.gaps import repetition
+from assistant.gaps import nearest, repetition
 from assistant.question_groups import grouping
 
 logger = logging.getLogger(__name__)
@@ -13,6 +13,7 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS = 2.0
 RETRY_SECONDS = 60.0  # after an error
 STOP_SECONDS = 10.0
+REST_SECONDS = 0.02
 
 
 class _Background:
@@ -43,12 +44,17 @@ class _Background:
             try:
                 while not grouping.catch_up(POLL_SECONDS) and not self.stopping.is_set():
                     pass
-                repetition.ask_due(self.stopping.is_set)
+                repetition.ask_due(self._rest)
+                nearest.find_due(self._rest)
             except Exception:  # the thread lives as long as the process
                 logger.exception("Questions could not be grouped or asked again.")
                 pause = RETRY_SECONDS
             close_old_connections()
         connection.close()
+
+    def _rest(self) -> bool:
+        """Pause between two searches, so that readers go first. Returns whether to stop."""
+        return self.stopping.wait(REST_SECONDS)
 
 
 _background = _Background()

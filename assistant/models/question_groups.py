@@ -35,6 +35,12 @@ class QuestionGroup(models.Model):
     question = models.CharField(
         max_length=MAX_QUESTION, blank=True, help_text="The question that is asked again, in the owner's words."
     )
+    has_problem = models.BooleanField(default=False, help_text="Whether one of its questions was a gap.")
+    nearest = models.JSONField(default=list, help_text="Paths of the pages nearest to its latest question.")
+    chance = models.FloatField(null=True, help_text="That they answer it, 0 to 1.")
+    nearest_generation = models.PositiveIntegerField(
+        null=True, help_text="The generation of the index in which they were found. Empty: to be looked for."
+    )
     fixed_at = models.DateTimeField(null=True)
     asked_generation = models.PositiveIntegerField(
         null=True, help_text="The generation of the index with which the question was asked again."
@@ -49,7 +55,12 @@ class QuestionGroup(models.Model):
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["project", "key"], name="one_group_a_key")]
         indexes: ClassVar = [
-            models.Index(fields=["project", "state"], condition=~models.Q(state="open"), name="groups_with_a_state")
+            models.Index(fields=["project", "state"], condition=~models.Q(state="open"), name="groups_with_a_state"),
+            models.Index(
+                fields=["id"],
+                condition=models.Q(has_problem=True, nearest_generation__isnull=True),
+                name="groups_without_pages",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -31,11 +31,9 @@ class _New:
 def catch_up(seconds: float | None = None) -> bool:
     """Group what is new in all projects. Returns whether nothing is left after that many seconds, if they are given."""
     until = None if seconds is None else time.monotonic() + seconds
-    more = True
-    while more:
+    while _group_answers() | _group_searches():
         if until is not None and time.monotonic() > until:
             return False
-        more = _group_answers() | _group_searches()
     return True
 
 
@@ -121,6 +119,8 @@ def _store(progress: GroupingProgress, new: Sequence[_New], **reached: int) -> l
         missing = [one for one in new if one.row.answer_id not in done or one.row.answer_id is None]
         _choose_groups(missing)
         rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
+        with_problem = {row.group_id for row in rows if row.problem}
+        QuestionGroup.objects.filter(pk__in=with_problem).update(has_problem=True, nearest_generation=None)
         GroupingProgress.objects.filter(pk=progress.pk).update(**reached)
     return rows
 

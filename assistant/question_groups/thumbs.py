@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from assistant.models import GroupedQuestion
+from assistant.models import GroupedQuestion, QuestionGroup
 from assistant.question_groups.problems import problem_of
 
 Lookup = Callable[[Sequence[int]], Mapping[int, bool]]
@@ -29,3 +29,5 @@ def set_thumb(answer_id: int, helpful: bool | None) -> None:
         problem = problem_of(row.answer, helpful)
         if problem != row.problem:
             GroupedQuestion.objects.filter(pk=row.pk).update(problem=problem)
+            if problem and row.group_id:
+                QuestionGroup.objects.filter(pk=row.group_id).update(has_problem=True, nearest_generation=None)

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='document',
             name='words',
-            field=models.TextField(blank=True, db_default='', default='', help_text='Further words by which readers find it, one name a line, as `PageWords` had them at its last ingest.'),
+            field=models.TextField(blank=True, db_default='', default='', help_text='What readers call it, one name a line, as `PageWords` had it at the last ingest.'),
         ),
         migrations.CreateModel(
             name='PageWords',
