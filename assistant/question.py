@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from search.hits import Filters
+from search.hits import Filters, Hit
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,14 @@ class AnswerSettings:
 
 
 @dataclass(frozen=True)
+class Pinned:
+    """The owner's own answer, Markdown, and the passage that it cites."""
+
+    text: str
+    passage: Hit
+
+
+@dataclass(frozen=True)
 class Question:
     """A question. `client_history` are earlier turns as the client sent them, for a thread that is not stored."""
 
@@ -51,3 +59,4 @@ class Question:
     previous_questions: str = ""  # searched too, if this question is too short to be understood alone
     suggestions: bool = False  # whether the reader wants a list of sections to read next
     settings: AnswerSettings = field(default_factory=AnswerSettings)
+    pinned: Pinned | None = None  # the answer that the owner has given to such questions

@@ -147,6 +147,12 @@ class Document(models.Model):
     aliases = models.JSONField(
         default=list, help_text="Other names by which readers find it: its first heading, keywords."
     )
+    words = models.TextField(
+        default="",
+        db_default="",
+        blank=True,
+        help_text="What readers call it, one name a line, as `PageWords` had it at the last ingest.",
+    )
     boost = models.FloatField(default=1.0, help_text="Multiplies the odds of its score.")
     content = models.TextField(help_text="The page's Markdown, without its front matter.")
     address = models.CharField(
@@ -177,6 +183,21 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.path
+
+
+class PageWords(models.Model):
+    """Words that the owner adds to a page for search. They stay when the page is ingested again."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="page_words")
+    path = models.CharField(max_length=400)
+    words = models.TextField(help_text="One name of the page a line.")
+
+    class Meta:
+        verbose_name = verbose_name_plural = "words of a page"
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "path"], name="words_once_a_page")]
+
+    def __str__(self) -> str:
+        return f"words of {self.path}"
 
 
 class Section(models.Model):

@@ -11,14 +11,14 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from analytics.counting import pages
-from analytics.dashboard import next_steps, time_series
+from analytics.dashboard import next_steps
 from analytics.models import Feedback
 from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
 from assistant.conversations import answer_statistics, budget
 from assistant.conversations.answer_statistics import AnswerStatistics, Times
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import links, navigation
+from docsite.core.workspace import links, navigation, time_steps
 from docsite.core.workspace.formatting import percent, visible
 from docsite.core.workspace.report_state import DAY, HOUR, ReportState, previous_period
 from docsite.core.workspace.tables import FEW, Change
@@ -110,7 +110,7 @@ def _build_tiles(
     urls = {page.key: page.url(project) for page in navigation.all_pages()}
     urls = {key: url if "?" in url else url + state.dates_link for key, url in urls.items()}
     step = HOUR if end - start <= 2 * DAY else DAY
-    steps = visitor_counts.count_steps(project, list(time_series.split(start, end, step)), fresh=False)
+    steps = visitor_counts.count_steps(project, list(time_steps.split(start, end, step)), fresh=False)
     seen = numbers.visitors.totals
     past = before.visitors.totals if before else None
     whole = numbers.answers.whole

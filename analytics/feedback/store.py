@@ -11,6 +11,7 @@ from django.utils import timezone
 from analytics.feedback.schemas import FeedbackIn
 from analytics.models import AnalyticsSettings, Feedback
 from assistant.models import Message
+from assistant.question_groups import thumbs
 from docsite.core.http.cursor import Moment
 from docsite.core.http.errors import BadRequest, NotFound
 from docsite.core.tenants.models import Project
@@ -27,6 +28,8 @@ def record(project: Project, feedback: FeedbackIn) -> None:
     identity: dict[str, Any] = {"message": answer} if answer else {"project": project, "client_id": feedback.id}
     if feedback.is_withdrawal:
         Feedback.objects.filter(**identity).delete()
+        if answer:
+            thumbs.set_thumb(answer.pk, None)
         return
     values = {
         "project": project,
@@ -48,6 +51,14 @@ def record(project: Project, feedback: FeedbackIn) -> None:
             Feedback.objects.create(**values)
     except IntegrityError:  # the answer or the project was deleted at this moment
         raise _answer_not_found() if answer else NotFound("No such domain.") from None
+    if answer:
+        thumbs.set_thumb(answer.pk, feedback.helpful)
+
+
+def find_thumbs(answer_ids: Sequence[int]) -> dict[int, bool]:
+    """Whether answers helped their readers, by the ids of their messages, where readers said so."""
+    rated = Feedback.objects.filter(message__in=answer_ids, helpful__isnull=False)
+    return {pk: bool(helpful) for pk, helpful in rated.values_list("message_id", "helpful") if pk}
 
 
 def sweep() -> None:

@@ -35,7 +35,7 @@ from assistant.events import (
     ToolCall,
     ToolResult,
 )
-from assistant.question import Question
+from assistant.question import Pinned, Question
 from assistant.upstream import Model
 from assistant.upstream.relay import Bounds
 from search.hits import Hit
@@ -44,6 +44,7 @@ from search.text.language import detect_language
 logger = logging.getLogger(__name__)
 
 SORRY = "The answer broke off. Please try again."
+PINNED = "the owner has pinned this answer"
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,13 @@ async def answer(
             yield Finish(0, 0, "stop")
             return
 
+        if question.pinned:
+            async for event in _give_pinned(question.pinned, question, conversation, record):
+                yield event
+            return
+
         searched, query = follow_ups.add_previous_questions(question, conversation.history)
-        call_id = f"call_{conversation.message_id.removeprefix('msg_')}"
+        call_id = _build_call_id(conversation)
         yield ToolCall(call_id, "search", {"query": query})
         retrieved = await retriever.search(searched, chain.passage_tokens if chain.models else 0)
         unaided_rung, quotable = retrieved.quotable(question.text, question.settings)
@@ -151,6 +157,33 @@ async def answer(
         if outcome.state == "running":
             outcome.state = "aborted"
         await record.end()
+
+
+async def _give_pinned(
+    pinned: Pinned, question: Question, conversation: Conversation, record: Record
+) -> AsyncGenerator[Event, None]:
+    """Yield the owner's own answer with its citation. Its Markdown is sanitized like that of a model."""
+    outcome = record.outcome
+    call_id = _build_call_id(conversation)
+    yield ToolCall(call_id, "search", {"query": question.text})
+    yield ToolResult(call_id, build_excerpts([pinned.passage]))
+    citations = CitationChecker([pinned.passage], question.text, prompts.list_addresses(pinned.text))
+    outcome.hits, outcome.sources, outcome.checks = citations.passages, citations.sources, citations.checks
+    outcome.chance = 1.0
+    yield outcome.enter_rung("extractive", "")
+    outcome.begin_attempt()
+    link, new_sources = citations.cite(0)
+    for event in (*new_sources, *citations.feed(pinned.text), *citations.end(), Text(f" {link}")):
+        yield outcome.add(event)
+    outcome.state, outcome.reason = "done", PINNED
+    await record.end()
+    yield Status("extractive", PINNED)
+    yield Finish(0, 0, "stop")
+
+
+def _build_call_id(conversation: Conversation) -> str:
+    """The id of the service's own search, which is that of its answer."""
+    return f"call_{conversation.message_id.removeprefix('msg_')}"
 
 
 def _explain_no_sources(

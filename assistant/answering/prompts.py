@@ -119,7 +119,12 @@ def quote_headings(path: str, headings: Sequence[str]) -> str:
 
 def find_addresses(settings: AnswerSettings) -> list[str]:
     """Find the addresses in the owner's settings, which an answer may link to."""
-    return [found.rstrip(".,;:!?") for found in _ADDRESS.findall(f"{settings.instructions} {settings.support_url}")]
+    return list_addresses(f"{settings.instructions} {settings.support_url}")
+
+
+def list_addresses(text: str) -> list[str]:
+    """List the addresses in a text of the owner, which an answer may link to."""
+    return [found.rstrip(".,;:!?") for found in _ADDRESS.findall(text)]
 
 
 def estimate_request_tokens(messages: Sequence[dict[str, Any]]) -> int:

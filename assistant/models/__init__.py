@@ -7,6 +7,13 @@ and validators of their fields, for commands, forms and URLs.
 from assistant.models.conversations import ChatId, Message, Thread, TokenReservation, TokenUse
 from assistant.models.evaluations import Evaluation
 from assistant.models.golden_questions import GoldenQuestion
+from assistant.models.question_groups import (
+    GroupAction,
+    GroupedQuestion,
+    GroupingProgress,
+    PinnedAnswer,
+    QuestionGroup,
+)
 from assistant.models.settings import AssistantSettings
 from assistant.models.widget import WidgetFile, WidgetSettings
 
@@ -15,7 +22,12 @@ __all__ = [
     "ChatId",
     "Evaluation",
     "GoldenQuestion",
+    "GroupAction",
+    "GroupedQuestion",
+    "GroupingProgress",
     "Message",
+    "PinnedAnswer",
+    "QuestionGroup",
     "Thread",
     "TokenReservation",
     "TokenUse",

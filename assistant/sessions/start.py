@@ -14,7 +14,8 @@ from assistant.conversations import threads
 from assistant.conversations.threads import NewQuestion, StoredConversation, open_conversation
 from assistant.models import AssistantSettings, Message
 from assistant.passage_search import PassageSearch
-from assistant.question import AnswerSettings, Question
+from assistant.question import AnswerSettings, Pinned, Question
+from assistant.question_groups.pins import find_pin
 from assistant.schemas import Ask, AskV2
 from assistant.sessions import resume
 from assistant.sessions.running import (
@@ -120,8 +121,8 @@ async def _run(
     slots: Slots,
     outcome: Outcome,
 ) -> RunningAnswer:
-    conversation, answer_settings, models = await in_db(_open)(project, new_question, asker.network)
-    question = replace(question, settings=answer_settings)
+    conversation, answer_settings, models, pinned = await in_db(_open)(project, new_question, asker.network)
+    question = replace(question, settings=answer_settings, pinned=pinned)
     answer = RunningAnswer(
         conversation.message_id,
         conversation.thread_id,
@@ -153,10 +154,12 @@ async def forget_conversation(project: Project, fp: str, thread_id: str) -> None
 
 def _open(
     project: Project, new_question: NewQuestion, network: str
-) -> tuple[StoredConversation, AnswerSettings, ModelChain]:
+) -> tuple[StoredConversation, AnswerSettings, ModelChain, Pinned | None]:
     owner_settings = AssistantSettings.for_project(project)
     conversation = open_conversation(project, new_question, network)
-    return conversation, owner_settings.to_answer_settings(), model_chain.choose_models(project, owner_settings)
+    pinned = None if new_question.context else find_pin(project, new_question.text, new_question.filters)
+    models = model_chain.choose_models(project, owner_settings)
+    return conversation, owner_settings.to_answer_settings(), models, pinned
 
 
 def _timeouts() -> Timeouts:

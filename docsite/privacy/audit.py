@@ -14,14 +14,15 @@ from django.db.models import Field, Model
 from django.db.models.signals import post_delete, post_save, pre_save
 
 from analytics.models import AnalyticsSettings
-from assistant.models import AssistantSettings, WidgetSettings
+from assistant.models import AssistantSettings, GroupAction, PinnedAnswer, WidgetSettings
 from docsite.core import context
 from docsite.core.tenants.models import ApiKey, Membership, Organization, Project
 from docsite.privacy.models import AuditEntry
-from search.models import SearchSettings, Source
+from search.models import PageWords, SearchSettings, Source
 
 SETTINGS = (AnalyticsSettings, AssistantSettings, SearchSettings, WidgetSettings)
-WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, Source, *SETTINGS)
+CONTENT = (GroupAction, PageWords, PinnedAnswer)
+WATCHED: tuple[type[Model], ...] = (ApiKey, Membership, Organization, Project, Source, *CONTENT, *SETTINGS)
 _IGNORED = {  # the service itself changes these fields
     "last_login",
     "last_used_at",

@@ -13,6 +13,8 @@ from analytics.collecting import writer
 from analytics.counting import background
 from analytics.feedback import store as feedback
 from assistant.conversations import budget, chat_ids, retention, threads
+from assistant.gaps import background as gaps
+from assistant.question_groups import grouping
 from assistant.sessions.start import drain
 from docsite.core import sweeper
 from docsite.core.access import last_uses
@@ -26,7 +28,10 @@ from search.vectors import background as vectors
 logger = logging.getLogger(__name__)
 
 # Single views, visit histories and visitor secrets are swept once a day, by `analytics.counting.background`.
-SWEEPS = (recording.sweep, retention.sweep, chat_ids.sweep, budget.sweep, feedback.sweep, sweep_sessions)
+SWEEPS = (
+    *(recording.sweep, retention.sweep, grouping.sweep, chat_ids.sweep, budget.sweep, feedback.sweep),
+    sweep_sessions,
+)
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -41,6 +46,7 @@ def start() -> None:
     memory.start()
     scheduler.start()
     vectors.start()
+    gaps.start()
 
 
 async def no_requests() -> None:
@@ -56,6 +62,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     await asyncio.gather(
         _attempt("end reading sources", in_db(scheduler.stop)()),
         _attempt("end making vectors", in_db(vectors.stop)()),
+        _attempt("end grouping questions", in_db(gaps.stop)()),
         _attempt("end the running answers", drain()),
     )
     await _attempt("end the last requests", end_requests())

@@ -40,6 +40,9 @@ class SourceChanges:
     ) -> None:
         self.digests = dict(replaceable.values_list("path", "digest"))
         others = project.documents.exclude(pk__in=replaceable.values("pk"))
+        self.words = dict(project.page_words.values_list("path", "words"))
+        indexed_words = dict(replaceable.exclude(words="").values_list("path", "words"))
+        self._new_words = {path for path, _ in self.words.items() ^ indexed_words.items()}
         self.source_names = dict(others.values_list("path", "source__name"))  # of other sources' pages
         self.is_current = is_current
         self.summary = summary
@@ -112,7 +115,7 @@ class SourceChanges:
 
     def _is_unchanged(self, path: str, digest: str, origin: str) -> bool:
         """Whether the index has the same page, so that it can stay. If so, the summary counts it."""
-        if not self.is_current or self.digests.get(path) != digest:
+        if not self.is_current or self.digests.get(path) != digest or path in self._new_words:
             return False
         self._origins[path] = origin
         self.summary.unchanged += 1

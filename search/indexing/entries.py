@@ -79,10 +79,13 @@ def _title_from_path(path: str) -> str:
 def analyse(document: Document, row: Section) -> tuple[Entry, SectionWords]:
     """The section as engines store it, and its words for the vocabulary."""
     language = document.language or "en"
-    titles = [row.heading] if row.heading else [document.title, *document.aliases]
+    words = document.words.splitlines() if row.position == 0 else []
+    titles = [*([row.heading] if row.heading else [document.title, *document.aliases]), *words]
     questions = [analysis.name_of(line) for line in _QUESTION.findall(row.body)[:MAX_QUESTIONS]]
     names = list(dict.fromkeys([*(name for text in titles for name in analysis.names_of(text)), *questions]))
-    about = [document.description, *document.aliases, *document.path.split("/")[-2:]] if row.position == 0 else []
+    about = (
+        [document.description, *document.aliases, *words, *document.path.split("/")[-2:]] if row.position == 0 else []
+    )
     texts = (document.title, row.heading, " ".join(row.trail[: -1 if row.heading else None]), " ".join(about), row.text)
     forms = [analysis.forms(text) for text in texts]
     terms = [[analysis.stem(form, language) for form in found] for found in forms]

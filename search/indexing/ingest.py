@@ -10,7 +10,7 @@ from search.indexing import entries
 from search.indexing.build import ANALYSER_VERSION, PAGES_PER_STEP, SECTIONS_PER_STEP, IndexBuild, batches
 from search.indexing.changes import NewPage, SourceChanges
 from search.indexing.outcome import IngestRefused, Summary
-from search.models import Document, Index, Redirect, Source
+from search.models import Document, Index, PageWords, Redirect, Source
 from search.sources import Item, Page
 
 
@@ -37,6 +37,22 @@ def ingest(
 def reindex(project: Project, progress: Callable[[str], None] = lambda line: None) -> Summary:
     """Index every stored page again, of all sources. Raises IngestSuperseded when another ingest begins meanwhile."""
     return _Reindex(project, progress).run(stored_pages(project))
+
+
+def set_words(project: Project, path: str, words: str) -> bool:
+    """Store the words that the owner adds to a page, one name a line, and index the page again.
+
+    Returns False while an ingest of the project runs, which would have to end: then the next ingest indexes the page.
+    """
+    if words:
+        PageWords.objects.update_or_create(project=project, path=path, defaults={"words": words})
+    else:
+        for stored in PageWords.objects.filter(project=project, path=path):
+            stored.delete()
+    if Document.every.filter(project=project).exclude(build="").exists():
+        return False
+    _WordsOfPage(project, path).run(stored_pages(project, path), may_be_empty=True)
+    return True
 
 
 def withdraw(source: Source) -> Summary:
@@ -101,6 +117,7 @@ class _Ingest:
     def build_document(self, new: NewPage) -> Document:
         document = entries.build_document(new.page)
         document.source, document.digest = self.source, new.digest
+        document.words = self.changes.words.get(document.path, "")
         return document
 
     def publish(self) -> None:
@@ -154,10 +171,23 @@ class _Reindex(_Ingest):
         pass
 
 
-def stored_pages(project: Project) -> Iterator[Page]:
-    """The pages of a project as they were last ingested."""
+class _WordsOfPage(_Reindex):
+    """An ingest of one stored page, if its words are not those of the index."""
+
+    def __init__(self, project: Project, path: str) -> None:
+        self.path = path
+        super().__init__(project, lambda line: None)
+
+    def find_changes(self) -> SourceChanges:
+        page = self.project.documents.filter(path=self.path)
+        return SourceChanges(self.project, page, is_current=self.build.is_current, summary=self.summary)
+
+
+def stored_pages(project: Project, path: str = "") -> Iterator[Page]:
+    """The pages of a project as they were last ingested, or the one at a path."""
     # Batch by batch: SQLite refuses to write during a read that began before somebody else wrote.
-    for ids in batches(list(project.documents.values_list("pk", flat=True))):
+    documents = project.documents.filter(path=path) if path else project.documents.all()
+    for ids in batches(list(documents.values_list("pk", flat=True))):
         for document in project.documents.filter(pk__in=ids):
             yield Page(
                 origin=document.path,

@@ -65,7 +65,7 @@ def describe(answers: list[Message]) -> tuple[object, ...]:
 
 def compare_with_rows() -> None:
     """Compare all statistics with the rows, for random ranges; for SQLite and PostgreSQL."""
-    organization = Organization.objects.create(name="Acme")
+    organization = Organization.objects.create(name="Counts")
     project, other, empty = (
         Project.objects.create(organization=organization, domain=f"count-{name}", name=name, docs_url="https://a.example")
         for name in ("one", "other", "empty")

@@ -1,0 +1,267 @@
+"""The page of one group of questions, and what an owner does there. Each action is a form, so it needs no script."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import get_user_model
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+
+from assistant.admin.golden_questions import LinesField
+from assistant.admin.preview import MultilineField, Preview, run_preview
+from assistant.admin.report_page import GROUPING_SECONDS, build_range
+from assistant.gaps import repetition
+from assistant.gaps.actions import Actor, Refused
+from assistant.gaps.group_report import GroupReport, load_group
+from assistant.models import AssistantSettings, QuestionGroup
+from assistant.models.question_groups import MAX_QUESTION
+from assistant.question import Question
+from assistant.question_groups import grouping
+from assistant.question_groups.pins import find_pin
+from assistant.schemas import MAX_TEXT
+from assistant.sessions.running import Full
+from docsite.core.http.client_address import client_ip, network_of
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import navigation
+from docsite.core.workspace.report_state import ReportState
+from search.hits import Filters
+
+MAX_PIN, MAX_NOTE, MAX_WORDS = 10_000, 5_000, 2_000  # characters
+
+
+class QuestionForm(forms.Form):
+    """A question in the words of the owner."""
+
+    question = forms.CharField(max_length=MAX_QUESTION)
+
+
+class AskForm(forms.Form):
+    """A question to ask again."""
+
+    question = MultilineField(max_length=MAX_TEXT)
+
+
+class PinForm(forms.Form):
+    """The owner's own answer."""
+
+    text = MultilineField(
+        max_length=MAX_PIN,
+        label="Answer",
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="Markdown. Readers get it as it is, with its citation, to questions of this group from now on.",
+    )
+    page = forms.CharField(
+        max_length=400, label="Page to cite", help_text="A path or address, perhaps with the #anchor of a section."
+    )
+
+
+class WordsForm(forms.Form):
+    """Words of a page for search."""
+
+    path = forms.CharField(max_length=400, label="Page", help_text="The path of a page in the index.")
+    words = LinesField(
+        required=False,
+        help_text="What readers call it, one name a line. They replace the words that were added before. They stay "
+        "when the page is read again. Empty: remove them.",
+    )
+
+    def clean_words(self) -> list[str]:
+        """Refuse so many words that the page would be found for everything."""
+        words: list[str] = self.cleaned_data["words"]
+        if len("\n".join(words)) > MAX_WORDS:
+            raise forms.ValidationError(f"At most {MAX_WORDS:,} characters.")
+        return words
+
+
+class GoldenForm(forms.Form):
+    """A golden question."""
+
+    question = forms.CharField(max_length=MAX_QUESTION)
+    paths = LinesField(
+        label="Pages",
+        required=False,
+        help_text="The pages that the answer must cite, one a line. None: it must refuse.",
+    )
+
+
+class AssignForm(forms.Form):
+    """Who works on it."""
+
+    assignee: "forms.ModelChoiceField[Any]" = forms.ModelChoiceField(None, required=False, empty_label="Nobody")
+
+    def __init__(self, data: Any = None, *, project: Project, **more: Any) -> None:
+        super().__init__(data, **more)
+        people = get_user_model().objects.filter(memberships__organization=project.organization_id, is_staff=True)
+        self.fields["assignee"].queryset = people.order_by("username")  # type: ignore[attr-defined]
+
+
+class NoteForm(forms.Form):
+    """A note."""
+
+    note = MultilineField(max_length=MAX_NOTE, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+@dataclass(frozen=True)
+class _Action:
+    """A form and what it does. The function returns a sentence for the user."""
+
+    form: Callable[..., forms.Form]
+    run: Callable[[Actor, dict[str, Any]], str]
+
+
+def _assign(actor: Actor, data: dict[str, Any]) -> str:
+    actor.assign(data["assignee"])
+    return f"Assigned to {data['assignee'] or 'nobody'}."
+
+
+def _note(actor: Actor, data: dict[str, Any]) -> str:
+    actor.add_note(data["note"])
+    return "The note is stored."
+
+
+def _dismiss(actor: Actor, data: dict[str, Any]) -> str:
+    actor.dismiss()
+    return "Dismissed. Its questions are no longer among the open gaps."
+
+
+def _reopen(actor: Actor, data: dict[str, Any]) -> str:
+    actor.reopen()
+    return "Open again."
+
+
+def _fix(actor: Actor, data: dict[str, Any]) -> str:
+    actor.mark_fixed(data["question"])
+    return "Marked as fixed. The question is asked again now, and whenever pages have changed."
+
+
+def _pin(actor: Actor, data: dict[str, Any]) -> str:
+    actor.pin(data["text"], data["page"])
+    return "Pinned. It applies from the next question on."
+
+
+def _unpin(actor: Actor, data: dict[str, Any]) -> str:
+    actor.unpin()
+    return "The pinned answer is removed."
+
+
+def _words(actor: Actor, data: dict[str, Any]) -> str:
+    applied = actor.add_words(actor.project.path_of(data["path"]), data["words"])
+    return "Stored, and searched from now on." if applied else "Stored. It is searched after the next ingest."
+
+
+def _golden(actor: Actor, data: dict[str, Any]) -> str:
+    actor.make_golden(data["question"], data["paths"])
+    return "Stored as a golden question."
+
+
+_ACTIONS = {
+    "assign": _Action(AssignForm, _assign),
+    "note": _Action(NoteForm, _note),
+    "dismiss": _Action(forms.Form, _dismiss),
+    "reopen": _Action(forms.Form, _reopen),
+    "fix": _Action(QuestionForm, _fix),
+    "pin": _Action(PinForm, _pin),
+    "unpin": _Action(forms.Form, _unpin),
+    "words": _Action(WordsForm, _words),
+    "golden": _Action(GoldenForm, _golden),
+}
+
+
+def show_group(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """The page of a group."""
+    return _render(request, project, _find_group(project, pk))
+
+
+def act(request: HttpRequest, project: Project, pk: int, action: str) -> HttpResponse:
+    """Do what a form asks for, and go back to the group; or ask its question again, and show the new answer."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    group = _find_group(project, pk)
+    if action == "ask":
+        return _ask(request, project, group)
+    if action not in _ACTIONS:
+        raise Http404
+    chosen = _ACTIONS[action]
+    form = chosen.form(request.POST, **({"project": project} if action == "assign" else {}))
+    if not form.is_valid():
+        return _render(request, project, group, {action: form})
+    try:
+        sentence = chosen.run(Actor(request.user, group), form.cleaned_data)  # type: ignore[arg-type]  # staff only
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        return _render(request, project, group, {action: form})
+    messages.success(request, sentence)
+    return HttpResponseRedirect(navigation.page_url("gaps", project, pk, name="group"))
+
+
+def _ask(request: HttpRequest, project: Project, group: QuestionGroup) -> HttpResponse:
+    form = AskForm(request.POST)
+    if not form.is_valid():
+        return _render(request, project, group, {"ask": form})
+    text = form.cleaned_data["question"]
+    question = Question(text, pinned=find_pin(project, text, Filters()))
+    network = network_of(client_ip(request))
+    try:
+        preview = async_to_sync(run_preview)(project, AssistantSettings.for_project(project), question, network)
+    except Full as full:
+        form.add_error(None, str(full))
+        return _render(request, project, group, {"ask": form})
+    return _render(request, project, group, {"ask": form}, preview)
+
+
+def _render(
+    request: HttpRequest,
+    project: Project,
+    group: QuestionGroup,
+    bound: dict[str, forms.Form] | None = None,
+    preview: Preview | None = None,
+) -> HttpResponse:
+    bound = bound or {}
+    state, errors = ReportState.parse(request.GET)
+    context: dict[str, Any] = {"state": state, "wrong": errors}
+    window = build_range(state, timezone.now(), errors, context) or ReportState().window(timezone.now())
+    context["complete"] = grouping.catch_up(GROUPING_SECONDS)
+    shown = load_group(project, group, *window)
+    wrong = bool(errors) or any(form.errors for form in bound.values())
+    context |= {
+        "shown": shown,
+        "group": group,
+        "preview": preview,
+        "forms": {**_forms(project, shown), **bound},
+        "max_questions": repetition.MAX_QUESTIONS,
+        "back": navigation.page_url("gaps", project),
+        "address": navigation.page_url("gaps", project, group.pk, name="group"),
+    }
+    title = f"Gap: {shown.gap.text[:80]}"
+    response = navigation.render(
+        request, "admin/assistant/gaps/group.html", project, title, context, status=400 if wrong else 200
+    )
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _forms(project: Project, shown: GroupReport) -> dict[str, forms.Form]:
+    """The forms, filled with what is known."""
+    group, text = shown.gap.group, (shown.gap.group.question or shown.gap.text)[:MAX_QUESTION]
+    path, words = (shown.pages[0][0].path, shown.pages[0][1]) if shown.pages else ("", "")
+    pin = shown.pin
+    page = f"{pin.path}#{pin.anchor}".rstrip("#") if pin else path
+    return {
+        "ask": AskForm(initial={"question": text}),
+        "fix": QuestionForm(initial={"question": text}),
+        "pin": PinForm(initial={"text": pin.text if pin else "", "page": page}),
+        "words": WordsForm(initial={"path": path, "words": words.splitlines()}),
+        "golden": GoldenForm(initial={"question": text, "paths": [path] if path else []}),
+        "assign": AssignForm(project=project, initial={"assignee": group.assignee_id}),
+        "note": NoteForm(),
+    }
+
+
+def _find_group(project: Project, pk: int) -> QuestionGroup:
+    groups = QuestionGroup.objects.select_related("project", "assignee")
+    return get_object_or_404(groups, pk=pk, project=project)

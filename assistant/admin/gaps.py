@@ -1,0 +1,144 @@
+"""The gaps of a project in the admin: their list with its files, and the page of each group with its actions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from assistant.admin import gap_group
+from assistant.admin.report_page import GROUPING_SECONDS, build_range
+from assistant.gaps import report
+from assistant.gaps.report import ALL, Problem, State
+from assistant.question_groups import grouping
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import downloads, links, navigation, report_state
+from docsite.core.workspace.links import TABLES, Choice
+from docsite.core.workspace.report_state import Column
+from docsite.core.workspace.tables import Table, page_slice
+
+COLUMNS = (
+    *(Column("question", "Question"), Column("count", "Gaps", "number"), Column("trend", "Than before")),
+    *(Column("latest", "Latest, UTC", "value"), Column("cause", "Likely cause"), Column("pages", "Nearest pages")),
+    Column("work", "State"),
+)
+FILE_COLUMNS = (
+    *("group", "question", "gaps", "gaps_before", "problems", "latest", "cause", "nearest_pages", "state", "assignee"),
+    "answered_since",
+)
+
+
+@dataclass(frozen=True)
+class GapState(report_state.ReportState):
+    """The state of the list of gaps."""
+
+    state: str = "open"
+    problem: str = ""
+
+    default_sort = "-count"
+
+    @classmethod
+    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
+        """The columns of the table."""
+        return COLUMNS
+
+    @classmethod
+    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Add the states of groups and the kinds of gaps."""
+        return {**super().list_choices(typed), "state": (*State.values, ALL), "problem": tuple(Problem.values)}
+
+
+def show_gaps(request: HttpRequest, project: Project) -> HttpResponse:
+    """The groups of questions that were not answered well, the most frequent first."""
+    now = timezone.now()
+    state, errors = GapState.parse(request.GET)
+    context: dict[str, Any] = {"state": state, "wrong": errors, **_choices(state)}
+    if window := build_range(state, now, errors, context):
+        start, end = window
+        context["complete"] = grouping.catch_up(GROUPING_SECONDS)
+        counts = _count(project, state, start, end)
+        page, rows = page_slice(state, len(counts))
+        table = Table(report.describe(project, counts[rows], start, end), len(counts), len(counts), page)
+        context |= {
+            "table": table,
+            "rows": [(gap, navigation.page_url("gaps", project, gap.group.pk, name="group")) for gap in table.rows],
+            "pager": links.page_choices(state, table),  # type: ignore[arg-type]  # of any rows
+            "headings": links.table_headings(state),
+            "gaps": sum(one.total for one in counts),
+            "effect": report.measure_effect(project),
+            "exports": [
+                Choice(label, navigation.page_url("gaps", project, form, name="file") + state.link())
+                for form, (label, _) in downloads.FORMATS.items()
+            ],
+            "dates": (links.api_time(start), links.api_time(end)),
+            "base_url": f"{request.scheme}://{request.get_host()}",
+        }
+    return navigation.render(
+        request, "admin/assistant/gaps/list.html", project, "Gaps", context, status=400 if errors else 200
+    )
+
+
+def send_gaps(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
+    """All groups of the list as a file, with the filters of the address."""
+    state, errors = GapState.parse(request.GET)
+    window = build_range(state, timezone.now(), errors, {})
+    if form not in downloads.FORMATS:
+        raise Http404
+    if errors or window is None:
+        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    start, end = window
+    grouping.catch_up()
+    counts = _count(project, state, start, end)
+    kind: downloads.Format = "csv" if form == "csv" else "jsonl"
+    rows = (
+        row
+        for at in range(0, len(counts), downloads.CHUNK_ROWS)
+        for row in map(_file_row, report.describe(project, counts[at : at + downloads.CHUNK_ROWS], start, end))
+    )
+    return downloads.send_file(downloads.format_table(FILE_COLUMNS, rows, kind), kind, f"{project.domain}-gaps.{form}")
+
+
+def _count(project: Project, state: GapState, start: datetime, end: datetime) -> list[report.GapCount]:
+    return report.count_gaps(project, start, end, state.state, state.problem, state.q, state.sort or state.default_sort)
+
+
+def _file_row(gap: report.Gap) -> list[Any]:
+    group = gap.group
+    return [
+        *(group.pk, gap.text, gap.count.now, gap.count.before),
+        "; ".join(f"{label} {number}" for label, number in gap.problems),
+        *(gap.latest.isoformat(), gap.cause, "; ".join(group.nearest), group.state),
+        group.assignee.get_username() if group.assignee else "",
+        group.answered_since.isoformat() if group.answered_since else "",
+    ]
+
+
+def _choices(state: GapState) -> dict[str, Any]:
+    """The filters, each as links."""
+    labels = {"open": "Open", "assigned": "Assigned", "fixed": "Fixed", "dismissed": "Dismissed", ALL: "All"}
+    return {
+        "states": [Choice(label, state.link(state=key) + TABLES, key == state.state) for key, label in labels.items()],
+        "problems": [
+            Choice("Every kind", state.link(problem="") + TABLES, not state.problem),
+            *(Choice(label, state.link(problem=key) + TABLES, key == state.problem) for key, label in Problem.choices),
+        ],
+        "filter_fields": state.hidden("q"),
+        "unfiltered": state.link(q="") + TABLES,
+    }
+
+
+navigation.add_page(
+    "gaps",
+    "Gaps",
+    group="Questions",
+    position=40,
+    views=[
+        ("", show_gaps, ""),
+        ("file.<slug:form>", send_gaps, "file"),
+        ("<int:pk>", gap_group.show_group, "group"),
+        ("<int:pk>/<slug:action>", gap_group.act, "act"),
+    ],
+)

@@ -1,0 +1,167 @@
+"""Bring answered questions and unhelpful searches into groups, in small batches, after the answers have ended."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import OuterRef, Subquery
+from django.utils import timezone
+
+from assistant.models import GroupedQuestion, GroupingProgress, Message, QuestionGroup
+from assistant.question_groups import group_index, thumbs, wording
+from assistant.question_groups.problems import Problem, problem_of
+from search.models import SearchQuery
+from search.query_log.recording import CLICKABLE
+
+BATCH = 200  # messages or searches of one transaction
+ABANDONED = timedelta(hours=1)  # an answer that runs for so long belongs to a process that died
+
+
+@dataclass(frozen=True)
+class _New:
+    """A row that is not stored yet, and the words of its question; None for a greeting, which belongs to no group."""
+
+    row: GroupedQuestion
+    terms: frozenset[str] | None
+
+
+def catch_up(seconds: float | None = None) -> bool:
+    """Group what is new in all projects. Returns whether nothing is left after that many seconds, if they are given."""
+    until = None if seconds is None else time.monotonic() + seconds
+    while _group_answers() | _group_searches():
+        if until is not None and time.monotonic() > until:
+            return False
+    return True
+
+
+def _group_answers() -> bool:
+    """Group a batch of answers. Returns whether more may follow."""
+    progress, _ = GroupingProgress.objects.get_or_create(pk=1)
+    asked = Message.objects.filter(thread=OuterRef("thread"), role=Message.Role.USER, pk__lt=OuterRef("pk"))
+    found = Message.objects.filter(pk__gt=progress.answer, role=Message.Role.ASSISTANT).order_by("pk")
+    answers = list(
+        found.annotate(question_id=Subquery(asked.order_by("-pk").values("pk")[:1])).only(
+            *("project", "state", "outcome", "cut_by", "sources", "rung", "caller", "language", "page_path"),
+            *("created_at", "updated_at"),
+        )[:BATCH]
+    )
+    questions = Message.objects.in_bulk([answer.question_id for answer in answers if answer.question_id])
+    oldest = timezone.now() - ABANDONED
+    running = [answer.pk for answer in answers if answer.state == Message.State.RUNNING and answer.updated_at > oldest]
+    new = []
+    for answer in answers:
+        question = questions.get(answer.question_id)
+        if answer.pk in running or answer.project_id is None or question is None:
+            continue
+        is_greeting = answer.outcome == Message.Outcome.GREETING
+        new.append(_New(_row_of(answer, question), None if is_greeting else wording.terms_of(question.content)))
+    reached = min(running) - 1 if running else answers[-1].pk if answers else progress.answer
+    stored = _store(progress, new, answer=reached)
+    thumbs.apply([row.answer_id for row in stored if row.answer_id])
+    return len(answers) == BATCH and reached > progress.answer
+
+
+def _row_of(answer: Message, question: Message) -> GroupedQuestion:
+    return GroupedQuestion(
+        project_id=answer.project_id or 0,  # the caller leaves out answers without a project
+        at=answer.created_at,
+        problem=problem_of(answer, None),
+        outcome=answer.outcome or "",
+        rung=answer.rung,
+        caller=answer.caller,
+        language=answer.language or "",
+        page_path=answer.page_path,
+        question=question,
+        answer=answer,
+    )
+
+
+def _group_searches() -> bool:
+    """Group a batch of searches, an hour after them: until then a click may follow. Returns whether more may follow."""
+    progress, _ = GroupingProgress.objects.get_or_create(pk=1)
+    searches = list(SearchQuery.objects.filter(pk__gt=progress.search).order_by("pk")[:BATCH])
+    due = list(_take_due(searches, timezone.now() - CLICKABLE))
+    new = [_New(row, wording.terms_of(search.text)) for search in due if (row := _row_of_search(search))]
+    _store(progress, new, search=due[-1].pk if due else progress.search)
+    return len(due) == BATCH
+
+
+def _take_due(searches: Iterable[SearchQuery], until: datetime) -> Iterable[SearchQuery]:
+    for search in searches:
+        if search.at > until:
+            return
+        yield search
+
+
+def _row_of_search(search: SearchQuery) -> GroupedQuestion | None:
+    """The row of a search that was not helpful. Programs do not click, so only readers' searches can miss a click."""
+    if search.result_count is None or search.clicked_path:
+        return None
+    if search.result_count and search.caller_kind == SearchQuery.CallerKind.API:
+        return None
+    problem = Problem.NO_CLICK if search.result_count else Problem.NO_RESULT
+    return GroupedQuestion(project_id=search.project_id, at=search.at, problem=problem, search=search)
+
+
+def _store(progress: GroupingProgress, new: Sequence[_New], **reached: int) -> list[GroupedQuestion]:
+    """Store rows and how far they reach, unless another process has done so. Returns the rows that are stored."""
+    if not new and all(getattr(progress, name) == value for name, value in reached.items()):
+        return []
+    with transaction.atomic():
+        before = {name: getattr(progress, name) for name in reached}
+        if not GroupingProgress.objects.select_for_update().filter(pk=progress.pk, **before).exists():
+            return []
+        known = GroupedQuestion.objects.filter(answer__in=[one.row.answer_id for one in new if one.row.answer_id])
+        done = set(known.values_list("answer", flat=True))  # an answer that still runs was left behind between them
+        missing = [one for one in new if one.row.answer_id not in done or one.row.answer_id is None]
+        _choose_groups(missing)
+        rows = GroupedQuestion.objects.bulk_create(_without_deleted([one.row for one in missing]))
+        with_problem = {row.group_id for row in rows if row.problem}
+        QuestionGroup.objects.filter(pk__in=with_problem).update(has_problem=True, nearest_generation=None)
+        GroupingProgress.objects.filter(pk=progress.pk).update(**reached)
+    return rows
+
+
+def _without_deleted(rows: list[GroupedQuestion]) -> list[GroupedQuestion]:
+    """The rows whose messages or searches still exist."""
+    messages = {pk for row in rows for pk in (row.answer_id, row.question_id) if pk}
+    messages = set(Message.objects.filter(pk__in=messages).values_list("pk", flat=True))
+    searches = SearchQuery.objects.filter(pk__in=[row.search_id for row in rows if row.search_id])
+    searches_left = set(searches.values_list("pk", flat=True))
+    return [
+        row
+        for row in rows
+        if (row.search_id in searches_left if row.search_id else {row.answer_id, row.question_id} <= messages)
+    ]
+
+
+def _choose_groups(new: Sequence[_New]) -> None:
+    """Set the group of each row: the nearest one, else a new one."""
+    by_project: dict[int, list[_New]] = defaultdict(list)
+    for one in new:
+        if one.terms is not None:
+            by_project[one.row.project_id].append(one)
+    for project_id, rows in by_project.items():
+        found = {group_index.find_group(project_id, one.terms) for one in rows if one.terms} - {None}
+        if QuestionGroup.objects.filter(pk__in=found).count() < len(found):
+            group_index.forget(project_id)  # another process has deleted groups
+        for one in rows:
+            assert one.terms is not None
+            group = group_index.find_group(project_id, one.terms)
+            one.row.group_id = group or _found_group(project_id, one.terms)
+
+
+def _found_group(project_id: int, terms: frozenset[str]) -> int:
+    group = QuestionGroup.objects.create(project_id=project_id, terms=wording.join(terms), key=wording.digest(terms))
+    group_index.add_group(project_id, group.pk, terms)
+    return group.pk
+
+
+def sweep() -> None:
+    """Delete groups without questions, which retention has left empty. Groups that somebody worked on stay."""
+    empty = QuestionGroup.objects.filter(questions=None, actions=None, state=QuestionGroup.State.OPEN)
+    while batch := list(empty.values_list("pk", flat=True)[:BATCH]):
+        QuestionGroup.objects.filter(pk__in=batch, questions=None).delete()

@@ -1,0 +1,37 @@
+"""Questions of readers with their answers, as the pipeline stores them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.conftest import Tenant
+
+AddAnswer = Callable[..., Any]
+
+
+@pytest.fixture
+def add_answer(project: Tenant) -> AddAnswer:
+    """Store a question of a reader with an answer of an outcome. Returns the answer."""
+    return lambda text, outcome="refused", **facts: store_answer(project.project, text, outcome, **facts)
+
+
+def store_answer(project: Any, text: str, outcome: str = "refused", **facts: Any) -> Any:
+    """Store a question and its answer."""
+    from assistant.conversations.threads import NewQuestion, open_conversation
+    from assistant.models import Message
+
+    conversation = open_conversation(
+        project, NewQuestion("reader", text, Message.Caller.WEB, facts.pop("thread", None))
+    )
+    state = {"cut": "aborted", "failed": "error", "running": "running"}.get(outcome, "done")
+    answer = Message.objects.get(message_id=conversation.message_id)
+    sources = [{"title": "Installing acme", "url": "https://docs.acme.example/install"}]
+    has_sources = outcome in ("answered", "closest_passages")
+    values = {"outcome": outcome, "state": state, "sources": sources if has_sources else [], "rung": "extractive"}
+    at = facts.pop("at", None)
+    Message.objects.filter(pk=answer.pk).update(**{**values, **facts})
+    if at:
+        answer.thread.messages.filter(pk__gte=answer.pk - 1).update(created_at=at)
+    answer.refresh_from_db()
+    return answer

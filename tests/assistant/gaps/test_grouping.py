@@ -1,0 +1,110 @@
+"""Questions of the same meaning are in one group, each once, with the reason why it is perhaps a gap."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.assistant.gaps.conftest import AddAnswer
+from tests.conftest import Tenant
+
+
+def rows(project: Tenant) -> list[tuple[str, str | None]]:
+    """The group (by its terms) and the problem of each row, oldest first."""
+    from assistant.models import GroupedQuestion
+    from assistant.question_groups import grouping
+
+    assert grouping.catch_up()
+    found = GroupedQuestion.objects.filter(project=project.project).order_by("pk").select_related("group")
+    return [((row.group.terms.strip() if row.group else ""), row.problem) for row in found]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("How do I rotate my API keys?", "rotating an API key", True),
+        ("How do I rotate an API key?", "How do I delete an API key?", False),
+        ("Wie lösche ich mein Konto?", "Konto löschen", True),
+        ("delete my account", "Can I delete my account for ever?", True),
+        ("useChat", "how to use useChat?", True),
+        ("", "???", False),
+    ],
+)
+def test_words_decide_about_groups(first: str, second: str, same: bool) -> None:
+    """Function words and endings do not matter, another verb does."""
+    from assistant.question_groups.wording import MIN_LIKENESS, likeness, terms_of
+
+    assert (likeness(terms_of(first), terms_of(second)) >= MIN_LIKENESS) is same
+
+
+def test_each_answer_is_grouped_once(project: Tenant, add_answer: AddAnswer) -> None:
+    """An answer that still runs is grouped when it has ended, and answers after it do not wait."""
+    from assistant.models import Message
+
+    running = add_answer("How do I print labels in colour?", "running")
+    add_answer("How can I rotate keys?")
+    add_answer("Rotating my keys", "answered")
+    add_answer("Hello", "greeting")
+    grouped = [("key rotat", "refused"), ("key rotat", None), ("", None)]
+    assert rows(project) == grouped
+    assert rows(project) == grouped
+    Message.objects.filter(pk=running.pk).update(state="done", outcome="unsupported")
+    assert rows(project) == [*grouped, ("colour label print", "unsupported")]
+
+
+def test_a_reader_who_stops_a_cited_answer_has_no_gap(project: Tenant, add_answer: AddAnswer) -> None:
+    """One who stops an answer without a source has, and so has one whose answer a time limit cuts."""
+    add_answer("first", "cut", cut_by="reader", sources=[{"title": "a", "url": "https://docs.acme.example/a"}])
+    add_answer("second", "cut", cut_by="reader")
+    add_answer("third", "cut", cut_by="time_limit")
+    add_answer("fourth", "failed")
+    assert [problem for _, problem in rows(project)] == [None, "cut", "cut", "failed"]
+
+
+def test_searches_are_grouped_after_an_hour(project: Tenant) -> None:
+    """By then no click can follow. Programs never click."""
+    from search.models import SearchQuery
+
+    old = timezone.now() - timedelta(hours=2)
+    for text, count, more in (
+        ("rotate keys", 0, {}),
+        ("labels", 3, {}),
+        ("clicked", 3, {"clicked_path": "/install"}),
+        ("by a program", 3, {"caller_kind": "api"}),
+        ("recent", 0, {"at": timezone.now()}),
+    ):
+        SearchQuery.objects.create(project=project.project, **{"at": old, "text": text, "result_count": count, **more})
+    assert rows(project) == [("key rotat", "no_result"), ("label", "no_click")]
+
+
+def test_thumbs_arrive_before_and_after_the_grouping(project: Tenant, add_answer: AddAnswer) -> None:
+    """A thumb down is a gap, although the answer cites a page. A withdrawn thumb is none."""
+    from analytics.feedback.schemas import FeedbackIn
+    from analytics.feedback.store import record
+
+    def rate(answer: Any, **thumb: Any) -> None:
+        record(project.project, FeedbackIn(source="thumbs_only", path="/", messageId=answer.message_id, **thumb))
+
+    early, late = add_answer("early", "answered"), add_answer("late", "answered")
+    rate(early, helpful=False)
+    assert [problem for _, problem in rows(project)] == ["disliked", None]
+    rate(late, helpful=False)
+    assert [problem for _, problem in rows(project)] == ["disliked", "disliked"]
+    rate(late, helpful=True)
+    assert [problem for _, problem in rows(project)] == ["disliked", None]
+
+
+def test_rows_go_with_their_conversation(project: Tenant, add_answer: AddAnswer) -> None:
+    """So does a group that nobody has worked on. One that was deleted elsewhere is found anew."""
+    from assistant.models import QuestionGroup
+    from assistant.question_groups import grouping
+
+    answer = add_answer("How do I rotate keys?")
+    assert len(rows(project)) == 1
+    answer.thread.delete()
+    assert rows(project) == []
+    grouping.sweep()
+    assert not QuestionGroup.objects.filter(project=project.project).exists()
+    add_answer("Rotate keys")
+    assert rows(project) == [("key rotat", "refused")]

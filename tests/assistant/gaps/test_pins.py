@@ -1,0 +1,94 @@
+"""A pinned answer is the answer to the questions of its group, and what is fixed is asked again."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.assistant.gaps.conftest import AddAnswer
+from tests.conftest import PATIENCE, Service, Tenant, question
+
+TEXT = "Keys are rotated **under Keys**. See [the forum](https://forum.example/keys) <script>alert(1)</script>"
+
+
+@pytest.fixture
+def group(project: Tenant, add_answer: AddAnswer) -> Any:
+    """The group of a question that was refused."""
+    from assistant.models import QuestionGroup
+    from assistant.question_groups import grouping
+
+    add_answer("How do I rotate keys?")
+    grouping.catch_up()
+    return QuestionGroup.objects.get(project=project.project)
+
+
+def pin(group: Any, path: str = "/configure", anchor: str = "environment") -> Any:
+    """Pin an answer to the questions of a group."""
+    from assistant.models import PinnedAnswer
+
+    return PinnedAnswer.objects.create(project=group.project, group=group, text=TEXT, path=path, anchor=anchor)
+
+
+def test_a_pin_answers_the_questions_of_its_group(project: Tenant, group: Any) -> None:
+    """Verbatim with its citation, but HTML stays text. Other questions, and a page that is gone, are not concerned."""
+    from assistant.gaps import repetition
+
+    before = repetition.ask(project.project, "Rotating keys")
+    assert before.kind != "answered"
+    own = pin(group)
+    outcome = repetition.ask(project.project, "Rotating keys")
+    assert outcome.kind == "answered"
+    assert "rotated **under Keys**. See [the forum](https://forum.example/keys)" in outcome.text
+    assert "\\<script>" in outcome.text
+    assert "[1](https://docs.acme.example/configure#environment)" in outcome.text
+    assert [source.title for source in outcome.sources] == ["Configuring acme"]
+    assert "under Keys" not in repetition.ask(project.project, "How do I install acme?").text
+    own.path = "/gone"
+    own.save()
+    assert repetition.ask(project.project, "Rotating keys").text == before.text
+
+
+@pytest.mark.parametrize("rung", ["extractive", "model"])
+def test_readers_get_the_pin(
+    request: pytest.FixtureRequest, http: httpx.Client, project: Tenant, group: Any, rung: str
+) -> None:
+    """With and without a model."""
+    pin(group)
+    service: Service = request.getfixturevalue("model_service" if rung == "model" else "service")
+    response = http.post(
+        f"{service.url}/discovery/v1/assistant/{project.domain}/message",
+        json=question("rotate the keys"),
+        headers=project.assistant,
+        timeout=PATIENCE,
+    )
+    assert response.status_code == 200
+    assert "under Keys" in response.text
+    assert "docs.acme.example/configure" in response.text
+
+
+def test_what_is_fixed_is_asked_again_at_each_new_index(project: Tenant, group: Any) -> None:
+    """Once for each generation of the index. `answered_since` stays while it is answered."""
+    from assistant.gaps import repetition
+    from search.indexing.ingest import reindex
+
+    def ask() -> tuple[bool, str, Any]:
+        before = group.asked_at
+        repetition.ask_due()
+        group.refresh_from_db()
+        return group.asked_at != before, group.asked_outcome, group.answered_since
+
+    assert ask() == (False, "", None)
+    group.state, group.question = "fixed", "How do I rotate keys?"
+    group.save()
+    assert ask() == (True, "refused", None)
+    assert ask() == (False, "refused", None)
+    own = pin(group)
+    reindex(project.project)
+    asked, outcome, since = ask()
+    assert (asked, outcome, group.asked_paths) == (True, "answered", ["/configure"])
+    assert since is not None
+    reindex(project.project)
+    assert ask() == (True, "answered", since)
+    own.delete()
+    reindex(project.project)
+    assert ask() == (True, "refused", None)
