@@ -30,8 +30,11 @@ def describe(
     elif not channel:
         channel = OTHER_SITE if any(utm) else DIRECT if is_human else ""
     if not is_human:
-        return Dimensions(channel, source, *utm)
-    return Dimensions(channel, source, *utm, *describe_client(user_agent), _language_of(accept_language))
+        return _build(channel, source, *utm)
+    return _build(channel, source, *utm, *describe_client(user_agent), _language_of(accept_language))
+
+
+_build = functools.lru_cache(10_000)(Dimensions)  # equal audiences are one object, which is looked up faster
 
 
 def _origin_of(referrer: str, docs_url: str, origins: tuple[str, ...]) -> tuple[str, str]:

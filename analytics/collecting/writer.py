@@ -104,7 +104,7 @@ def _assign_numbers(group: list[_Batch]) -> list[list[tuple[int, int]]]:
     found = {
         project_id: zip(
             pages.for_project(project_id).assign_numbers((view.path, view.at) for view in views),
-            audiences.for_project(project_id).assign_numbers((view.dimensions, view.at) for view in views),
+            audiences.for_project(project_id).assign_numbers(views),
             strict=True,
         )
         for project_id, views in views_by_project.items()

@@ -9,6 +9,7 @@ the same numbers from the rows, which are only added.
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 from django.db import transaction
@@ -27,6 +28,16 @@ _MAX_CACHED_DAYS = 400
 
 _FIELDS = Dimensions._fields
 _NOTHING = Dimensions()
+
+
+class HasDimensions(Protocol):
+    """A view: its dimensions and its time in microseconds."""
+
+    @property
+    def dimensions(self) -> Dimensions: ...
+
+    @property
+    def at(self) -> int: ...
 
 
 class Audiences:
@@ -85,36 +96,38 @@ class Audiences:
             np.concatenate([key_of_value(values[view, column]), key_of_entry(page[entry])]),
         )
 
-    def assign_numbers(self, views: Iterable[tuple[Dimensions, int]]) -> list[int]:
-        """The audience numbers of views (dimensions, microseconds). New audiences get a number.
+    def assign_numbers(self, views: Sequence[HasDimensions]) -> list[int]:
+        """The audience numbers of views. New audiences get a number.
 
         Beyond 10,000 audiences a day, further ones share `(other)`. Each process counts those of a day for itself.
         """
-        found = [(dimensions, at // DAY) for dimensions, at in views]
-        numbers = []
-        missing = False
-        for dimensions, day in found:
-            number = self.numbers.get(dimensions)
-            missing |= number is None or (number != NONE and number not in self._admitted(day))
-            numbers.append(number or NONE)
-        return self._admit(found) if missing else numbers
+        numbers = [self.numbers.get(view.dimensions, -1) for view in views]
+        days = [view.at // DAY for view in views]
+        new = [pair for pair in set(zip(numbers, days, strict=True)) if pair[0] not in self._admitted(pair[1])]
+        if all(number >= 0 and len(self._admitted(day)) + len(new) < MAX_AUDIENCES for number, day in new):
+            for number, day in new:
+                self._admitted(day).add(number)
+            return numbers
+        found = [(view.dimensions, day) for view, day in zip(views, days, strict=True)]
+        admitted = self._admit(dict.fromkeys(found))
+        return [admitted[pair] for pair in found]
 
-    def _admit(self, found: Sequence[tuple[Dimensions, int]]) -> list[int]:
-        """Admit new audiences to their days as far as there is room, and number them."""
+    def _admit(self, found: Iterable[tuple[Dimensions, int]]) -> dict[tuple[Dimensions, int], int]:
+        """Admit audiences to days as far as there is room, and number them. Returns the numbers to use."""
         new: dict[int, set[Dimensions]] = {}
-        chosen = []
+        chosen = {}
         for dimensions, day in found:
             admitted, added = self._admitted(day), new.setdefault(day, set())
-            if self.numbers.get(dimensions) not in admitted and dimensions not in added:
+            chosen[dimensions, day] = dimensions
+            if self.numbers.get(dimensions) not in admitted:
                 if len(admitted) + len(added) < MAX_AUDIENCES and len(self.rows) + len(added) < MAX_IN_ALL:
                     added.add(dimensions)
                 else:
-                    dimensions = dimensions.limited()
-            chosen.append(dimensions)
-        self._number(sorted(set(chosen) - self.numbers.keys()))
+                    chosen[dimensions, day] = dimensions.limited()
+        self._number(sorted(set(chosen.values()) - self.numbers.keys()))
         for day, added in new.items():
             self._admitted(day).update(self.numbers[dimensions] for dimensions in added)
-        return [self.numbers[dimensions] for dimensions in chosen]
+        return {pair: self.numbers[dimensions] for pair, dimensions in chosen.items()}
 
     def _admitted(self, number: int) -> set[int]:
         """The numbers of the audiences that were seen on a day."""

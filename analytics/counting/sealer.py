@@ -199,9 +199,12 @@ def seal_views(lease: Lease, up_to: int) -> int:
     # Another process may have sealed beyond `up_to` already; the watermark never goes back.
     reached = rows[-1][0] if len(rows) == limit else max(up_to, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
+    kinds: dict[tuple[str, str], int | None] = {}
     by_project = defaultdict(list)
     for _, project_id, at, page, visitor, client_class, surface, audience in rows:
-        kind = kind_of(client_class, surface)
+        if (client_class, surface) not in kinds:
+            kinds[client_class, surface] = kind_of(client_class, surface)
+        kind = kinds[client_class, surface]
         if kind is not None:
             by_project[project_id].append((at // HOUR, page, visitor, kind, audience))
     changes = []

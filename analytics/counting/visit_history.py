@@ -214,17 +214,25 @@ def _has_later_visit(histories: Visits, limit: Ints) -> npt.NDArray[np.bool_]:
 
 
 def _of_same_visitors_and_pages(stored: Visits, new_visits: Visits) -> Visits:
-    """The stored visits of the visitors and pages of `new_visits`."""
-    return stored[np.isin(stored.pairs(), np.unique(new_visits.pairs()))]
+    """The stored visits of the visitors and pages of `new_visits`. Both must be sorted."""
+    return stored[_are_among(stored.pairs(), new_visits.pairs())]
+
+
+def _are_among(pairs: Ints, others: Ints) -> npt.NDArray[np.bool_]:
+    """A mask: which pairs are among others, which are sorted."""
+    if not len(others):
+        return np.zeros(len(pairs), bool)
+    found: npt.NDArray[np.bool_] = others[np.minimum(np.searchsorted(others, pairs), len(others) - 1)] == pairs
+    return found
 
 
 def _leave_out_unchanged(related: Visits, added: Visits) -> Visits:
     """Drop visits whose cells cannot change: all that precede the last visit before the first added one."""
     if not len(added):
         return related[:0]
-    pairs, place = np.unique(added.pairs(), return_inverse=True)
-    first = np.full(len(pairs), _HOUR)
-    np.minimum.at(first, place, added.hour)
+    every = added.pairs()
+    starts = np.flatnonzero(np.concatenate([[True], every[1:] != every[:-1]]))
+    pairs, first = every[starts], np.minimum.reduceat(added.hour, starts)
     at = np.minimum(np.searchsorted(pairs, related.pairs()), len(pairs) - 1)
     related, at = related[found := pairs[at] == related.pairs()], at[found]
     return related[~_has_later_visit(related, first[at])]
@@ -258,7 +266,7 @@ def _cells(histories: Visits, horizon: int) -> Columns:
     page, kind, hour = histories.page, histories.kind, histories.hour
     parts = [(*_link_visits(histories.who, page << 3 | kind, hour, horizon), 1)]
     pairs = histories.pairs()
-    mixed = np.isin(pairs, _pairs_of_several_kinds(pairs, kind))
+    mixed = _are_among(pairs, _pairs_of_several_kinds(pairs, kind))
     if mixed.any():
         who, page, kind, hour = histories.who[mixed], page[mixed], kind[mixed], hour[mixed]
         for layer, kinds in UNIONS.items():

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from analytics.audience import DIMENSIONS, Dimensions
+from analytics.collecting.writer import View
 from analytics.counting import audiences, recount, sealer, shards, sweeper
 from analytics.models import Audience, AudienceCells
 from analytics.reports import audience_counts
@@ -209,24 +210,29 @@ def test_a_day_has_a_limited_number_of_audiences(make_project, monkeypatch):
     monkeypatch.setattr(audiences, "MAX_AUDIENCES", 5)
     project = make_project().project
     known = audiences.for_project(project.pk)
-    made = [(Dimensions("other", f"site-{n}.example", device="phone"), 0) for n in range(20)]
+    made = [_view(Dimensions("other", f"site-{n}.example", device="phone")) for n in range(20)]
     numbers = known.assign_numbers(made)
     assert known.assign_numbers(made[:4]) == numbers[:4]
     stored = Audience.objects.filter(project=project).values_list("source", flat=True)
     assert sorted(stored) == ["(other)", *sorted(f"site-{n}.example" for n in range(4))]
     assert {known.rows[number] for number in numbers[4:]} == {Dimensions("other", "(other)", device="phone")}
-    assert known.assign_numbers([(made[19][0], audiences.DAY)]) != numbers[19:], "another day has room of its own"
+    tomorrow = _view(made[19].dimensions, audiences.DAY)
+    assert known.assign_numbers([tomorrow]) != numbers[19:], "another day has room of its own"
 
 
 def test_other_processes_give_values_the_same_numbers(make_project):
     project = make_project().project
     known = audiences.for_project(project.pk)
     for source in ("b.example", "a.example"):
-        known.assign_numbers([(Dimensions("other", source, browser="Firefox"), 0)])
+        known.assign_numbers([_view(Dimensions("other", source, browser="Firefox"))])
     another = audiences.Audiences(project.pk)
     another.load()
     assert another.values == known.values
-    assert another.assign_numbers([(Dimensions("other", "a.example", browser="Firefox"), 0)]) == [2]
+    assert another.assign_numbers([_view(Dimensions("other", "a.example", browser="Firefox"))]) == [2]
+
+
+def _view(dimensions: Dimensions, at: int = 0) -> View:
+    return View(key=1, at=at, path="/", counts=True, facts=(), dimensions=dimensions)
 
 
 def test_views_of_which_nothing_is_known_take_no_room(make_project):

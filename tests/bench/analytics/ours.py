@@ -3,6 +3,7 @@
 DATA_DIR names the folder of its database, DATABASE_URL another database.
 """
 
+import functools
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -62,7 +63,10 @@ def _dimensions(kind: int, visitor: int, key: int) -> Dimensions:
         return Dimensions()
     who = (*DEVICES[visitor % len(DEVICES)], LANGUAGES[visitor // 7 % len(LANGUAGES)])
     channel, source = ("internal", "") if key % 3 else SOURCES[key // 3 % len(SOURCES)]
-    return Dimensions(channel, source, "", "", "", *who)
+    return _build_dimensions(channel, source, "", "", "", *who)
+
+
+_build_dimensions = functools.lru_cache(Dimensions)
 
 
 class Clock:
