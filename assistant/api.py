@@ -60,7 +60,7 @@ def _add_message_endpoint(name: str) -> None:
     message.__annotations__["payload"] = schema
     routers[name].post(
         "/{domain}/message",
-        auth=AssistantKey(assistant_charges),
+        auth=AssistantKey(assistant_charges, schema),
         summary="Ask a question, stream the answer",
         description=f"Answer a question from the documentation. {protocol.description}",
         operation_id=f"ask{name.upper()}",
@@ -93,7 +93,7 @@ async def resume_v2(request: CallerRequest, domain: str, chatId: str) -> HttpRes
 
 @router_v2.post(
     "/{domain}/stop",
-    auth=AssistantKey(assistant_charges, counted=False),
+    auth=AssistantKey(assistant_charges, Stop, counted=False),
     operation_id="stopAnswer",
     summary="End a running answer",
     response={204: None, **_errors()},
@@ -111,7 +111,7 @@ async def stop(request: CallerRequest, domain: str, payload: Stop) -> HttpRespon
 
 @router.post(
     "/{domain}/forget",
-    auth=AssistantKey(assistant_charges, counted=False),
+    auth=AssistantKey(assistant_charges, Forget, counted=False),
     operation_id="forgetConversation",
     summary="Delete a conversation",
     response={204: None, **_errors()},

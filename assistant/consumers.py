@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import re
 from collections import Counter
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from assistant.events import END_EVENTS
 from assistant.limits import assistant_charges
@@ -23,15 +24,13 @@ from assistant.wire.socket import encode_error
 from docsite.core.access import api_middleware, authentication
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
-from docsite.core.http import client_address, ratelimit
-from docsite.core.http.body import parse_object
+from docsite.core.http import body, client_address, cpu_time, ratelimit
 from docsite.core.http.errors import (
     ApiError,
     BadRequest,
     NotFound,
     Unauthorized,
 )
-from docsite.core.http.schemas import describe_errors
 
 FIRST_MESSAGE_SECONDS = 10.0
 MAX_MESSAGE_SIZE = 2 * 1024 * 1024
@@ -53,7 +52,8 @@ class AssistantSocket(AsyncWebsocketConsumer):
         """Serve one connection. It counts for its address until it ends, however that happens."""
         peer = (scope.get("client") or ("",))[0]
         self.address = client_address.resolve(peer, _header(scope, b"x-forwarded-for"))
-        network = client_address.network_of(self.address)
+        network = self.network = client_address.network_of(self.address)
+        cpu_time.measure(network)
         _open_sockets[network] += 1
         self.has_too_many_sockets = _open_sockets[network] > settings.ENV.max_sockets_ip
         try:
@@ -77,12 +77,16 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
     async def disconnect(self, code: int) -> None:
         """Stop sending. The answer runs on for a while, since the reader may resume it."""
-        if self.timer:
-            self.timer.cancel()
+        self._stop_timer()
         if self.sending:
             self.sending.cancel()
 
+    def _stop_timer(self) -> None:
+        if self.timer:
+            self.timer.cancel()
+
     def _close_after(self, seconds: float) -> None:
+        self._stop_timer()
         self.timer = asyncio.get_running_loop().call_later(seconds, lambda: asyncio.ensure_future(self.close(IDLE)))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -95,65 +99,78 @@ class AssistantSocket(AsyncWebsocketConsumer):
             await self.close(TOO_LARGE)
             return
         try:
-            message = parse_object(raw) if len(raw) <= SMALL_MESSAGE else await self._parse_large(text_data, raw)
-            handle = {"ask": self._ask, "stop": self._stop, "resume": self._resume}.get(str(message.get("type")))
-            if handle is None:
-                raise BadRequest("type: must be ask, stop or resume")
-            await handle(message)
+            message = _parse(raw) if len(raw) <= SMALL_MESSAGE else await self._parse_large(text_data, raw)
+            if message.type == "stop":
+                self._stop()
+            elif message.type == "resume":
+                await self._resume(message)
+            else:
+                await self._ask(message)
         except Exception as failure:  # the task boundary: the socket outlives a failed message
             await self._refuse(api_middleware.as_api_error(failure))
 
-    async def _parse_large(self, text: str, raw: bytes) -> dict[str, Any]:
+    async def _parse_large(self, text: str, raw: bytes) -> "_ClientMessage":
         """Check the key of a large message, then parse it in another thread."""
         key = _KEY.search(text)
         if key is None:
             raise Unauthorized(sent=False)
 
-        def parse() -> dict[str, Any]:
-            authentication.assistant_caller(key[1], self.domain, self.address)
-            return parse_object(raw)
+        await in_db(authentication.assistant_caller)(key[1], self.domain, self.address)
+        self._stop_timer()  # others may be parsed before
+        try:
+            return await body.parse_large(lambda: _parse(raw))
+        finally:
+            if self.answer is None:
+                self._close_after(FIRST_MESSAGE_SECONDS)
 
-        return await in_db(parse)()
-
-    async def _ask(self, message: dict[str, Any]) -> None:
+    async def _ask(self, message: "_ClientMessage") -> None:
         caller = await self._admit(message, counted=True)
-        body = _valid(AskV2, message)
+        question = message.payload
+        assert isinstance(question, AskV2)
         transport = Transport(Message.Caller.WEB, self.origin, resumable=True)
-        self._send_answer(await start_answer(caller, body, transport))
+        self._send_answer(await start_answer(caller, question, transport))
 
-    async def _resume(self, message: dict[str, Any]) -> None:
+    async def _resume(self, message: "_ClientMessage") -> None:
         caller = await self._admit(message, counted=False)
-        body = _valid(Resume, message)
-        asker = identify_asker(caller, body.fp, self.origin, "")
-        answer = await find_message(asker, body.threadId, body.messageId)
+        position = message.payload
+        assert isinstance(position, Resume)
+        asker = identify_asker(caller, position.fp, self.origin, "")
+        answer = await find_message(asker, position.threadId, position.messageId)
         if answer is None:
             raise NotFound("This answer can no longer be resumed.")
-        self._send_answer(answer, body.after)
+        self._send_answer(answer, position.after)
 
-    async def _stop(self, message: dict[str, Any]) -> None:
+    def _stop(self) -> None:
         if self.answer:
             self.answer.stop()
 
-    async def _admit(self, message: dict[str, Any], *, counted: bool) -> Caller:
-        """The caller, by the key in the message. Raises `ApiError`, also if an answer is running on this socket."""
+    async def _admit(self, message: "_ClientMessage", *, counted: bool) -> Caller:
+        """The caller, by the key in the message. Raises `ApiError`, also if an answer is running on this socket.
+
+        An invalid message counts, too.
+        """
         if self.sending and not self.sending.done():
             raise ApiError(409, "An answer is still running.")
-        token = message.get("key")
+        token = message.key
         if not isinstance(token, str) or not token:
             raise Unauthorized(sent=False)
 
         def admit() -> tuple[Caller, list[ratelimit.Usage]]:
             caller = authentication.assistant_caller(token, self.domain, self.address)
-            return caller, ratelimit.spend(*assistant_charges(caller)) if counted else []
+            if not counted:
+                return caller, []
+            cpu_time.charge(self.network)
+            return caller, ratelimit.spend(*assistant_charges(caller))
 
         caller, usages = await in_db(admit)()
         if seconds := ratelimit.compute_delay(usages):
             await asyncio.sleep(seconds)
+        if isinstance(message.payload, BadRequest):
+            raise message.payload
         return caller
 
     def _send_answer(self, answer: RunningAnswer | RemoteAnswer, after: int = 0) -> None:
-        if self.timer:
-            self.timer.cancel()
+        self._stop_timer()
         self.answer = answer
         self.sending = asyncio.create_task(self._send_parts(answer, after))
 
@@ -186,7 +203,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
     @property
     def origin(self) -> str:
         """The origin of the page; the origin of the service if the client sends none."""
-        return _header(self.scope, b"origin").lower() or self._own_origin
+        return _header(self.scope, b"origin") or self._own_origin
 
     @property
     def _own_origin(self) -> str:
@@ -194,7 +211,7 @@ class AssistantSocket(AsyncWebsocketConsumer):
         return f"{scheme}://{_header(self.scope, b'host').lower()}"
 
     async def _is_allowed(self) -> bool:
-        host, origin = _header(self.scope, b"host").lower(), _header(self.scope, b"origin").lower()
+        host, origin = _header(self.scope, b"host").lower(), _header(self.scope, b"origin")
         if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
             return False
         if self.origin == self._own_origin:
@@ -206,11 +223,27 @@ def _header(scope: Any, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
-Body = TypeVar("Body", bound=BaseModel)
+@dataclass(frozen=True)
+class _ClientMessage:
+    """A message of a client. An error about its fields is raised later: that about its key comes first."""
+
+    type: str
+    key: Any
+    payload: BaseModel | BadRequest | None
 
 
-def _valid(schema: type[Body], message: dict[str, Any]) -> Body:
+SCHEMAS: dict[str, type[BaseModel] | None] = {"ask": AskV2, "resume": Resume, "stop": None}  # by the type of a message
+
+
+def _parse(raw: bytes) -> _ClientMessage:
+    fields = body.parse_object(raw)
+    kind = fields.get("type")
+    if not isinstance(kind, str) or kind not in SCHEMAS:
+        raise BadRequest("type: must be ask, stop or resume")
+    schema = SCHEMAS[kind]
+    payload: BaseModel | BadRequest | None
     try:
-        return schema.model_validate(message)
-    except ValidationError as wrong:
-        raise BadRequest(*describe_errors(wrong.errors(include_url=False))) from None
+        payload = body.validate(schema, fields) if schema else None
+    except BadRequest as wrong:
+        payload = wrong.with_traceback(None)  # which would keep the fields in memory
+    return _ClientMessage(kind, fields.get("key"), payload)

@@ -22,6 +22,7 @@ class Context:
 
     value: str
     path: str = ""
+    type: str = ""  # `code`, `textSelection`, or empty
 
 
 @dataclass(frozen=True)

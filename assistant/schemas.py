@@ -1,9 +1,19 @@
 """The bodies of requests to the assistant, over HTTP and the socket (specification 2.5, 2.6, 4.2)."""
 
-from functools import cached_property
-from typing import Any, Literal, NotRequired, cast
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NotRequired, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictStr, field_validator, with_config
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+    WrapValidator,
+    field_validator,
+    model_validator,
+    with_config,
+)
 from typing_extensions import TypedDict
 
 from assistant.question import Context, Question, Turn
@@ -25,22 +35,40 @@ class PartIn(TypedDict):
     text: NotRequired[Any]
 
 
+def _validate_parts(parts: Any, validate: Callable[[Any], Any]) -> Any:
+    """Check valid parts without pydantic, which would copy them, and would hold up all other threads until its end."""
+    if isinstance(parts, list) and all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in parts):
+        return parts
+    return validate(parts)
+
+
+Parts = Annotated[
+    list[PartIn], Field(fail_fast=True), WrapValidator(_validate_parts)
+]  # a body has room for a hundred thousand
+
+
 class MessageIn(BaseModel):
-    """A turn as client libraries build it; further fields are ignored."""
+    """A turn as client libraries build it. Only its role and its text are kept, since there may be very many parts."""
 
     model_config = ConfigDict(extra="allow")
     id: Any = Field(None, json_schema_extra={"type": "string"})
     role: StrictStr
     content: StrictStr | None = None
-    parts: list[PartIn] | None = Field(None, fail_fast=True)  # a body has room for a hundred thousand
+    parts: Parts | None = None
 
-    @cached_property
+    @model_validator(mode="after")
+    def _keep_text(self) -> Self:
+        """Let the text parts joined be the content, if there is no other."""
+        if not (self.content and self.content.strip()):
+            texts = (part.get("text") for part in self.parts or [] if part["type"] == "text")
+            self.content = "".join(text for text in texts if isinstance(text, str))
+        self.id = self.parts = self.__pydantic_extra__ = None
+        return self
+
+    @property
     def text(self) -> str:
         """The content, else the text parts joined."""
-        if self.content and self.content.strip():
-            return self.content
-        texts = (part.get("text") for part in self.parts or [] if part["type"] == "text")
-        return "".join(text for text in texts if isinstance(text, str))
+        return self.content or ""
 
 
 class ContextIn(BaseModel):
@@ -94,7 +122,8 @@ class Ask(BaseModel):
             page_size=min(self.retrievalPageSize, MAX_PASSAGES),
             filters=self.filter.to_filters() if self.filter else Filters(),
             context=[
-                Context(item.value, project.path_of(item.path) if item.path else "") for item in self.context or []
+                Context(item.value, project.path_of(item.path) if item.path else "", item.type or "")
+                for item in self.context or []
             ],
             current_path=project.path_of(self.currentPath) if self.currentPath else "",
             client_history=() if self.threadId else self._client_history(),

@@ -206,7 +206,8 @@ class Env(BaseSettings):
     )
     request_pause_seconds: Seconds = Field(
         default=10,
-        description="Maximum time for the headers of a request to arrive, and between two pieces of its body.",
+        description="Maximum time for the first byte on a connection and for the headers of a request to arrive, and "
+        "between two pieces of its body.",
     )
     resume_seconds: Seconds = Field(
         default=20,
@@ -260,6 +261,10 @@ class Env(BaseSettings):
     limit_assistant_ip: Rate = Field(default="10000/d", description="Questions per client address.")
     limit_search_org: Rate = Field(default="10000/h", description="Searches and page reads per organization.")
     limit_search_ip: Rate = Field(default="6000/h", description="Searches and page reads per client address.")
+    limit_cpu_ip: Rate = Field(
+        default="1200/h",
+        description="Whole seconds of CPU time that the questions and searches of a client address may use.",
+    )
     slow_down_seconds: float = Field(
         default=1,
         ge=0,

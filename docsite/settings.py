@@ -21,7 +21,7 @@ ALLOWED_HOSTS = list(ENV.allowed_hosts)
 
 INSTALLED_APPS = [
     "daphne",
-    "django.contrib.admin",
+    "docsite.core.workspace.apps.WorkspaceAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_ratelimit",
     "docsite.core.tenants",
+    "docsite.core.workspace",
     "search",
     "assistant",
     "analytics",
@@ -156,10 +157,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "docsite.core.logs.LineFormatter"}},
+    "filters": {"unavailable": {"()": "docsite.core.logs.UnavailableFilter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
-        "django.request": {"level": "ERROR"},  # the response tells the caller; the log does not need it
+        # The response tells the caller; the log does not need it.
+        "django.request": {"level": "ERROR", "filters": ["unavailable"]},
+        "django.security.TooManyFieldsSent": {"level": "CRITICAL"},
         "django.security.DisallowedHost": {"level": "CRITICAL"},
         "search.vectors.background": {"level": "INFO"},  # its progress, which takes minutes
     },

@@ -18,7 +18,7 @@ from docsite.core.http.schemas import responses
 from docsite.core.tenants.models import Project
 from search.hits import Filters
 from search.limits import search_charges
-from search.models import Document
+from search.models import Document, SearchQuery
 from search.query_log import recording
 from search.retrieval import page_search
 from search.retrieval.links import page_of
@@ -30,7 +30,7 @@ page_router = Router()
 
 @router.post(
     "/{domain}",
-    auth=AssistantKey(search_charges),
+    auth=AssistantKey(search_charges, SearchIn),
     operation_id="search",
     summary="Search documentation",
     response=responses(list[SearchResult]),
@@ -38,20 +38,23 @@ page_router = Router()
 async def search(request: CallerRequest, domain: str, payload: SearchIn) -> Any:
     """Pages that match the query, best first."""
     project = request.auth.project
+    filters = payload.filter.to_filters() if payload.filter else Filters()
     hits = await in_db(page_search.find)(
         project,
         payload.query,
-        filters=payload.filter.to_filters() if payload.filter else Filters(),
+        filters=filters,
         limit=payload.pageSize,
         threshold=payload.scoreThreshold or 0.0,
     )
-    recording.record(project, hash_caller(request, project), payload.query, len(hits))
+    kind = SearchQuery.CallerKind.WEB if request.headers.get("Origin") else SearchQuery.CallerKind.API
+    first_score = hits[0].score if hits else None
+    recording.record(project, hash_caller(request, project), payload.query, len(hits), kind, filters, first_score)
     return JsonResponse([build_result(hit) for hit in hits], safe=False)
 
 
 @router.post(
     "/{domain}/click",
-    auth=AllowedOrigin(),
+    auth=AllowedOrigin(ClickIn),
     operation_id="reportClick",
     summary="Report the result that a reader opened",
     response=responses(None, status=204, keyless=True),
@@ -66,7 +69,7 @@ async def click(request: BrowserRequest, domain: str, payload: ClickIn) -> HttpR
 
 @page_router.post(
     "/{domain}",
-    auth=AssistantKey(search_charges),
+    auth=AssistantKey(search_charges, PageIn),
     operation_id="getPage",
     summary="Read a page as Markdown",
     response=responses(PageOut),

@@ -38,7 +38,8 @@ class Hit:
     are the positions of these words in it ([start, end) in code points). `url` is absolute
     and ends in the section's anchor; `link` is the same, relative to the docs URL.
     `address` is the page's own address, if it has one. `others` are further sections
-    of the page that match.
+    of the page that match. `digest` is that of the section, if it is known: a section with
+    another text or other headings has another one.
 
     Only passages have the last three fields: `text` is the section as a reader sees
     it, one line for each block; `above` is everything before it on the page, with the
@@ -54,6 +55,7 @@ class Hit:
     excerpt: str
     score: float
     anchor: str = ""
+    digest: str = ""
     link: str = ""
     address: str = ""
     version: str | None = None

@@ -300,12 +300,23 @@ class VectorIndex(models.Model):
 class SearchQuery(models.Model):
     """One search of a reader, with the result that was opened. The caller is stored for about an hour only."""
 
+    class CallerKind(models.TextChoices):
+        """Where the search came from, as `assistant.models.Message.Caller` has it."""
+
+        WEB = "web"
+        API = "api", "API"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="searches")
     at = models.DateTimeField(help_text="When the text was searched for. While the reader types, the last time.")
     text = models.CharField(max_length=400)
     result_count = models.PositiveSmallIntegerField(
         "results", null=True, help_text="Empty: only the click was recorded."
     )
+    # The next four columns are null in rows of earlier releases, where their value is not known.
+    first_score = models.FloatField("score of the first result", null=True, help_text="0 to 1.")
+    filter_version = models.CharField(max_length=100, null=True, help_text="Only pages of this version were searched.")  # noqa: DJ001
+    filter_language = models.CharField(max_length=35, null=True, help_text="Only pages in this language were searched.")  # noqa: DJ001
+    caller_kind = models.CharField(max_length=3, choices=CallerKind.choices, null=True)  # noqa: DJ001
     clicked_path = models.CharField(max_length=400, blank=True)
     position = models.PositiveSmallIntegerField(
         null=True, help_text="Position of the clicked result. The first one is 1."

@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -25,6 +24,7 @@ import httpx
 import pytest
 
 from tests import scenarios
+from tests.ports import free_port
 from tests.processes import ROOT, Process, manage
 
 ASYNC_UNSAFE = "DJANGO_ALLOW_ASYNC_UNSAFE"  # of tests that share their thread with Playwright
@@ -32,7 +32,6 @@ PATIENCE = 180  # seconds that a test waits for anything, however busy the machi
 _numbers = itertools.count(1)
 MAX_WAIT = 0.5  # seconds that a probe of `nobody_waits` may take, on a machine that is not busy
 NO_TLS = False  # for clients of plain HTTP: reading the certificates of all authorities takes 40 ms
-_held: list[socket.socket] = []
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in a background job of a shell
     signal.signal(signal.SIGINT, signal.default_int_handler)  # services under test end by it
@@ -48,14 +47,6 @@ PAGES = {
     "guides/labels": "---\ntitle: Printing labels\n---\n# Printing labels\n\n"
     "## Label printers\n\nUse `acme.labels.printLabel()` to print a label on a thermal printer.\n",
 }
-
-
-def free_port() -> int:
-    """A port that nobody listens on now. It is held on another address, so that no other worker picks it, too."""
-    held = socket.socket()
-    held.bind(("127.0.0.2", 0))
-    _held.append(held)
-    return int(held.getsockname()[1])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -326,6 +317,23 @@ def project(make_project: Any, tmp_path: Path) -> Tenant:
         file.write_text(text)
     ingest(tenant.project, read_folder(tmp_path / "docs"))
     return tenant
+
+
+@dataclass
+class People:
+    """Browsers of staff users: two of a project's organization, and one of another."""
+
+    owner: Any
+    teammate: Any
+    stranger: Any
+
+
+@pytest.fixture
+def people(project: Tenant, make_project: Any) -> People:
+    """Who may and who may not see a project in the admin. All three are logged in."""
+    mine, other = project.project.organization, make_project().project.organization
+    names = {"owner": mine, "teammate": mine, "stranger": other}
+    return People(*(logged_in(f"{name} of {project.domain}", organization) for name, organization in names.items()))
 
 
 @pytest.fixture

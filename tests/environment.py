@@ -20,6 +20,6 @@ os.environ["DATA_DIR"] = DATA_DIR
 os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 os.environ["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "")
 # All tests of a run have one address. Those of a limit set their own.
-os.environ["LIMIT_SEARCH_IP"] = os.environ["LIMIT_FEEDBACK_IP"] = "100000/h"
+os.environ["LIMIT_SEARCH_IP"] = os.environ["LIMIT_FEEDBACK_IP"] = os.environ["LIMIT_CPU_IP"] = "100000/h"
 os.environ["SLOW_DOWN_SECONDS"] = "0"
 os.environ["EMBEDDINGS"] = "none"  # tests of vectors choose their own

@@ -8,9 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from analytics.formatting import visible
 from analytics.models import Feedback
-from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin
+from docsite.core.workspace import navigation
+from docsite.core.workspace.formatting import visible
+from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
 MAX_EXCERPT_LENGTH = 160
 
@@ -95,3 +96,8 @@ class FeedbackAdmin(ScopedAdmin):
         assert row.message
         link = reverse("admin:assistant_thread_change", args=[row.message.thread_id])
         return format_html('<a href="{}">Read the conversation</a>', link)
+
+
+navigation.add_page(
+    "feedback", "Feedback", group="Questions", position=55, url=navigation.list_url("analytics_feedback")
+)

@@ -12,15 +12,17 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, reverse
 from django.views.generic import RedirectView
 
-from analytics import agents, dates
+from analytics import agents
 from analytics.counting import pages, sweeper
-from analytics.dashboard import visitors
-from analytics.formatting import visible
+from analytics.dashboard import overview, visitors
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
-from docsite.core.tenants import admin_extensions
-from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
+from docsite.core.http import dates
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import organizations_of
+from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.formatting import visible
+from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
 
 class LinkedFilter(admin.SimpleListFilter):
@@ -176,9 +178,13 @@ def _report(request: HttpRequest, project: Project | None) -> dict[str, str]:
     return {"name": project.name, "link": f"{link}?{urlencode(range_)}" if range_ else link}
 
 
-admin_extensions.add_link(
-    "Visitors", lambda project: reverse("admin:analytics_visitors", args=[project.domain]), position=2
+navigation.add_page(navigation.HOME, "Overview", group="", position=10, views=[("", overview.show_overview, "")])
+navigation.add_page(
+    "visitors",
+    "Visitors",
+    group="Readers",
+    position=20,
+    url=lambda project: reverse("admin:analytics_visitors", args=[project.domain]),
 )
-admin_extensions.add_settings(
-    AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids", "feedback_days", "view_days"
-)
+extensions.add_settings("Visitors", AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")
+extensions.add_settings(extensions.PRIVACY, AnalyticsSettings, "feedback_days", "view_days")

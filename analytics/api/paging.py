@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.utils import timezone
 from pydantic import BaseModel
 
-from analytics import dates
 from analytics.api.question_schemas import PageQuery
 from analytics.api.schemas import DatesQuery
+from docsite.core.http import dates
 from docsite.core.http.cursor import Cursor, Moment
 from docsite.core.http.errors import BadRequest
 

@@ -16,9 +16,8 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from analytics import dates
 from analytics.collecting.recording import CLOCK_SKEW, EARLIEST
-from docsite.core.http import client_address
+from docsite.core.http import client_address, dates
 from docsite.core.http.errors import BadRequest
 from docsite.core.http.schemas import configure_with_example, describe_errors
 

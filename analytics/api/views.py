@@ -92,7 +92,7 @@ async def _read_page(
 
 @collect_router.post(
     "/{projectId}/views",
-    auth=AdminKey(collect_charges),
+    auth=AdminKey(collect_charges, CollectIn),
     operation_id="collectViews",
     summary="Report page views in batches",
     response=responses(CollectOut),
@@ -121,7 +121,7 @@ def _submit(project: Project, payload: CollectIn) -> "Future[Receipt]":
 
 @view_router.post(
     "/{domain}",
-    auth=AllowedOrigin(),
+    auth=AllowedOrigin(ViewIn),
     operation_id="reportView",
     summary="Report a page view from a browser",
     response={**responses(None, status=204, keyless=True), 202: None},

@@ -14,7 +14,7 @@ from analytics.collecting.writer import Receipt, View
 from analytics.identity import key_rotation
 from analytics.identity.visitor_hash import hash_visitor, keyed_hash
 from analytics.models import EPOCH, AnalyticsSettings
-from docsite.core.http.client_address import Address
+from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 
 _MAX_REFERRER = 2_000  # characters; the same as in a batch
@@ -30,6 +30,7 @@ class Observation(NamedTuple):
 
     `private`: the reader asked not to be tracked (`Sec-GPC`, `DNT`). `reader_id` is the
     random id that the view script keeps in a browser, where the project allows it.
+    `is_own`: its reader reports it, not a server.
     """
 
     view_id: str
@@ -43,6 +44,7 @@ class Observation(NamedTuple):
     reader_id: str = ""
     sample: bool = False
     accept_language: str = ""
+    is_own: bool = False
 
 
 def send(project: Project, observations: Sequence[Observation]) -> "Future[Receipt]":
@@ -115,6 +117,7 @@ def build_view(project: Project, observation: Observation, secret: str = "") -> 
             observation.accept_language,
             is_human=is_human,
         ),
+        network=network_of(observation.address) if observation.is_own else "",
     )
 
 

@@ -35,6 +35,7 @@ class View(NamedTuple):
     counts: bool
     facts: tuple[Value, ...]
     dimensions: Dimensions = Dimensions()
+    network: str = ""  # of a reader that reports its own views; it is not stored
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def _assign_numbers(group: list[_Batch]) -> list[list[tuple[int, int]]]:
         views_by_project[batch.project_id] += batch.views
     found = {
         project_id: zip(
-            pages.for_project(project_id).assign_numbers((view.path, view.at) for view in views),
+            pages.for_project(project_id).assign_numbers((view.path, view.at, view.network) for view in views),
             audiences.for_project(project_id).assign_numbers(views),
             strict=True,
         )

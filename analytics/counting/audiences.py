@@ -7,8 +7,8 @@ the same numbers from the rows, which are only added.
 """
 
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from docsite.core.tenants.models import Project
 
 # The sources, campaigns and languages of further audiences are `(other)`.
 MAX_AUDIENCES = 10_000  # per project and day
+MAX_NEW_OF_A_READER = 100  # per network, project and day
 MAX_IN_ALL = 200_000  # per project
 NONE = 0  # the audience of a view of which nothing is known
 DAY = 86_400_000_000  # microseconds
@@ -31,13 +32,16 @@ _NOTHING = Dimensions()
 
 
 class HasDimensions(Protocol):
-    """A view: its dimensions and its time in microseconds."""
+    """A view: its dimensions, its time in microseconds, and the network of its reader if that is limited."""
 
     @property
     def dimensions(self) -> Dimensions: ...
 
     @property
     def at(self) -> int: ...
+
+    @property
+    def network(self) -> str: ...
 
 
 class Audiences:
@@ -52,6 +56,7 @@ class Audiences:
         self._table: Ints = np.zeros((1, len(_FIELDS)), np.int64)
         self._entries = np.zeros(1, bool)
         self._days: OrderedDict[int, set[int]] = OrderedDict()
+        self._new: Counter[tuple[int, str]] = Counter()  # by day and the network that had them first
         self._lock = threading.Lock()
 
     def load(self) -> None:
@@ -99,7 +104,8 @@ class Audiences:
     def assign_numbers(self, views: Sequence[HasDimensions]) -> list[int]:
         """The audience numbers of views. New audiences get a number.
 
-        Beyond 10,000 audiences a day, further ones share `(other)`. Each process counts those of a day for itself.
+        Beyond 10,000 audiences a day, and 100 new ones of a reader's network, further ones share `(other)`. Each
+        process counts those of a day for itself.
         """
         numbers = [self.numbers.get(view.dimensions, -1) for view in views]
         days = [view.at // DAY for view in views]
@@ -108,22 +114,30 @@ class Audiences:
             for number, day in new:
                 self._admitted(day).add(number)
             return numbers
-        found = [(view.dimensions, day) for view, day in zip(views, days, strict=True)]
-        admitted = self._admit(dict.fromkeys(found))
-        return [admitted[pair] for pair in found]
+        found = {(view.dimensions, day): view.network for view, day in zip(views, days, strict=True)}
+        admitted = self._admit(found)
+        return [admitted[view.dimensions, day] for view, day in zip(views, days, strict=True)]
 
-    def _admit(self, found: Iterable[tuple[Dimensions, int]]) -> dict[tuple[Dimensions, int], int]:
-        """Admit audiences to days as far as there is room, and number them. Returns the numbers to use."""
+    def _admit(self, found: Mapping[tuple[Dimensions, int], str]) -> dict[tuple[Dimensions, int], int]:
+        """Admit audiences to days as far as there is room, and number them. Returns the numbers to use.
+
+        The values of `found` are the networks of the readers.
+        """
         new: dict[int, set[Dimensions]] = {}
         chosen = {}
-        for dimensions, day in found:
+        for (dimensions, day), network in found.items():
             admitted, added = self._admitted(day), new.setdefault(day, set())
             chosen[dimensions, day] = dimensions
-            if self.numbers.get(dimensions) not in admitted:
-                if len(admitted) + len(added) < MAX_AUDIENCES and len(self.rows) + len(added) < MAX_IN_ALL:
-                    added.add(dimensions)
-                else:
-                    chosen[dimensions, day] = dimensions.limited()
+            number = self.numbers.get(dimensions)
+            if number in admitted:
+                continue
+            is_new = bool(network) and number is None
+            has_room = len(admitted) + len(added) < MAX_AUDIENCES and len(self.rows) + len(added) < MAX_IN_ALL
+            if has_room and not (is_new and self._new[day, network] >= MAX_NEW_OF_A_READER):
+                self._new[day, network] += is_new
+                added.add(dimensions)
+            else:
+                chosen[dimensions, day] = dimensions.limited()
         self._number(sorted(set(chosen.values()) - self.numbers.keys()))
         for day, added in new.items():
             self._admitted(day).update(self.numbers[dimensions] for dimensions in added)
@@ -138,6 +152,7 @@ class Audiences:
             day = self._days[number] = {NONE, *views.values_list("audience", flat=True).distinct()}
             if len(self._days) > _MAX_CACHED_DAYS:
                 self._days.popitem(last=False)
+                self._new.clear()
         return day
 
     def _number(self, added: list[Dimensions]) -> None:

@@ -1,7 +1,7 @@
 """Number the pages of a project. Cells and visit histories refer to a page by its number."""
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -14,6 +14,7 @@ from search.models import Document
 
 OTHER = "(other)"  # the path of views beyond the daily limit
 MAX_UNINDEXED = 10_000  # per project and day: paths that are not in the index
+MAX_NEW_OF_A_READER = 200  # per client address, project and day: pages that get a number because of its views
 DAY = 86_400_000_000  # microseconds
 _MAX_CACHED_DAYS = 400  # one import may have views of so many days
 
@@ -49,27 +50,31 @@ class Pages:
                 self._rank = np.fromiter((places[path] for path in self.paths), np.int64, len(self.paths))
             return self._rank
 
-    def assign_numbers(self, views: Iterable[tuple[str, int]]) -> list[int]:
-        """The page numbers of views (path, microseconds). New pages get a number.
+    def assign_numbers(self, views: Iterable[tuple[str, int, str]]) -> list[int]:
+        """The page numbers of views (path, microseconds, network). New pages get a number.
 
         Beyond 10,000 paths a day outside of the index, further paths share the page
-        `(other)`, so that scanners cannot create millions of pages. Each process counts
+        `(other)`, so that scanners cannot create millions of pages. So do new paths outside of the index
+        beyond 200 a day of one network; views without a network have no such limit. Each process counts
         the paths of a day for itself.
         """
-        found = [(path, at // DAY) for path, at in views]
-        days = {number: self._day(number) for number in {day for _, day in found}}
-        if new := {path for path, day in found if path not in days[day].admitted}:
-            self._add_paths([(path, days[day]) for path, day in found if path in new])
-        return [self.numbers[path if path in days[day].admitted else OTHER] for path, day in found]
+        found = [(path, at // DAY, network) for path, at, network in views]
+        days = {number: self._day(number) for number in {day for _, day, _ in found}}
+        if new := {path for path, day, _ in found if path not in days[day].admitted}:
+            self._add_paths([(path, days[day], network) for path, day, network in found if path in new])
+        return [self.numbers[path if path in days[day].admitted else OTHER] for path, day, _ in found]
 
-    def _add_paths(self, found: list[tuple[str, "_Day"]]) -> None:
+    def _add_paths(self, found: list[tuple[str, "_Day", str]]) -> None:
         indexed = indexed_paths(self.project_id)
         needed: set[str] = set()
-        for path, day in found:
+        for path, day, network in found:
             if path in day.admitted:
                 continue
-            if path in indexed or day.unindexed < MAX_UNINDEXED:
+            is_new = path not in indexed and path not in self.numbers and path not in needed
+            has_too_many = bool(network) and is_new and day.new_pages[network] >= MAX_NEW_OF_A_READER
+            if path in indexed or (day.unindexed < MAX_UNINDEXED and not has_too_many):
                 day.unindexed += path not in indexed
+                day.new_pages[network] += is_new
                 day.admitted.add(path)
                 needed.add(path)
             else:
@@ -114,6 +119,7 @@ class _Day:
         views = PageView.objects.filter(project_id=pages.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
         self.admitted = {pages.paths[number] for number in set(views.values_list("page", flat=True).distinct())}
         self.unindexed = len(self.admitted - indexed_paths(pages.project_id) - {OTHER})
+        self.new_pages: Counter[str] = Counter()  # outside of the index, by the network that viewed them first
 
 
 def indexed_paths(project_id: int) -> set[str]:

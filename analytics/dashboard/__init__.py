@@ -1,1 +1,1 @@
-"""The visitors report in the admin. Others import `visitors`, its page."""
+"""Pages of the admin that show numbers. Others import `visitors` (the visitors report) and `overview` (the home)."""

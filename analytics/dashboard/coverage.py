@@ -8,9 +8,9 @@ from datetime import datetime
 from django.db.models.functions import Length
 
 from analytics.counting import cells
-from analytics.dashboard.report_state import HOUR
 from analytics.models import EPOCH, AnalyticsSettings, Cells
 from docsite.core.tenants.models import Project
+from docsite.core.workspace.report_state import HOUR
 
 _NOTHING = len(cells.merge(0, []).encode())  # bytes
 

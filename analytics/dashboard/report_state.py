@@ -1,34 +1,15 @@
-"""The state of a report, which is the query string of its address. Every link of the report contains it."""
+"""The state of the visitors report."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
-from urllib.parse import urlencode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from django.http import QueryDict
+from analytics.models import PageView
+from docsite.core.workspace import report_state
+from docsite.core.workspace.report_state import Column
 
-from analytics import dates
-from analytics.models import EPOCH, PageView
-
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-MAX_FILTER_LENGTH = 400  # characters: of the longest path
-
-RANGES = {"24h": DAY, "7d": 7 * DAY, "30d": 30 * DAY, "90d": 90 * DAY}
 METRICS = ("visitors", "views")
-TABS = ("pages", "agents")
-ENDS = {"from": "From", "to": "Until"}  # of a custom range, as its form names them
 
-
-class Column(NamedTuple):
-    """A column of a table. Texts sort from A to Z when they are first chosen, numbers and values from the largest."""
-
-    key: str
-    label: str
-    kind: str = ""  # "text", "number" (right-aligned), "value"; empty if it cannot be sorted
-
-
-COLUMNS = {
+_COLUMNS = {
     "pages": (
         *(Column("path", "Path", "text"), Column("human", "Human", "number"), Column("ai", "AI", "number")),
         *(Column("total", "Total", "number"), Column("change", "Change", "number")),
@@ -40,131 +21,29 @@ COLUMNS = {
         *(Column("seen", "Last seen, UTC", "value"), Column("rules", "Decided by")),
     ),
 }
-DEFAULT_SORT = {"pages": "-total", "agents": "-views"}  # with a minus: the largest first
-
-_KINDS = {column.key: column.kind for columns in COLUMNS.values() for column in columns}
-_NAMES = {"start": "from", "end": "to", "kind": "class"}  # in the address, where they differ
+_DEFAULT_SORT = {"pages": "-total", "agents": "-views"}
 
 
 @dataclass(frozen=True)
-class ReportState:
-    """The state of a report. `start` and `end` are a custom range as it was typed; one of them is enough."""
+class ReportState(report_state.ReportState):
+    """The state of a report that has a metric, two tables, and a filter by class for that of the agents."""
 
-    range: str = "30d"
-    start: str = ""
-    end: str = ""
-    compare: str = ""
     metric: str = "visitors"
     tab: str = "pages"
-    sort: str = ""
     kind: str = ""
-    q: str = ""
-    page: int = 1
 
     @classmethod
-    def parse(cls, query: QueryDict) -> tuple["ReportState", list[str]]:
-        """Parse a query string. Returns the state, and a sentence for each invalid value.
+    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
+        """The columns of the chosen table."""
+        return _COLUMNS.get(typed.get("tab", "pages"), ())
 
-        An invalid value gets its default. Dates are kept as typed; `window` checks them.
-        """
-        values = {field.name: query.getlist(_NAMES.get(field.name, field.name)) for field in fields(cls)}
-        errors = [f"{_NAMES.get(name, name)}: was given twice." for name, values in values.items() if len(values) > 1]
-        typed = {name: values[-1].replace("\0", "") for name, values in values.items() if values and values[-1]}
-        tab = typed.get("tab", "pages")
-        sorts = [column.key for column in COLUMNS.get(tab, ()) if column.kind]
-        if typed.get("compare") != "1":
-            sorts = [key for key in sorts if key != "change"]
-        choices: Mapping[str, tuple[str, ...]] = {
-            "range": tuple(RANGES),
-            "compare": ("1",),
-            "metric": METRICS,
-            "tab": TABS,
-            "sort": tuple(sign + key for key in sorts for sign in ("", "-")),
-            "kind": tuple(PageView.Class.values),
-        }
-        for name, allowed in choices.items():
-            if name in typed and typed[name] not in allowed:
-                del typed[name]
-                names = dict.fromkeys(choice.removeprefix("-") for choice in allowed)
-                errors.append(f"{_NAMES.get(name, name)}: must be one of {', '.join(names)}.")
-        if len(typed.get("q", "")) > MAX_FILTER_LENGTH:
-            errors.append(f"q: must have at most {MAX_FILTER_LENGTH} characters.")
-            typed["q"] = typed["q"][:MAX_FILTER_LENGTH]
-        number = typed.pop("page", "1")
-        page = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
-        if not page:
-            errors.append("page: must be a whole number from 1.")
-        return cls(**typed, page=max(1, page)), errors
-
-    def window(self, now: datetime) -> tuple[datetime, datetime]:
-        """The half-open range, in UTC. Raises ValueError with a sentence for each date that is wrong."""
-        if not self.custom:
-            if self.range == "24h":  # agents are counted by the hour, so everything is
-                end = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) + HOUR
-            else:
-                _, end = dates.window(None, None, now)
-            return end - RANGES[self.range], end
-        ends: dict[str, datetime] = {}
-        errors = []
-        for name, text in (("from", self.start), ("to", self.end)):
-            try:
-                if text:
-                    ends[name] = dates.parse(text)
-            except ValueError:
-                forms = f"a day such as {now:%Y-%m-%d}, or a time such as {now:%Y-%m-%d}T09:30Z"
-                errors.append(f"{ENDS[name]}: this is not a date; write {forms}.")
-        if errors:
-            raise ValueError(*errors)
-        try:
-            return dates.window(ends.get("from"), ends.get("to"), now)
-        except ValueError:
-            raise ValueError(f"{ENDS['from']}: must be before “{ENDS['to']}”.") from None
+    @classmethod
+    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Add the metrics, the tables, and the classes of clients."""
+        own = {"metric": METRICS, "tab": tuple(_COLUMNS), "kind": tuple(PageView.Class.values)}
+        return {**super().list_choices(typed), **own}
 
     @property
-    def custom(self) -> bool:
-        """Whether the range has its own ends instead of a length."""
-        return bool(self.start or self.end)
-
-    @property
-    def sorted_by(self) -> tuple[str, bool]:
-        """The column that the table is sorted by, and whether its largest comes first."""
-        sort = self.sort or DEFAULT_SORT[self.tab]
-        return sort.removeprefix("-"), sort.startswith("-")
-
-    def link(self, **changes: str | int) -> str:
-        """The query string of this state with changes. Whatever changes, its table begins at page 1."""
-        changed = replace(self, **{"page": 1, **changes})  # type: ignore[arg-type]  # names and kinds of the fields
-        return "?" + urlencode(changed._query_pairs())
-
-    def sort_link(self, key: str) -> str:
-        """The link that sorts by a column, or turns its order round."""
-        by, descending = self.sorted_by
-        first = "" if _KINDS[key] == "text" else "-"
-        return self.link(sort=f"{'' if descending else '-'}{key}" if key == by else f"{first}{key}")
-
-    def hidden(self, *without: str) -> list[tuple[str, str]]:
-        """Names and values of a form's hidden fields, so that it changes only the fields `without`."""
-        return [(name, value) for name, value in replace(self, page=1)._query_pairs() if name not in without]
-
-    @property
-    def dates_link(self) -> str:
-        """The query string of the range alone, for downloads."""
-        return "?" + urlencode(
-            [pair for pair in self._query_pairs(with_range=True) if pair[0] in ("range", "from", "to")]
-        )
-
-    def _query_pairs(self, *, with_range: bool = False) -> list[tuple[str, str]]:
-        """Query parameters of the report: fields that differ from their defaults, and the range if `with_range`."""
-        values = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "range" and self.custom:
-                continue
-            if value != field.default or (with_range and field.name == "range"):
-                values.append((_NAMES.get(field.name, field.name), str(value)))
-        return values
-
-
-def previous_period(start: datetime, end: datetime) -> tuple[datetime, datetime] | None:
-    """The period of the same length before a range; None when it would begin before 1970."""
-    return (start - (end - start), start) if start - EPOCH >= end - start else None
+    def default_sort(self) -> str:  # type: ignore[override]
+        """The order of the chosen table."""
+        return _DEFAULT_SORT[self.tab]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -10,73 +10,16 @@ from analytics.counting import pages
 from analytics.counting.agent_views import Agent
 from analytics.counting.cells import Ints
 from analytics.dashboard.report_state import ReportState
-from analytics.formatting import percent, visible
 from analytics.models import PageView
 from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
 from docsite.core.tenants.models import Project
+from docsite.core.workspace.formatting import percent, visible
+from docsite.core.workspace.tables import Change, Table, page_slice
 from search.models import Document
 
-T = TypeVar("T")
-PAGE_SIZE = 50
-FEW = 20  # with fewer visitors, percentages mean little
 CLASSES = {**dict(PageView.Class.choices), "human": "Browser, as Markdown"}  # as agents are listed
 _NUMBER, _HUMAN, _AI, _TOTAL = range(4)  # the columns of `Counts.table`
-
-
-@dataclass(frozen=True)
-class Change:
-    """A number beside that of the period before."""
-
-    now: int
-    before: int
-
-    @property
-    def direction(self) -> str:
-        """`up`, `down` or `same`; `new` where there was nothing before."""
-        if self.now == self.before:
-            return "same"
-        if not self.before:
-            return "new"
-        return "up" if self.now > self.before else "down"
-
-    @property
-    def by(self) -> int:
-        """The difference, without its sign."""
-        return abs(self.now - self.before)
-
-    @property
-    def percent(self) -> str:
-        """The difference in percent of what was before; empty where that was little or nothing."""
-        if self.before < FEW:
-            return ""
-        share = 100 * self.by / self.before
-        return f"{share:,.0f}%" if share >= 1 else f"{share:.1g}%"
-
-
-@dataclass(frozen=True)
-class Table(Generic[T]):
-    """One page of a table. `found` counts the rows that pass the filter, `all` counts all rows; `page` begins at 1."""
-
-    rows: list[T]
-    found: int
-    all: int
-    page: int
-
-    @property
-    def last_page(self) -> int:
-        """How many pages there are, at least one."""
-        return max(1, -(-self.found // PAGE_SIZE))
-
-    @property
-    def first_row(self) -> int:
-        """The number of the first row shown, from 1; 0 if there is none."""
-        return min(self.found, (self.page - 1) * PAGE_SIZE + 1)
-
-    @property
-    def last_row(self) -> int:
-        """The number of the last row shown."""
-        return min(self.found, self.page * PAGE_SIZE)
 
 
 @dataclass(frozen=True)
@@ -156,7 +99,7 @@ def build_page_table(
     if state.q:
         needle = state.q.casefold()
         order = order[[needle in known.paths[number].casefold() for number in numbers[order].tolist()]]
-    page, part = _page_slice(state, len(order))
+    page, part = page_slice(state, len(order))
     chosen = order[part]
     paths = [known.paths[number] for number in numbers[chosen].tolist()]
     titles = dict(Document.objects.filter(project=project, path__in=paths).values_list("path", "title"))
@@ -189,7 +132,7 @@ def build_agent_table(state: ReportState, project: Project, found: Sequence[Agen
     by, descending = state.sorted_by
     filtered.sort(key=keys["name"])
     filtered.sort(key=keys[by], reverse=descending)
-    page, part = _page_slice(state, len(filtered))
+    page, part = page_slice(state, len(filtered))
     return Table(build_agent_rows(project, filtered[part]), len(filtered), len(found), page)
 
 
@@ -221,9 +164,3 @@ def _sort_rows(state: ReportState, columns: dict[str, Any]) -> Ints:
     by, descending = state.sorted_by
     key = -columns[by] if descending else columns[by]
     return np.lexsort((columns["path"], key))
-
-
-def _page_slice(state: ReportState, rows: int) -> tuple[int, slice]:
-    """The page to show, which is the last one for numbers beyond it, and its rows."""
-    page = min(state.page, max(1, -(-rows // PAGE_SIZE)))
-    return page, slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)

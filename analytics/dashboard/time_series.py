@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
-from analytics.dashboard import charts
-from analytics.dashboard.report_state import DAY, HOUR
 from analytics.models import EPOCH
 from analytics.reports import visitor_counts
 from docsite.core.tenants.models import Project
+from docsite.core.workspace import charts
+from docsite.core.workspace.report_state import DAY, HOUR
 
 # The steps, each with the maximum number of steps in one chart.
 STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}

@@ -19,29 +19,18 @@ from django.utils import timezone
 
 from analytics.counting import agent_views, sweeper
 from analytics.counting.agent_views import Agent
-from analytics.dashboard import (
-    agent_exports,
-    charts,
-    coverage,
-    links,
-    tables,
-    time_series,
-)
-from analytics.dashboard.links import TABLES, Choice
-from analytics.dashboard.report_state import (
-    DAY,
-    HOUR,
-    METRICS,
-    ReportState,
-    previous_period,
-)
-from analytics.dashboard.tables import FEW, Change
+from analytics.dashboard import agent_exports, coverage, tables, time_series
+from analytics.dashboard.report_state import METRICS, ReportState
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import exports, visitor_counts
 from analytics.reports.visitor_counts import Counts
 from docsite.core.db import in_db
-from docsite.core.tenants.admin import organizations_of, project_of
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import organizations_of, project_of
+from docsite.core.workspace import charts, links
+from docsite.core.workspace.links import TABLES, Choice
+from docsite.core.workspace.report_state import DAY, HOUR, previous_period
+from docsite.core.workspace.tables import FEW, Change
 
 FORMATS = {"csv": ("CSV", "text/csv; charset=utf-8"), "jsonl": ("JSON lines", "application/jsonl; charset=utf-8")}
 FILES = ("visitors", "views", "agents")

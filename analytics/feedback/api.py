@@ -36,7 +36,7 @@ collect_router = Router()
 
 @collect_router.post(
     "/{domain}",
-    auth=AllowedOrigin(FEEDBACK_IP),
+    auth=AllowedOrigin(FeedbackIn, FEEDBACK_IP),
     operation_id="sendFeedback",
     summary="Send a reader's feedback",
     response=responses(None, status=204, keyless=True),

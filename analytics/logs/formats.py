@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
-from analytics import dates
+from docsite.core.http import dates
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

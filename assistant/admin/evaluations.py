@@ -12,7 +12,7 @@ from assistant.conversations import transcript
 from assistant.evaluation import report
 from assistant.evaluation.scoring import Row
 from assistant.models import Evaluation
-from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin
+from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.urls import path, reverse
+from django.urls import path
 
 from assistant import golden_questions
 from assistant.models import GoldenQuestion
-from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import organizations_of, project_of
+from docsite.core.workspace import navigation
+from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
 MAX_RUN_BUTTONS = 20  # projects that can be run from the list of all
 MAX_CHANGE_MESSAGES = 20  # changed results that are shown after a run
@@ -57,6 +59,10 @@ class GoldenQuestionForm(forms.ModelForm):
         return list(dict.fromkeys(project.path_of(page) for page in self.cleaned_data["paths"])) if project else []
 
 
+golden_list_url = navigation.list_url("assistant_goldenquestion")
+navigation.add_page("golden", "Golden questions", group="Content", position=63, url=golden_list_url)
+
+
 @admin.register(GoldenQuestion)
 class GoldenQuestionAdmin(ScopedAdmin):
     """The golden questions of the user's projects, with their last results."""
@@ -67,7 +73,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
     fields = ("project", "text", "paths", "result", "change", "cited_pages", "ran_at")
     readonly_fields = ("result", "change", "cited_pages", "ran_at")
     list_display = ("text", "project", "pages", "result", "change", "ran_at")
-    list_filter = (("project", admin.RelatedOnlyFieldListFilter), "passed", "changed")
+    list_filter = (ProjectFilter, "passed", "changed")
     list_select_related = ("project",)
     search_fields = ("text",)
     actions = ("run_chosen",)
@@ -115,9 +121,8 @@ class GoldenQuestionAdmin(ScopedAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the list, with a button for each project, or for the chosen one."""
         projects = Project.objects.filter(organization__in=organizations_of(request), golden_questions__isnull=False)
-        chosen = request.GET.get("project__id__exact", "")
-        if chosen.isdecimal():
-            projects = projects.filter(pk=chosen)
+        if chosen := request.GET.get("project", "").replace("\0", ""):
+            projects = projects.filter(domain=chosen)
         projects = projects.annotate(question_count=Count("golden_questions"))[:MAX_RUN_BUTTONS]
         return super().changelist_view(request, {**(extra_context or {}), "golden_projects": projects})
 
@@ -127,8 +132,7 @@ class GoldenQuestionAdmin(ScopedAdmin):
             return HttpResponseNotAllowed(["POST"])
         project = project_of(request, domain)
         self._run(request, project, project.golden_questions.all())
-        changelist = reverse("admin:assistant_goldenquestion_changelist", query={"project__id__exact": project.pk})
-        return HttpResponseRedirect(changelist)
+        return HttpResponseRedirect(golden_list_url(project))
 
     @admin.action(description="Run the selected golden questions", permissions=["change"])
     def run_chosen(self, request: HttpRequest, queryset: "QuerySet[GoldenQuestion]") -> None:

@@ -21,9 +21,10 @@ from assistant.models import AssistantSettings
 from assistant.models.settings import MAX_STARTERS
 from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
-from docsite.core.tenants import admin_extensions
-from docsite.core.tenants.admin import ScopedAdmin, organizations_of, project_of
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import organizations_of, project_of
+from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.scoped_admin import ScopedAdmin
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
 
 _STARTERS = [f"starter_{number}" for number in range(1, MAX_STARTERS + 1)]
@@ -181,7 +182,19 @@ class AssistantSettingsAdmin(ScopedAdmin):
         return response
 
 
-admin_extensions.add_link(
-    "Assistant", lambda project: reverse("admin:assistant_settings", args=[project.domain]), position=3
+navigation.add_page(
+    "assistant",
+    "Assistant",
+    group="Set-up",
+    position=80,
+    url=lambda project: reverse("admin:assistant_settings", args=[project.domain]),
 )
-admin_extensions.add_settings(AssistantSettings, "support_url", "conversation_days")
+navigation.add_page(
+    "widget",
+    "Widget",
+    group="Set-up",
+    position=81,
+    url=lambda project: reverse("admin:assistant_widget", args=[project.domain]),
+)
+extensions.add_settings("Assistant", AssistantSettings, "support_url")
+extensions.add_settings(extensions.PRIVACY, AssistantSettings, "conversation_days")

@@ -7,7 +7,8 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
 from assistant.models import Message, Thread
-from docsite.core.tenants.admin import ReadOnlyRows, ScopedAdmin
+from docsite.core.workspace import navigation
+from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 
 
 class MessageInline(ReadOnlyRows, admin.StackedInline):
@@ -28,6 +29,7 @@ class ThreadAdmin(ScopedAdmin):
     deletable = True
     list_display = ("title", "project", "turns", "created_at")
     list_select_related = ("project",)
+    list_filter = (ProjectFilter,)
     search_fields = ("messages__content", "thread_id")
     date_hierarchy = "created_at"
     inlines = (MessageInline,)
@@ -41,3 +43,8 @@ class ThreadAdmin(ScopedAdmin):
     def turns(self, thread: Thread) -> int:
         """The number of questions and answers."""
         return int(getattr(thread, "turn_count", 0))
+
+
+navigation.add_page(
+    "conversations", "Conversations", group="Questions", position=42, url=navigation.list_url("assistant_thread")
+)

@@ -12,8 +12,8 @@ from django.template.response import TemplateResponse
 from assistant.admin.history import save_with_history
 from assistant.models import WidgetSettings
 from assistant.models.appearance import MAX_LABEL_LENGTH, MAX_LABELS, validate_labels
-from docsite.core.tenants import admin_extensions
-from docsite.core.tenants.admin import project_of
+from docsite.core.tenants.staff import project_of
+from docsite.core.workspace import extensions
 
 
 class LabelsField(forms.CharField):
@@ -95,7 +95,7 @@ class WidgetForm(forms.ModelForm):
         return widget_settings
 
 
-admin_extensions.add_key_use("admin/assistant/_embed.html")
+extensions.add_key_use("admin/assistant/_embed.html")
 
 
 def show_widget_page(model_admin: ModelAdmin, request: HttpRequest, domain: str) -> HttpResponse:

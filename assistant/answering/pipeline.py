@@ -76,6 +76,7 @@ async def answer(
         yield Start(conversation.message_id, conversation.thread_id)
 
         if small_talk_reply := "" if question.context else small_talk.reply(question.text):
+            outcome.is_greeting = True
             yield outcome.enter_rung("extractive", "")
             yield outcome.add(Text(small_talk_reply))
             outcome.state = "done"
@@ -89,6 +90,7 @@ async def answer(
         retrieved = await retriever.search(searched, chain.passage_tokens if chain.models else 0)
         unaided_rung, quotable = retrieved.quotable(question.text, question.settings)
         found = retrieved.hits if chain.models else quotable
+        outcome.chance = retrieved.chance
         yield ToolResult(call_id, build_excerpts(found))
 
         # Whatever matches reaches a model, which refuses by its own judgement. A question in another language may
@@ -100,7 +102,7 @@ async def answer(
         reason = chain.reason
         toolbox = Toolbox(question, retriever, citations, call_id, chain.passage_tokens)
         for rung, model in zip(_MODEL_RUNGS, chain.models if may_match else (), strict=False):
-            yield outcome.enter_rung(rung, reason)
+            yield outcome.enter_rung(rung, reason, model.name)
             messages = toolbox.build_messages(conversation.history, chain.passage_tokens)
             # Closed before anything is stored, so that the upstream request ends first.
             reserve = conversation.reserve
@@ -137,8 +139,7 @@ async def answer(
 
         outcome.state = "done"
         await record.end()  # before the reader learns that it is complete
-        refused = not outcome.sources and (outcome.refused if from_model else not quotable)
-        scope = retrieved.scope | ({"refused": True} if refused else {})
+        scope = retrieved.scope | ({"refused": True} if outcome.kind == "refused" else {})
         yield Status(cast(Rung, outcome.rung), outcome.reason, scope)
         yield Finish(outcome.usage.prompt_tokens, outcome.usage.completion_tokens, outcome.finish_reason)
     except Exception:  # the task boundary: nothing may leave a stream

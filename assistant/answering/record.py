@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from assistant.events import FinishReason, Rung, Source, Status, Text
 from assistant.question import Turn
@@ -19,12 +19,19 @@ CHECKPOINT_SIZE = 2048  # characters
 MAX_PIECES = 1000  # of a text, until they are joined
 SAVE_RETRY_SECONDS = (1, 4, 15, 60)  # before each further attempt to store an answer
 
+Kind = Literal["running", "answered", "closest_passages", "unsupported", "refused", "greeting", "cut", "failed"]
+CutBy = Literal["", "reader", "connection", "service", "time_limit", "model_server"]
+
 
 @dataclass
 class Outcome:
-    """An answer as it is stored, complete or not. `state` is that of `assistant.models.Message`."""
+    """An answer as it is stored, complete or not. `state` is that of `assistant.models.Message`.
+
+    Times are those of `time.monotonic`. `started_at` is when the question came in.
+    """
 
     state: str = "running"
+    cut_by: CutBy = ""
     rung: str = ""
     reason: str = ""
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -38,7 +45,39 @@ class Outcome:
     reply_tokens: int = 0  # the same
     size: int = 0  # characters
     attempt_size: int = 0  # characters since `begin_attempt`
+    is_greeting: bool = False  # or thanks, which need no search
+    model: str = ""  # the name of the one that answers
+    chance: float | None = None  # that the passages answer (0..1); None before the search
+    started_at: float = field(default_factory=time.monotonic)
+    first_text_at: float | None = None
+    ended_at: float | None = None
     _pieces: list[str] = field(default_factory=list)
+
+    @property
+    def kind(self) -> Kind:
+        """What became of the question, in one word."""
+        if self.state == "running":
+            return "running"
+        if self.state != "done":
+            return "failed" if self.state == "error" else "cut"
+        if self.is_greeting:
+            return "greeting"
+        if self.sources:
+            return "closest_passages" if self.rung == "closest_passages" else "answered"
+        return "refused" if self.refused or self.rung == "nearest_pages" else "unsupported"
+
+    @property
+    def first_token_ms(self) -> int | None:
+        """Milliseconds from the question to the first text that the reader could see. None if there was none."""
+        return self._milliseconds(self.first_text_at)
+
+    @property
+    def total_ms(self) -> int | None:
+        """Milliseconds from the question to the end of the answer. None while it runs."""
+        return self._milliseconds(self.ended_at)
+
+    def _milliseconds(self, until: float | None) -> int | None:
+        return None if until is None else round(1000 * (until - self.started_at))
 
     @property
     def spent(self) -> int:
@@ -62,6 +101,7 @@ class Outcome:
     def add(self, event: Source | Text) -> Source | Text:
         """Add the text of an event to the answer, and return the event as a reader gets it."""
         if isinstance(event, Text) and event.delta:
+            self.first_text_at = self.first_text_at or time.monotonic()
             if self.size and not self.attempt_size:
                 event = Text(f"\n\n{event.delta}")
             self._pieces.append(event.delta)
@@ -71,10 +111,10 @@ class Outcome:
             self.attempt_size += len(event.delta)
         return event
 
-    def enter_rung(self, rung: Rung, reason: str) -> Status:
-        """Record who answers now, and why the rung before failed."""
+    def enter_rung(self, rung: Rung, reason: str, model: str = "") -> Status:
+        """Record who answers now, the model's name if it is one, and why the rung before failed."""
         status = Status(rung, reason)
-        self.rung, self.reason = rung, reason
+        self.rung, self.reason, self.model = rung, reason, model
         self.steps.append(status.step())
         return status
 
@@ -117,6 +157,7 @@ class Record:
     async def end(self) -> None:
         """Store the complete answer. Only the first call stores it, and goes on if its caller is cancelled."""
         if self.ending is None:
+            self.outcome.ended_at = time.monotonic()
             self.ending = asyncio.create_task(self._end())
         await asyncio.shield(self.ending)
 

@@ -127,6 +127,7 @@ class _Reply:
             outcome.reason, outcome.finish_reason = self._failure or "the model server sent an empty answer", "stop"
         elif self._failure:
             outcome.state, outcome.reason = "error", self._failure
+            outcome.cut_by = "time_limit" if self._failure == relay.TOO_LONG else "model_server"
         elif outcome.refused:
             outcome.reason = "the model found no answer in the passages"
 

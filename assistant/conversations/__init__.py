@@ -2,6 +2,6 @@
 
 Others import `threads` (open, save and delete conversations),
 `budget` (what models may cost a project), `chat_ids` (ids that clients choose),
-`report` (what readers ask), `retention` (delete old conversations) and
-`transcript` (an answer as HTML).
+`report` (what readers ask), `answer_statistics` (counts, costs and times for reports),
+`retention` (delete old conversations) and `transcript` (an answer as HTML).
 """

@@ -12,20 +12,22 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from assistant.answering.record import Outcome
-from assistant.conversations.budget import AnswerBudget
+from assistant.conversations.budget import AnswerBudget, compute_cost
 from assistant.conversations.chat_ids import record_chat_id
 from assistant.models import Message, Thread
-from assistant.question import Turn
+from assistant.question import Context, Turn
 from docsite.core import ids
 from docsite.core.db import in_db
 from docsite.core.group_commit import GroupCommit
 from docsite.core.tenants.models import Project
+from search.hits import Filters
+from search.text.language import detect_language
 
 logger = logging.getLogger(__name__)
 
 _BROKEN_OFF = (Message.State.ABORTED, Message.State.ERROR, Message.State.INTERRUPTED)
 MAX_TURNS = 40  # of a history
-MAX_TITLE = 80  # characters
+MAX_TITLE, MAX_VERSION, MAX_LANGUAGE, MAX_PATH = 80, 100, 35, 400  # characters
 MAX_SAVES = 500  # of one transaction
 MAX_WAITING_SAVES = 10_000
 
@@ -42,6 +44,8 @@ class NewQuestion:
     caller: Message.Caller
     thread_id: str | None = None
     page_path: str = ""
+    filters: Filters = field(default_factory=Filters)
+    context: Sequence[Context] = ()
     chat_id: str = ""
     replaces: bool = False
     message_id: str | None = None
@@ -79,14 +83,24 @@ class StoredConversation(_Budgeted):
         Message.objects.filter(message_id=self.message_id).update(
             content=redact(outcome.text),
             state=outcome.state,
+            outcome=outcome.kind,
+            cut_by=outcome.cut_by,
+            model=outcome.model,
             rung=outcome.rung,
             reason=outcome.reason[:200],
             steps=outcome.steps,
             sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
             checks=[{**check, "written": redact(check["written"])} for check in outcome.checks],
-            hits=[{"path": hit.path, "anchor": hit.anchor, "score": hit.score} for hit in outcome.hits],
+            hits=[
+                {"path": hit.path, "anchor": hit.anchor, "score": hit.score, "digest": hit.digest}
+                for hit in outcome.hits
+            ],
+            chance=outcome.chance,
             prompt_tokens=outcome.usage.prompt_tokens,
             completion_tokens=outcome.usage.completion_tokens,
+            cost=compute_cost(outcome.prompt_tokens, outcome.reply_tokens),
+            first_token_ms=outcome.first_token_ms,
+            total_ms=outcome.total_ms,
             updated_at=timezone.now(),
         )
         record_use(self.budget, outcome)
@@ -167,12 +181,27 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
             record_chat_id(thread, new.chat_id)
         question = _reopen_question(thread, new) if new.replaces and is_known else None
         history = _load_history(thread, question) if is_known else []
-        common: dict[str, Any] = {"thread": thread, "caller": new.caller, "page_path": new.page_path}
-        answer = Message(role=Message.Role.ASSISTANT, state=Message.State.RUNNING, **common)
+        common: dict[str, Any] = {"project": project, "thread": thread, **_describe(new)}
+        running = {"state": Message.State.RUNNING, "outcome": Message.Outcome.RUNNING}
+        answer = Message(role=Message.Role.ASSISTANT, **running, **common)
         messages = [] if question else [Message(role=Message.Role.USER, content=new.text, **common)]
         Message.objects.bulk_create([*messages, answer])
     budget = AnswerBudget(project, network)
     return StoredConversation(project, thread.thread_id, answer.message_id, history, budget, new.text != asked)
+
+
+def _describe(new: NewQuestion) -> dict[str, Any]:
+    """The columns that a question and its answer share. Of the context, only its shape is stored."""
+    return {
+        "caller": new.caller,
+        "page_path": new.page_path,
+        "language": detect_language(new.text),
+        "filter_version": (new.filters.version or "")[:MAX_VERSION],
+        "filter_language": (new.filters.language or "")[:MAX_LANGUAGE],
+        "context": [
+            {"type": one.type, "path": one.path[:MAX_PATH], "characters": len(one.value)} for one in new.context
+        ],
+    }
 
 
 def _lock_own_thread(project: Project, fp: str, thread_id: str) -> QuerySet[Thread]:
@@ -202,8 +231,8 @@ def _reopen_question(thread: Thread, new: NewQuestion) -> Message | None:
         return None
     thread.messages.filter(pk__gt=question.pk).delete()
     if question.content != new.text:
-        question.content = new.text
-        question.save(update_fields=["content", "updated_at"])
+        question.content, question.language = new.text, detect_language(new.text)
+        question.save(update_fields=["content", "language", "updated_at"])
     return question
 
 
@@ -235,4 +264,6 @@ def mark_orphans() -> int:
 
     An answer that another process is still writing becomes `running` again with its next save.
     """
-    return Message.objects.filter(state=Message.State.RUNNING).update(state=Message.State.INTERRUPTED)
+    return Message.objects.filter(state=Message.State.RUNNING).update(
+        state=Message.State.INTERRUPTED, outcome=Message.Outcome.CUT, cut_by=Message.CutBy.SERVICE
+    )

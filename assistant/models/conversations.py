@@ -51,6 +51,30 @@ class Message(models.Model):
         API = "api"
         OTHER = "other"
 
+    class Outcome(models.TextChoices):
+        """What became of an answer, as `assistant.answering.record.Outcome.kind` decides."""
+
+        RUNNING = "running"
+        ANSWERED = "answered"
+        CLOSEST_PASSAGES = "closest_passages", "Closest passages"
+        UNSUPPORTED = "unsupported", "Without a source"
+        REFUSED = "refused"
+        GREETING = "greeting"
+        CUT = "cut", "Cut off"
+        FAILED = "failed"
+
+    class CutBy(models.TextChoices):
+        """Who cut off an answer, or why it failed after its first words."""
+
+        READER = "reader", "Reader pressed stop"
+        CONNECTION = "connection", "Connection lost"
+        SERVICE = "service", "Service stopped"
+        TIME_LIMIT = "time_limit", "Time limit"
+        MODEL_SERVER = "model_server", "Model server failed"
+
+    # Reports read answers by project and time. The columns from here to `total_ms` are null in rows of earlier
+    # releases, where their value is not known.
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", null=True, db_index=False)
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="messages")
     message_id = models.CharField(max_length=40, unique=True, default=ids.message_id, editable=False)
     role = models.CharField(max_length=10, choices=Role.choices)
@@ -70,18 +94,50 @@ class Message(models.Model):
         max_length=200, blank=True, help_text="Why the model did not answer, or how the answer failed."
     )
     sources = models.JSONField(default=list, help_text="Cited pages: title and url.")
-    hits = models.JSONField(default=list, help_text="Retrieved passages: path, anchor and score.")
+    hits = models.JSONField(
+        default=list,
+        help_text="Retrieved passages: path, anchor, score, and the digest of the section. Early rows have no digest.",
+    )
     checks = models.JSONField(
         default=list, help_text="Citations of the model, with the sentence that supports each, or why it was dropped."
     )
     prompt_tokens = models.PositiveIntegerField(default=0)
     completion_tokens = models.PositiveIntegerField(default=0)
+    language = models.CharField(  # noqa: DJ001  # null is not known
+        max_length=2, null=True, help_text="Of the question. Empty: its words do not tell it."
+    )
+    filter_version = models.CharField(max_length=100, null=True, help_text="Only pages of this version were searched.")  # noqa: DJ001
+    filter_language = models.CharField(max_length=35, null=True, help_text="Only pages in this language were searched.")  # noqa: DJ001
+    context = models.JSONField(
+        null=True, help_text="Selected texts and code that came with the question: type, path and number of characters."
+    )
+    outcome = models.CharField(max_length=16, choices=Outcome.choices, null=True)  # noqa: DJ001
+    cut_by = models.CharField(max_length=12, choices=CutBy.choices, null=True)  # noqa: DJ001
+    model = models.CharField(  # noqa: DJ001
+        max_length=200, null=True, help_text="The model that answered, as it is configured. Empty: none did."
+    )
+    chance = models.FloatField(null=True, help_text="That the passages answer the question, 0 to 1.")
+    cost = models.PositiveBigIntegerField(null=True, help_text="In millionths of the currency of the prices.")
+    first_token_ms = models.PositiveIntegerField(null=True, help_text="From the question to the first text.")
+    total_ms = models.PositiveIntegerField(null=True, help_text="From the question to the end of the answer.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         ordering: ClassVar = ["pk"]
-        indexes: ClassVar = [models.Index(fields=["role", "created_at", "thread", "caller"], name="turns_by_time")]
+        indexes: ClassVar = [
+            models.Index(fields=["role", "created_at", "thread", "caller"], name="turns_by_time"),
+            # It holds all columns that reports count. A row has kilobytes of text, so reading rows would take seconds.
+            models.Index(
+                fields=[
+                    *("project", "created_at", "outcome", "caller", "rung", "model", "language", "page_path", "cut_by"),
+                    *("filter_version", "filter_language", "prompt_tokens", "completion_tokens", "cost"),
+                    *("first_token_ms", "total_ms"),
+                ],
+                condition=models.Q(outcome__isnull=False),
+                name="answer_facts",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.role}: {self.content[:60]}"

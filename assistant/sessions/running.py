@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
-from assistant.answering.record import Outcome
+from assistant.answering.record import CutBy, Outcome
 from assistant.events import Abort, Event, Failure
 from assistant.sessions.event_log import EventLog
 
@@ -186,18 +186,18 @@ class RunningAnswer:
 
     def stop(self) -> None:
         """End the answer here. Subscribers get an `Abort`."""
-        self._end(Abort())
+        self._end(Abort(), "reader")
 
     def interrupt(self) -> None:
         """End the answer because the process ends. Subscribers get a `Failure`. A complete answer is only stored."""
         if self.outcome.state == "running":
             self.outcome.state, self.outcome.reason = "interrupted", "the service was stopped"
-            self._end(Failure(RESTARTING))
+            self._end(Failure(RESTARTING), "service")
 
     def abandon(self) -> None:
         """End the answer, since it has no subscriber. It cannot be resumed afterwards."""
         self.discarded = True
-        self._end(Abort())
+        self._end(Abort(), "connection")
 
     def extend_grace(self) -> None:
         """Note a subscriber in another process: restart the grace period, and let the answer run on."""
@@ -211,14 +211,16 @@ class RunningAnswer:
         if self._task:
             await asyncio.wait([self._task])
 
-    def _end(self, last_event: Event) -> None:
+    def _end(self, last_event: Event, cut_by: CutBy) -> None:
         if self.ended or self._ending or self._task is None:
             return
         if not self._started:  # a task that is cancelled before its first step would store nothing
-            asyncio.get_running_loop().call_soon(self._end, last_event)
+            asyncio.get_running_loop().call_soon(self._end, last_event, cut_by)
             return
         self._ending = True
         self._last_event = last_event
+        if self.outcome.kind in ("running", "cut"):  # else it is complete, and only its last events are missing
+            self.outcome.cut_by = cut_by
         self._task.cancel()
 
     def _cancel_abandonment(self) -> None:
@@ -280,7 +282,7 @@ class RunningAnswer:
             async with asyncio.timeout(self.timeouts.stalled_subscriber):
                 await self._progress.wait()
         except TimeoutError:
-            self._last_event = Failure(NOT_READ)
+            self._last_event, self.outcome.cut_by = Failure(NOT_READ), "time_limit"
             raise asyncio.CancelledError from None
 
     def _wake_subscribers(self) -> None:

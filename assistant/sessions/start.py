@@ -53,7 +53,7 @@ async def start_answer(caller: Caller, body: Ask, transport: Transport) -> Runni
         slots = running_answers.reserve(asker, capacity())
     except Full as full:
         raise Unavailable(str(full)) from None
-    starting = asyncio.create_task(_start(caller.project, asker, body, transport, slots))
+    starting = asyncio.create_task(_start(caller.project, asker, body, transport, slots, Outcome()))
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -72,7 +72,9 @@ def identify_asker(caller: Caller, fp: str, origin: str, chat_id: str) -> Asker:
     return Asker(project.pk, project.organization_id, fp, network_of(caller.address), origin, chat_id)
 
 
-async def _start(project: Project, asker: Asker, body: Ask, transport: Transport, slots: Slots) -> RunningAnswer:
+async def _start(
+    project: Project, asker: Asker, body: Ask, transport: Transport, slots: Slots, outcome: Outcome
+) -> RunningAnswer:
     try:
         question = body.question(project)
         new_question = NewQuestion(
@@ -81,17 +83,19 @@ async def _start(project: Project, asker: Asker, body: Ask, transport: Transport
             caller=transport.caller,
             thread_id=body.threadId,
             page_path=question.current_path,
+            filters=question.filters,
+            context=question.context,
             chat_id=asker.chat_id,
             replaces=isinstance(body, AskV2) and body.trigger == "regenerate-message",
             message_id=body.messageId if isinstance(body, AskV2) else None,
         )
         if not new_question.replaces:
-            return await _run(project, asker, question, new_question, transport, slots)
+            return await _run(project, asker, question, new_question, transport, slots, outcome)
         if not new_question.thread_id:
             new_question = replace(new_question, thread_id=await _thread_of_chat(asker))
         async with _regeneration_locks.setdefault(f"{body.fp} {new_question.thread_id}", asyncio.Lock()):
             await resume.discard_thread(project.pk, body.fp, new_question.thread_id or "")
-            return await _run(project, asker, question, new_question, transport, slots)
+            return await _run(project, asker, question, new_question, transport, slots, outcome)
     except BaseException:
         running_answers.release(slots)
         raise
@@ -108,11 +112,16 @@ _regeneration_locks: "WeakValueDictionary[str, asyncio.Lock]" = WeakValueDiction
 
 
 async def _run(
-    project: Project, asker: Asker, question: Question, new_question: NewQuestion, transport: Transport, slots: Slots
+    project: Project,
+    asker: Asker,
+    question: Question,
+    new_question: NewQuestion,
+    transport: Transport,
+    slots: Slots,
+    outcome: Outcome,
 ) -> RunningAnswer:
     conversation, answer_settings, models = await in_db(_open)(project, new_question, asker.network)
     question = replace(question, settings=answer_settings)
-    outcome = Outcome()
     answer = RunningAnswer(
         conversation.message_id,
         conversation.thread_id,

@@ -16,6 +16,7 @@ from assistant.upstream.formats import FORMATS
 logger = logging.getLogger(__name__)
 
 USAGE_SECONDS = 2.0  # for the token counts that follow the end of the text
+TOO_LONG = "the model server took too long"
 MAX_RETRY_AFTER = 2.0  # seconds; after a longer wait of the server the next model is asked
 
 
@@ -156,7 +157,7 @@ class _Clock:
         except asyncio.CancelledError:
             if not self._expired or (self._waiting and self._waiting.uncancel()):
                 raise  # the task was cancelled for another reason, too
-            raise UpstreamError("the model server took too long", advice=errors.SLOW) from None
+            raise UpstreamError(TOO_LONG, advice=errors.SLOW) from None
         finally:
             self._waiting = None
 

@@ -1,16 +1,31 @@
-"""What the running code works for: the id of the request, and who acts.
+"""What the running code works for: the id of the request, who acts, and who is charged for CPU time.
 
-Both are context variables: tasks and the threads of `in_db` and `sync_to_async` inherit them.
+All are context variables: tasks and the threads of `in_db` and `sync_to_async` inherit them.
 """
 
 import getpass
 import os
 import secrets
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 _actor: ContextVar[Callable[[], str] | None] = ContextVar("actor", default=None)
+cpu_meter: ContextVar[Callable[[float], None] | None] = ContextVar("cpu_meter", default=None)  # takes seconds
+
+
+@contextmanager
+def measure_cpu_time() -> Iterator[None]:
+    """Report the CPU time of this thread in the block to the meter of the context, if it has one."""
+    meter = cpu_meter.get()
+    began = time.thread_time() if meter else 0
+    try:
+        yield
+    finally:
+        if meter:
+            meter(time.thread_time() - began)
 
 
 def create_request_id() -> str:

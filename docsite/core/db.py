@@ -12,6 +12,8 @@ from typing import ParamSpec, TypeVar
 
 from django.db import close_old_connections, connection
 
+from docsite.core import context
+
 P = ParamSpec("P")
 T = TypeVar("T")
 Value = str | int | bool | bytes | date
@@ -40,7 +42,8 @@ def in_db(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
 def _with_connections(call: Callable[[], T]) -> T:
     close_old_connections()  # broken or expired ones
     try:
-        return call()
+        with context.measure_cpu_time():
+            return call()
     finally:
         close_old_connections()
 

@@ -8,6 +8,7 @@ not log what readers send.
 import logging
 import re
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from types import TracebackType
@@ -22,11 +23,30 @@ from docsite.core.paths import CONTROL_CHARACTERS
 # Their messages tell what the system, the database server or Redis refused; ours are written for readers.
 _SAFE = (OSError, OperationalError, InterfaceError, RedisError, ApiError, ImportError)
 _MAX_MESSAGE = 4_000
-_SECRETS = (
-    (re.compile(r"\b(svc_dsc_|svc_|sk-|Bearer )[\w.-]{4,}"), r"\1…"),
-    (re.compile(r"(?<=\s)(uri=[^\s?]*)\?[^\s>]*"), r"\1?…"),  # of a request, as Daphne describes it
-    (re.compile(r"exception=\w+\(.*"), "exception=…"),  # of a task, as asyncio describes it
+UNAVAILABLE_SECONDS = 60.0  # between two log lines about a 503
+_SECRETS = (  # each after a part that stays
+    re.compile(r"\b(svc_dsc_|svc_|sk-|Bearer )[\w.-]{4,}"),
+    re.compile(r"(?<=\s)(uri=[^\s?]*\?)[^\s>]*"),  # of a request, as Daphne describes it
+    re.compile(r"(exception=)\w+\(.*"),  # of a task, as asyncio describes it
 )
+
+
+class UnavailableFilter(logging.Filter):
+    """Passes one record in a minute about a 503, as a warning: a service at a cap works as it should."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is logged. Those of other statuses are."""
+        if getattr(record, "status_code", None) != 503:
+            return True
+        if time.monotonic() < self._next:
+            return False
+        self._next = time.monotonic() + UNAVAILABLE_SECONDS
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+        return True
 
 
 class LineFormatter(logging.Formatter):
@@ -85,9 +105,14 @@ def _describe_calls(calls: TracebackType | None) -> Iterator[str]:
         yield f"{call.filename}:{call.lineno} in {call.name}"
 
 
+def _hide_rest(found: re.Match[str]) -> str:
+    """The part that stays. A function, since a template would import a module, which fails at the end of Python."""
+    return f"{found[1]}…"
+
+
 def _clean(text: str) -> str:
     """One line without control characters and without keys."""
-    for pattern, replacement in _SECRETS:
-        text = pattern.sub(replacement, text)
+    for pattern in _SECRETS:
+        text = pattern.sub(_hide_rest, text)
     text = CONTROL_CHARACTERS.sub(lambda character: repr(character[0])[1:-1], text)
     return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"

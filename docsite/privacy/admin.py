@@ -11,9 +11,10 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 
 from docsite.core.http.client_address import parse_address
-from docsite.core.tenants import admin_extensions
-from docsite.core.tenants.admin import ScopedAdmin, project_of
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import project_of
+from docsite.core.workspace import navigation
+from docsite.core.workspace.scoped_admin import ScopedAdmin
 from docsite.privacy import erasure
 from docsite.privacy.erasure import CONVERSATION, EVERYTHING, READER, VISITOR
 from docsite.privacy.models import AuditEntry
@@ -113,13 +114,16 @@ class AuditAdmin(ScopedAdmin):
             "project": project,
             "form": form,
             "receipt": receipt,
-            "links": admin_extensions.links_of(project),
         }
         response = TemplateResponse(request, "admin/privacy/erase.html", context)
         response.headers["Cache-Control"] = "no-store"
         return response
 
 
-admin_extensions.add_link(
-    "Erase data", lambda project: reverse("admin:privacy_erase", args=[project.domain]), position=9
+navigation.add_page(
+    "erase",
+    "Erase data",
+    group="Set-up",
+    position=88,
+    url=lambda project: reverse("admin:privacy_erase", args=[project.domain]),
 )

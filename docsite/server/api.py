@@ -17,16 +17,16 @@ Error = TypeVar("Error", bound=Exception)
 
 
 class StrictParser(Parser):
-    """Uses the body that the request checks have parsed. A repeated query parameter becomes a list."""
+    """Uses the body that the request checks have validated. A repeated query parameter becomes a list."""
 
-    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
-        """The JSON object that the request check has parsed.
+    def parse_body(self, request: HttpRequest) -> Any:
+        """The body that the request check has validated; Ninja takes it as it is.
 
         The request forgets its body: Django's requests are in reference cycles, which stay for long.
         """
-        parsed: dict[str, Any] = request.__dict__.pop("json")  # set by the check
+        payload = request.__dict__.pop("payload")  # set by the check
         request._body = b""
-        return parsed
+        return payload
 
     def parse_querydict(
         self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest

@@ -59,6 +59,7 @@ class Request(WebRequest):  # type: ignore[misc]  # Daphne has no types
 class Connection(_HTTPChannel):  # type: ignore[misc]
     """One connection of a client, with deadlines for each request on it.
 
+    Its first byte has `REQUEST_PAUSE_SECONDS` to arrive.
     A request has `REQUEST_SECONDS` to arrive. Its headers have `REQUEST_PAUSE_SECONDS`,
     and so has each pause within its body. A request that is late, or is no HTTP, gets an
     error as JSON, then the connection is closed. A request with a body over the
@@ -69,13 +70,22 @@ class Connection(_HTTPChannel):  # type: ignore[misc]
     _is_closing = False  # after the response; until then, whatever arrives is dropped
     _deadline: float | None = None  # of the request that is arriving
     _last_data = 0.0
+    _keep_alive_seconds: float | None = None  # between two requests; set while nothing has arrived yet
     _timer: Any = None
     length: int | None
+
+    def connectionMade(self) -> None:
+        """Begin. A connection on which nothing arrives is closed as early as one on which half a header does."""
+        super().connectionMade()
+        self._keep_alive_seconds = self.setTimeout(settings.ENV.request_pause_seconds)
 
     def dataReceived(self, data: bytes) -> None:
         """Take bytes of the client."""
         if self._is_closing:
             return
+        if self._keep_alive_seconds is not None:
+            self.setTimeout(self._keep_alive_seconds)
+            self._keep_alive_seconds = None
         self._last_data = reactor.seconds()
         super().dataReceived(data)
         self._watch()
@@ -209,6 +219,14 @@ class Socket(WebSocketProtocol):  # type: ignore[misc]  # Daphne has no types
     """A WebSocket whose messages do not pile up: Daphne would keep all that wait for the application."""
 
     _frames = 0  # of the message that arrives
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.request_id = context.create_request_id()
+
+    def sendHttpErrorResponse(self, code: int, reason: str, responseHeaders: Any = None) -> None:
+        """Refuse the socket before it opens."""
+        super().sendHttpErrorResponse(code, reason, [*(responseHeaders or ()), ("X-Request-Id", self.request_id)])
 
     def onMessageBegin(self, isBinary: bool) -> None:
         """Begin to count the frames of a message."""

@@ -55,7 +55,8 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
         """Start the application.
 
         A function in its scope says whether the whole response has reached the client, and a
-        flag whether the body of the request is missing because it is too large.
+        flag whether the body of the request is missing because it is too large. The scope of a socket has
+        its request id, which the protocol sends when the socket is refused.
         """
         if channel := getattr(protocol, "channel", None):
             channel.delivery_check = getattr(channel, "delivery_check", None) or _DeliveryCheck(channel)
@@ -63,6 +64,8 @@ class DrainingServer(Server):  # type: ignore[misc]  # Daphne has no types
                 "docsite.is_delivered": channel.delivery_check,
                 "docsite.body_too_large": protocol.body_too_large,
             }
+        else:
+            scope["extensions"] = {"docsite.request_id": protocol.request_id}
         return super().create_application(protocol, scope)
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:

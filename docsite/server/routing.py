@@ -68,7 +68,7 @@ class Sockets:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket."""
-        context.new_request_id()
+        context.request_id.set(scope.get("extensions", {}).get("docsite.request_id") or context.create_request_id())
         await self.router(scope, receive, send)
 
 

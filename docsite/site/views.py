@@ -14,7 +14,8 @@ from django.views.decorators.http import require_safe
 from analytics import agents
 from analytics.collecting.requests import prefetch_purpose
 from assistant.widget.files import get_panel_path
-from docsite.core.http import ratelimit
+from docsite.core.context import measure_cpu_time
+from docsite.core.http import cpu_time, ratelimit
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.http.errors import TooMany
 from docsite.core.tenants.models import Project
@@ -31,6 +32,7 @@ from docsite.site.nearest_pages import find_nearest
 from docsite.site.page_context import language_of, page_context, site_project
 from search.hits import Filters
 from search.limits import SEARCH_IP
+from search.models import SearchQuery
 from search.query_log import recording
 
 if TYPE_CHECKING:
@@ -78,13 +80,25 @@ def search(request: HttpRequest) -> HttpResponse:
     refusal: TooMany | None = None
     try:
         if project and query:
-            ratelimit.spend((SEARCH_IP, network_of(client_ip(request))))
+            network = network_of(client_ip(request))
+            cpu_time.charge(network)
+            ratelimit.spend((SEARCH_IP, network))
+            cpu_time.measure(network)
     except TooMany as error:
         refusal = error
-    hits = _search_language_first(project, query, language) if project and query and not refusal else []
+    with measure_cpu_time():
+        hits = _search_language_first(project, query, language) if project and query and not refusal else []
     if project and not refusal and _is_reader(request):
         user_agent = request.headers.get("User-Agent", "")
-        recording.record(project, recording.hash_caller(project, client_ip(request), user_agent), query, len(hits))
+        recording.record(
+            project,
+            recording.hash_caller(project, client_ip(request), user_agent),
+            query,
+            len(hits),
+            SearchQuery.CallerKind.WEB,
+            Filters(language=language),
+            first_score=hits[0].score if hits else None,
+        )
     results = [
         {
             "title": hit.breadcrumb[-1],

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from docsite.core.tenants import admin_extensions
-from docsite.core.tenants.admin import ReadOnlyRows, ScopedAdmin
+from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 from search.models import Document, SearchQuery, SearchSettings, Section
 
 
@@ -24,7 +24,7 @@ class DocumentAdmin(ScopedAdmin):
 
     organization = "project__organization"
     list_display = ("path", "title", "project", "version", "language", "ingested_at")
-    list_filter = ("version", "language")
+    list_filter = (ProjectFilter, "version", "language")
     search_fields = ("path", "title")
     list_select_related = ("project",)
     inlines = (SectionInline,)
@@ -56,7 +56,7 @@ class SearchQueryAdmin(ScopedAdmin):
     list_filter = (
         FoundFilter,
         ("clicked_path", admin.EmptyFieldListFilter),
-        ("project", admin.RelatedOnlyFieldListFilter),
+        ProjectFilter,
     )
     search_fields = ("text", "clicked_path")
     list_select_related = ("project",)
@@ -64,4 +64,7 @@ class SearchQueryAdmin(ScopedAdmin):
     show_full_result_count = False
 
 
-admin_extensions.add_settings(SearchSettings, "search_days")
+navigation.add_page(
+    "searches", "Searches", group="Questions", position=50, url=navigation.list_url("search_searchquery")
+)
+extensions.add_settings(extensions.PRIVACY, SearchSettings, "search_days")

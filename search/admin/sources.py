@@ -20,9 +20,10 @@ from django.utils.html import format_html
 from django.utils.text import Truncator
 from django.utils.timesince import timesince, timeuntil
 
-from docsite.core.tenants import admin_extensions
-from docsite.core.tenants.admin import ProjectFilter, ScopedAdmin, organizations_of
 from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import organizations_of
+from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 from search.models import Generation, Source
 from search.sources import generators
 from search.sources.web.private import PrivateHosts
@@ -268,9 +269,6 @@ def indexed_at(project: Project) -> str:
     return str(display_for_value(row and row.indexed_at, "-")).replace(" ", "\N{NO-BREAK SPACE}")  # on one line
 
 
-def _sources_url(project: Project) -> str:
-    return f"{reverse('admin:search_source_changelist')}?project={project.domain}"
-
-
-admin_extensions.add_link("Sources", _sources_url, position=1)
-admin_extensions.add_fact(indexed_at, relation="generation")
+navigation.add_page("sources", "Sources", group="Content", position=61, url=navigation.list_url("search_source"))
+navigation.add_page("documents", "Pages", group="Content", position=62, url=navigation.list_url("search_document"))
+extensions.add_fact(indexed_at, relation="generation")

@@ -17,6 +17,7 @@ from docsite.core.group_commit import GroupCommit
 from docsite.core.http.client_address import Address, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
+from search.hits import Filters
 from search.models import Document, SearchQuery, SearchSettings
 from search.query_log.search_as_you_type import TYPING_PAUSE, AnsweredSearch, continues_typing, lock_callers, store
 
@@ -60,11 +61,25 @@ def erase(project: Project, caller: int | None = None) -> int:
     return (searches if caller is None else searches.filter(caller=caller)).delete()[0]
 
 
-def record(project: Project, caller: int, query: str, result_count: int) -> None:
-    """Record a search with its number of results, unless it is empty. Returns at once, and never fails."""
+def record(
+    project: Project,
+    caller: int,
+    query: str,
+    result_count: int,
+    caller_kind: SearchQuery.CallerKind | None = None,
+    filters: Filters = Filters(),
+    first_score: float | None = None,
+) -> None:
+    """Record a search with its number of results, unless it is empty. Returns at once, and never fails.
+
+    `first_score` is the score of the first result (0..1).
+    """
     text, typed = clean(project, query)
     if text:
-        _searches.submit(AnsweredSearch(project.pk, caller, text, result_count, timezone.now(), typed))
+        now = timezone.now()
+        _searches.submit(
+            AnsweredSearch(project.pk, caller, text, result_count, now, typed, caller_kind, filters, first_score)
+        )
 
 
 def flush() -> None:
@@ -100,7 +115,7 @@ def _find_clicked_row(project: Project, caller: int, text: str, typed: str, now:
         if not row.clicked_path and now - row.at <= TYPING_PAUSE and is_continued:
             row.text, row.at, row.result_count = text, now, None  # the search itself has not arrived yet
             return row
-    return SearchQuery(project=project, caller=caller, text=text, at=now)
+    return SearchQuery(project=project, caller=caller, text=text, at=now, caller_kind=SearchQuery.CallerKind.WEB)
 
 
 def sweep() -> None:

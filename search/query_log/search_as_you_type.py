@@ -7,14 +7,16 @@ database decides which row a search belongs to.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
+from search.hits import Filters
 from search.models import SearchQuery
 
 TYPING_PAUSE = timedelta(seconds=5)  # after a longer pause, a search is a new one
+MAX_VERSION, MAX_LANGUAGE = 100, 35  # characters
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,9 @@ class AnsweredSearch:
     result_count: int
     at: datetime
     typed: str = ""
+    caller_kind: str | None = None
+    filters: Filters = field(default_factory=Filters)
+    first_score: float | None = None
 
 
 def store(searches: Sequence[AnsweredSearch]) -> None:
@@ -52,12 +57,12 @@ def store(searches: Sequence[AnsweredSearch]) -> None:
                         changed[row.pk] = row
                     break
             else:
-                row = SearchQuery(project_id=search.project_id, caller=search.caller, text=search.text, at=search.at)
-                row.result_count = search.result_count
+                row = SearchQuery(project_id=search.project_id, caller=search.caller, at=search.at)
+                _describe(row, search)
                 typed.append(row)
                 new.append(row)
         SearchQuery.objects.bulk_create(new)
-        SearchQuery.objects.bulk_update(changed.values(), ["text", "at", "result_count"])
+        SearchQuery.objects.bulk_update(changed.values(), ["at", *_DESCRIPTION])
 
 
 def _is_same_search(search: AnsweredSearch, row: SearchQuery) -> bool:
@@ -84,9 +89,20 @@ def continues_typing(before: str, after: str) -> bool:
     )
 
 
+_DESCRIPTION = ("text", "result_count", "first_score", "filter_version", "filter_language", "caller_kind")
+
+
+def _describe(row: SearchQuery, search: AnsweredSearch) -> None:
+    """Set the columns of `_DESCRIPTION`."""
+    row.text, row.result_count, row.first_score = search.text, search.result_count, search.first_score
+    row.filter_version = (search.filters.version or "")[:MAX_VERSION]
+    row.filter_language = (search.filters.language or "")[:MAX_LANGUAGE]
+    row.caller_kind = search.caller_kind
+
+
 def _update(row: SearchQuery, search: AnsweredSearch) -> None:
     if search.text.casefold() == row.text.casefold() or search.at >= row.at:
-        row.text, row.result_count = search.text, search.result_count
+        _describe(row, search)
         row.at = max(row.at, search.at)
 
 

@@ -68,6 +68,7 @@ def _build_hits(project: Project, document: Document, sections: Sequence[Section
                 excerpt=excerpt,
                 score=1.0,  # the model asked for this page
                 anchor=section.anchor,
+                digest=section.digest,
                 link=project.link_of(document.path, section.anchor, document.address),
                 address=document.address,
                 version=document.version or None,

@@ -29,6 +29,7 @@ class StoredSection(NamedTuple):
     text: str
     trail: Sequence[str] = ()
     body: str = ""
+    digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class StoredPage:
             excerpt=excerpt,
             score=score,
             anchor=section.anchor,
+            digest=section.digest,
             link=self.project.link_of(self.path, section.anchor, self.address),
             address=self.address,
             version=self.version or None,
@@ -119,11 +121,11 @@ def load_pages(project: Project, passages: Sequence[Place], around: Sequence[Pla
         return {}
     sections: dict[int, list[tuple[int, StoredSection]]] = {page: [] for page in last}
     left = dict.fromkeys(last, MAX_ABOVE)
-    for page, position, heading, anchor, text, trail, body in _read_sections(last, [*passages, *around]):
+    for page, position, heading, anchor, text, trail, digest, body in _read_sections(last, [*passages, *around]):
         if position <= last[page]:
             left[page] -= len(text)
         if body is not None:
-            sections[page].append((position, StoredSection(heading, anchor, text, json.loads(trail), body)))
+            sections[page].append((position, StoredSection(heading, anchor, text, json.loads(trail), body, digest)))
         elif left[page] >= 0:
             sections[page].append((position, StoredSection(heading, anchor, text)))
     return {page: StoredPage(project, *row, dict(reversed(sections[page]))) for page, row in _read_pages(last).items()}
@@ -147,7 +149,7 @@ def _read_sections(last: Mapping[int, int], with_body: Collection[Place]) -> Ite
     values = [*chain.from_iterable(with_body), *chain.from_iterable((page, to + BELOW) for page, to in last.items())]
     with connection.chunked_cursor() as cursor:
         cursor.execute(
-            "SELECT document_id, position, heading, anchor, text, trail, "
+            "SELECT document_id, position, heading, anchor, text, trail, digest, "
             f"CASE WHEN (document_id, position) IN (VALUES {places}) THEN body END "
             f"FROM search_section WHERE {pages} ORDER BY position DESC",
             values,

@@ -18,14 +18,6 @@ const randomId = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 /** The path as the service counts it: without `index`, file ending and slash at the end. */
 const countedPath = () => location.pathname.replace(/(\/index)?(\.(mdx?|markdown|html?))?\/*$/i, "");
 
-/** The campaign that brought the reader here, as a query. No other parameter leaves the page. */
-const campaign = () =>
-  location.search
-    .slice(1)
-    .split("&")
-    .filter((parameter) => /^utm_(source|medium|campaign)=/.test(parameter))
-    .reduce((query, parameter) => `${query}${query ? "&" : "?"}${parameter}`, "");
-
 function start() {
   const script = /** @type {HTMLScriptElement | null} */ (document.currentScript); // null in a module
   const { domain, rememberVisitors } = script?.dataset ?? {};
@@ -94,7 +86,8 @@ function start() {
     send(
       JSON.stringify({
         id: randomId(),
-        path: (location.pathname + campaign()).slice(0, 2000),
+        // Of the query, only what names a campaign leaves the page.
+        path: (location.pathname + location.search.replace(/([?&])(?!utm_)[^&]*/g, "$1")).slice(0, 2000),
         referrer: referrer.split("/", 3).join("/"), // its origin
         visitor: visitor(),
       }),

@@ -13,7 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import OPEN_ROOTS, follow
-from tests.conftest import ASYNC_UNSAFE, PATIENCE, free_port, wait_for
+from tests.conftest import ASYNC_UNSAFE, PATIENCE, wait_for
+from tests.ports import free_port
 from tests.processes import Process, manage
 
 pytestmark = pytest.mark.browser

@@ -398,3 +398,15 @@ def test_staff_see_the_searches_of_their_own_projects_only(project, make_project
     assert owner.get(f"{url}{row.pk}/change/").status_code == 200
     assert owner.get(f"{url}{row.pk}/delete/").status_code == 403
     assert owner.get(f"{url}add/").status_code == 403
+
+
+def test_a_search_is_stored_with_its_filter_its_caller_and_its_best_score(http, service, project):
+    found = search(http, service, project, "install", filter={"version": "v9", "language": "en"})
+    (row,) = settled(project, "install")
+    assert (row.caller_kind, row.filter_version, row.filter_language) == ("api", "v9", "en")
+    assert row.first_score == pytest.approx(found[0]["metadata"]["score"], abs=1e-3)
+    recording.record(project.project, 1, "labels", 0, SearchQuery.CallerKind.WEB)
+    recording.flush()
+    assert list(project.project.searches.filter(text="labels").values_list("caller_kind", "first_score")) == [
+        ("web", None)
+    ]

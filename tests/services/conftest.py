@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import PATIENCE, free_port, wait_for
+from tests.conftest import PATIENCE, wait_for
+from tests.ports import free_port
 
 
 def postgres_program(name: str) -> str:

@@ -12,8 +12,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from analytics import dates
 from analytics.reports import exports, visitor_counts
+from docsite.core.http import dates
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 
 

@@ -89,7 +89,10 @@ def project_by_id(project_id: str) -> Project | None:
 
 
 async def allows_origin(domain: str, origin: str) -> bool:
-    """Whether pages on that origin may call the project of the domain. False when there is no such project."""
+    """Whether pages on that origin may call the project of the domain. False when there is no such project.
+
+    The spelling must be that of browsers, which send the scheme and the host in lower case.
+    """
     project = ttl_cache.peek(("domain", domain)) or await in_db(project_by_domain)(domain)
     return project is not None and origin in project.origins
 

@@ -8,15 +8,16 @@ becomes `request.auth`.
 import asyncio
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from django.http import HttpRequest
 from ninja.security.base import AuthBase
+from pydantic import BaseModel
 
 from docsite.core.access import authentication
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
-from docsite.core.http import body, ratelimit
+from docsite.core.http import body, cpu_time, ratelimit
 from docsite.core.http.client_address import Address, client_ip, network_of
 from docsite.core.http.errors import Forbidden, NotFound
 from docsite.core.http.ratelimit import Charge, Limit
@@ -28,9 +29,9 @@ BROWSER_IP = Limit("collect-ip", "limit_collect_ip", fail_open=True)
 
 
 class CheckedRequest(HttpRequest):
-    """A request that passed a check: its JSON body, and the limits it was counted against."""
+    """A request that passed a check: its body, and the limits it was counted against."""
 
-    json: dict[str, Any]
+    payload: BaseModel | None
     usages: list[ratelimit.Usage]
 
 
@@ -51,6 +52,11 @@ def _path_argument(request: HttpRequest, name: str) -> str:
     return str(request.resolver_match.kwargs[name])
 
 
+async def _parse_large_body(request: HttpRequest, schema: type[BaseModel]) -> BaseModel:
+    raw = request.body
+    return await body.parse_large(lambda: body.validate(schema, body.parse_object(raw)))
+
+
 class _KeyCheck(AuthBase):
     """The common part of the checks of both kinds of key."""
 
@@ -58,10 +64,14 @@ class _KeyCheck(AuthBase):
     openapi_scheme = "bearer"
     argument: ClassVar[str]  # name of the path parameter that identifies the project
 
-    def __init__(self, charges: Callable[[Caller], list[Charge]], *, counted: bool = True) -> None:
+    def __init__(
+        self, charges: Callable[[Caller], list[Charge]], body: type[BaseModel] | None = None, *, counted: bool = True
+    ) -> None:
+        """`body` is the schema of the body of a POST."""
         super().__init__()
         self.is_async = True
         self.charges = charges
+        self.body = body
         self.counted = counted
 
     @abstractmethod
@@ -69,7 +79,7 @@ class _KeyCheck(AuthBase):
         """The caller of a token on the project of that id or domain. Raises 401, 403 or 404."""
 
     async def __call__(self, request: HttpRequest) -> Caller:
-        """Return the caller, with `request.json` set for a POST, or raise an `ApiError`."""
+        """Return the caller, with `request.payload` set for a POST, or raise an `ApiError`."""
         request = cast(CheckedRequest, request)
         project, address, token = (
             _path_argument(request, self.argument),
@@ -77,16 +87,22 @@ class _KeyCheck(AuthBase):
             authentication.bearer_token(request),
         )
         post = request.method == "POST"
+        network = network_of(address)
 
         def admit() -> Caller:
             caller = self.caller(token, project, address, write=post)
+            if self.counted:
+                cpu_time.charge(network)
             count = ratelimit.spend if self.counted else ratelimit.peek
             request.usages = count(*self.charges(caller))
-            if post:
-                request.json = body.read_json(request)  # in this thread: 2 MB would block the event loop
+            if self.body:
+                request.payload = body.read_json(request, self.body)
             return caller
 
+        cpu_time.measure(network)
         caller = await in_db(admit)()
+        if self.body and request.payload is None:
+            request.payload = await _parse_large_body(request, self.body)
         if self.counted and (seconds := ratelimit.compute_delay(request.usages)):
             await asyncio.sleep(seconds)
         return caller
@@ -135,15 +151,25 @@ class AnyOrigin:
 
 
 class AllowedOrigin(AnyOrigin):
-    """Admits pages on the origins of a project, without a key. The middleware has already refused other origins."""
+    """Admits pages on the origins of a project, without a key. The middleware has already refused other origins.
+
+    `body` is the schema of the body.
+    """
+
+    def __init__(self, body: type[BaseModel], limit: Limit = BROWSER_IP) -> None:
+        super().__init__(limit)
+        self.body = body
 
     async def __call__(self, request: CheckedRequest) -> Project:
-        """Return the project with `request.json` set, or raise an `ApiError`."""
+        """Return the project with `request.payload` set, or raise an `ApiError`."""
         if not request.headers.get("Origin"):
             raise Forbidden("This endpoint is for browsers: a request without Origin is refused.")
-        return await super().__call__(request)
+        project = await super().__call__(request)
+        if request.payload is None:
+            request.payload = await _parse_large_body(request, self.body)
+        return project
 
     def _admit(self, request: CheckedRequest, domain: str, address: Address) -> Project:
         project = super()._admit(request, domain, address)
-        request.json = body.read_json(request, from_browser=True)
+        request.payload = body.read_json(request, self.body, from_browser=True)
         return project

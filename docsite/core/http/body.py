@@ -1,32 +1,43 @@
-"""Parses a request body strictly: size, type, encoding, depth, number of values, then JSON."""
+"""Parses a request body strictly: size, type, encoding, depth, number of values, JSON, then its fields."""
 
+import asyncio
+import gc
 import json
 import math
 import re
-import threading
-from collections.abc import Mapping
-from contextlib import nullcontext
-from typing import Any
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest
+from pydantic import BaseModel, ValidationError
 
+from docsite.core import context
 from docsite.core.http.errors import BadRequest, TooLarge, WrongType
+from docsite.core.http.schemas import describe_errors
 
 MAX_DEPTH = 64
-SMALL_BODY = 64 * 1024  # bytes; larger ones are parsed one at a time, since the parser holds up all other threads
+SMALL_BODY = 64 * 1024  # bytes; larger ones are parsed one at a time
 MAX_VALUES = 400_000  # of objects, lists and their items; the parser holds up all other threads until it has them all
 BROWSER_LIMIT = 128 * 1024  # bytes that a page may send without a key
 _ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{},"')
 _HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
 
-_large_bodies = threading.Lock()
+_large_bodies = ThreadPoolExecutor(1, thread_name_prefix="large-bodies")
+
+Body = TypeVar("Body", bound=BaseModel)
+Result = TypeVar("Result")
 
 
-def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, Any]:
-    """Return the body as an object. Raises an `ApiError` that names the mistake.
+def read_json(request: HttpRequest, schema: type[Body], *, from_browser: bool = False) -> Body | None:
+    """Return the body as an object of this schema; None if it is large: then call `parse_large`.
+
+    Raises an `ApiError` that names the mistake.
 
     `from_browser` is for requests of browsers without a key. Their body must be smaller,
     and may be `text/plain`, which browsers send to another origin without a preflight.
@@ -46,7 +57,7 @@ def read_json(request: HttpRequest, *, from_browser: bool = False) -> dict[str, 
     charset = (request.content_params or {}).get("charset", "utf-8").lower()
     if request.content_type not in allowed or charset not in ("utf-8", "utf8"):
         raise WrongType("Send the body as application/json in UTF-8.")
-    return parse_object(raw)
+    return validate(schema, parse_object(raw)) if len(raw) <= SMALL_BODY else None
 
 
 def is_body_too_large(scope: Mapping[str, Any]) -> bool:
@@ -54,13 +65,41 @@ def is_body_too_large(scope: Mapping[str, Any]) -> bool:
     return bool(scope.get("extensions", {}).get("docsite.body_too_large"))
 
 
+async def parse_large(parse: Callable[[], Result]) -> Result:
+    """Call a function that parses and validates a large body. One at a time, in a thread of their own.
+
+    The parser holds up all other threads, the event loop among them, for some tens of milliseconds.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_large_bodies, copy_context().run, _call_and_pause, parse)
+
+
+def _call_and_pause(parse: Callable[[], Result]) -> Result:
+    """Call a parser, then pause for as long as it took, so that the event loop can run.
+
+    Garbage is not collected meanwhile. A collection would look at each of some
+    hundred thousand new values, which cannot be garbage yet.
+    """
+    began = time.monotonic()
+    gc.disable()
+    try:
+        with context.measure_cpu_time():
+            return parse()
+    finally:
+        gc.enable()
+        time.sleep(time.monotonic() - began)
+
+
+def validate(schema: type[Body], value: dict[str, Any]) -> Body:
+    """An object of this schema. Raises BadRequest that names the fields."""
+    try:
+        return schema.model_validate(value)
+    except ValidationError as wrong:
+        details = describe_errors(wrong.errors(include_url=False))
+    raise BadRequest(*details)
+
+
 def parse_object(raw: bytes) -> dict[str, Any]:
     """Parse one JSON object: strict UTF-8, at most 64 levels, no NaN, no lone surrogates, no NUL."""
-    with _large_bodies if len(raw) > SMALL_BODY else nullcontext():
-        return _parse_object(raw)
-
-
-def _parse_object(raw: bytes) -> dict[str, Any]:
     _check_structure(raw)
     try:
         value = json.loads(raw.decode("utf-8").removeprefix("\ufeff"), parse_constant=_refuse, parse_float=_finite)

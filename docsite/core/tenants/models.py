@@ -189,10 +189,11 @@ def _path_of(raw: str, docs_url: str) -> str:
 
 
 class ApiKey(models.Model):
-    """A credential: an organization's (admin) or one project's (assistant). Only its SHA-256 digest is stored.
+    """A credential: an organization's (admin) or one project's (assistant).
 
-    A fast hash is enough: the secret has 166 random bits, so no dictionary attack
-    works, and the look-up is one indexed read.
+    It is looked up by its SHA-256 digest. A fast hash is enough: the token has 166 random bits, so no dictionary
+    attack works. Of an admin key, only the digest is stored. An assistant key stands in the pages of a public site,
+    so its token is stored, too, and the admin can show its embed tag at any time.
     """
 
     class Kind(models.TextChoices):
@@ -209,6 +210,14 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=100, blank=True)
     hint = models.CharField(max_length=20, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
+    public_token = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Of assistant keys. Empty for keys that an earlier release created.",
+    )
     scopes = models.JSONField(default=list, blank=True, help_text='Of admin keys: "read", "write"; none means all.')
     networks = models.JSONField(
         default=list,
@@ -246,7 +255,7 @@ class ApiKey(models.Model):
         scopes: list[str] | None = None,
         networks: list[str] | None = None,
     ) -> tuple["ApiKey", str]:
-        """Create a key and return it with its token, which is not stored. Without `expires_at` it never expires."""
+        """Create a key and return it with its token. Without `expires_at` it never expires."""
         token = ids.token(cls.PREFIX[kind])
         key = cls.objects.create(
             kind=kind,
@@ -255,6 +264,7 @@ class ApiKey(models.Model):
             name=name,
             hint=token[: len(cls.PREFIX[kind]) + 4],
             digest=digest(token),
+            public_token=token if kind == cls.Kind.ASSISTANT else "",
             scopes=scopes or [],
             networks=networks or [],
             expires_at=expires_at,

@@ -220,6 +220,15 @@ def test_a_day_has_a_limited_number_of_audiences(make_project, monkeypatch):
     assert known.assign_numbers([tomorrow]) != numbers[19:], "another day has room of its own"
 
 
+def test_a_reader_cannot_make_many_audiences(make_project, monkeypatch):
+    monkeypatch.setattr(audiences, "MAX_NEW_OF_A_READER", 3)
+    known = audiences.for_project(make_project().project.pk)
+    made = [_view(Dimensions("other", f"site-{n}.example"))._replace(network="192.0.2.0/24") for n in range(9)]
+    sources = [known.rows[number].source for number in known.assign_numbers(made)]
+    assert sources == [*(f"site-{n}.example" for n in range(3)), *["(other)"] * 6]
+    assert known.assign_numbers([made[8]._replace(network="198.51.100.0/24")])[0] not in known.assign_numbers(made[3:8])
+
+
 def test_other_processes_give_values_the_same_numbers(make_project):
     project = make_project().project
     known = audiences.for_project(project.pk)

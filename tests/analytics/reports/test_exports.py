@@ -10,6 +10,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
+from ipaddress import ip_address
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -160,6 +161,33 @@ def test_a_snapshot_is_of_one_key_and_range_for_ten_minutes(collect, read, repor
     Snapshot.objects.filter(project=project).update(taken_at=datetime.now(UTC) - timedelta(minutes=10, seconds=1))
     assert totals_of(read(report, offset=1))["human"] == 2
     assert not Snapshot.objects.filter(taken_at__lt=datetime.now(UTC) - timedelta(minutes=11)).exists()
+
+
+def test_one_address_adds_at_most_200_new_paths_a_day_outside_the_index(project):
+    def send(*paths, ip="198.51.100.7", day=NOON, is_own=True):
+        views = [seen(day, path, 1, "human").observation for path in paths]
+        address = ip_address(ip)
+        collecting.record(project.project, [view._replace(address=address, is_own=is_own) for view in views])
+
+    def rows(day=NOON):
+        counts = visitor_counts.count_views(project.project, day - timedelta(hours=12), day + timedelta(hours=12))
+        return {row["path"]: row["total"] for row in counts.rows()}
+
+    scan = [f"/scan/{number}" for number in range(1_000)]
+    send(*scan[:150])
+    send(*scan[100:], "/install")
+    assert rows()[pages.OTHER] == 800
+    assert {path: count for path, count in rows().items() if path != pages.OTHER} == (
+        dict.fromkeys(scan[:200], 1) | dict.fromkeys(scan[100:150], 2) | {"/install": 1}
+    )
+    send("/guides/of-mine", scan[300], ip="198.51.100.8")
+    send("/guides/of-mine", scan[300], scan[301])
+    assert {"/guides/of-mine": 2, scan[300]: 2, pages.OTHER: 801}.items() <= rows().items()
+    send(*(f"/log/{number}" for number in range(300)), is_own=False)
+    assert len(rows()) == 200 + 1 + 2 + 1 + 300
+    tomorrow = NOON + timedelta(days=1)
+    send(*scan[:201], *scan[500:701], day=tomorrow)
+    assert rows(tomorrow)[pages.OTHER] == 2, "402 paths, 200 of which had been viewed before"
 
 
 def test_paths_beyond_ten_thousand_a_day_outside_the_index_share_one_row(project):

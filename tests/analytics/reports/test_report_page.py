@@ -16,14 +16,16 @@ from django.test import Client
 from analytics.collecting import recording
 from analytics.collecting.recording import Observation
 from analytics.counting import agent_views, recount, sealer
-from analytics.dashboard import charts, time_series
-from analytics.dashboard.charts import Point
-from analytics.dashboard.report_state import ReportState, previous_period
-from analytics.dashboard.tables import Change
-from analytics.formatting import percent
+from analytics.dashboard import time_series
+from analytics.dashboard.report_state import ReportState
 from analytics.models import EPOCH, AgentViews, PageView
 from analytics.reports import visitor_counts
 from docsite.core.tenants.models import Project
+from docsite.core.workspace import charts
+from docsite.core.workspace.charts import Point
+from docsite.core.workspace.formatting import percent
+from docsite.core.workspace.report_state import previous_period
+from docsite.core.workspace.tables import Change
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
 from tests.conftest import logged_in
 

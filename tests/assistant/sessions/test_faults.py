@@ -20,7 +20,8 @@ import pytest
 
 from assistant.models import Message, TokenUse
 from tests.assistant.sessions.breaker_clock import BreakerClock
-from tests.conftest import PATIENCE, fake, free_port, question, wait_for
+from tests.conftest import PATIENCE, fake, question, wait_for
+from tests.ports import free_port
 
 INSTALL = "How do I install acme with pip?"
 SORRY = "The answer broke off. Please try again."
@@ -360,6 +361,7 @@ BROKEN = [
 def test_a_fault_after_some_text_breaks_the_answer_off(http, one, upstream, project, mode, reason, protocol):
     reply = ask(http, one, project, mode, protocol)
     assert_broken_off(reply, reason)
+    assert (reply.stored.outcome, reply.stored.cut_by) == ("failed", "model_server")
     assert len(upstream.asked(reply.marker)) == 1
 
 
@@ -367,6 +369,7 @@ def test_a_fault_after_some_text_breaks_the_answer_off(http, one, upstream, proj
 def test_silence_after_some_text_breaks_the_answer_off(http, impatient, upstream, project, protocol):
     reply = ask(http, impatient, project, "stall", protocol)
     assert_broken_off(reply, TOO_LONG)
+    assert (reply.stored.outcome, reply.stored.cut_by) == ("failed", "time_limit")
     wait_for(lambda: upstream.last(reply.marker)["ended"] == "closed by the client", "the upstream to be closed")
     assert len(upstream.asked(reply.marker)) == 1
 
@@ -460,6 +463,7 @@ def test_a_second_model_answers_for_the_first(http, two, upstream, project, mode
     assert answers_in_full(reply, "second_model")
     stored = assert_stored_as_sent(reply)
     assert stored.reason == reason
+    assert (stored.model, stored.outcome, stored.cut_by) == ("fake-2", "answered", "")
     assert (stored.prompt_tokens, stored.completion_tokens) == (812, 21)
     assert models(upstream, reply) == [*["fake-1"] * requests, "fake-2"]
     assert upstream.asked(reply.marker)[0]["authorization"] == "Bearer sk-first"

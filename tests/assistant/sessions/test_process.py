@@ -109,6 +109,7 @@ async def test_answers_that_take_too_long_end_with_an_error_part_and_are_stored(
     for stream in (over_http, over_socket):
         record = await asyncio.to_thread(stored, stream)
         assert (record.state, record.content) == ("interrupted", text(stream))
+        assert (record.outcome, record.cut_by) == ("cut", "service")
     assert (await asyncio.to_thread(stored, orphan)).state == "interrupted"
     assert (await asyncio.to_thread(stored, orphan)).content.startswith(text(orphan))
     assert [entry["ended"] for entry in upstream.asked(marker)] == ["closed by the client"] * 3
@@ -140,6 +141,7 @@ async def test_killed_it_keeps_question_and_checkpoint_and_calls_them_interrupte
     serve()
     await kept.arefresh_from_db()
     assert kept.state == "interrupted"
+    assert (kept.outcome, kept.cut_by, kept.total_ms) == ("cut", "service", None)
 
 
 async def test_readers_who_take_nothing_do_not_keep_it_alive(serve, upstream, project):

@@ -213,6 +213,7 @@ def test_the_text_so_far_is_stored_when_the_reader_leaves(model, upstream, proje
         wait_for(lambda: answers(project).filter(state="aborted").exists(), "the partial answer to be stored")
         (answer,) = answers(project)
         assert answer.rung == "model"
+        assert (answer.outcome, answer.cut_by) == ("cut", "reader" if way[3] == "stop" else "connection")
         assert answer.content.startswith("on") if way[1] == "endless" else answer.content == ""
     else:  # whether the request was begun at all depends on who was faster
         time.sleep(0.3)

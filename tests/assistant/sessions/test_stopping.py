@@ -73,6 +73,7 @@ def test_stop_ends_answer_and_upstream_request_and_stores_the_text(reading, stop
     assert (sent.status_code, sent.text) == (204, "")
     answer.refresh_from_db()
     assert answer.state == "aborted", "stored when the answer comes"
+    assert (answer.outcome, answer.cut_by) == ("cut", "reader")
     assert answer.content
     wait_for(lambda: upstream.last(marker)["ended"] == "closed by the client", "the upstream to be closed")
     reader.join(PATIENCE)

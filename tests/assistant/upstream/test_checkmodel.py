@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from assistant.models import AssistantSettings
 from docsite.env import Env
-from tests.conftest import free_port
+from tests.ports import free_port
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from assistant.models import AssistantSettings, Message, Thread
+from search.models import Section
 from tests.conftest import assert_error, fake, question, wait_for
 
 INSTALL = "How do I install acme with pip?"
@@ -111,7 +112,25 @@ def test_an_answer_is_stored_with_its_sources_and_hits(http, service, project):
     assert (answered.state, answered.rung, answered.content) == ("done", "extractive", text(stream))
     assert answered.sources[0] == {"title": "Installing acme", "url": "https://docs.acme.example/install"}
     assert answered.hits[0]["path"] == "/install"
+    digest = Section.objects.get(
+        document__project=project.project, document__path="/install", anchor=answered.hits[0]["anchor"]
+    ).digest
+    assert answered.hits[0]["digest"] == digest != ""
     assert answered.caller == "api"
+
+
+def test_an_answer_is_stored_with_what_reports_count(http, service, project):
+    context = [{"type": "code", "value": "pip install acme", "path": "/install"}]
+    ask(http, service, project, context=context, filter={"version": "v9", "language": "EN"})
+    asked, answered = Message.objects.filter(project=project.project).order_by("pk")
+    for message in (asked, answered):
+        assert message.language == "en"
+        assert (message.filter_version, message.filter_language) == ("v9", "EN")
+        assert message.context == [{"type": "code", "path": "/install", "characters": 16}]
+    assert (answered.outcome, answered.model, answered.cost, answered.cut_by) == ("answered", "", 0, "")
+    assert 0 < answered.chance <= 1
+    assert 0 < answered.first_token_ms <= answered.total_ms < 60_000
+    assert asked.outcome is asked.first_token_ms is None
 
 
 @pytest.mark.parametrize("page_size", [1, 2, 2.9, 50, 10**400])

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 
 import pytest
 import websockets
@@ -91,12 +92,16 @@ async def test_the_socket_stays_open_for_the_next_question(service, project):
     assert "make install" in "".join(event.get("delta", "") for event in events)
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://docs.acme.example", "https://127.0.0.1"])
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://docs.acme.example", "https://127.0.0.1", "https://DOCS.acme.example"],
+)
 async def test_a_foreign_origin_is_refused_at_the_handshake(service, project, origin):
     origin = origin.replace("https://127.0.0.1", service.url.replace("http:", "https:"))  # the scheme counts, too
     with pytest.raises(websockets.InvalidStatus) as refused:
         await connect(service, project, origin)
     assert refused.value.response.status_code == 403
+    assert re.fullmatch("[0-9a-f]{16}", refused.value.response.headers["X-Request-Id"])
 
 
 async def test_the_services_own_origin_and_none_are_let_in(service, project):

@@ -16,6 +16,7 @@ from pathlib import Path
 from tests.bench import relays
 from tests.bench.relays import Trouble
 from tests.bench.search.engines import Worker
+from tests.ports import free_port
 from tests.services.conftest import postgres_program
 
 OURS, SMALL, SMALL_POSTGRES = "ours", "ours-tenth", "ours-tenth-postgresql"
@@ -65,7 +66,7 @@ def postgres() -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="bench-postgres-"))
     try:
         try:
-            port = relays.free_port()
+            port = free_port()
             server = _start_postgres(folder, port)
         except (OSError, subprocess.CalledProcessError) as failed:
             raise Trouble(f"PostgreSQL could not be started: {failed}") from None

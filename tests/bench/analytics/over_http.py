@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 from tests.bench import relays
 from tests.bench.load import Broken
 from tests.bench.relays import Process, Stage
+from tests.ports import free_port
 
 ORIGIN = "https://docs.example"
 WARM, REQUESTS = 20, 200
@@ -137,7 +138,7 @@ def measure(
 
 
 def _serve(stage: Stage, data: Path, access: dict[str, str], cores: str = "", number: int = 0) -> Service:
-    port = relays.free_port()
+    port = free_port()
     command = [sys.executable, "manage.py", "serve", "--port", str(port)]
     process = stage.start(
         f"serve-{number}{cores[1:]}", command, port, cores,

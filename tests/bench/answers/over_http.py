@@ -15,6 +15,7 @@ from tests.bench import relays
 from tests.bench.load import MARKS, PATIENCE, Broken, Caller
 from tests.bench.model import Plan
 from tests.bench.relays import Stage, Trouble
+from tests.ports import free_port
 
 CLIENTS = (1, 8)
 WARM = 20  # questions that are not timed
@@ -57,7 +58,7 @@ async def _modes(stage: Stage, queries: Sequence[Query], keys: dict[str, str], d
     url = f"http://127.0.0.1:{model.port}/v1"
     asked = []
     for mode, env in ((EXTRACTIVE, {}), (WITH_MODEL, {"OPENAI_BASE_URL": url, "OPENAI_MODEL": "bench"})):
-        port = relays.free_port()
+        port = free_port()
         command = [sys.executable, "manage.py", "serve", "--port", str(port)]
         service = stage.start(mode, command, port, DATA_DIR=str(database), **relays.limits(), **env)
         await relays.ready(service)

@@ -14,6 +14,7 @@ from tests.bench.load import Caller
 from tests.bench.relays import Stage, Trouble, say
 from tests.bench.search import engines
 from tests.bench.search.engines import OURS, Worker
+from tests.ports import free_port
 
 WARM = 50  # queries that are not timed
 BLOCK = 40  # queries that an engine answers in a row
@@ -109,7 +110,7 @@ class Run:
         cores = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {stage.load_core})
         try:
-            port = relays.free_port()
+            port = free_port()
             command = [self.python, "manage.py", "serve", "--port", str(port)]
             data = str(self.folder / OURS)
             service = stage.start("search", command, port, DATA_DIR=data, **relays.limits())

@@ -3,6 +3,7 @@
 import re
 import time
 from datetime import datetime, timedelta
+from html import unescape
 
 import httpx
 import pytest
@@ -173,11 +174,32 @@ def test_scopes_narrow_an_admin_key(http, service, project, scopes, reads, write
     assert call(http, service, "collect", project, headers).status_code == writes
 
 
-def test_only_the_digest_of_a_key_is_stored(project):
+def test_only_the_digest_of_an_admin_key_is_stored(project):
     key = ApiKey.objects.get(digest=digest(project.admin_key))
     stored = " ".join(str(value) for value in ApiKey.objects.filter(pk=key.pk).values().get().values())
     assert project.admin_key not in stored
     assert key.hint == project.admin_key[:8]
+
+
+def test_the_page_of_the_keys_shows_the_embed_tag_with_the_newest_valid_assistant_key(people, project):
+    page = f"/admin/projects/project/of/{project.domain}"
+    tag = f'data-key="{project.assistant_key}"'
+    assert tag in unescape(people.owner.get(page).content.decode())
+    answer = people.owner.post(page, {"kind": "assistant", "name": "Second"})
+    newest = ApiKey.objects.get(project=project.project, name="Second")
+    assert f'data-key="{newest.public_token}"' in unescape(answer.content.decode())
+    assert digest(newest.public_token) == newest.digest
+    newest.revoke()
+    html = unescape(people.teammate.get(page).content.decode())
+    assert tag in html
+    assert project.admin_key not in html
+
+
+def test_a_key_of_an_earlier_release_has_no_readable_token(people, project):
+    ApiKey.objects.filter(project=project.project).update(public_token="")
+    html = unescape(people.owner.get(f"/admin/projects/project/of/{project.domain}").content.decode())
+    assert 'data-key="svc_dsc_…"' in html
+    assert "Create an assistant key" in html
 
 
 def test_keys_and_bodies_stay_out_of_the_log(http, service, project):

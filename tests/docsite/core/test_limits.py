@@ -4,6 +4,7 @@ import concurrent.futures
 import re
 import time
 
+import httpx
 import pytest
 from django.conf import settings
 
@@ -107,6 +108,24 @@ def test_one_address_cannot_use_up_the_searches_of_an_organization(http, start, 
     assert_error(refused, 429)
     assert "search-org" not in refused.headers["ratelimit"]
     assert call("2001:db8:9:8::1", query="install").headers["ratelimit"].count('"search-org";r=1;') == 1
+
+
+def test_an_address_pays_for_the_cpu_time_of_its_requests(http, start, project):
+    service = start.fresh(LIMIT_CPU_IP="1/d", TRUSTED_PROXIES="127.0.0.1")
+    url = f"{service.url}/discovery/v1/assistant/{project.domain}/message"
+    attack = question("Explain this", context=[{"type": "code", "value": "a." * 16_000}] * 50)
+
+    def ask(address: str, body: dict) -> httpx.Response:
+        return http.post(url, json=body, headers={**project.assistant, "X-Forwarded-For": address})
+
+    for _ in range(100):
+        refused = ask("2001:db8:c:c::1", attack)
+        if refused.status_code != 200:
+            break
+    assert_error(refused, 429)
+    assert '"cpu-ip";r=0;' in refused.headers["ratelimit"]
+    assert_error(ask("2001:db8:c:c:ffff::2", question("hello")), 429)  # the same /64
+    assert ask("2001:db8:c:d::1", question("hello")).status_code == 200
 
 
 def test_an_address_gets_slower_before_it_is_refused(http, start, project):

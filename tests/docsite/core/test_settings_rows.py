@@ -102,7 +102,7 @@ def test_the_owner_edits_the_settings_of_every_app_on_the_projects_page(owner):
     html = client.get(page).content.decode()
     places = [html.index(f'name="{name}"') for name in [*fields, "first_party_ids"]]
     assert places == sorted(places)
-    assert places[-1] < html.index("Indexed at:")
+    assert places[3] < html.index("Indexed at:") < places[4]
     assert client.post(page, form_of(project)).status_code == 302
     assert not AnalyticsSettings.objects.filter(project=project).exists(), "nothing was changed"
     changes = {"support_url": "help@acme.example", "ai_scope": "readers", "first_party_ids": "on"}
@@ -142,18 +142,46 @@ def test_an_invalid_setting_is_named_and_nothing_is_stored(owner):
     assert not AssistantSettings.objects.filter(project=project).exists()
 
 
+def test_origins_are_written_one_a_line_and_forgiven_their_form(owner):
+    project, client = owner
+    page = f"/admin/projects/project/{project.pk}/change/"
+    typed = "https://Acme.example/docs/\r\n\r\n docs.acme.example:443 \nhttp://localhost:3000, https://acme.example"
+    assert client.post(page, form_of(project, allowed_origins=typed)).status_code == 302
+    project.refresh_from_db()
+    stored = ["https://acme.example", "https://docs.acme.example", "http://localhost:3000"]
+    assert project.allowed_origins == stored
+    assert "\n".join(stored) in client.get(page).content.decode()
+    html = client.post(page, form_of(project, allowed_origins="https://a.example\nftp://b.example")).content.decode()
+    assert "ftp://b.example: write an address such as https://docs.example.com." in html
+    project.refresh_from_db()
+    assert project.allowed_origins == stored
+
+
+def test_the_settings_stand_in_blocks(owner):
+    project, client = owner
+    html = client.get(f"/admin/projects/project/{project.pk}/change/").content.decode()
+    headings = re.findall(r'<h2[^>]*class="fieldset-heading">([^<]+)</h2>', html)
+    assert headings == ["Documentation site", "Privacy and retention", "Assistant", "Visitors"]
+
+
 def test_the_list_of_projects_links_to_every_app(owner):
     project, client = owner
     with CaptureQueriesContext(connection) as queries:
         html = client.get("/admin/projects/project/").content.decode()
     row = html[html.index('class="field-pages"') :].split("</tr>")[0]
-    assert re.findall(r'<a href="([^"]+)">([^<]+)</a>', row) == [
-        (f"/admin/projects/project/of/{project.domain}", "API keys"),
-        (f"/admin/search/source/?project={project.domain}", "Sources"),
-        (reverse("admin:analytics_visitors", args=[project.domain]), "Visitors"),
-        (reverse("admin:assistant_settings", args=[project.domain]), "Assistant"),
-        (reverse("admin:privacy_erase", args=[project.domain]), "Erase data"),
-    ]
+    shown = {label: url for url, label in re.findall(r'<a href="([^"]+)">([^<]+)</a>', row)}
+    assert next(iter(shown)) == "Overview"
+    assert (
+        shown.items()
+        >= {
+            "Overview": f"/admin/project/{project.domain}",
+            "Visitors": reverse("admin:analytics_visitors", args=[project.domain]),
+            "Sources": f"/admin/search/source/?project={project.domain}",
+            "Assistant": reverse("admin:assistant_settings", args=[project.domain]),
+            "API keys": f"/admin/projects/project/of/{project.domain}",
+            "Erase data": reverse("admin:privacy_erase", args=[project.domain]),
+        }.items()
+    )
     for number in range(3):
         Project.objects.create(
             organization=project.organization,

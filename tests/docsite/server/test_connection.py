@@ -98,6 +98,20 @@ def test_half_a_request_is_answered_after_a_pause(hasty, data):
     assert status_of(send(hasty, data)) == 408
 
 
+def test_a_connection_without_a_byte_is_closed_after_a_pause(hasty):
+    began = time.monotonic()
+    assert send(hasty, b"") == b""
+    assert time.monotonic() - began < 30  # Twisted would wait for a minute
+
+
+def test_a_connection_stays_open_between_two_requests(hasty):
+    with connect(hasty) as raw:
+        for _ in range(2):
+            raw.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert raw.recv(65536).startswith(b"HTTP/1.1 200")
+            time.sleep(1.5)  # longer than a request may pause
+
+
 @pytest.mark.parametrize(
     ("start_of_request", "repeated", "least"),
     [

@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import subprocess
 import sys
 
 import httpx
@@ -12,8 +13,8 @@ from websockets.sync.client import connect
 
 from docsite.core import context
 from docsite.core.http.errors import BadRequest
-from docsite.core.logs import LineFormatter
-from tests.conftest import PATIENCE, assert_error, fake, question
+from docsite.core.logs import LineFormatter, UnavailableFilter
+from tests.conftest import PATIENCE, ROOT, assert_error, fake, question
 from tests.processes import manage
 
 QUESTION = "Where did Xanthippe hide the zucchini"
@@ -176,3 +177,40 @@ def test_the_id_is_that_of_the_running_request():
         assert " search [-]: x" in write("x")
     finally:
         context.request_id.set(before)
+
+
+def test_a_503_is_a_warning_once_a_minute():
+    def write_unavailable(status: int) -> tuple[bool, int]:
+        record = logging.LogRecord("django.request", logging.ERROR, __file__, 1, "Service Unavailable: /", (), None)
+        record.status_code = status
+        return unavailable.filter(record), record.levelno
+
+    unavailable = UnavailableFilter()
+    assert write_unavailable(503) == (True, logging.WARNING)
+    assert write_unavailable(503)[0] is False
+    assert write_unavailable(500) == (True, logging.ERROR)
+    unavailable._next -= 60
+    assert write_unavailable(503) == (True, logging.WARNING)
+
+
+def test_a_page_with_too_many_parameters_logs_nothing(start):
+    service = start.fresh()
+    for path in ("/search", "/en/"):
+        assert httpx.get(f"{service.url}{path}?{'&'.join(['q=1'] * 1001)}", trust_env=False).status_code in (400, 404)
+    assert "TooManyFieldsSent" not in service.log.read_text()
+
+
+FORGETFUL = """
+import asyncio, aiohttp, django
+django.setup()
+async def build():
+    return aiohttp.ClientSession()
+loop = asyncio.new_event_loop()
+loop.cycle = [loop, loop.run_until_complete(build())]
+"""
+
+
+def test_a_line_can_be_written_while_python_ends():
+    ended = subprocess.run([sys.executable, "-c", FORGETFUL], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "Unclosed client session" in ended.stderr
+    assert "Logging error" not in ended.stderr

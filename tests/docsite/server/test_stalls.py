@@ -93,6 +93,24 @@ def test_parts_on_a_socket(service, project, nobody_waits, part):
     assert event["type"] == ("error" if part == "{}" else "start")
 
 
+@pytest.mark.parametrize("is_socket", [False, True])
+def test_32_large_bodies_at_once(service, project, nobody_waits, is_socket):
+    """They are parsed and validated one at a time, beside the event loop and the threads of the database."""
+    body = with_parts(PARTS[0])
+    message = json.dumps(json.loads(body) | {"type": "ask", "key": project.assistant_key}, separators=(",", ":"))
+    address = f"{service.ws}/discovery/v1/assistant/{project.domain}/socket"
+
+    def send(_number: int) -> bool:
+        if not is_socket:
+            return ask(service, project, body, "v2").status_code == 200
+        with websockets.sync.client.connect(address, proxy=None) as socket:
+            socket.send(message)
+            return json.loads(socket.recv(PATIENCE))["type"] == "start"
+
+    with nobody_waits(service), ThreadPoolExecutor(32) as attackers:
+        assert all(attackers.map(send, range(32)))
+
+
 @pytest.mark.parametrize("brackets", ["[" * (2 * MIB - 100), "[]," * (2 * MIB // 3 - 100) + "[]"])
 def test_brackets_on_a_socket(service, project, nobody_waits, brackets):
     address = f"{service.ws}/discovery/v1/assistant/{project.domain}/socket"

@@ -1,4 +1,4 @@
-"""What the apps add to a project's pages in the admin: links, settings of their own, facts, parts of the keys page.
+"""What the apps add to a project's pages in the admin: settings of their own, facts, parts of the keys page.
 
 An app registers them in its `admin` module.
 """
@@ -13,18 +13,13 @@ from docsite.core.tenants.models import Project
 
 
 @dataclass(frozen=True)
-class Link:
-    """A link to an app's page about a project."""
-
-    label: str
-    url: Callable[[Project], str]
-    position: int
-
-
-@dataclass(frozen=True)
 class SettingsFields:
-    """Fields of an app's settings row, edited on the page of its project. The model has a `project` field."""
+    """Fields of an app's settings row, edited below a heading on the page of its project.
 
+    The model has a `project` field.
+    """
+
+    heading: str
     model: type[Model]
     names: tuple[str, ...]
 
@@ -50,20 +45,16 @@ class Fact:
     relation: str  # of the row that it comes from
 
 
-_links: list[Link] = []
+PRIVACY = "Privacy and retention"  # the heading of fields that more than one app has
+
 _settings: list[SettingsFields] = []
 _facts: list[Fact] = []
 _key_uses: list[str] = []
 
 
-def add_link(label: str, url: Callable[[Project], str], *, position: int) -> None:
-    """Show a link wherever the admin lists the pages of a project, in the order of the positions."""
-    _links.append(Link(label, url, position))
-
-
-def add_settings(model: type[Model], *names: str) -> None:
-    """Let owners edit fields of an app's settings row on the page of a project."""
-    _settings.append(SettingsFields(model, names))
+def add_settings(heading: str, model: type[Model], *names: str) -> None:
+    """Let owners edit fields of an app's settings row on the page of a project. Equal headings share a block."""
+    _settings.append(SettingsFields(heading, model, names))
 
 
 def add_fact(show: Callable[[Project], str], *, relation: str) -> None:
@@ -77,11 +68,6 @@ def add_key_use(template: str) -> None:
     The template gets `project`, `base_url` (of this service) and `sample_key`: the new key, or a placeholder.
     """
     _key_uses.append(template)
-
-
-def links_of(project: Project) -> list[tuple[str, str]]:
-    """The label and the address of each link of a project, in order."""
-    return [(link.label, link.url(project)) for link in sorted(_links, key=lambda link: link.position)]
 
 
 def settings() -> list[SettingsFields]:

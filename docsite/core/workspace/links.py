@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from analytics.dashboard import report_state as states
-from analytics.dashboard.report_state import ENDS, ReportState
-from analytics.dashboard.tables import Table
+from docsite.core.workspace.report_state import ENDS, ReportState
+from docsite.core.workspace.tables import Table
 
 _RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 TABLES = "#tables"  # where the tables begin: links that change only a table lead back to it
@@ -79,7 +78,7 @@ def table_headings(state: ReportState, **labels_of: str) -> list[Heading]:
     """The headings of the chosen table. `labels_of`: other labels of some columns; an empty one hides the column."""
     by, descending = state.sorted_by
     order = "descending" if descending else "ascending"
-    labels = {column: labels_of.get(column.key, column.label) for column in states.COLUMNS[state.tab]}
+    labels = {column: labels_of.get(column.key, column.label) for column in state.columns}
     return [
         Heading(
             label,

@@ -1,0 +1,6 @@
+"""The owner's workspace in the admin: a home, a navigation and reports for each project.
+
+Others import `navigation` (register and render a page of a project), `scoped_admin` (lists that show users only their
+own rows), `extensions` (settings and facts of a project), and the parts of reports: `report_state`, `links`,
+`charts`, `tables`, `downloads` and `formatting`.
+"""

@@ -1,0 +1,177 @@
+"""Organizations, projects and keys in the admin. Staff users see only their own organizations."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet, URLField
+from django.http import HttpRequest
+from django.urls import path, reverse
+from django.utils.html import format_html_join
+
+from docsite.core.tenants.models import Membership, Organization, Project
+from docsite.core.tenants.staff import organizations_of
+from docsite.core.workspace import extensions, navigation
+from docsite.core.workspace.fields import OriginsField
+from docsite.core.workspace.keys import keys_page
+from docsite.core.workspace.scoped_admin import ScopedAdmin
+
+
+class MembershipInline(admin.TabularInline):
+    """Who belongs to an organization."""
+
+    model = Membership
+    extra = 0
+
+
+@admin.register(Organization)
+class OrganizationAdmin(ScopedAdmin):
+    """Superusers create organizations and choose their members."""
+
+    organization = "pk__in"
+    list_display = ("name", "created_at")
+    inlines = (MembershipInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """The user's organizations."""
+        return organizations_of(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Superusers."""
+        return request.user.is_superuser
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Superusers."""
+        return request.user.is_superuser
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Superusers."""
+        return request.user.is_superuser
+
+
+class ProjectForm(forms.ModelForm):
+    """A project with the settings of the apps, whose fields `ProjectAdmin` declares in a subclass."""
+
+    allowed_origins = OriginsField(
+        help_text="Other sites whose pages may use the widget and the browser endpoints. One address a line."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for section in extensions.settings():
+            row = section.stored(self.instance) or section.model()
+            for name in section.names:
+                self.initial.setdefault(name, getattr(row, name))
+
+    def clean(self) -> dict[str, Any]:
+        """Check the settings as their models would."""
+        cleaned = super().clean() or self.cleaned_data
+        for section in extensions.settings():
+            for field in section.fields:
+                if field.name in cleaned:
+                    try:
+                        field.run_validators(cleaned[field.name])
+                    except ValidationError as error:
+                        self.add_error(field.name, error)
+        return cleaned
+
+    def save_settings(self) -> None:
+        """Store the changed settings, those of each app in its own row."""
+        for section in extensions.settings():
+            if changed := {name: self.cleaned_data[name] for name in section.names if name in self.changed_data}:
+                section.save(self.instance, changed)
+
+
+def _facts() -> list[Any]:
+    return [fact.show for fact in extensions.facts()]
+
+
+@admin.register(Project)
+class ProjectAdmin(ScopedAdmin):
+    """Projects, each with its API keys page, and with what the apps add to it (`extensions`)."""
+
+    addable = changeable = True
+    search_fields = ("domain", "name")
+    readonly_fields = ("project_id",)
+    site_fields = ("organization", "domain", "name", "project_id", "docs_url", "allowed_origins")
+    view_on_site = False
+
+    def get_list_display(self, request: HttpRequest) -> tuple[Any, ...]:
+        """The project, the facts of the apps, the links."""
+        return ("domain", "name", "organization", *_facts(), "pages")
+
+    def get_list_select_related(self, request: HttpRequest) -> list[str]:
+        """Load the related rows of the list in one query."""
+        return ["organization", *(fact.relation for fact in extensions.facts())]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Project | None = None) -> Any:
+        """The site and the facts of the apps; then blocks of settings, each below its heading."""
+        blocks: dict[str, list[str]] = {}
+        for section in extensions.settings():
+            blocks.setdefault(section.heading, []).extend(section.names)
+        blocks.setdefault(extensions.PRIVACY, []).insert(0, "redact_personal_data")
+        site = ("Documentation site", {"fields": [*self.site_fields, *_facts()]})
+        return [site, *((heading, {"fields": names}) for heading, names in blocks.items())]
+
+    def get_form(self, request: HttpRequest, obj: Project | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """Add the settings of the apps to the form."""
+        declared = {
+            field.name: self.formfield_for_dbfield(field, request)
+            for section in extensions.settings()
+            for field in section.fields
+        }
+        form = type("ProjectForm", (ProjectForm,), declared)
+        return super().get_form(request, obj, change, **{"form": form, **kwargs})
+
+    def save_model(self, request: HttpRequest, obj: Project, form: ProjectForm, change: bool) -> None:
+        """Store the project and the settings of the apps."""
+        super().save_model(request, obj, form, change)
+        form.save_settings()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Superusers: everything of the project is deleted with it."""
+        return request.user.is_superuser
+
+    def get_deleted_objects(
+        self, objs: Iterable[Project], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Count in SQL what is deleted with projects. Django would load every row, and block writers meanwhile."""
+        projects = list(objs)
+        counted = {
+            str(relation.field.model._meta.verbose_name_plural): relation.field.model._base_manager.filter(
+                **{f"{relation.field.name}__in": projects}
+            ).count()
+            for relation in Project._meta.related_objects
+        }
+        counts = [f"{number:,} {name}" for name, number in counted.items() if number]
+        return [*map(str, projects), *counts], {"projects": len(projects), **counted}, set(), []
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[Any, ...]:
+        """A project cannot move to another organization, since its keys cannot."""
+        readonly = (*self.readonly_fields, *_facts())
+        return (*readonly, "organization") if obj else readonly
+
+    formfield_overrides: ClassVar = {URLField: {"assume_scheme": "https"}}
+
+    @admin.display(description="Pages")
+    def pages(self, project: Project) -> str:
+        """Links to the pages of a project."""
+        links = [(page.label, page.url(project)) for page in navigation.all_pages()]
+        return format_html_join(" · ", '<a href="{1}">{0}</a>', links)
+
+    def get_urls(self) -> list[Any]:
+        """The API keys page; its last segment is the domain."""
+        page = self.admin_site.admin_view(keys_page)
+        return [path("of/<slug:domain>", page, name="projects_keys"), *super().get_urls()]
+
+
+navigation.add_page("keys", "API keys", group="Set-up", position=82, url=lambda project: project.get_absolute_url())
+navigation.add_page(
+    "settings",
+    "Settings",
+    group="Set-up",
+    position=89,
+    url=lambda project: reverse("admin:projects_project_change", args=[project.pk]),
+)

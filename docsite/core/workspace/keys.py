@@ -1,0 +1,123 @@
+"""The API keys page of a project: project ID, domain and keys; create and revoke keys."""
+
+import re
+from datetime import datetime, timedelta
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.models import ADDITION, LogEntry
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
+
+from docsite.core.http import ratelimit
+from docsite.core.http.errors import TooMany, format_duration
+from docsite.core.http.ratelimit import Limit
+from docsite.core.tenants.models import ApiKey, Project, validate_networks
+from docsite.core.tenants.staff import project_of
+from docsite.core.workspace import extensions, navigation
+
+NEW_KEYS_ORG = Limit("new-keys", "limit_new_keys_org", fail_open=True)
+
+
+class NewKeyForm(forms.Form):
+    """A new key."""
+
+    kind = forms.ChoiceField(choices=ApiKey.Kind.choices, initial=ApiKey.Kind.ASSISTANT)
+    name = forms.CharField(max_length=100, required=False, help_text="Helps you to recognize the key.")
+    expiry = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "Default (admin key: 90 days, assistant key: no expiry)"),
+            ("7", "7 days"),
+            ("30", "30 days"),
+            ("60", "60 days"),
+            ("90", "90 days"),
+            ("365", "365 days"),
+            ("none", "No expiry"),
+        ],
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=[("read", "read"), ("write", "write")],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="For admin keys only. If you choose none, the key has all.",
+    )
+    networks = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Addresses from which the key may be used, as CIDR ranges, one a line. Empty: all.",
+    )
+
+    def clean_networks(self) -> list[str]:
+        """The ranges as a list."""
+        networks = str(self.cleaned_data["networks"]).split()
+        validate_networks(networks)
+        return networks
+
+    def expires_at(self) -> datetime | None:
+        """When the key expires; None for never."""
+        chosen = self.cleaned_data["expiry"] or ("90" if self.cleaned_data["kind"] == ApiKey.Kind.ADMIN else "none")
+        return None if chosen == "none" else timezone.now() + timedelta(days=int(chosen))
+
+
+def find_public_token(project: Project, now: datetime) -> str:
+    """The token of the project's newest assistant key that is valid and readable; empty if there is none."""
+    keys = project.keys.exclude(public_token="").order_by("-created_at")
+    return next((key.public_token for key in keys if key.is_live(now)), "")
+
+
+def keys_page(request: HttpRequest, domain: str) -> HttpResponse:
+    """Show project ID, domain and keys; create and revoke keys. An admin key is shown once."""
+    project = project_of(request, domain)
+    keys = ApiKey.objects.filter(organization=project.organization).exclude(
+        kind=ApiKey.Kind.ASSISTANT, project__in=project.organization.projects.exclude(pk=project.pk)
+    )
+    if request.method == "POST" and "revoke" in request.POST:
+        key_id = request.POST["revoke"]
+        key = keys.filter(pk=key_id).first() if re.fullmatch(r"[0-9]{1,18}", key_id) else None
+        if key and not key.revoked_at:
+            key.revoke()
+            messages.success(request, f"Key {key} is revoked.")
+        return HttpResponseRedirect(request.path)
+    charge = (NEW_KEYS_ORG, str(project.organization_id))
+    form = NewKeyForm(request.POST or None)
+    secret, created = "", None
+    if request.method == "POST" and form.is_valid():
+        try:
+            ratelimit.spend(charge)  # counted first, so that two requests at once cannot both be the last one
+        except TooMany as refusal:
+            wait = format_duration(int(refusal.headers["Retry-After"]))
+            form.add_error(None, f"The limit of new keys is reached. Try again in {wait}.")
+        else:
+            created, secret = ApiKey.issue(
+                ApiKey.Kind(form.cleaned_data["kind"]),
+                project.organization,
+                project,
+                name=form.cleaned_data["name"],
+                expires_at=form.expires_at(),
+                scopes=form.cleaned_data["scopes"] if form.cleaned_data["kind"] == ApiKey.Kind.ADMIN else [],
+                networks=form.cleaned_data["networks"],
+            )
+            LogEntry.objects.log_actions(
+                str(request.user.pk),
+                [project],
+                ADDITION,
+                [{"added": {"name": "API key", "object": str(created)}}],
+                single_object=True,
+            )
+            form = NewKeyForm()
+    now = timezone.now()
+    context = {
+        "opts": Project._meta,
+        "keys": [(key, key.is_live(now)) for key in keys.order_by("revoked_at", "kind", "-created_at")],
+        "form": form,
+        "keys_left": next((usage.remaining for usage in ratelimit.peek(charge)), None),
+        "secret": secret if created and created.kind == ApiKey.Kind.ADMIN else "",
+        "created": created,
+        "key_uses": extensions.key_uses(),
+        "sample_key": find_public_token(project, now) or "svc_dsc_…",
+        "base_url": f"{request.scheme}://{request.get_host()}",
+    }
+    response = navigation.render(request, "admin/projects/keys.html", project, f"API keys of {project.name}", context)
+    response.headers["Cache-Control"] = "no-store"
+    return response

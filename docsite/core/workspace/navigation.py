@@ -1,0 +1,100 @@
+"""The pages of a project in the admin: their registry, their addresses, and the frame that each is rendered in.
+
+An app registers its pages in its `admin` module. A page either has views of its own, which get the
+project, or it is an existing page of the admin that only needs a place in the navigation.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import project_of
+
+View = Callable[..., HttpResponseBase]
+HOME = "overview"  # the key of the page that opens first
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of every project, with its place in the navigation. Pages of a group stand together, by position."""
+
+    key: str
+    label: str
+    group: str
+    position: int
+    url: Callable[[Project], str]
+
+
+_pages: dict[str, Page] = {}
+_patterns: list[URLPattern] = []
+
+
+def add_page(
+    key: str,
+    label: str,
+    *,
+    group: str,
+    position: int,
+    url: Callable[[Project], str] | None = None,
+    views: Sequence[tuple[str, View, str]] = (),
+) -> None:
+    """Add a page to the navigation of every project.
+
+    `url` is the address of a page that exists. A page without it has `views`: a route, a view and a name for each of
+    its addresses. The route and the name of the first are empty. Routes are below `project/<domain>/<key>/`. A view
+    is called with the request, the project and the arguments of its route, for staff of the project's organization
+    only. The view named `row` of the page `gaps` is reversed as `admin:workspace_gaps_row`.
+    """
+    base = "project/<slug:domain>" if key == HOME else f"project/<slug:domain>/{key}"
+    for route, view, name in views:
+        address = f"{base}/{route}" if route else base
+        full_name = f"workspace_{key}_{name}" if name else f"workspace_{key}"
+        _patterns.append(path(address, admin.site.admin_view(_with_project(view)), name=full_name))
+    _pages[key] = Page(key, label, group, position, url or (lambda project: page_url(key, project)))
+
+
+def page_url(key: str, project: Project, *arguments: Any, name: str = "") -> str:
+    """The address of a registered view of a page."""
+    full_name = f"admin:workspace_{key}_{name}" if name else f"admin:workspace_{key}"
+    return reverse(full_name, args=[project.domain, *arguments])
+
+
+def list_url(model: str) -> Callable[[Project], str]:
+    """Build the addresses of a model's list, for the rows of one project. `model`: such as `search_source`."""
+    return lambda project: reverse(f"admin:{model}_changelist", query={"project": project.domain})
+
+
+def all_pages() -> list[Page]:
+    """The registered pages in the order of the navigation."""
+    return sorted(_pages.values(), key=lambda page: page.position)
+
+
+def urls() -> list[URLPattern]:
+    """The addresses of the registered views, below the address of the admin."""
+    return list(_patterns)
+
+
+def render(
+    request: HttpRequest, template: str, project: Project, title: str, context: dict[str, Any], *, status: int = 200
+) -> TemplateResponse:
+    """Render a page in the frame of the project's workspace. The template extends `admin/workspace/page.html`."""
+    frame = {**admin.site.each_context(request), "title": title, "project": project}
+    return TemplateResponse(request, template, {**frame, **context}, status=status)
+
+
+def _with_project(view: View) -> View:
+    """Look up the project of the address, if the user may see it."""
+
+    @wraps(view)
+    def find_project(request: HttpRequest, domain: str, **arguments: Any) -> HttpResponseBase:
+        return view(request, project_of(request, domain), **arguments)
+
+    return find_project

@@ -1,0 +1,70 @@
+"""The navigation of the admin: the projects of the user, and the pages of the project that is shown."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django import template
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+
+from docsite.core.tenants.models import Project
+from docsite.core.tenants.staff import is_staff, projects_of
+from docsite.core.workspace import navigation
+
+register = template.Library()
+MAX_PROJECTS = 50
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A link of the navigation."""
+
+    label: str
+    url: str
+    is_current: bool
+
+
+@register.simple_tag
+def my_projects(request: HttpRequest) -> list[tuple[Project, str]]:
+    """Up to fifty projects that the user may see, by domain, each with the address of its home."""
+    if not is_staff(request):
+        return []
+    return [(project, home_of(project)) for project in projects_of(request)[:MAX_PROJECTS]]
+
+
+@register.simple_tag(takes_context=True)
+def shown_project(context: dict[str, Any]) -> Project | None:
+    """The project that a page of the admin is about: its own, that of its object, or that of the list's filter."""
+    request = context["request"]
+    if isinstance(getattr(request, "user", AnonymousUser()), AnonymousUser) or not is_staff(request):
+        return None
+    found = context.get("project") or context.get("original")
+    found = getattr(found, "thread", found)
+    found = getattr(found, "project", found)
+    if isinstance(found, Project):
+        return found
+    domain = request.GET.get("project", "").replace("\0", "")
+    return projects_of(request).filter(domain=domain).first() if domain else None
+
+
+@register.simple_tag
+def project_pages(request: HttpRequest, project: Project) -> list[tuple[str, list[Entry]]]:
+    """The groups of the project's navigation, each with its entries."""
+    shown = [(page, page.url(project)) for page in navigation.all_pages()]
+    current = _current_page(request.path, shown)
+    entries = [(page.group, Entry(page.label, url, page is current)) for page, url in shown]
+    return [(group, [entry for _, entry in same]) for group, same in groupby(entries, key=lambda pair: pair[0])]
+
+
+def _current_page(path: str, shown: list[tuple[navigation.Page, str]]) -> navigation.Page | None:
+    """The page with the longest address that is the beginning of the path."""
+    addresses = [(url.partition("?")[0], page) for page, url in shown]
+    matching = [(len(address), page) for address, page in addresses if f"{path}/".startswith(address.rstrip("/") + "/")]
+    return max(matching, key=lambda pair: pair[0])[1] if matching else None
+
+
+@register.filter
+def home_of(project: Project) -> str:
+    """The address of a project's home."""
+    return navigation.page_url(navigation.HOME, project)

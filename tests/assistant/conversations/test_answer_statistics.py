@@ -1,0 +1,138 @@
+"""Statistics of answers: equal to counting the rows one by one, on each database."""
+
+import math
+import random
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+
+from assistant.conversations import answer_statistics
+from assistant.models import Message, Thread
+from docsite.core.tenants.models import Organization, Project
+
+START = datetime(2026, 10, 24, tzinfo=UTC)
+COLUMNS = ("outcome", "caller", "rung", "model", "language", "page_path", "cut_by", "filter_version", "filter_language")
+VALUES = {
+    "outcome": [*Message.Outcome.values, None],
+    "caller": Message.Caller.values,
+    "rung": ["", "model", "extractive"],
+    "model": [None, "", "gpt-1", "gpt-2"],
+    "language": [None, "", "en", "de"],
+    "page_path": ["", "/a", "/b", "/ä"],
+    "cut_by": [None, "", "reader"],
+    "filter_version": [None, "", "v2"],
+    "filter_language": [None, "", "EN"],
+}
+
+
+def fill(project: Project, count: int, seed: int) -> list[Message]:
+    """Store random answers of ten days, with a question each. Returns the answers that have an outcome."""
+    chance = random.Random(seed)
+    thread = Thread.objects.create(project=project, fp="reader-1")
+    answers = []
+    for _ in range(count):
+        values = {column: chance.choice(choices) for column, choices in VALUES.items()}
+        measures = [chance.choice([None, 0, 1, chance.randrange(90_000)]) for _ in range(3)]
+        answers.append(
+            Message(project=project, thread=thread, role="assistant", **values, prompt_tokens=chance.randrange(5000),
+                    completion_tokens=chance.randrange(500), cost=measures[0], first_token_ms=measures[1],
+                    total_ms=measures[2])
+        )  # fmt: skip
+    Message.objects.bulk_create([*answers, *(Message(project=project, thread=thread, role="user") for _ in answers)])
+    for answer in answers:
+        answer.created_at = START + timedelta(seconds=chance.choice([0, 3600, chance.random() * 864_000]))
+    Message.objects.bulk_update(answers, ["created_at"], batch_size=100)
+    return [answer for answer in answers if answer.outcome is not None]
+
+
+def measure(values: list[int | None]) -> tuple[int, int] | None:
+    known = sorted(value for value in values if value is not None)
+    return (known[math.ceil(len(known) / 2) - 1], known[math.ceil(len(known) * 0.95) - 1]) if known else None
+
+
+def describe(answers: list[Message]) -> tuple[object, ...]:
+    return (
+        Counter(answer.outcome for answer in answers),
+        sum(answer.prompt_tokens for answer in answers),
+        sum(answer.completion_tokens for answer in answers),
+        sum(answer.cost or 0 for answer in answers),
+        measure([answer.first_token_ms for answer in answers]),
+        measure([answer.total_ms for answer in answers]),
+    )
+
+
+def compare_with_rows() -> None:
+    """Compare all statistics with the rows, for random ranges; for SQLite and PostgreSQL."""
+    organization = Organization.objects.create(name="Acme")
+    project, other, empty = (
+        Project.objects.create(organization=organization, domain=f"count-{name}", name=name, docs_url="https://a.example")
+        for name in ("one", "other", "empty")
+    )  # fmt: skip
+    rows = fill(project, 700, seed=1)
+    fill(other, 50, seed=2)
+    chance = random.Random(3)
+    ranges = [(START, START + timedelta(days=10)), (START + timedelta(days=20), START + timedelta(days=21))]
+    for _ in range(6):
+        first, last = sorted(chance.random() * 11 for _ in range(2))
+        ranges.append((START + timedelta(days=first), START + timedelta(days=last)))
+    for start, end in ranges:
+        inside = [row for row in rows if start <= row.created_at < end]
+        for step, unit in (("hour", {"minute": 0}), ("day", {"minute": 0, "hour": 0})):
+
+            def begin(at: datetime, unit: dict[str, int] = unit) -> datetime:
+                return at.replace(**unit, second=0, microsecond=0)
+
+            found = answer_statistics.summarize(project, start, end, step)
+            for totals, of in [
+                (found.whole, inside),
+                *((one, [row for row in inside if begin(row.created_at) == one.start]) for one in found.steps),
+            ]:
+                assert describe(of) == (
+                    totals.outcomes, totals.prompt_tokens, totals.completion_tokens, totals.cost,
+                    totals.first_token, totals.total,
+                )  # fmt: skip
+                assert totals.questions == len(of)
+            starts = [one.start for one in found.steps]
+            assert starts[0] == begin(start)
+            assert starts == sorted(set(starts))
+            assert begin(end - timedelta(microseconds=1)) == starts[-1]
+            counted = answer_statistics.count_steps_by(project, start, end, ("caller", "model", "language"), step)
+            assert list(counted) == starts
+            for at, counts in counted.items():
+                mine = (row for row in inside if begin(row.created_at) == at)
+                assert counts == Counter((row.caller, row.model, row.language) for row in mine)
+        for column in COLUMNS:
+            expected = Counter(getattr(row, column) for row in inside)
+            assert dict(answer_statistics.count_by(project, start, end, column)) == expected
+            best = answer_statistics.count_by(project, start, end, column, limit=2)
+            assert [questions for _, questions in best] == sorted(expected.values(), reverse=True)[:2]
+    assert answer_statistics.find_first_time(project) == min(row.created_at for row in rows if row.total_ms is not None)
+    assert answer_statistics.find_first_time(empty) is None
+    nothing = answer_statistics.summarize(empty, START, START + timedelta(days=2), "day")
+    assert [one.questions for one in (nothing.whole, *nothing.steps)] == [0, 0, 0]
+    assert nothing.whole.answered_rate is nothing.whole.first_token is None
+
+
+@pytest.mark.django_db
+def test_statistics_are_those_of_the_rows():
+    compare_with_rows()
+
+
+@pytest.mark.django_db
+def test_the_rate_leaves_out_greetings_and_running_answers():
+    totals = answer_statistics.AnswerTotals(START, Counter(answered=6, refused=2, greeting=5, running=1))
+    assert totals.questions == 14
+    assert totals.answered_rate == 6 / 8
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="a plan of SQLite")
+def test_statistics_read_no_rows_but_the_index(django_assert_num_queries, project):
+    end = START + timedelta(days=90)
+    answers = Message.objects.filter(project=project.project, outcome__isnull=False, created_at__gte=START)
+    plan = answers.order_by().values("page_path", "filter_version", "cost", "total_ms").explain()
+    assert "COVERING INDEX answer_facts" in plan
+    with django_assert_num_queries(1):
+        answer_statistics.summarize(project.project, START, end, "day")
