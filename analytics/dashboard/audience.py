@@ -67,9 +67,14 @@ def build_chips(state: ReportState) -> list[Choice]:
     ]
 
 
-def build_panels(project: Project, state: ReportState, start: datetime, end: datetime) -> dict[str, Any]:
+def build_panels(
+    project: Project, state: ReportState, start: datetime, end: datetime, filtered: "FilteredRange | None"
+) -> dict[str, Any]:
     """The context of the panels."""
-    report = AudienceReport.load(project, start, end, cast(Metric, state.metric), state.filters, fresh=False)
+    views = filtered.counts if filtered else None
+    report = AudienceReport.load(
+        project, start, end, cast(Metric, state.metric), state.filters, fresh=False, filtered=views
+    )
     shown = [state.all] if state.all else [name for name in _TITLES if report.rows(name) or name not in _OPTIONAL]
     began = audience_report.recorded_from(project)
     return {

@@ -70,17 +70,20 @@ class ReportCounts:
     earlier: tuple[datetime, datetime] | None
     earlier_visitors: Counts | None
     earlier_views: Counts | None
+    filtered: audience.FilteredRange | None = None
 
     @classmethod
     def load(cls, project: Project, state: ReportState, start: datetime, end: datetime) -> "ReportCounts":
         """Count the views that are sealed."""
+        filtered = audience.FilteredRange.load(project, state, start, end) if state.filters else None
 
-        def count(start: datetime, end: datetime) -> tuple[Counts, Counts]:
-            if state.filters:
-                filtered = audience.FilteredRange.load(project, state, start, end)
-                return filtered.pages("visitors", start, end), filtered.pages("views", start, end)
-            return visitor_counts.count_visitors(project, start, end, fresh=False), visitor_counts.count_views(
-                project, start, end, fresh=False
+        def count(first: datetime, last: datetime) -> tuple[Counts, Counts]:
+            if filtered:
+                same = (first, last) == (start, end)
+                views = filtered if same else audience.FilteredRange.load(project, state, first, last)
+                return views.pages("visitors", first, last), views.pages("views", first, last)
+            return visitor_counts.count_visitors(project, first, last, fresh=False), visitor_counts.count_views(
+                project, first, last, fresh=False
             )
 
         earlier = previous_period(start, end) if state.compare else None
@@ -90,7 +93,9 @@ class ReportCounts:
         since = first if earlier and first and first > earlier[0] else None
         if earlier and since and since >= earlier[1]:
             earlier = None
-        return cls(start, end, *count(start, end), since, earlier, *(count(*earlier) if earlier else (None, None)))
+        visitors, views = count(start, end)
+        earlier_visitors, earlier_views = count(*earlier) if earlier else (None, None)
+        return cls(start, end, visitors, views, since, earlier, earlier_visitors, earlier_views, filtered)
 
     @property
     def dates(self) -> tuple[str, str]:
@@ -174,7 +179,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
     """The context of the template for a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
     points, step = time_series.build_points(
-        partial(_count_steps, project, state),
+        partial(_count_steps, project, state, numbers),
         start,
         end,
         numbers.earlier[0] if numbers.earlier else None,
@@ -185,7 +190,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
     if state.tab == "agents":
         shown = _agents(project, state, agents, numbers)
     elif state.tab == "sources":
-        shown = audience.build_panels(project, state, start, end)
+        shown = audience.build_panels(project, state, start, end, numbers.filtered)
     else:
         shown = _pages(project, state, numbers)
     kept = kept_from(project)
@@ -209,10 +214,14 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
     }
 
 
-def _count_steps(project: Project, state: ReportState, steps: Sequence[tuple[datetime, datetime]]) -> list[StepCounts]:
-    if state.filters:
-        return audience.FilteredRange.load(project, state, steps[0][0], steps[-1][1]).count_steps(steps)
-    return visitor_counts.count_steps(project, steps, fresh=False)
+def _count_steps(
+    project: Project, state: ReportState, numbers: ReportCounts, steps: Sequence[tuple[datetime, datetime]]
+) -> list[StepCounts]:
+    if not numbers.filtered:
+        return visitor_counts.count_steps(project, steps, fresh=False)
+    if len(state.filters) == 1 or steps[0][0] >= numbers.start:
+        return numbers.filtered.count_steps(steps)
+    return audience.FilteredRange.load(project, state, steps[0][0], steps[-1][1]).count_steps(steps)
 
 
 def _tiles(numbers: ReportCounts) -> list[Tile]:

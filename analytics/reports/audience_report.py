@@ -53,13 +53,17 @@ class AudienceReport:
         filters: Mapping[str, str],
         *,
         fresh: bool = True,
+        filtered: FilteredCounts | None = None,
     ) -> "AudienceReport":
-        """Count. A single filter's own value is counted over any range, all else that is filtered from raw views."""
+        """Count. A single filter's own value is counted over any range, all else that is filtered from raw views.
+
+        `filtered`: the matching views, if they are loaded already.
+        """
         if fresh:
             visitor_counts.refresh(project)
         previous = start - (end - start) if start - EPOCH >= end - start else None
         if filters:
-            return cls._load_filtered(project, start, end, previous, metric, filters)
+            return cls._load_filtered(project, start, end, previous, metric, filters, filtered)
         began = recorded_from(project)
         is_complete = previous is not None and began is not None and began <= previous
         count = visitor_counts.count_visitors if metric == "visitors" else visitor_counts.count_views
@@ -82,10 +86,11 @@ class AudienceReport:
         previous: datetime | None,
         metric: Metric,
         filters: Mapping[str, str],
+        filtered: FilteredCounts | None,
     ) -> "AudienceReport":
         kept = kept_from(project)
         counted_from = min(end, max(start, kept))
-        filtered = FilteredCounts.load(project, filters, counted_from, end, fresh=False)
+        filtered = filtered or FilteredCounts.load(project, filters, counted_from, end, fresh=False)
         earlier = None
         if previous and previous >= kept:
             earlier = FilteredCounts.load(project, filters, previous, start, fresh=False).audience(metric)

@@ -82,7 +82,7 @@ class FilteredCounts:
         """In each of some half-open steps of time, which follow each other."""
         starts = np.array([(start - EPOCH) // _MICROSECOND for start, _ in steps], np.int64)
         place = np.searchsorted(starts, self.views.at, "right") - 1
-        within = place >= 0
+        within = (place >= 0) & (self.views.at < (steps[-1][1] - EPOCH) // _MICROSECOND)
         visitors, views = (
             self._count(place[within], len(steps), metric, np.flatnonzero(within)).tolist()
             for metric in ("visitors", "views")
