@@ -113,6 +113,30 @@ class Page(models.Model):
         return self.path
 
 
+class Audience(models.Model):
+    """A combination of the values that describe where readers of views came from and what they read with.
+
+    Rows are only added: see `analytics.counting.audiences`.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    number = models.PositiveIntegerField(help_text="Within the project, from 1.")
+    channel = models.CharField(max_length=8, blank=True)
+    source = models.CharField(max_length=80, blank=True, help_text="The host of the referrer.")
+    utm_source = models.CharField(max_length=80, blank=True)
+    utm_medium = models.CharField(max_length=80, blank=True)
+    utm_campaign = models.CharField(max_length=80, blank=True)
+    device = models.CharField(max_length=8, blank=True)
+    browser = models.CharField(max_length=20, blank=True)
+    language = models.CharField(max_length=8, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["project", "number"], name="a_number_is_one_audience")]
+
+    def __str__(self) -> str:
+        return f"audience {self.number}"
+
+
 class PageView(models.Model):
     """One view of one page. Holds no address, and a user agent only of clients that are not people.
 
@@ -162,6 +186,9 @@ class PageView(models.Model):
     user_agent = models.CharField(max_length=512, blank=True)
     sample = models.BooleanField(default=False, help_text="Invented for the demo.")
     received = models.PositiveIntegerField(default=0, help_text="Hour of its arrival, since 1970.")
+    audience = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="The number of its `Audience`; 0 if nothing is known."
+    )
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["project", "key"], name="a_view_counts_once")]
@@ -204,6 +231,24 @@ class Cells(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["project", "span", "start", "shard"], name="one_bucket_of_cells")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.span} hours from {EPOCH + timedelta(hours=self.start):%Y-%m-%d %H:%M}"
+
+
+class AudienceCells(models.Model):
+    """The packed cells of one bucket of time whose pages are keys of audiences, not pages."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False)
+    span = models.PositiveSmallIntegerField(help_text="Hours.")
+    start = models.PositiveIntegerField(help_text="Hours since 1970, UTC.")
+    shard = models.PositiveSmallIntegerField()
+    blob = models.BinaryField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "span", "start", "shard"], name="one_bucket_of_audience_cells")
         ]
 
     def __str__(self) -> str:

@@ -58,4 +58,5 @@ class RecordViews:
             return
         if project := project_by_domain(settings.ENV.site_domain):
             referrer = request.headers.get("Referer", "")
-            recording.send(project, [observe(request, uuid.uuid4().hex, request.path_info, referrer)])
+            address = f"{request.path_info}?{request.META.get('QUERY_STRING', '')}"
+            recording.send(project, [observe(request, uuid.uuid4().hex, address, referrer)])

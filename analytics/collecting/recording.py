@@ -8,6 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from analytics import agents
+from analytics.audience import describe
 from analytics.collecting import verification, writer
 from analytics.collecting.writer import Receipt, View
 from analytics.identity import key_rotation
@@ -42,6 +43,7 @@ class Observation(NamedTuple):
     private: bool = False
     reader_id: str = ""
     sample: bool = False
+    accept_language: str = ""
     is_own: bool = False
 
 
@@ -92,7 +94,7 @@ def build_view(project: Project, observation: Observation, secret: str = "") -> 
         # Half the size of the id, and it reveals nothing once the secret is deleted.
         key=keyed_hash(secret, observation.view_id, b"view"),
         at=(observation.at - EPOCH) // _MICROSECOND,
-        path=project.path_of(observation.raw_path),
+        path=project.path_of(observation.raw_path.partition("?")[0]),
         counts=_counts(verdict.client_class, surface),
         facts=(
             verdict.client_class,
@@ -106,6 +108,14 @@ def build_view(project: Project, observation: Observation, secret: str = "") -> 
             _origin_of(observation.referrer[:_MAX_REFERRER]),
             "" if is_human else _replace_unprintable(observation.user_agent[: agents.MAX_LENGTH]),
             observation.sample,
+        ),
+        dimensions=describe(
+            project,
+            observation.raw_path,
+            observation.referrer[:_MAX_REFERRER],
+            observation.user_agent[: agents.MAX_LENGTH],
+            observation.accept_language,
+            is_human=is_human,
         ),
         network=network_of(observation.address) if observation.is_own else "",
     )

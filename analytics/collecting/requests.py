@@ -23,6 +23,7 @@ def observe(request: HttpRequest, view_id: str, raw_path: str, referrer: str, re
         referrer=referrer,
         private=request.headers.get("Sec-GPC") == "1" or request.headers.get("DNT") == "1",
         reader_id=reader_id,
+        accept_language=request.headers.get("Accept-Language", ""),
         is_own=True,
     )
 

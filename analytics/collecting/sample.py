@@ -20,10 +20,42 @@ _BROWSERS = (
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.6 Safari/605.1.15",
     "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 "
+    "Edg/142.0.0.0",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.6 Mobile/15E148 Safari/604.1",
 )
-_REFERRERS = ("", "", "", "https://www.google.com/", "https://github.com/", "https://chatgpt.com/")
+_LANGUAGES = (
+    "en-US,en;q=0.9",
+    "en-GB",
+    "en",
+    "de-DE,de;q=0.9,en;q=0.8",
+    "fr",
+    "es-MX,es",
+    "ja",
+    "pt-BR,pt",
+    "zh-CN,zh",
+)
+_NEWSLETTER = "?utm_source=newsletter&utm_medium=email&utm_campaign="
+_ARRIVALS = (  # weight, referrer, and query of the first page
+    (30, "", ""),
+    (26, "https://www.google.com/", ""),
+    (4, "https://duckduckgo.com/", ""),
+    (3, "https://www.bing.com/", ""),
+    (9, "https://chatgpt.com/", "?utm_source=chatgpt.com"),
+    (4, "https://www.perplexity.ai/", ""),
+    (3, "https://claude.ai/", ""),
+    (1, "https://gemini.google.com/", ""),
+    (8, "https://github.com/", ""),
+    (3, "https://stackoverflow.com/", ""),
+    (2, "https://news.ycombinator.com/", ""),
+    (2, "https://www.reddit.com/", ""),
+    (2, "https://www.linkedin.com/", "?utm_source=linkedin&utm_medium=social&utm_campaign=launch"),
+    (2, "", f"{_NEWSLETTER}october"),
+    (2, "", f"{_NEWSLETTER}november"),
+    (2, "https://blog.acme.example/", ""),
+)
 
 
 @dataclass(frozen=True)
@@ -63,7 +95,12 @@ def make_sample_views(project: Project, paths: Sequence[str]) -> int:
     rng = random.Random(7)
     now = timezone.now()
     views = sorted(
-        (view for day in range(DAYS) for view in _views_of_day(rng, paths, now, day) if view.at <= now),
+        (
+            view
+            for day in range(DAYS)
+            for view in _views_of_day(rng, project.docs_url, paths, now, day)
+            if view.at <= now
+        ),
         key=lambda view: view.at,
     )
     for start in range(0, len(views), _BATCH):
@@ -71,20 +108,25 @@ def make_sample_views(project: Project, paths: Sequence[str]) -> int:
     return len(views)
 
 
-def _views_of_day(rng: random.Random, paths: Sequence[str], now: datetime, ago: int) -> Iterator[Observation]:
+def _views_of_day(
+    rng: random.Random, docs_url: str, paths: Sequence[str], now: datetime, ago: int
+) -> Iterator[Observation]:
     """The views of the day that ended `ago` days ago: fewer at weekends, and fewer people long ago."""
     end = now - timedelta(days=ago)
     share = 0.5 if end.weekday() > 4 else 1.0
     for _ in range(round(_VISITS * share * (1 - ago / DAYS / 2) * rng.uniform(0.8, 1.2))):
         person = int(_PEOPLE * rng.random() ** 2)  # some come often
         at = end - timedelta(hours=min(24, abs(rng.gauss(10, 6))), seconds=rng.randint(0, 3600))
-        referrer = rng.choice(_REFERRERS)
+        ((_, referrer, query),) = rng.choices(_ARRIVALS, [weight for weight, *_ in _ARRIVALS])
+        language = _LANGUAGES[min(person * 7 % 29, len(_LANGUAGES) - 1) if person % 3 else 0]
         for path in _pick_pages(rng, paths, rng.randint(1, 5)):
             markdown = rng.random() < 0.02
-            yield _sample_view(rng, f"{path}.md" if markdown and path != "/" else path, at, _address_of(person),
-                        _BROWSERS[person % len(_BROWSERS)], referrer)  # fmt: skip
+            page = f"{path}.md" if markdown and path != "/" else path
+            browser = _BROWSERS[person % len(_BROWSERS)]
+            seen = _sample_view(rng, page + query, at, _address_of(person), browser)
+            yield seen._replace(referrer=referrer, accept_language=language)
             at += timedelta(seconds=rng.randint(10, 240))
-            referrer = ""
+            referrer, query = docs_url, ""
     for number, agent in enumerate(_AGENTS):
         growth = 1 - ago / DAYS * 0.8 if agent.user_agent.startswith("claude-code") else 1.0
         for _ in range(round(agent.visits * growth * rng.uniform(0.4, 1.6))):
@@ -107,7 +149,5 @@ def _address_of(person: int) -> Address:
     return ipaddress.IPv6Address(f"2001:db8:{person:x}::1")
 
 
-def _sample_view(
-    rng: random.Random, path: str, at: datetime, address: Address, user_agent: str, referrer: str = ""
-) -> Observation:
-    return Observation(f"{rng.getrandbits(128):032x}", path, at, address, user_agent, referrer=referrer, sample=True)
+def _sample_view(rng: random.Random, path: str, at: datetime, address: Address, user_agent: str) -> Observation:
+    return Observation(f"{rng.getrandbits(128):032x}", path, at, address, user_agent, sample=True)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from analytics.counting import background, pages, sealer
+from analytics.audience import Dimensions
+from analytics.counting import audiences, background, pages, sealer
 from analytics.models import PageView
 from docsite.core.db import Value, insert
 from docsite.core.group_commit import GroupCommit
@@ -33,6 +34,7 @@ class View(NamedTuple):
     path: str
     counts: bool
     facts: tuple[Value, ...]
+    dimensions: Dimensions = Dimensions()
     network: str = ""  # of a reader that reports its own views; it is not stored
 
 
@@ -65,15 +67,15 @@ class _Batch:
         self.project_id = project_id
         self.views = views
 
-    def store(self, numbers: Sequence[int]) -> Receipt:
-        """Insert the views, whose pages have these numbers."""
-        first: dict[int, tuple[View, int]] = {}
-        for view, number in zip(self.views, numbers, strict=True):
-            first.setdefault(view.key, (view, number))
+    def store(self, numbers: Sequence[tuple[int, int]]) -> Receipt:
+        """Insert the views, whose pages and audiences have these numbers."""
+        first: dict[int, tuple[View, int, int]] = {}
+        for view, (page, audience) in zip(self.views, numbers, strict=True):
+            first.setdefault(view.key, (view, page, audience))
         rows: dict[bool, list[tuple[Value, ...]]] = {True: [], False: []}
         received = int(time.time()) // 3600
-        for view, number in first.values():
-            rows[view.counts].append((self.project_id, view.key, view.at, number, *view.facts, received))
+        for view, page, audience in first.values():
+            rows[view.counts].append((self.project_id, view.key, view.at, page, *view.facts, received, audience))
         accepted, ignored = (_insert(rows[counted]) for counted in (True, False))
         return Receipt(accepted, len(self.views) - accepted - ignored, ignored)
 
@@ -84,7 +86,7 @@ def _insert(rows: list[tuple[Value, ...]]) -> int:
 
 def _store(group: list[_Batch]) -> list[Receipt]:
     """Store batches in one transaction."""
-    numbers = _page_numbers(group)
+    numbers = _assign_numbers(group)
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged view also survives a power cut
@@ -95,13 +97,17 @@ def _store(group: list[_Batch]) -> list[Receipt]:
     return receipts
 
 
-def _page_numbers(group: list[_Batch]) -> list[list[int]]:
-    """The page numbers of the views of each batch, looked up once for each project."""
-    views_by_project: dict[int, list[tuple[str, int, str]]] = defaultdict(list)
+def _assign_numbers(group: list[_Batch]) -> list[list[tuple[int, int]]]:
+    """The numbers of page and audience of the views of each batch, looked up once for each project."""
+    views_by_project: dict[int, list[View]] = defaultdict(list)
     for batch in group:
-        views_by_project[batch.project_id] += [(view.path, view.at, view.network) for view in batch.views]
+        views_by_project[batch.project_id] += batch.views
     found = {
-        project_id: iter(pages.for_project(project_id).assign_numbers(views))
+        project_id: zip(
+            pages.for_project(project_id).assign_numbers((view.path, view.at, view.network) for view in views),
+            audiences.for_project(project_id).assign_numbers(views),
+            strict=True,
+        )
         for project_id, views in views_by_project.items()
     }
     return [[next(found[batch.project_id]) for _ in batch.views] for batch in group]

@@ -45,6 +45,7 @@ UNIONS = {AI: (READER, CRAWLER), READING: (HUMAN, READER), ANY: (HUMAN, READER, 
 LAYERS = 8  # the number of layers in a slot
 SITE = 0
 MAX_PAGES = 1 << 23
+FIRST_KEY = MAX_PAGES  # from here on, numbers are keys of audiences, see `analytics.counting.audiences`
 
 SPANS = (192, 24, 1)  # hours of a bucket; each holds whole buckets of the next
 NEVER = 0  # as `prev`: not seen before, or too long ago for an age of two bytes
@@ -158,6 +159,17 @@ def count_site(buckets: Iterable[Bucket], lo: int) -> tuple[Ints, Ints]:
         site = slot < LAYERS
         seen += np.bincount(slot[site], weights=n[site], minlength=LAYERS)
         viewed += np.bincount(bucket.viewed & (LAYERS - 1), weights=bucket.views, minlength=LAYERS)
+    return np.rint(seen).astype(np.int64), np.rint(viewed).astype(np.int64)
+
+
+def count_page(buckets: Iterable[Bucket], lo: int, page: int) -> tuple[Ints, Ints]:
+    """Visitors of one page by layer, and views by kind, of a window of buckets that starts at hour `lo`."""
+    seen, viewed = np.zeros(LAYERS), np.zeros(LAYERS)
+    for bucket in buckets:
+        first = bucket.first(lo)
+        for sums, slot, n in ((seen, bucket.slot[first], bucket.n[first]), (viewed, bucket.viewed, bucket.views)):
+            mine = slot >> 3 == page
+            sums += np.bincount(slot[mine] & (LAYERS - 1), weights=n[mine], minlength=LAYERS)
     return np.rint(seen).astype(np.int64), np.rint(viewed).astype(np.int64)
 
 

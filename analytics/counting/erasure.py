@@ -9,7 +9,7 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from analytics.counting.sealer import Lease, LeaseLost, acquire_lease, release_lease
-from analytics.models import AgentViews, Cells, LogImport, PageView, Seal, Snapshot, Trail
+from analytics.models import AgentViews, AudienceCells, Cells, LogImport, PageView, Seal, Snapshot, Trail
 from docsite.core.tenants.models import Project
 
 
@@ -64,7 +64,8 @@ def _delete_visitor(project: Project, visitor: int, lease: Lease) -> Erased:
 
 
 def _delete_shard(project: Project, lease: Lease) -> Erased:
-    Cells.objects.filter(project=project, shard=lease.shard).delete()
+    for cells in (Cells, AudienceCells):
+        cells.objects.filter(project=project, shard=lease.shard).delete()
     return _delete(project, "(visitor & %s) = %s", lease.shards - 1, lease.shard)
 
 

@@ -9,7 +9,7 @@ So it may be killed and started again, and two processes may share the work.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -19,19 +19,21 @@ from django.db.models import Min
 from analytics import agents
 from analytics.counting import (
     agent_views,
+    audiences,
     sealer,
+    stored_cells,
     sweeper,
     visit_history,
 )
 from analytics.counting.agent_views import AgentSum
-from analytics.counting.cells import Ints, add_up
+from analytics.counting.cells import Ints
 from analytics.counting.sealer import HOUR, Lease, LeaseLost, VisitorHistories
 from analytics.models import PageView, Seal, Trail
 from docsite.core.tenants.models import Project
 
 Progress = Callable[[int, int], None]
 
-_COLUMNS = "id, at, page, visitor, client_class, surface, verified, agent, operator, rule, user_agent, sample"
+_COLUMNS = "id, at, page, visitor, client_class, surface, verified, agent, operator, rule, user_agent, sample, audience"
 _STEP_SECONDS = 1.2  # a step rewrites most hours, so few long steps are fastest; shorter than a lease
 _MAX_IDS = 900  # of one query
 _BATCH = 20_000  # views read or marked by one statement, so that nobody waits for long
@@ -52,6 +54,7 @@ class StoredView(NamedTuple):
     rule: str
     user_agent: str
     sample: bool
+    audience: int
 
     @property
     def is_agent_view(self) -> bool:
@@ -215,12 +218,13 @@ def _to_views(rows: list[Any]) -> list[StoredView]:
 def _write_step(project_id: int, lease: Lease, changes: Changes) -> None:
     """Store the changes of all views of some visitors of a shard, and release the lease. Raises `LeaseLost`."""
     change, histories, removed = _compute_change(project_id, changes)
-    buckets = sealer.update_buckets(project_id, lease, sealer.hourly_changes(change, *_views_by_hour(changes)))
+    added = sealer.hourly_changes(change, *_changed_views(project_id, changes))
+    buckets = stored_cells.update(project_id, lease.shard, lease.closed, added)
     with transaction.atomic():
         sealer.release_lease(lease)
         sealer.store_histories(project_id, histories)
         Trail.objects.filter(project=project_id, visitor__in=removed).delete()
-        sealer.store_cells(project_id, lease.shard, buckets)
+        stored_cells.store(project_id, lease.shard, buckets)
         agent_views.add_sums(_agent_sums(project_id, changes))
         _write_views([(before, after) for before, after in changes if before != after])
 
@@ -229,8 +233,8 @@ def _compute_change(project_id: int, changes: Changes) -> tuple[visit_history.Ch
     """How the cells change, the new visit histories, and the visitors whose history is empty now."""
     visitors = sorted({before.visitor for before, _ in changes})
     number = {visitor: place for place, visitor in enumerate(visitors)}
-    old = _visits(number, [before for before, _ in changes])
-    new = _visits(number, [after for _, after in changes if after])
+    old = _visits(project_id, number, [before for before, _ in changes])
+    new = _visits(project_id, number, [after for _, after in changes if after])
     trimmed, blobs = sealer.load_histories(project_id, visitors)
     known = (visit_history.decode(blobs) + old).sorted()  # the visit history, and visits that were trimmed from it
     horizon = settings.ENV.visitor_horizon_days * 24
@@ -243,25 +247,26 @@ def _compute_change(project_id: int, changes: Changes) -> tuple[visit_history.Ch
     return change, histories, [visitor for visitor, blob in zip(visitors, packed, strict=True) if not blob]
 
 
-def _visits(number: dict[int, int], views: list[StoredView]) -> visit_history.Visits:
+def _visits(project_id: int, number: dict[int, int], views: list[StoredView]) -> visit_history.Visits:
     seen = [
-        (number[view.visitor], view.page, kind, view.at // HOUR)
+        (number[view.visitor], view.page, kind, view.at // HOUR, view.audience)
         for view in views
         if (kind := sealer.kind_of(view.client_class, view.surface)) is not None
     ]
-    return visit_history.from_views(*np.array(seen, np.int64).reshape(-1, 4).T)
+    who, page, kinds, hour, audience = np.array(seen, np.int64).reshape(-1, 5).T
+    return visit_history.from_views(who, page, kinds, hour, audiences.for_project(project_id).keys_of(audience, page))
 
 
-def _views_by_hour(changes: Changes) -> tuple[Ints, Ints, Ints]:
-    """How many more or fewer views each hour and slot has."""
+def _changed_views(project_id: int, changes: Changes) -> tuple[Ints, Ints, Ints, tuple[Ints, Ints], Ints]:
+    """The views that go and that come: hour, page, kind, the keys of their audiences, and -1 or 1."""
     found = [
-        (view.at // HOUR, view.page << 3 | kind, sign)
+        (view.at // HOUR, view.page, kind, view.audience, sign)
         for pair in changes
         for view, sign in zip(pair, (-1, 1), strict=True)
         if view and (kind := sealer.kind_of(view.client_class, view.surface)) is not None
     ]
-    hour, slot, n = np.array(found, np.int64).reshape(-1, 3).T
-    return cast("tuple[Ints, Ints, Ints]", tuple(add_up(hour, slot, n=n)))
+    hour, page, kinds, audience, sign = np.array(found, np.int64).reshape(-1, 5).T
+    return hour, page, kinds, audiences.for_project(project_id).keys_of(audience, page), sign
 
 
 def _agent_sums(project_id: int, changes: Changes) -> list[AgentSum]:

@@ -15,7 +15,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -25,9 +25,10 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import Max
 
 from analytics import agents
-from analytics.counting import agent_views, visit_history
-from analytics.counting.cells import CRAWLER, HUMAN, READER, SPANS, Bucket, Ints, add_up, merge
-from analytics.models import Cells, PageView, Seal, Trail
+from analytics.counting import agent_views, audiences, stored_cells, visit_history
+from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, READER, Bucket, Ints, add_up
+from analytics.counting.stored_cells import HourlyChanges
+from analytics.models import PageView, Seal, Trail
 from docsite.core.db import insert
 
 logger = logging.getLogger(__name__)
@@ -198,36 +199,39 @@ def seal_views(lease: Lease, up_to: int) -> int:
     # Another process may have sealed beyond `up_to` already; the watermark never goes back.
     reached = rows[-1][0] if len(rows) == limit else max(up_to, lease.sealed_to)
     closed = max(lease.closed, int(time.time()) // 3600)
+    kinds: dict[tuple[str, str], int | None] = {}
     by_project = defaultdict(list)
-    for _, project_id, at, page, visitor, client_class, surface in rows:
-        kind = kind_of(client_class, surface)
+    for _, project_id, at, page, visitor, client_class, surface, audience in rows:
+        if (client_class, surface) not in kinds:
+            kinds[client_class, surface] = kind_of(client_class, surface)
+        kind = kinds[client_class, surface]
         if kind is not None:
-            by_project[project_id].append((at // HOUR, page, visitor, kind))
+            by_project[project_id].append((at // HOUR, page, visitor, kind, audience))
     changes = []
     for project_id, seen in sorted(by_project.items()):
-        added, histories = _compute_change(project_id, np.array(seen, np.int64).reshape(-1, 4))
-        changes.append((project_id, histories, update_buckets(project_id, lease, added)))
+        added, histories = _compute_change(project_id, np.array(seen, np.int64).reshape(-1, 5))
+        changes.append((project_id, histories, stored_cells.update(project_id, lease.shard, lease.closed, added)))
     read = agent_views.sum_shard(lease.sealed_to, reached, lease.shard, lease.shards)
     with transaction.atomic():
         release_lease(lease, sealed_to=reached, closed=closed)
         for project_id, histories, buckets in changes:
             store_histories(project_id, histories)
-            store_cells(project_id, lease.shard, buckets)
+            stored_cells.store(project_id, lease.shard, buckets)
         agent_views.add_sums(read)
-        _merge_ended_hours(lease, closed)
+        stored_cells.merge_ended_hours(lease.shard, lease.shards, lease.closed, closed)
     if len(rows) == limit:
         step_size.adjust(time.monotonic() - began)
     return len(rows)
 
 
-def _select_views(lease: Lease, up_to: int, limit: int) -> list[tuple[int, int, int, int, int, str, str]]:
+def _select_views(lease: Lease, up_to: int, limit: int) -> list[tuple[int, int, int, int, int, str, str, int]]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT id, project_id, at, page, visitor, client_class, surface FROM analytics_pageview "
+            "SELECT id, project_id, at, page, visitor, client_class, surface, audience FROM analytics_pageview "
             "WHERE id > %s AND id <= %s AND visitor & %s = %s ORDER BY id LIMIT %s",
             [lease.sealed_to, up_to, lease.shards - 1, lease.shard, limit],
         )
-        return cast("list[tuple[int, int, int, int, int, str, str]]", cursor.fetchall())
+        return cast("list[tuple[int, int, int, int, int, str, str, int]]", cursor.fetchall())
 
 
 @dataclass(frozen=True)
@@ -239,28 +243,44 @@ class VisitorHistories:
     sightings: list[bytes]
 
 
-def _compute_change(project_id: int, seen: Ints) -> tuple[list[Bucket], VisitorHistories]:
-    """How views (hour, page, visitor, kind) change the hours: buckets to add to them, and the new visit histories."""
-    hour, page, visitor, kind = seen.T
+def _compute_change(project_id: int, seen: Ints) -> tuple[HourlyChanges, VisitorHistories]:
+    """How views (hour, page, visitor, kind, audience) change the hours, and the new visit histories."""
+    hour, page, visitor, kind, audience = seen.T
+    keys = audiences.for_project(project_id).keys_of(audience, page)
     visitors, who = np.unique(visitor, return_inverse=True)
     trimmed, blobs = load_histories(project_id, visitors.tolist())
     horizon = settings.ENV.visitor_horizon_days * 24
     change = visit_history.add_visits(
-        visit_history.decode(blobs), visit_history.from_views(who, page, kind, hour), trimmed, horizon
+        visit_history.decode(blobs), visit_history.from_views(who, page, kind, hour, keys), trimmed, horizon
     )
     long = visit_history.hours_to_trim_before(change.histories, len(visitors))
     histories = visit_history.trim(change.histories, long, horizon) if long.any() else change.histories
     trimmed = np.maximum(trimmed, long)
-    viewed_hour, viewed, views = add_up(hour, page << 3 | kind, n=np.ones(len(hour), np.int64))
     packed = visit_history.encode(histories, len(visitors))
     return (
-        hourly_changes(change, viewed_hour, viewed, views),
+        hourly_changes(change, hour, page, kind, keys),
         VisitorHistories(visitors.tolist(), trimmed.tolist(), packed),
     )
 
 
-def hourly_changes(change: visit_history.Change, hour: Ints, viewed: Ints, views: Ints) -> list[Bucket]:
-    """The buckets to add to each hour: cells of visitors, and views (`viewed` are their slots, sorted by `hour`)."""
+def hourly_changes(
+    change: visit_history.Change, hour: Ints, page: Ints, kind: Ints, keys: tuple[Ints, Ints], sign: Ints | None = None
+) -> HourlyChanges:
+    """The buckets to add to each hour, of pages and of audiences: cells of visitors, and views.
+
+    `keys` are the audiences' keys of the views, as in `visit_history.from_views`. `sign` is 1 for a new view,
+    which is the default, and -1 for one that is taken back.
+    """
+    n = np.ones(len(hour), np.int64) if sign is None else sign
+    view, key = keys
+    return HourlyChanges(
+        _build_buckets(change.of_pages(), hour, page << 3 | kind, n),
+        _build_buckets(change.of_audiences(), hour[view], (key - FIRST_KEY) << 3 | kind[view], n[view]),
+    )
+
+
+def _build_buckets(change: visit_history.Change, hour: Ints, slot: Ints, n: Ints) -> list[Bucket]:
+    hour, viewed, views = add_up(hour, slot, n=n)
     buckets = []
     for start in np.union1d(hour, change.hour).tolist():
         cells, hour_views = _slice_of(change.hour, start), _slice_of(hour, start)
@@ -304,82 +324,3 @@ def store_histories(project_id: int, histories: VisitorHistories) -> None:
             [(project_id, *row) for row in rows],
             "(project_id, visitor) DO UPDATE SET trimmed = excluded.trimmed, sightings = excluded.sightings",
         )
-
-
-def update_buckets(project_id: int, lease: Lease, added: list[Bucket]) -> list[tuple[int, Bucket]]:
-    """Add to hours, and to the longer buckets that were made of them. Returns the new (span, bucket) pairs.
-
-    Merging is addition: a longer bucket takes the same additions as its hours, so these need not be read again.
-    """
-    updated = []
-    for span in SPANS:
-        parts = defaultdict(list)
-        for delta in added:
-            start = delta.start // span * span
-            if span == 1 or start + span <= lease.closed:
-                parts[start].append(delta)
-        for known in _load_buckets(project_id, span, list(parts), lease.shard):
-            parts[known.start].append(known)
-        updated += [(span, merge(start, buckets)) for start, buckets in parts.items()]
-    return updated
-
-
-def _load_buckets(project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
-    for first in range(0, len(starts), 5000):
-        some = starts[first : first + 5000]
-        marks = ", ".join(["%s"] * len(some))
-        yield from _select_buckets(project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
-
-
-def store_cells(project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
-    """Store (span, bucket) pairs. Call it in the transaction that releases the lease."""
-    if buckets:
-        insert(
-            Cells._meta.db_table,
-            ("project_id", "span", "start", "shard", "blob"),
-            [(project_id, span, bucket.start, shard, bucket.encode()) for span, bucket in buckets],
-            "(project_id, span, start, shard) DO UPDATE SET blob = excluded.blob",
-        )
-
-
-def load_cells(project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None) -> Iterator[Bucket]:
-    """The buckets of ranges (span, first start, end), of one shard or of all shards."""
-    if not ranges:
-        return
-    parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
-    limits = [value for limits in ranges for value in limits]
-    if shard is None:
-        yield from _select_buckets(project_id, parts, limits)
-    else:
-        yield from _select_buckets(project_id, f"({parts}) AND shard = %s", [*limits, shard])
-
-
-def _select_buckets(project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT start, blob FROM analytics_cells WHERE project_id = %s AND ({condition})", [project_id, *values]
-        )
-        for start, blob in cursor.fetchall():
-            yield Bucket.decode(start, bytes(blob))
-
-
-def _merge_ended_hours(lease: Lease, closed: int) -> None:
-    """Merge hours into the longer buckets that have ended since the shard was last sealed.
-
-    Cells stay with the shard that wrote them. The cells of a removed shard belong to the shard that has its
-    visitors now.
-    """
-    for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
-        first, end = lease.closed // span * span, closed // span * span
-        if first >= end:
-            continue
-        parts = Cells.objects.filter(span=shorter, start__gte=first, start__lt=end)
-        for project_id, shard, start in sorted(
-            {
-                (project_id, shard, start // span * span)
-                for project_id, shard, start in parts.values_list("project_id", "shard", "start")
-                if shard & (lease.shards - 1) == lease.shard
-            }
-        ):
-            bucket = merge(start, load_cells(project_id, [(shorter, start, start + span)], shard))
-            store_cells(project_id, shard, [(span, bucket)])

@@ -4,15 +4,16 @@ A visit is one (visitor, page, kind, hour), however many views it had. A history
 holds all visits of the days for which raw views are kept, so that a late view can be
 put in order. Of the time before, it holds only the latest visit of each page and kind.
 It is packed as sorted little-endian 64-bit numbers, `page << 34 | kind << 32 | hour`.
+A visit of an audience has a key instead of a page, from `cells.FIRST_KEY`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from analytics.counting.cells import LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
+from analytics.counting.cells import FIRST_KEY, LAYERS, NEVER, UNIONS, AnyInts, Ints, add_up
 
 MAX_VISITS = 50_000  # of one visitor; beyond it, older visits are trimmed early
 
@@ -21,6 +22,8 @@ Columns = tuple[Ints, Ints, Ints, Ints]  # hour, slot, prev and n of cells
 _DTYPE = "<i8"
 _HOUR = (1 << 32) - 1
 _LAYER = 7
+_PAGE_BITS = 25  # of a page or the key of an audience
+_NO_KEYS = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,14 @@ class Visits:
         """The visits that are not among `others`. Both must be sorted."""
         return self[~others.contain(self, others.positions(self))] if len(others) else self
 
+    def of_audiences(self) -> "Visits":
+        """The visits of audiences, whose keys begin at 0 like pages."""
+        chosen = self[self.page >= FIRST_KEY]
+        return Visits(chosen.who, chosen.entry - (FIRST_KEY << 34))
+
     def pairs(self) -> Ints:
         """One number for each visitor and page."""
-        return self.who << 23 | self.page
+        return self.who << _PAGE_BITS | self.page
 
 
 @dataclass(frozen=True)
@@ -103,12 +111,30 @@ class Change:
     n: Ints
     histories: Visits
 
+    def of_pages(self) -> "Change":
+        """The cells of pages and of the site."""
+        return self._select(self.slot < FIRST_KEY * LAYERS)
 
-def from_views(who: Ints, page: Ints, kind: Ints, hour: Ints) -> Visits:
-    """The visits that views make: of each page and of the whole site, without duplicates."""
+    def of_audiences(self) -> "Change":
+        """The cells of audiences, whose keys begin at 0 like pages."""
+        chosen = self._select(self.slot >= FIRST_KEY * LAYERS)
+        return replace(chosen, slot=chosen.slot - FIRST_KEY * LAYERS)
+
+    def _select(self, chosen: npt.NDArray[np.bool_]) -> "Change":
+        return Change(self.hour[chosen], self.slot[chosen], self.prev[chosen], self.n[chosen], self.histories)
+
+
+def from_views(who: Ints, page: Ints, kind: Ints, hour: Ints, keys: tuple[Ints, Ints] = _NO_KEYS) -> Visits:
+    """The visits that views make: of each page, of the whole site and of audiences, without duplicates.
+
+    `keys` are those of the audiences: the index of a view, and a key.
+    """
     entry = kind << 32 | hour
-    both = Visits(np.concatenate([who, who]), np.concatenate([page << 34 | entry, entry]))
-    return both.sorted()
+    view, key = keys
+    every = Visits(
+        np.concatenate([who, who, who[view]]), np.concatenate([page << 34 | entry, entry, key << 34 | entry[view]])
+    )
+    return every.sorted()
 
 
 def decode(blobs: Sequence[bytes]) -> Visits:
@@ -188,17 +214,25 @@ def _has_later_visit(histories: Visits, limit: Ints) -> npt.NDArray[np.bool_]:
 
 
 def _of_same_visitors_and_pages(stored: Visits, new_visits: Visits) -> Visits:
-    """The stored visits of the visitors and pages of `new_visits`."""
-    return stored[np.isin(stored.pairs(), np.unique(new_visits.pairs()))]
+    """The stored visits of the visitors and pages of `new_visits`. Both must be sorted."""
+    return stored[_are_among(stored.pairs(), new_visits.pairs())]
+
+
+def _are_among(pairs: Ints, others: Ints) -> npt.NDArray[np.bool_]:
+    """A mask: which pairs are among others, which are sorted."""
+    if not len(others):
+        return np.zeros(len(pairs), bool)
+    found: npt.NDArray[np.bool_] = others[np.minimum(np.searchsorted(others, pairs), len(others) - 1)] == pairs
+    return found
 
 
 def _leave_out_unchanged(related: Visits, added: Visits) -> Visits:
     """Drop visits whose cells cannot change: all that precede the last visit before the first added one."""
     if not len(added):
         return related[:0]
-    pairs, place = np.unique(added.pairs(), return_inverse=True)
-    first = np.full(len(pairs), _HOUR)
-    np.minimum.at(first, place, added.hour)
+    every = added.pairs()
+    starts = np.flatnonzero(np.concatenate([[True], every[1:] != every[:-1]]))
+    pairs, first = every[starts], np.minimum.reduceat(added.hour, starts)
     at = np.minimum(np.searchsorted(pairs, related.pairs()), len(pairs) - 1)
     related, at = related[found := pairs[at] == related.pairs()], at[found]
     return related[~_has_later_visit(related, first[at])]
@@ -232,7 +266,7 @@ def _cells(histories: Visits, horizon: int) -> Columns:
     page, kind, hour = histories.page, histories.kind, histories.hour
     parts = [(*_link_visits(histories.who, page << 3 | kind, hour, horizon), 1)]
     pairs = histories.pairs()
-    mixed = np.isin(pairs, _pairs_of_several_kinds(pairs, kind))
+    mixed = _are_among(pairs, _pairs_of_several_kinds(pairs, kind))
     if mixed.any():
         who, page, kind, hour = histories.who[mixed], page[mixed], kind[mixed], hour[mixed]
         for layer, kinds in UNIONS.items():

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analytics.audience import DIMENSIONS
 from analytics.models import PageView
+from analytics.reports.audience_counts import PAGE
 from docsite.core.workspace import report_state
 from docsite.core.workspace.report_state import Column
 
@@ -20,17 +22,32 @@ _COLUMNS = {
         *(Column("counted", "Counts as AI"), Column("forms", "Read as"), Column("address", "Address")),
         *(Column("seen", "Last seen, UTC", "value"), Column("rules", "Decided by")),
     ),
+    "sources": (),
 }
-_DEFAULT_SORT = {"pages": "-total", "agents": "-views"}
+_DEFAULT_SORT = {"pages": "-total", "agents": "-views", "sources": ""}
 
 
 @dataclass(frozen=True)
 class ReportState(report_state.ReportState):
-    """The state of a report that has a metric, two tables, and a filter by class for that of the agents."""
+    """The state of a report that has a metric, tables, filters, and a filter by class for the table of the agents.
+
+    Filters have the names of the dimensions, and `path` for a page. `all`: the dimension of which all values show.
+    """
 
     metric: str = "visitors"
     tab: str = "pages"
     kind: str = ""
+    all: str = ""
+    channel: str = ""
+    source: str = ""
+    utm_source: str = ""
+    utm_medium: str = ""
+    utm_campaign: str = ""
+    device: str = ""
+    browser: str = ""
+    language: str = ""
+    entry: str = ""
+    path: str = ""
 
     @classmethod
     def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
@@ -40,8 +57,18 @@ class ReportState(report_state.ReportState):
     @classmethod
     def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         """Add the metrics, the tables, and the classes of clients."""
-        own = {"metric": METRICS, "tab": tuple(_COLUMNS), "kind": tuple(PageView.Class.values)}
+        own = {"metric": METRICS, "tab": tuple(_COLUMNS), "kind": tuple(PageView.Class.values), "all": DIMENSIONS}
         return {**super().list_choices(typed), **own}
+
+    @property
+    def filter_names(self) -> list[str]:
+        """The fields of the filters that are set."""
+        return [name for name in (*DIMENSIONS, "path") if getattr(self, name)]
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """The filters, as reports take them."""
+        return {PAGE if name == "path" else name: getattr(self, name) for name in self.filter_names}
 
     @property
     def default_sort(self) -> str:  # type: ignore[override]

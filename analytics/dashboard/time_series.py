@@ -1,21 +1,25 @@
 """The points of the chart: choose the step, count each step, and name it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
 from analytics.models import EPOCH
 from analytics.reports import visitor_counts
-from docsite.core.tenants.models import Project
 from docsite.core.workspace import charts
 from docsite.core.workspace.report_state import DAY, HOUR
 from docsite.core.workspace.time_steps import choose_step, midnight, name_step, name_step_briefly, split
 
 
 def build_points(
-    project: Project, start: datetime, end: datetime, earlier: datetime | None, metric: str, now: datetime
+    count: Callable[[Sequence[tuple[datetime, datetime]]], list[visitor_counts.StepCounts]],
+    start: datetime,
+    end: datetime,
+    earlier: datetime | None,
+    metric: str,
+    now: datetime,
 ) -> tuple[list[charts.Point], timedelta]:
-    """The points of a chart, and their step. `earlier` is where the period before begins.
+    """The points of a chart, and their step. `count` counts steps of time; `earlier` is where the period before begins.
 
     The period before is split at the same positions, so that its views add up to those of the period.
     """
@@ -25,11 +29,11 @@ def build_points(
     if start >= end:
         return [], HOUR
     step = choose_step(start, end)
-    bins = visitor_counts.count_steps(project, list(split(start, end, step)), fresh=False)
+    bins = count(list(split(start, end, step)))
     past: list[visitor_counts.StepCounts] = []
     if earlier is not None:
         ago = start - earlier
-        past = visitor_counts.count_steps(project, [(one.start - ago, one.end - ago) for one in bins], fresh=False)
+        past = count([(one.start - ago, one.end - ago) for one in bins])
     return list(_build(bins, past, metric, step, now)), step
 
 

@@ -4,8 +4,10 @@ Every report has these parts: `state`, numbers (`analytics.reports`, `counting.a
 (`time_series`, `charts`) and `links`, then `templates/admin/reports`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,13 +18,17 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
+from analytics.audience import DIMENSIONS
 from analytics.counting import agent_views, sweeper
 from analytics.counting.agent_views import Agent
-from analytics.dashboard import agent_exports, coverage, tables, time_series
+from analytics.dashboard import agent_exports, audience, coverage, tables, time_series
 from analytics.dashboard.report_state import METRICS, ReportState
 from analytics.models import EPOCH, AnalyticsSettings, PageView
-from analytics.reports import exports, visitor_counts
-from analytics.reports.visitor_counts import Counts
+from analytics.reports import audience_report, exports, visitor_counts
+from analytics.reports.audience_counts import Metric
+from analytics.reports.audience_report import AudienceReport
+from analytics.reports.filtered_counts import kept_from
+from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of, project_of
 from docsite.core.workspace import charts, links
@@ -62,22 +68,32 @@ class ReportCounts:
     earlier: tuple[datetime, datetime] | None
     earlier_visitors: Counts | None
     earlier_views: Counts | None
+    filtered: audience.FilteredRange | None = None
 
     @classmethod
     def load(cls, project: Project, state: ReportState, start: datetime, end: datetime) -> "ReportCounts":
         """Count the views that are sealed."""
+        filtered = audience.FilteredRange.load(project, state, start, end) if state.filters else None
 
-        def count(start: datetime, end: datetime) -> tuple[Counts, Counts]:
-            return visitor_counts.count_visitors(project, start, end, fresh=False), visitor_counts.count_views(
-                project, start, end, fresh=False
+        def count(first: datetime, last: datetime) -> tuple[Counts, Counts]:
+            if filtered:
+                same = (first, last) == (start, end)
+                views = filtered if same else audience.FilteredRange.load(project, state, first, last)
+                return views.pages("visitors", first, last), views.pages("views", first, last)
+            return visitor_counts.count_visitors(project, first, last, fresh=False), visitor_counts.count_views(
+                project, first, last, fresh=False
             )
 
         earlier = previous_period(start, end) if state.compare else None
+        if earlier and state.filters and earlier[0] < kept_from(project):
+            earlier = None
         first = coverage.first_hour(project) if earlier else None
         since = first if earlier and first and first > earlier[0] else None
         if earlier and since and since >= earlier[1]:
             earlier = None
-        return cls(start, end, *count(start, end), since, earlier, *(count(*earlier) if earlier else (None, None)))
+        visitors, views = count(start, end)
+        earlier_visitors, earlier_views = count(*earlier) if earlier else (None, None)
+        return cls(start, end, visitors, views, since, earlier, earlier_visitors, earlier_views, filtered)
 
     @property
     def dates(self) -> tuple[str, str]:
@@ -122,7 +138,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     """A report as a file: `visitors.csv`, `agents.jsonl` and so on, of the range in the address."""
     project = project_of(request, domain)
     what, _, form = name.partition(".")
-    if what not in FILES or form not in FORMATS:
+    if what not in (*FILES, *DIMENSIONS) or form not in FORMATS:
         raise Http404
     state, errors = ReportState.parse(request.GET)
     try:
@@ -136,6 +152,10 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     if what == "agents":
         found = agent_views.list_agents(project, start, end)
         lines = agent_exports.format_agents(tables.build_agent_rows(project, found), kind)
+    elif what in DIMENSIONS:
+        metric: Metric = "visitors" if state.metric == "visitors" else "views"
+        report = AudienceReport.load(project, start, end, metric, state.filters, fresh=False)
+        lines = audience_report.format_rows(report.rows(what), kind)
     else:
         count = visitor_counts.count_visitors if what == "visitors" else visitor_counts.count_views
         lines = exports.format_report(count(project, start, end, fresh=False), kind)
@@ -146,11 +166,21 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
     """The context of the template for a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
     points, step = time_series.build_points(
-        project, start, end, numbers.earlier[0] if numbers.earlier else None, state.metric, now
+        partial(_count_steps, project, state, numbers),
+        start,
+        end,
+        numbers.earlier[0] if numbers.earlier else None,
+        state.metric,
+        now,
     )
     agents = agent_views.list_agents(project, start, end) if state.tab == "agents" or not total else []
-    shown = _agents(project, state, agents, numbers) if state.tab == "agents" else _pages(project, state, numbers)
-    kept_from = EPOCH + HOUR * sweeper.first_kept_hour(project)
+    if state.tab == "agents":
+        shown = _agents(project, state, agents, numbers)
+    elif state.tab == "sources":
+        shown = audience.build_panels(project, state, start, end, numbers.filtered)
+    else:
+        shown = _pages(project, state, numbers)
+    kept = kept_from(project)
     return {
         "numbers": numbers,
         "tiles": _tiles(numbers),
@@ -159,14 +189,26 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         "now": now,
         "is_open": end > now,
         "few": 0 < total < FEW,
-        "rounded": start < kept_from and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
+        "chips": audience.build_chips(state),
+        "cut_at": kept if state.filters and start < kept else None,
+        "rounded": start < kept and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
         "samples": _samples(project) if total or agents else "",
         **shown,
-        "pager": links.page_choices(state, shown["table"]),
+        "pager": links.page_choices(state, shown["table"]) if "table" in shown else [],
         "agents_found": len(agents),
         "agents_views": sum(agent.views for agent in agents),
         **({} if total else _empty(project, state, start, now)),
     }
+
+
+def _count_steps(
+    project: Project, state: ReportState, numbers: ReportCounts, steps: Sequence[tuple[datetime, datetime]]
+) -> list[StepCounts]:
+    if not numbers.filtered:
+        return visitor_counts.count_steps(project, steps, fresh=False)
+    if len(state.filters) == 1 or steps[0][0] >= numbers.start:
+        return numbers.filtered.count_steps(steps)
+    return audience.FilteredRange.load(project, state, steps[0][0], steps[-1][1]).count_steps(steps)
 
 
 def _tiles(numbers: ReportCounts) -> list[Tile]:
@@ -200,7 +242,8 @@ def _pages(project: Project, state: ReportState, numbers: ReportCounts) -> dict[
     labels = {"other": "Visitors" if state.metric == "views" else "Views"}
     if earlier is None:
         labels["change"] = ""
-    return {"table": table, "headings": links.table_headings(state, **labels)}
+    filtered = [(row, state.link(path=row.path, q="")) for row in table.rows]
+    return {"table": table, "filtered": filtered, "headings": links.table_headings(state, **labels)}
 
 
 def _agents(project: Project, state: ReportState, found: list[Agent], numbers: ReportCounts) -> dict[str, Any]:
@@ -258,8 +301,8 @@ def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict
             Choice(key.capitalize(), f"{state.link(metric=key)}#over-time", key == state.metric) for key in METRICS
         ],
         "tabs": [
-            Choice(label, state.link(tab=key, sort="", q="", kind="") + TABLES, key == state.tab)
-            for key, label in (("pages", "Pages"), ("agents", "Agents"))
+            Choice(label, state.link(tab=key, sort="", q="", kind="", all="") + TABLES, key == state.tab)
+            for key, label in (("pages", "Pages"), ("sources", "Sources"), ("agents", "Agents"))
         ],
         "projects": [
             Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)

@@ -89,7 +89,7 @@ class ViewParser:
             self.copies.clear()
         return Observation(
             view_id=request.request_id or self._number_line(line),
-            raw_path=path[:_MAX_VALUE_LENGTH],
+            raw_path=path[:_MAX_VALUE_LENGTH] + _campaign_of(request.target),
             at=at,
             address=address,
             user_agent=_clean_value(request.user_agent),
@@ -127,6 +127,12 @@ def _split_target(target: str) -> tuple[str, str]:
     if not target.startswith("/") and (absolute := _ABSOLUTE.match(target)):
         host, target = absolute[1], target[absolute.end() :] or "/"
     return host, target.partition("?")[0].partition("#")[0]
+
+
+def _campaign_of(target: str) -> str:
+    """The query of a target that names a campaign; empty for other queries, which no view needs."""
+    query = target.partition("?")[2].partition("#")[0] if "utm_" in target else ""
+    return f"?{query[:_MAX_VALUE_LENGTH]}" if query else ""
 
 
 @functools.lru_cache(20_000)

@@ -15,11 +15,12 @@ from analytics.counting import (
     cells,
     pages,
     sealer,
+    stored_cells,
     sweeper,
     visit_history,
 )
 from analytics.counting.cells import Ints
-from analytics.models import EPOCH, AnalyticsSettings, PageView, Seal
+from analytics.models import EPOCH, AnalyticsSettings, Cells, PageView, Seal
 from docsite.core.db import snapshot
 from docsite.core.tenants.models import Project
 
@@ -52,6 +53,12 @@ class Counts:
         some = self.table[1:][start:end].tolist()
         paths = pages.paths_of(self.project_id, [row[0] for row in some])
         return [{"path": path, **dict(zip(NAMES, row[1:], strict=True))} for path, row in zip(paths, some, strict=True)]
+
+    def of(self, path: str) -> dict[str, int]:
+        """The counts of one page; zeros if it was not seen."""
+        number = pages.for_project(self.project_id).numbers.get(path)
+        row = self.table[1:][self.table[1:, 0] == number, 1:].sum(axis=0)
+        return dict(zip(NAMES, row.tolist(), strict=True))
 
     def pack(self) -> bytes:
         """The table as little-endian 64-bit numbers."""
@@ -141,7 +148,7 @@ def count_steps(
     """
     if fresh:
         refresh(project)
-    closed = _merged_until()
+    closed = merged_until()
     return [_count_step(project, start, end, closed) for start, end in steps]
 
 
@@ -151,8 +158,8 @@ def _count_step(project: Project, start: datetime, end: datetime, closed: int) -
         totals = (report(project, start, end, fresh=False).totals for report in (count_visitors, count_views))
         return StepCounts(start, end, *totals)
     first, last = window.hours
-    seen, viewed = cells.count_site(sealer.load_cells(project.pk, cells.cover(first, last, closed)), first)
-    counts = cells.sum_layers(np.stack([seen, viewed]), crawlers=_crawlers(project))
+    seen, viewed = cells.count_site(stored_cells.load(project.pk, cells.cover(first, last, closed)), first)
+    counts = cells.sum_layers(np.stack([seen, viewed]), crawlers=counts_crawlers(project))
     return StepCounts(start, end, *(dict(zip(NAMES, row, strict=True)) for row in counts.tolist()))
 
 
@@ -160,42 +167,45 @@ def _count(project: Project, window: Window, count: Callable[..., Ints], *, fres
     if fresh:
         refresh(project)
     with snapshot():
-        buckets = _load_buckets(project.pk, *window.hours)
-        edge = _load_edges(project.pk, window.edges)
+        buckets = load_buckets(project.pk, window)
+        edge = load_edges(project.pk, window.edges)
         known = pages.for_project(project.pk)
         known.load()
         by_layer = count(project.pk, window, buckets, edge, len(known.paths))
-    counts = cells.sum_layers(by_layer, crawlers=_crawlers(project))
+    counts = cells.sum_layers(by_layer, crawlers=counts_crawlers(project))
     seen = np.flatnonzero(counts[1:, 2]) + 1
     order = np.lexsort((known.rank()[seen], -counts[seen, 2]))
     numbers = np.concatenate([[0], seen[order]])
     return Counts(project.pk, np.column_stack([numbers, counts[numbers]]))
 
 
-def _crawlers(project: Project) -> bool:
+def counts_crawlers(project: Project) -> bool:
+    """Whether AI search and training crawlers count as AI in a project."""
     return AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.ALL
 
 
-def _merged_until() -> int:
+def merged_until() -> int:
+    """The hour by which buckets that have ended are merged into longer ones."""
     return Seal.objects.aggregate(least=Min("closed"))["least"] or 0
 
 
-def _load_buckets(project_id: int, first: int, end: int) -> list[cells.Bucket]:
-    return list(sealer.load_cells(project_id, cells.cover(first, end, _merged_until())))
+def load_buckets(project_id: int, window: Window, table: stored_cells.Table = Cells) -> list[cells.Bucket]:
+    """The buckets of the whole hours of a window."""
+    return list(stored_cells.load(project_id, cells.cover(*window.hours, merged_until()), table=table))
 
 
-def _load_edges(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:
-    """The raw views at the edges of a window: hour, page, visitor and kind, one row each."""
-    found: list[tuple[int, int, int, int]] = []
+def load_edges(project_id: int, edges: Sequence[tuple[int, int]]) -> Ints:
+    """The raw views at the edges of a window: hour, page, visitor, kind and audience, one row each."""
+    found: list[tuple[int, int, int, int, int]] = []
     for lo, hi in edges:
         rows = PageView.objects.filter(project=project_id, at__gte=lo, at__lt=hi)
-        for at, page, visitor, client_class, surface in rows.values_list(
-            "at", "page", "visitor", "client_class", "surface"
+        for at, page, visitor, client_class, surface, audience in rows.values_list(
+            "at", "page", "visitor", "client_class", "surface", "audience"
         ):
             kind = sealer.kind_of(client_class, surface)
             if kind is not None:
-                found.append((at // sealer.HOUR, page, visitor, kind))
-    return np.array(found, np.int64).reshape(-1, 4)
+                found.append((at // sealer.HOUR, page, visitor, kind, audience))
+    return np.array(found, np.int64).reshape(-1, 5)
 
 
 def _count_views_by_page(project_id: int, window: Window, buckets: list[cells.Bucket], edge: Ints, count: int) -> Ints:
@@ -212,7 +222,7 @@ def _count_visitors_by_page(
     first, end = window.hours
     by_page = cells.count_visitors(buckets, first, count)
     if len(edge):
-        hour, page, visitor, kind = edge.T
+        hour, page, visitor, kind, _ = edge.T
         visitors, who = np.unique(visitor, return_inverse=True)
         _, blobs = sealer.load_histories(project_id, visitors.tolist())
         known = visit_history.decode(blobs)
@@ -224,4 +234,4 @@ def _count_visitors_by_page(
 def ai_classes(project: Project) -> list[str]:
     """The classes that count as AI in a project."""
     readers = ["ai_user", "ai_agent"]
-    return [*readers, "ai_search", "ai_training"] if _crawlers(project) else readers
+    return [*readers, "ai_search", "ai_training"] if counts_crawlers(project) else readers

@@ -86,7 +86,8 @@ function start() {
     send(
       JSON.stringify({
         id: randomId(),
-        path: location.pathname.slice(0, 2000),
+        // Of the query, only what names a campaign leaves the page.
+        path: (location.pathname + location.search.replace(/([?&])(?!utm_)[^&]*/g, "$1")).slice(0, 2000),
         referrer: referrer.split("/", 3).join("/"), // its origin
         visitor: visitor(),
       }),

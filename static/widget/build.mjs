@@ -86,4 +86,4 @@ await bundle("widget.js", "src/launcher/loader.js", "iife", 6, {
   define: { PANEL_VERSION: JSON.stringify(panel.version) },
 });
 await writeFile(here("dist/manifest.json"), JSON.stringify(manifest, null, 2) + "\n");
-await bundle("views.js", "../page-views/views.js", "iife", 1);
+await bundle("views.js", "../page-views/views.js", "iife", 1.1);

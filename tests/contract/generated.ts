@@ -53,6 +53,7 @@ async function main() {
   await call("getVisitors", api.getVisitors({ ...exported, query: { ...range, offset: 0 } }));
   await call("getViews", api.getViews({ ...exported, query: range }));
   await call("getSearches", api.getSearches({ ...exported, query: range }));
+  await call("getSources", api.getSources({ ...exported, query: range }));
   await call("getConversations", api.getConversations({ ...exported, query: range }));
   await call("getConversation", api.getConversation({ client: owner, path: { projectId, threadId } }));
   await call("getCallerStats", api.getCallerStats(exported));

@@ -28,6 +28,7 @@ def test_the_operations_are_those_of_the_specification(document):
         ("get", "/v1/analytics/{projectId}/visitors"),
         ("get", "/v1/analytics/{projectId}/views"),
         ("get", "/v1/analytics/{projectId}/searches"),
+        ("get", "/v1/analytics/{projectId}/sources"),
         ("get", "/v1/analytics/{projectId}/assistant"),
         ("get", "/v1/analytics/{projectId}/assistant/threads/{threadId}"),
         ("get", "/v1/analytics/{projectId}/assistant/caller-stats"),

@@ -8,6 +8,7 @@ import json
 import re
 import uuid
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from django.http import QueryDict
@@ -98,7 +99,7 @@ def test_a_column_sorts_the_other_way_when_it_is_chosen_again():
         ("sort=size", "sort: must be one of path, human, ai, total, other, share."),
         ("sort=change", "sort: must be one of path, human, ai, total, other, share."),
         ("metric=clicks", "metric: must be one of visitors, views."),
-        ("tab=x&sort=x", "tab: must be one of pages, agents."),
+        ("tab=x&sort=x", "tab: must be one of pages, agents, sources."),
         ("class=robot&tab=agents", "class: must be one of human, ai_user,"),
         ("page=0", "page: must be a whole number from 1."),
         ("page=" + "9" * 5000, "page: must be a whole number from 1."),
@@ -369,7 +370,8 @@ def test_the_chart_has_the_period_before_beside_it(busy):
     now = datetime(2026, 11, 1, tzinfo=UTC)
     march = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
     visitor_counts.refresh(busy.project)
-    points, _ = time_series.build_points(busy.project, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
+    count = partial(visitor_counts.count_steps, busy.project, fresh=False)
+    points, _ = time_series.build_points(count, *march, datetime(2026, 1, 29, tzinfo=UTC), "views", now)
     assert [(point.name, point.total, point.before) for point in points if point.total or point.before] == [
         ("Tue 10 Mar 2026", 12, 0),
         ("Mon 16 Mar 2026", 0, 9),

@@ -3,6 +3,7 @@
 DATA_DIR names the folder of its database, DATABASE_URL another database.
 """
 
+import functools
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -20,9 +21,10 @@ from django.db import connection  # noqa: E402  # Django comes first
 from django.db.models import Count, Sum  # noqa: E402
 from django.db.models.functions import Length  # noqa: E402
 
+from analytics.audience import Dimensions  # noqa: E402
 from analytics.collecting import writer  # noqa: E402
 from analytics.counting import pages, sealer, sweeper  # noqa: E402
-from analytics.models import Cells, Trail  # noqa: E402
+from analytics.models import AudienceCells, Cells, Trail  # noqa: E402
 from analytics.reports import visitor_counts  # noqa: E402
 from docsite.core.tenants.management.commands.createproject import create_project  # noqa: E402
 from tests.bench.analytics.engine import Engine, Row  # noqa: E402
@@ -43,6 +45,28 @@ FACTS = {  # the columns of a view after its page's number; a visitor goes in be
         (CRAWLER, "ai_training", "Crawler"),
     )
 }
+
+DEVICES = [("desktop", "Chrome")] * 4 + [
+    ("desktop", "Firefox"),
+    ("desktop", "Safari"),
+    ("phone", "Chrome"),
+    ("phone", "Safari"),
+]
+LANGUAGES = ["en"] * 5 + ["de", "fr", "es", "ja", "zh", "pt"]
+SOURCES = [("direct", "")] * 3 + [("search", "google.com")] * 4 + [("ai", "chatgpt.com"), ("code", "github.com")]
+SOURCES += [("other", f"site-{number}.example") for number in range(3)]
+
+
+def _dimensions(kind: int, visitor: int, key: int) -> Dimensions:
+    """The audience of a person's view: what they read with stays the same, and one view of three begins a visit."""
+    if kind != HUMAN:
+        return Dimensions()
+    who = (*DEVICES[visitor % len(DEVICES)], LANGUAGES[visitor // 7 % len(LANGUAGES)])
+    channel, source = ("internal", "") if key % 3 else SOURCES[key // 3 % len(SOURCES)]
+    return _build_dimensions(channel, source, "", "", "", *who)
+
+
+_build_dimensions = functools.lru_cache(Dimensions)
 
 
 class Clock:
@@ -88,7 +112,14 @@ class Ours(Engine):
                 strict=True,
             )  # fmt: skip
             made = [
-                writer.View(key, at, f"{PATH}{page}", True, (*FACTS[kind][0], visitor, *FACTS[kind][1]))
+                writer.View(
+                    key,
+                    at,
+                    f"{PATH}{page}",
+                    True,
+                    (*FACTS[kind][0], visitor, *FACTS[kind][1]),
+                    _dimensions(kind, visitor, key),
+                )
                 for key, at, page, kind, visitor in rows
             ]
             yield [made[at : at + BATCH] for at in range(0, len(made), BATCH)]
@@ -122,7 +153,9 @@ class Ours(Engine):
             )
             everything = cursor.fetchone()[0]
         hours = spans.pop(1, 0)
+        audience = AudienceCells.objects.aggregate(bytes=Sum(Length("blob")))["bytes"] or 0
         return {
+            "audience": audience,
             "history": hours + sum(spans.values()),
             "hours": hours,
             "days": sum(spans.values()),

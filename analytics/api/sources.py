@@ -1,0 +1,58 @@
+"""The endpoint that exports where readers come from and what they read with."""
+
+from dataclasses import replace
+
+from django.http import HttpResponse
+from ninja import Query, Router
+
+from analytics.api import paging
+from analytics.api.schemas import VisitorsTrafficTotals
+from analytics.api.source_schemas import SourceRow, SourcesQuery, SourcesResponse
+from analytics.limits import analytics_charges
+from analytics.reports.audience_report import FILTERS, AudienceReport, build_row
+from docsite.core.access.request_checks import AdminKey, CallerRequest
+from docsite.core.db import in_db
+from docsite.core.http.schemas import responses
+from docsite.core.tenants.models import Project
+
+router = Router()
+
+
+@router.get(
+    "/{projectId}/sources",
+    auth=AdminKey(analytics_charges),
+    operation_id="getSources",
+    summary="Get visitors by source",
+    description="Unique visitors or views by channel, referring site, campaign, device, browser, language or entry "
+    "page. The most frequent value first, then by value. Counts are exact over any range, as in `getVisitors`. With "
+    "filters they come from single views, which are kept for 30 days: `countedFrom` says where they begin. Later pages "
+    "count again.",
+    response=responses(SourcesResponse, bodyless=True),
+)
+async def sources(request: CallerRequest, projectId: str, params: Query[SourcesQuery]) -> HttpResponse:
+    """The values of one dimension of a range."""
+    return await in_db(_sources)(request.auth.project, params)
+
+
+def _sources(project: Project, params: SourcesQuery) -> HttpResponse:
+    filters = {name: value for name in FILTERS if (value := getattr(params, name)) is not None}
+    begin = paging.start_cursor(
+        params, f"sources {project.project_id} {params.dimension} {params.metric} {sorted(filters.items())}"
+    )
+    report = AudienceReport.load(project, begin.start, begin.end, params.metric, filters)
+    rows = report.rows(params.dimension)
+    if begin.place:
+        total, value = begin.place
+        rows = [row for row in rows if (-row.total, row.value) > (-total, value)]
+    page, following = rows[: params.limit], None
+    if len(rows) > params.limit:
+        following = str(replace(begin, place=[page[-1].total, page[-1].value]))
+    return paging.json_response(
+        SourcesResponse(
+            dimension=params.dimension,
+            countedFrom=report.counted_from,
+            totals=VisitorsTrafficTotals(**report.totals),
+            sources=[SourceRow(**build_row(row)) for row in page],
+            nextCursor=following,
+        )
+    )

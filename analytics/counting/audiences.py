@@ -1,0 +1,195 @@
+"""Number the audiences of a project, and the values of their dimensions, for the cells.
+
+An audience is a combination of values: channel, source, campaign, device, browser and language. A raw view
+holds its number. Cells and visit histories hold keys: the number of a value, or of the page on which a visit
+began. The values are numbered in the order in which the audiences first have them, so every process derives
+the same numbers from the rows, which are only added.
+"""
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from django.db import transaction
+
+from analytics.audience import Dimensions
+from analytics.counting.cells import FIRST_KEY, Ints
+from analytics.models import Audience, PageView
+from docsite.core.tenants.models import Project
+
+# The sources, campaigns and languages of further audiences are `(other)`.
+MAX_AUDIENCES = 10_000  # per project and day
+MAX_NEW_OF_A_READER = 100  # per network, project and day
+MAX_IN_ALL = 200_000  # per project
+NONE = 0  # the audience of a view of which nothing is known
+DAY = 86_400_000_000  # microseconds
+_MAX_CACHED_DAYS = 400
+
+_FIELDS = Dimensions._fields
+_NOTHING = Dimensions()
+
+
+class HasDimensions(Protocol):
+    """A view: its dimensions, its time in microseconds, and the network of its reader if that is limited."""
+
+    @property
+    def dimensions(self) -> Dimensions: ...
+
+    @property
+    def at(self) -> int: ...
+
+    @property
+    def network(self) -> str: ...
+
+
+class Audiences:
+    """The audiences of one project that this process has loaded. Audiences are only added, never removed."""
+
+    def __init__(self, project_id: int) -> None:
+        self.project_id = project_id
+        self.rows: list[Dimensions] = [_NOTHING]  # by number; 0 is NONE
+        self.numbers: dict[Dimensions, int] = {_NOTHING: NONE}
+        self.values: list[tuple[str, str]] = [("", "")]  # dimension and value by their number, from 1
+        self._value_numbers: dict[tuple[str, str], int] = {}
+        self._table: Ints = np.zeros((1, len(_FIELDS)), np.int64)
+        self._entries = np.zeros(1, bool)
+        self._days: OrderedDict[int, set[int]] = OrderedDict()
+        self._new: Counter[tuple[int, str]] = Counter()  # by day and the network that had them first
+        self._lock = threading.Lock()
+
+    def load(self) -> None:
+        """Load the audiences that were added since the last call."""
+        with self._lock:
+            known = Audience.objects.filter(project_id=self.project_id, number__gte=len(self.rows))
+            rows = known.order_by("number").values_list("number", *_FIELDS)
+            added = [(number, Dimensions(*values)) for number, *values in rows]
+            if not added:
+                return
+            table = []
+            for number, dimensions in added:
+                assert number == len(self.rows)
+                self.rows.append(dimensions)
+                self.numbers[dimensions] = number
+                table.append([self._number_value(pair) for pair in zip(_FIELDS, dimensions, strict=True)])
+            self._entries = np.concatenate([self._entries, [dimensions.is_entry for _, dimensions in added]])
+            self._table = np.concatenate([self._table, np.array(table, np.int64)])
+
+    def _number_value(self, pair: tuple[str, str]) -> int:
+        if not pair[1]:
+            return 0
+        number = self._value_numbers.get(pair)
+        if number is None:
+            number = self._value_numbers[pair] = len(self.values)
+            self.values.append(pair)
+        return number
+
+    def find_value(self, dimension: str, value: str) -> int | None:
+        """The number of a value, or None if no view ever had it."""
+        return self._value_numbers.get((dimension, value))
+
+    def keys_of(self, audience: Ints, page: Ints) -> tuple[Ints, Ints]:
+        """The keys of views with these audiences and pages: the index of a view, and one of its keys."""
+        if len(audience) and int(audience.max()) >= len(self._table):
+            self.load()
+        values = self._table[audience]
+        view, column = np.nonzero(values)
+        (entry,) = np.nonzero(self._entries[audience])
+        return (
+            np.concatenate([view, entry]),
+            np.concatenate([key_of_value(values[view, column]), key_of_entry(page[entry])]),
+        )
+
+    def assign_numbers(self, views: Sequence[HasDimensions]) -> list[int]:
+        """The audience numbers of views. New audiences get a number.
+
+        Beyond 10,000 audiences a day, and 100 new ones of a reader's network, further ones share `(other)`. Each
+        process counts those of a day for itself.
+        """
+        numbers = [self.numbers.get(view.dimensions, -1) for view in views]
+        days = [view.at // DAY for view in views]
+        new = [pair for pair in set(zip(numbers, days, strict=True)) if pair[0] not in self._admitted(pair[1])]
+        if all(number >= 0 and len(self._admitted(day)) + len(new) < MAX_AUDIENCES for number, day in new):
+            for number, day in new:
+                self._admitted(day).add(number)
+            return numbers
+        found = {(view.dimensions, day): view.network for view, day in zip(views, days, strict=True)}
+        admitted = self._admit(found)
+        return [admitted[view.dimensions, day] for view, day in zip(views, days, strict=True)]
+
+    def _admit(self, found: Mapping[tuple[Dimensions, int], str]) -> dict[tuple[Dimensions, int], int]:
+        """Admit audiences to days as far as there is room, and number them. Returns the numbers to use.
+
+        The values of `found` are the networks of the readers.
+        """
+        new: dict[int, set[Dimensions]] = {}
+        chosen = {}
+        for (dimensions, day), network in found.items():
+            admitted, added = self._admitted(day), new.setdefault(day, set())
+            chosen[dimensions, day] = dimensions
+            number = self.numbers.get(dimensions)
+            if number in admitted:
+                continue
+            is_new = bool(network) and number is None
+            has_room = len(admitted) + len(added) < MAX_AUDIENCES and len(self.rows) + len(added) < MAX_IN_ALL
+            if has_room and not (is_new and self._new[day, network] >= MAX_NEW_OF_A_READER):
+                self._new[day, network] += is_new
+                added.add(dimensions)
+            else:
+                chosen[dimensions, day] = dimensions.limited()
+        self._number(sorted(set(chosen.values()) - self.numbers.keys()))
+        for day, added in new.items():
+            self._admitted(day).update(self.numbers[dimensions] for dimensions in added)
+        return {pair: self.numbers[dimensions] for pair, dimensions in chosen.items()}
+
+    def _admitted(self, number: int) -> set[int]:
+        """The numbers of the audiences that were seen on a day."""
+        day = self._days.get(number)
+        if day is None:
+            self.load()
+            views = PageView.objects.filter(project_id=self.project_id, at__gte=number * DAY, at__lt=(number + 1) * DAY)
+            day = self._days[number] = {NONE, *views.values_list("audience", flat=True).distinct()}
+            if len(self._days) > _MAX_CACHED_DAYS:
+                self._days.popitem(last=False)
+                self._new.clear()
+        return day
+
+    def _number(self, added: list[Dimensions]) -> None:
+        """Number new audiences. They are committed when this returns."""
+        if not added:
+            return
+        with transaction.atomic():
+            # One process at a time.
+            Project.objects.select_for_update(no_key=True).get(pk=self.project_id)
+            self.load()
+            new = [dimensions for dimensions in added if dimensions not in self.numbers]
+            first = len(self.rows)
+            Audience.objects.bulk_create(
+                Audience(project_id=self.project_id, number=number, **dimensions._asdict())
+                for number, dimensions in enumerate(new, first)
+            )
+        self.load()
+
+
+def key_of_value(number: Ints) -> Ints:
+    """The keys of numbered values: even numbers from `FIRST_KEY`."""
+    return FIRST_KEY + (number << 1)
+
+
+def key_of_entry(page: Ints) -> Ints:
+    """The keys of the pages on which visits began: odd numbers from `FIRST_KEY`."""
+    return FIRST_KEY + (page << 1 | 1)
+
+
+_loaded: dict[int, Audiences] = {}
+_opening = threading.Lock()
+
+
+def for_project(project_id: int) -> Audiences:
+    """The audiences of a project."""
+    audiences = _loaded.get(project_id)
+    if audiences is None:
+        with _opening:
+            audiences = _loaded.setdefault(project_id, Audiences(project_id))
+    return audiences

@@ -1,0 +1,128 @@
+"""Store the buckets of cells, load them, and merge hours into longer buckets.
+
+There are two tables: the cells of pages, and those of audiences. Reports of pages read only the first.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from django.db import connection
+
+from analytics.counting.cells import SPANS, Bucket, merge
+from analytics.models import AudienceCells, Cells
+from docsite.core.db import insert
+
+Table = type[Cells] | type[AudienceCells]
+
+
+class HourlyChanges(NamedTuple):
+    """Buckets of one hour each, to be added to the stored ones."""
+
+    pages: list[Bucket]
+    audiences: list[Bucket]
+
+
+class UpdatedBuckets(NamedTuple):
+    """The new (span, bucket) pairs of each table."""
+
+    pages: list[tuple[int, Bucket]]
+    audiences: list[tuple[int, Bucket]]
+
+
+def update(project_id: int, shard: int, closed: int, added: HourlyChanges) -> UpdatedBuckets:
+    """Add to hours, and to the longer buckets that were made of them, up to hour `closed`.
+
+    Merging is addition: a longer bucket takes the same additions as its hours, so these need not be read again.
+    """
+    return UpdatedBuckets(
+        _update(Cells, project_id, shard, closed, added.pages),
+        _update(AudienceCells, project_id, shard, closed, added.audiences),
+    )
+
+
+def _update(table: Table, project_id: int, shard: int, closed: int, added: list[Bucket]) -> list[tuple[int, Bucket]]:
+    updated = []
+    for span in SPANS:
+        parts = defaultdict(list)
+        for delta in added:
+            start = delta.start // span * span
+            if span == 1 or start + span <= closed:
+                parts[start].append(delta)
+        for known in _load_starts(table, project_id, span, list(parts), shard):
+            parts[known.start].append(known)
+        updated += [(span, merge(start, buckets)) for start, buckets in parts.items()]
+    return updated
+
+
+def _load_starts(table: Table, project_id: int, span: int, starts: list[int], shard: int) -> Iterator[Bucket]:
+    for first in range(0, len(starts), 5000):
+        some = starts[first : first + 5000]
+        marks = ", ".join(["%s"] * len(some))
+        yield from _select(table, project_id, f"span = %s AND shard = %s AND start IN ({marks})", [span, shard, *some])
+
+
+def store(project_id: int, shard: int, updated: UpdatedBuckets) -> None:
+    """Store buckets. Call it in the transaction that releases the lease."""
+    _store(Cells, project_id, shard, updated.pages)
+    _store(AudienceCells, project_id, shard, updated.audiences)
+
+
+def _store(table: Table, project_id: int, shard: int, buckets: Sequence[tuple[int, Bucket]]) -> None:
+    if buckets:
+        insert(
+            table._meta.db_table,
+            ("project_id", "span", "start", "shard", "blob"),
+            [(project_id, span, bucket.start, shard, bucket.encode()) for span, bucket in buckets],
+            "(project_id, span, start, shard) DO UPDATE SET blob = excluded.blob",
+        )
+
+
+def load(
+    project_id: int, ranges: Sequence[tuple[int, int, int]], shard: int | None = None, table: Table = Cells
+) -> Iterator[Bucket]:
+    """The buckets of ranges (span, first start, end), of one shard or of all shards."""
+    if not ranges:
+        return
+    parts = " OR ".join(["(span = %s AND start >= %s AND start < %s)"] * len(ranges))
+    limits = [value for limits in ranges for value in limits]
+    if shard is None:
+        yield from _select(table, project_id, parts, limits)
+    else:
+        yield from _select(table, project_id, f"({parts}) AND shard = %s", [*limits, shard])
+
+
+def _select(table: Table, project_id: int, condition: str, values: Sequence[int]) -> Iterator[Bucket]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT start, blob FROM {table._meta.db_table} WHERE project_id = %s AND ({condition})",
+            [project_id, *values],
+        )
+        for start, blob in cursor.fetchall():
+            yield Bucket.decode(start, bytes(blob))
+
+
+def merge_ended_hours(shard: int, shards: int, before: int, closed: int) -> None:
+    """Merge hours into the longer buckets that ended between the hours `before` and `closed`.
+
+    Cells stay with the shard that wrote them. The cells of a removed shard belong to the shard that has its
+    visitors now.
+    """
+    for table in (Cells, AudienceCells):
+        for span, shorter in zip(SPANS[-2::-1], SPANS[:0:-1], strict=True):
+            first, end = before // span * span, closed // span * span
+            if first < end:
+                _merge(table, span, shorter, (first, end), (shard, shards))
+
+
+def _merge(table: Table, span: int, shorter: int, hours: tuple[int, int], mine: tuple[int, int]) -> None:
+    parts = table.objects.filter(span=shorter, start__gte=hours[0], start__lt=hours[1])
+    for project_id, shard, start in sorted(
+        {
+            (project_id, shard, start // span * span)
+            for project_id, shard, start in parts.values_list("project_id", "shard", "start")
+            if shard & (mine[1] - 1) == mine[0]
+        }
+    ):
+        bucket = merge(start, load(project_id, [(shorter, start, start + span)], shard, table))
+        _store(table, project_id, shard, [(span, bucket)])

@@ -1,0 +1,169 @@
+"""Count the views that match several filters at once, such as a source, a page and a device.
+
+Cells know each value alone, so these counts come from raw views: they are exact to the instant, but they begin
+where raw views do.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from django.db import connection
+
+from analytics.audience import ENTRY, INTERNAL
+from analytics.counting import audiences, pages, sealer, sweeper
+from analytics.counting.cells import CRAWLER, FIRST_KEY, HUMAN, Ints
+from analytics.models import EPOCH, Audience, PageView
+from analytics.reports import visitor_counts
+from analytics.reports.audience_counts import PAGE, AudienceCounts, Metric, count_keys
+from analytics.reports.visitor_counts import NAMES, Counts, StepCounts
+from docsite.core.tenants.models import Project
+
+_HUMAN, _AI = 1, 2  # flags
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def kept_from(project: Project) -> datetime:
+    """The first instant from which raw views are kept."""
+    return EPOCH + timedelta(hours=sweeper.first_kept_hour(project))
+
+
+class _Views(NamedTuple):
+    """Views as parallel arrays. `who` is the index of a visitor, `flag` says human or AI."""
+
+    at: Ints
+    page: Ints
+    audience: Ints
+    who: Ints
+    flag: Ints
+
+
+@dataclass(frozen=True)
+class FilteredCounts:
+    """The views of a project that match filters."""
+
+    project: Project
+    views: _Views
+
+    @classmethod
+    def load(
+        cls, project: Project, filters: Mapping[str, str], start: datetime, end: datetime, *, fresh: bool = True
+    ) -> "FilteredCounts":
+        """The views of a range with all of these values, by dimension; `page` is one, too."""
+        if fresh:
+            visitor_counts.refresh(project)
+        return cls(project, _load_views(project, filters, start, end))
+
+    def totals(self, metric: Metric) -> dict[str, int]:
+        """Of all matching views."""
+        return dict(zip(NAMES, self._count(np.zeros_like(self.views.page), 1, metric)[0].tolist(), strict=True))
+
+    def pages(self, metric: Metric) -> Counts:
+        """By page, in the order of reports."""
+        known = pages.for_project(self.project.pk)
+        known.load()
+        by_page = self._count(self.views.page, len(known.paths), metric)
+        by_page[0] = list(self.totals(metric).values())
+        seen = np.flatnonzero(by_page[1:, 2]) + 1
+        numbers = np.concatenate([[0], seen[np.lexsort((known.rank()[seen], -by_page[seen, 2]))]])
+        return Counts(self.project.pk, np.column_stack([numbers, by_page[numbers]]))
+
+    def audience(self, metric: Metric) -> AudienceCounts:
+        """By the values of each dimension."""
+        view, key = self._keys
+        size = count_keys(self.project.pk, audiences.for_project(self.project.pk))
+        return AudienceCounts(self.project.pk, self._count(key - FIRST_KEY, size, metric, view))
+
+    def steps(self, steps: Sequence[tuple[datetime, datetime]]) -> list[StepCounts]:
+        """In each of some half-open steps of time, which follow each other."""
+        starts = np.array([(start - EPOCH) // _MICROSECOND for start, _ in steps], np.int64)
+        place = np.searchsorted(starts, self.views.at, "right") - 1
+        within = (place >= 0) & (self.views.at < (steps[-1][1] - EPOCH) // _MICROSECOND)
+        visitors, views = (
+            self._count(place[within], len(steps), metric, np.flatnonzero(within)).tolist()
+            for metric in ("visitors", "views")
+        )
+        return [
+            StepCounts(start, end, *(dict(zip(NAMES, row, strict=True)) for row in rows))
+            for (start, end), *rows in zip(steps, visitors, views, strict=True)
+        ]
+
+    @cached_property
+    def _keys(self) -> tuple[Ints, Ints]:
+        return audiences.for_project(self.project.pk).keys_of(self.views.audience, self.views.page)
+
+    def _count(self, group: Ints, size: int, metric: Metric, view: Ints | None = None) -> Ints:
+        """Human, AI and total by group, shape (`size`, 3). `view`: the index of each group's view, if not all."""
+        who, flag = self.views.who, self.views.flag
+        if view is not None:
+            who, flag = who[view], flag[view]
+        if metric == "visitors":
+            group, flag = _merge_visitors(group, who, flag)
+        human, ai = (np.bincount(group[flag & mark > 0], minlength=size) for mark in (_HUMAN, _AI))
+        return np.stack([human, ai, np.bincount(group, minlength=size)], axis=1)
+
+
+def _merge_visitors(group: Ints, who: Ints, flag: Ints) -> tuple[Ints, Ints]:
+    """One row for each visitor of a group, with all flags of its views."""
+    if not len(group):
+        return group, flag
+    width = int(who.max()) + 1
+    pair = group * width + who
+    order = np.argsort(pair, kind="stable")
+    pair = pair[order]
+    starts = np.flatnonzero(np.concatenate([[True], pair[1:] != pair[:-1]]))
+    return pair[starts] // width, np.bitwise_or.reduceat(flag[order], starts)
+
+
+def _load_views(project: Project, filters: Mapping[str, str], start: datetime, end: datetime) -> _Views:
+    flag_of = _flags(project)
+    conditions, values = _conditions(project, filters)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT at, page, audience, visitor, client_class, surface FROM analytics_pageview "
+            f"WHERE project_id = %s AND at >= %s AND at < %s{conditions}",
+            [project.pk, (start - EPOCH) // _MICROSECOND, (end - EPOCH) // _MICROSECOND, *values],
+        )
+        rows = cursor.fetchall()
+    flags = [flag_of[client_class, surface] for *_, client_class, surface in rows]
+    found = np.array([row[:4] for row, flag in zip(rows, flags, strict=True) if flag], np.int64).reshape(-1, 4)
+    at, page, audience, visitor = found.T
+    _, who = np.unique(visitor, return_inverse=True)
+    return _Views(at, page, audience, who, np.array([flag for flag in flags if flag], np.int64))
+
+
+def _conditions(project: Project, filters: Mapping[str, str]) -> tuple[str, list[str | int]]:
+    """SQL for filters, and its values."""
+    condition = ""
+    values: list[str | int] = []
+    of_audience = Audience.objects.filter(project=project)
+    for dimension, value in filters.items():
+        if dimension in (PAGE, ENTRY):
+            known = pages.for_project(project.pk)
+            known.load()
+            condition += " AND page = %s"
+            values.append(known.numbers.get(value, -1))
+        if dimension == ENTRY:
+            of_audience = of_audience.exclude(channel__in=["", INTERNAL])
+        elif dimension != PAGE:
+            of_audience = of_audience.filter(**{dimension: value})
+    if filters.keys() - {PAGE}:
+        numbers, more = of_audience.values("number").query.sql_with_params()
+        condition += f" AND audience IN ({numbers})"
+        values += more
+    return condition, values
+
+
+def _flags(project: Project) -> dict[tuple[str, str], int]:
+    """Whether views count as human or as AI, by class and format; 0 if they do not count."""
+    crawlers = visitor_counts.counts_crawlers(project)
+    flags = {}
+    for client_class, surface in product(PageView.Class.values, PageView.Surface.values):
+        kind = sealer.kind_of(client_class, surface)
+        is_left_out = kind is None or (kind == CRAWLER and not crawlers)
+        flags[client_class, surface] = 0 if is_left_out else _HUMAN if kind == HUMAN else _AI
+    return flags
