@@ -61,7 +61,7 @@ def two(start: Any, upstream: Any) -> Any:
     """Two models on one server, each with its key. Each must write soon."""
     second = {"OPENAI_FALLBACK_MODEL": "fake-2", "OPENAI_FALLBACK_API_KEY": "sk-second"}
     return start(
-        **first_model(upstream), **second, **NO_BREAKER, OPENAI_FIRST_TOKEN_SECONDS="1", OPENAI_MAX_TOKENS="77"
+        **first_model(upstream), **second, **NO_BREAKER, OPENAI_FIRST_TOKEN_SECONDS="3", OPENAI_MAX_TOKENS="77"
     )
 
 
@@ -453,7 +453,7 @@ def models(upstream: Any, reply: Reply) -> list[str]:
     [
         ("status500", "the model server answered 500", 2),
         ("status401", "the model server answered 401", 1),
-        ("slow_first", TOO_LONG, 1),
+        ("silent", TOO_LONG, 1),
         ("empty", "the model server sent an empty answer", 1),
     ],
 )
