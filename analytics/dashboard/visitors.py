@@ -4,14 +4,13 @@ Every report has these parts: `state`, numbers (`analytics.reports`, `counting.a
 (`time_series`, `charts`) and `links`, then `templates/admin/reports`.
 """
 
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.admin import AdminSite
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -24,20 +23,18 @@ from analytics.dashboard.report_state import METRICS, ReportState
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import exports, visitor_counts
 from analytics.reports.visitor_counts import Counts
-from docsite.core.db import in_db
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of, project_of
 from docsite.core.workspace import charts, links
+from docsite.core.workspace.downloads import FORMATS, Format, send_file
 from docsite.core.workspace.links import TABLES, Choice
 from docsite.core.workspace.report_state import DAY, HOUR, previous_period
 from docsite.core.workspace.tables import FEW, Change
+from docsite.core.workspace.time_steps import LABELS
 
-FORMATS = {"csv": ("CSV", "text/csv; charset=utf-8"), "jsonl": ("JSON lines", "application/jsonl; charset=utf-8")}
 FILES = ("visitors", "views", "agents")
 REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted
 MAX_PROJECTS = 50  # in the list of other projects
-
-_STEPS = {HOUR: "by hour", DAY: "by day", 7 * DAY: "by 7 days", 28 * DAY: "by 4 weeks", 364 * DAY: "by 52 weeks"}
 
 
 @dataclass(frozen=True)
@@ -134,7 +131,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
         errors += problem.args
     if errors:
         return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
-    kind: exports.Format = "csv" if form == "csv" else "jsonl"
+    kind: Format = "csv" if form == "csv" else "jsonl"
     visitor_counts.refresh(project)
     if what == "agents":
         found = agent_views.list_agents(project, start, end)
@@ -142,18 +139,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     else:
         count = visitor_counts.count_visitors if what == "visitors" else visitor_counts.count_views
         lines = exports.format_report(count(project, start, end, fresh=False), kind)
-    return StreamingHttpResponse(
-        _stream(lines),
-        content_type=FORMATS[form][1],
-        headers={"Content-Disposition": f'attachment; filename="{domain}-{name}"'},
-    )
-
-
-async def _stream(chunks: Iterator[str]) -> AsyncIterator[str]:
-    """Yield chunk by chunk. Django would collect all chunks of a plain iterator before it sends the first."""
-    fetch = in_db(lambda: next(chunks, None))
-    while (chunk := await fetch()) is not None:
-        yield chunk
+    return send_file(lines, kind, f"{domain}-{name}")
 
 
 def _report(project: Project, state: ReportState, numbers: ReportCounts, now: datetime) -> dict[str, Any]:
@@ -169,7 +155,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         "numbers": numbers,
         "tiles": _tiles(numbers),
         "chart": charts.build_chart(points) if total else None,
-        "step": _STEPS[step],
+        "step": LABELS[step],
         "now": now,
         "is_open": end > now,
         "few": 0 < total < FEW,

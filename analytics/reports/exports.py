@@ -1,12 +1,9 @@
 """Export reports: page by page from pinned rows, so that no row is repeated or missing, or as a whole."""
 
-import csv
-import io
-import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
@@ -15,15 +12,12 @@ from django.utils import timezone
 from analytics.models import Snapshot
 from analytics.reports.visitor_counts import NAMES, Counts
 from docsite.core.access.authentication import Caller
+from docsite.core.workspace.downloads import CHUNK_ROWS, Format, format_rows
 
 logger = logging.getLogger(__name__)
 
-Format = Literal["csv", "jsonl"]
-
 PIN_LIFETIME = timedelta(minutes=10)
 SITE = "(site)"  # the path of the line that holds the totals
-CHUNK_ROWS = 500  # of one chunk
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def read_page(
@@ -71,19 +65,3 @@ def format_report(counts: Counts, form: Format) -> Iterator[str]:
     yield format_rows([{"path": SITE, **counts.totals}], form)
     for start in range(0, len(counts), CHUNK_ROWS):
         yield format_rows(counts.rows(start, start + CHUNK_ROWS), form)
-
-
-def format_rows(rows: Sequence[Mapping[str, Any]], form: Format) -> str:
-    """Rows with the same names, as lines: of CSV without a header, or of JSON."""
-    if form == "jsonl":
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    text = io.StringIO()
-    writer = csv.writer(text)
-    for row in rows:
-        writer.writerow(map(_escape_cell, row.values()))
-    return text.getvalue()
-
-
-def _escape_cell(value: Any) -> Any:
-    text = "; ".join(value) if isinstance(value, list) else value
-    return f"'{text}" if isinstance(text, str) and text.startswith(_FORMULA) else text

@@ -2,5 +2,5 @@
 
 Others import `navigation` (register and render a page of a project), `scoped_admin` (lists that show users only their
 own rows), `extensions` (settings and facts of a project), and the parts of reports: `report_state`, `links`,
-`charts`, `tables`, `downloads` and `formatting`.
+`charts`, `time_steps`, `tables`, `downloads` and `formatting`.
 """
