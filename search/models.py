@@ -235,12 +235,25 @@ class SearchSettings(models.Model):
         validators=RETENTION_DAYS,
         help_text="Searches and clicks are deleted after so many days. Empty: SEARCH_RETENTION_DAYS.",
     )
+    synonyms = models.TextField(blank=True, default="", db_default="", help_text="Lines of `search.text.synonyms`.")
+    promotions = models.TextField(
+        "promoted pages", blank=True, default="", db_default="", help_text="Lines of `search.text.synonyms`."
+    )
 
     class Meta:
         verbose_name = verbose_name_plural = "search settings"
 
     def __str__(self) -> str:
         return f"search of {self.project}"
+
+    @classmethod
+    def for_project(cls, project: Project) -> "SearchSettings":
+        """The settings of a project; unsaved defaults when it has no row. API calls load them with the project."""
+        try:
+            settings: SearchSettings = project.search_settings
+        except cls.DoesNotExist:
+            return cls(project=project)
+        return settings
 
 
 class Generation(models.Model):

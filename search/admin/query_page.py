@@ -91,7 +91,12 @@ def _describe_query(
 def _list_actions(project: Project, text: str) -> list[Choice]:
     """What an owner may do about a query."""
     test = navigation.page_url("searches", project, name="test")
-    return [Choice("Test with filters", f"{test}?{urlencode({'query': text})}")]
+    words = urlencode({"words": text.strip()})
+    return [
+        Choice("Test with filters", f"{test}?{urlencode({'query': text})}"),
+        Choice("Add a synonym", f"{navigation.page_url('synonyms', project)}?{words}"),
+        Choice("Promote a page", f"{navigation.page_url('promotions', project)}?{words}"),
+    ]
 
 
 def _explain(project: Project, text: str, filters: Filters) -> dict[str, Any]:
