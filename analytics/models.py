@@ -4,6 +4,7 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 
 from assistant.models import Message
@@ -415,6 +416,9 @@ class Feedback(models.Model):
     filename = models.CharField(max_length=300, blank=True)
     lang = models.CharField("language", max_length=50, blank=True)
     created_at = models.DateTimeField(help_text="When the reader gave it, or changed it last.")
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
 
     class Meta:
         verbose_name_plural = "feedback"
@@ -426,3 +430,18 @@ class Feedback(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_source_display()} on {self.path}"
+
+
+class FeedbackNote(models.Model):
+    """What a staff user wrote about a piece of feedback. Readers never see it."""
+
+    feedback = models.ForeignKey(Feedback, on_delete=models.CASCADE, related_name="notes")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    text = models.TextField(max_length=4000)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["pk"]
+
+    def __str__(self) -> str:
+        return self.text[:60]

@@ -14,7 +14,10 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Register the endpoints for browsers, and when an index is deleted or built again."""
+        """Register the endpoints for browsers, the settings of a project, and when an index is deleted or built."""
+        from docsite.core.access import authentication
+
+        authentication.load_with_project("search_settings")
         cors.allow_project_origins("search", "page")
         pre_delete.connect(_drop_index, sender="projects.Project")
         post_migrate.connect(_reindex_where_needed, sender=self)

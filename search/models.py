@@ -256,12 +256,25 @@ class SearchSettings(models.Model):
         validators=RETENTION_DAYS,
         help_text="Searches and clicks are deleted after so many days. Empty: SEARCH_RETENTION_DAYS.",
     )
+    synonyms = models.TextField(blank=True, default="", db_default="", help_text="Lines of `search.text.synonyms`.")
+    promotions = models.TextField(
+        "promoted pages", blank=True, default="", db_default="", help_text="Lines of `search.text.synonyms`."
+    )
 
     class Meta:
         verbose_name = verbose_name_plural = "search settings"
 
     def __str__(self) -> str:
         return f"search of {self.project}"
+
+    @classmethod
+    def for_project(cls, project: Project) -> "SearchSettings":
+        """The settings of a project; unsaved defaults when it has no row. API calls load them with the project."""
+        try:
+            settings: SearchSettings = project.search_settings
+        except cls.DoesNotExist:
+            return cls(project=project)
+        return settings
 
 
 class Generation(models.Model):
@@ -330,6 +343,12 @@ class SearchQuery(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="searches")
     at = models.DateTimeField(help_text="When the text was searched for. While the reader types, the last time.")
     text = models.CharField(max_length=400)
+    folded = models.CharField(  # noqa: DJ001
+        max_length=400,
+        null=True,
+        editable=False,
+        help_text="The text without case, by which searches are grouped. Empty: an earlier release stored the row.",
+    )
     result_count = models.PositiveSmallIntegerField(
         "results", null=True, help_text="Empty: only the click was recorded."
     )
@@ -352,7 +371,9 @@ class SearchQuery(models.Model):
         verbose_name_plural = "searches"
         ordering: ClassVar = ["-at", "-pk"]
         indexes: ClassVar = [
-            models.Index(fields=["project", "at"]),
+            # Reports read only these two indexes, not the rows.
+            models.Index(fields=["project", "at", "result_count", "position"], name="searches_by_time"),
+            models.Index(fields=["project", "folded", "at", "result_count", "position"], name="searches_by_query"),
             models.Index(fields=["at"]),
             models.Index(fields=["caller", "at"], name="known_callers", condition=models.Q(caller__isnull=False)),
         ]

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
+from analytics.admin import feedback_detail, triage
 from analytics.models import Feedback
 from docsite.core.workspace import navigation
 from docsite.core.workspace.formatting import visible
@@ -99,5 +100,13 @@ class FeedbackAdmin(ScopedAdmin):
 
 
 navigation.add_page(
-    "feedback", "Feedback", group="Questions", position=55, url=navigation.list_url("analytics_feedback")
+    "feedback",
+    "Feedback",
+    group="Questions",
+    position=55,
+    views=[
+        ("", triage.show_feedback, ""),
+        ("<str:name>.<str:form>", triage.download_feedback, "file"),
+        ("<str:feedback_id>", feedback_detail.show_detail, "detail"),
+    ],
 )

@@ -1,6 +1,7 @@
 """Count visitors by addition: raw views become cells, and a report is a sum of cells.
 
 Others import `cells` (the sums), `pages` (numbers of paths), `agent_views` (sums of clients that
-are not people), `sealer` (views into cells), `background` (its thread), `sweeper` (removes what is
+are not people), `stored_cells` (their rows), `audiences` (numbers of
+dimensions), `sealer` (views into cells), `background` (its thread), `sweeper` (removes what is
 too old), `erasure` (removes visitors), `recount`, `shards` and `visit_history`.
 """

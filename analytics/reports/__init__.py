@@ -1,3 +1,5 @@
-"""Counts of visitors and views of a project (`visitor_counts`), and their `exports` in pages that
-agree with each other.
+"""Counts of visitors and views of a project.
+
+Others import `visitor_counts`, `audience_counts` (where readers come from), `audience_report` (the same in rows),
+`filtered_counts` (several filters at once) and `exports` (pages of rows that agree with each other).
 """

@@ -1,5 +1,5 @@
-"""Search in the admin: ingested pages, recorded searches and stored sources."""
+"""Search in the admin: ingested pages, recorded searches, synonyms, promoted pages and stored sources."""
 
-from search.admin import pages, sources
+from search.admin import owner_words, pages, sources
 
-__all__ = ["pages", "sources"]
+__all__ = ["owner_words", "pages", "sources"]

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
+from search.admin import query_page, searches
 from search.models import Document, SearchQuery, SearchSettings, Section
 
 
@@ -65,6 +66,15 @@ class SearchQueryAdmin(ScopedAdmin):
 
 
 navigation.add_page(
-    "searches", "Searches", group="Questions", position=50, url=navigation.list_url("search_searchquery")
+    "searches",
+    "Searches",
+    group="Questions",
+    position=50,
+    views=[
+        ("", searches.show_searches, ""),
+        ("query", query_page.show_query, "query"),
+        ("test", query_page.show_test, "test"),
+        ("queries.<str:form>", searches.download_searches, "file"),
+    ],
 )
 extensions.add_settings(extensions.PRIVACY, SearchSettings, "search_days")

@@ -19,6 +19,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.tenants.retention import list_cutoffs
 from search.hits import Filters
 from search.models import Document, SearchQuery, SearchSettings
+from search.query_log.folding import fold_for_storage
 from search.query_log.search_as_you_type import TYPING_PAUSE, AnsweredSearch, continues_typing, lock_callers, store
 
 CLICKABLE = timedelta(hours=1)  # after a search, a click is stored with it; then the caller is erased
@@ -99,6 +100,7 @@ def record_click(project: Project, caller: int, query: str, path: str, position:
     with transaction.atomic():
         lock_callers([caller])
         row = _find_clicked_row(project, caller, text, typed, now)
+        row.folded = fold_for_storage(row.text)
         if (row.clicked_path, row.position) != (path, position):
             row.clicked_path, row.position, row.clicked_at = path, position, now
             row.save()

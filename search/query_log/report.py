@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from heapq import nsmallest
 from typing import NamedTuple
-from unicodedata import normalize
 
 from django.db.models import Count, Max
 
 from docsite.core.tenants.models import Project
 from search.models import SearchQuery
 from search.query_log import recording
+from search.query_log.folding import fold
 
 
 class Cursor(NamedTuple):
@@ -78,11 +78,6 @@ def fetch_page(project: Project, start: datetime, end: datetime, limit: int, aft
         total=total,
         next=Cursor(-first[limit - 1][0], first[limit - 1][1], newest) if more else None,
     )
-
-
-def fold(text: str) -> str:
-    """A query without case, the same for all its spellings. Databases fold different alphabets, so Python does it."""
-    return normalize("NFC", text.casefold())
 
 
 def _sum_spellings(same: list[_Spelling]) -> QueryTotals:

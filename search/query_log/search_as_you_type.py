@@ -14,6 +14,7 @@ from django.db import connection, transaction
 
 from search.hits import Filters
 from search.models import SearchQuery
+from search.query_log.folding import fold_for_storage
 
 TYPING_PAUSE = timedelta(seconds=5)  # after a longer pause, a search is a new one
 MAX_VERSION, MAX_LANGUAGE = 100, 35  # characters
@@ -89,12 +90,13 @@ def continues_typing(before: str, after: str) -> bool:
     )
 
 
-_DESCRIPTION = ("text", "result_count", "first_score", "filter_version", "filter_language", "caller_kind")
+_DESCRIPTION = ("text", "folded", "result_count", "first_score", "filter_version", "filter_language", "caller_kind")
 
 
 def _describe(row: SearchQuery, search: AnsweredSearch) -> None:
     """Set the columns of `_DESCRIPTION`."""
-    row.text, row.result_count, row.first_score = search.text, search.result_count, search.first_score
+    row.text, row.folded = search.text, fold_for_storage(search.text)
+    row.result_count, row.first_score = search.result_count, search.first_score
     row.filter_version = (search.filters.version or "")[:MAX_VERSION]
     row.filter_language = (search.filters.language or "")[:MAX_LANGUAGE]
     row.caller_kind = search.caller_kind

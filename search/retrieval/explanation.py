@@ -40,7 +40,7 @@ def explain(
             "hits": [
                 {
                     "path": hit.path, "url": hit.url, "breadcrumb": list(hit.breadcrumb), "score": hit.score,
-                    **_explain_score(section),
+                    "promoted": section.is_promoted, **_explain_score(section),
                 }
                 for section, hit in zip(sections, hits, strict=True)
             ],
@@ -71,6 +71,8 @@ def _describe_match(term: Term, is_half: bool, vocabulary: Vocabulary) -> str:
         return "from the context"
     if term.weight == parsing.JOINED:
         return "written as one"
+    if any(certainty == parsing.SYNONYM for _, certainty in term.spellings):
+        return "synonym"
     best = max(certainty for _, certainty in term.spellings)
     if best < 1.0:
         return "split" if is_half else "corrected"

@@ -23,10 +23,14 @@ _COLUMNS = (
 def find(
     project: Project, query: str, *, filters: Filters = Filters(), limit: int = 10, threshold: float = 0.0
 ) -> list[Hit]:
-    """The best pages for a query, each by its best section, best first, with scores at or above the threshold."""
+    """The best pages for a query, each by its best section, best first, with scores at or above the threshold.
+
+    The page that the owner promotes for the query comes first, whatever its score.
+    """
     with snapshot():
         plan = plan_search(project, query, filters)
-        sections = [section for section in selection.rank(plan, limit) if section.score >= threshold]
+        ranked = selection.rank(plan, limit)
+        sections = [section for section in ranked if section.score >= threshold or section.is_promoted]
         return build_hits(plan, sections)
 
 

@@ -5,12 +5,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from search.text import analysis
+from search.text.synonyms import NO_SYNONYMS, Phrase, Synonyms
 from search.text.terms import EngineQuery, Query, Term, rarity
 from search.text.vocabulary import Vocabulary
 
 MAX_TERMS = 32
 CORRECTED = 0.8  # certainty that the reader meant the corrected (split, completed) word
 SPLIT = 0.8
+SYNONYM = 0.95  # certainty of a word that the owner calls a synonym of the reader's
 COMPLETED = 0.9
 POSSIBLY_COMPLETED = 0.3  # the same, where the typed word is in the index itself
 JOINED = 0.5  # weight of two words that are a code name when joined
@@ -37,15 +39,16 @@ def parse(
     facets: Sequence[Sequence[str]] = (),
     context: Sequence[str] = (),
     previous_questions: str = "",
+    synonyms: Synonyms = NO_SYNONYMS,
 ) -> Query:
     """Parse a text into a query. Every term has the stems of all `languages`.
 
     Only words that the index lacks are corrected. The last word may be the
     beginning of a word, unless a space follows it. Words of previous questions
     count less than the text's own, and of the context only the rarest words count,
-    code names as a whole.
+    code names as a whole. A synonym counts nearly as much as the word itself.
     """
-    reader = _TermReader(vocabulary, languages)
+    reader = _TermReader(vocabulary, languages, synonyms)
     terms, pairs = reader.read_terms(text[:2000], is_alone=not (context or previous_questions))
     previous, _ = reader.read_terms(f"{previous_questions[:2000]} ", is_alone=False)
     for spellings, term in previous.items():
@@ -84,9 +87,10 @@ def _plan_engine_queries(terms: Sequence[Term], vocabulary: Vocabulary) -> list[
 class _TermReader:
     """Turns words into terms, with the vocabulary of an index."""
 
-    def __init__(self, vocabulary: Vocabulary, languages: Sequence[str]) -> None:
+    def __init__(self, vocabulary: Vocabulary, languages: Sequence[str], synonyms: Synonyms) -> None:
         self.vocabulary = vocabulary
         self.languages = languages
+        self.synonyms = synonyms
         self.corrected = 0
 
     def read_terms(self, text: str, is_alone: bool) -> tuple[Terms, list[tuple[str, str]]]:
@@ -96,9 +100,17 @@ class _TermReader:
         terms: Terms = {}
         line: list[str] = []  # the terms in the order of the words, for pairs
         forms_before = ""
+        phrase_end = 0
         for at, word in enumerate(words):
             if len(terms) >= MAX_TERMS:
                 break
+            if at < phrase_end:
+                continue
+            length, others = self.synonyms.find(words[at : at + self.synonyms.longest], self.languages)
+            if length:
+                phrase_end, forms_before = at + length, ""
+                line += self.add_phrase(terms, words[at:phrase_end], others, is_typing and phrase_end == len(words))
+                continue
             forms, names = analysis.split_name(word)
             is_last = is_typing and at == len(words) - 1
             for number, form in enumerate(forms):
@@ -119,6 +131,31 @@ class _TermReader:
             else:
                 forms_before = ""
         return dict(list(terms.items())[:MAX_TERMS]), list(dict.fromkeys(pairwise(line)))
+
+    def add_phrase(self, terms: Terms, words: list[str], others: Sequence[Phrase], is_last: bool) -> list[str]:
+        """Add the terms of a phrase with synonyms. Returns the index terms of its own words.
+
+        The first term stands for the first word of each phrase, and so on. A phrase with fewer words than the longest
+        one begins again, so that it holds every term. The terms together are as rare as those of the words alone.
+        """
+        own = [spelled for word in words for spelled in self.spell(word, is_last and word == words[-1])]
+        more = [[spelled for word in phrase for spelled in self.spell(word, False)] for phrase in others]
+        count = max(map(len, [own, *more]))
+        for number in range(count):
+            spellings = dict(own[number % len(own)])
+            for phrase in more:
+                for spelling, certainty in phrase[number % len(phrase)]:
+                    spellings[spelling] = max(spellings.get(spelling, 0.0), certainty * SYNONYM)
+            self.add_term(terms, " ".join(words), list(spellings.items()), share=len(own) / count)
+        return [spelled[0][0] for spelled in own]
+
+    def spell(self, word: str, may_be_incomplete: bool) -> list[list[Spelling]]:
+        """The spellings of each term of a word that has synonyms. Such a word is never corrected."""
+        forms, names = analysis.split_name(word)
+        if names and (self.is_known(names[-1]) or any(len(form) == 1 for form in forms)):
+            return [self.stems(names[-1])]  # k8s, i18n
+        may_be_incomplete = may_be_incomplete and len(forms) == 1 and self.is_known(forms[0])
+        return [self.interpret(form, True)[0] if may_be_incomplete else self.stems(form) for form in forms]
 
     def select_words(self, words: list[str], is_alone: bool) -> list[str]:
         """The words without stop words. One stays in a code name (`use chat`), or where there is nothing else."""
@@ -151,12 +188,13 @@ class _TermReader:
         word: str,
         spellings: list[Spelling],
         weight: float = 1.0,
+        share: float = 1.0,
     ) -> None:
         key = tuple(spellings)
         if key not in terms:
             holding = sum(self.vocabulary.terms.get(spelling, 0) for spelling, _ in spellings)
             sections = self.vocabulary.sections
-            terms[key] = Term(key, weight, rarity(sections, min(sections, holding)), word)
+            terms[key] = Term(key, weight, rarity(sections, min(sections, holding)) * share, word)
 
     def is_known(self, form: str) -> bool:
         return any(analysis.stem(form, language) in self.vocabulary.terms for language in self.languages)

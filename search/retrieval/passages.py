@@ -159,7 +159,10 @@ def _is_about(plan: SearchPlan, sections: Sequence[ScoredSection]) -> bool:
     """
     words = [term.spellings for term in plan.query.terms if term.weight == 1.0]
     own = [
-        spelling for word in words for spelling, certainty in word if certainty == 1.0 or len(spelling) >= MIN_CORRECTED
+        spelling
+        for word in words
+        for spelling, certainty in word
+        if certainty >= parsing.SYNONYM or len(spelling) >= MIN_CORRECTED
     ]
     return not words or any(spelling in one.candidate.impact for one in sections for spelling in own)
 

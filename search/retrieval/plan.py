@@ -7,13 +7,14 @@ from datetime import datetime
 from docsite.core.tenants.models import Project
 from search.backends.local import LocalIndex
 from search.hits import Filters
-from search.models import Document
+from search.models import Document, SearchSettings
 from search.retrieval import index_state, parsing
 from search.retrieval.links import page_of
 from search.retrieval.meaning import Meaning
 from search.retrieval.ranking import Preferences
 from search.text import glossary
 from search.text.language import detect_language
+from search.text.synonyms import find_promoted, parse_synonyms
 from search.text.terms import Query, facet
 
 
@@ -23,7 +24,7 @@ class SearchPlan:
 
     Only large projects have a `local_index`. `selected` holds the ids of sections of the reader's page that the
     question is about. With `only_current_page` no other page may answer it. `site_language` is that of the site's front
-    page.
+    page. `promoted_path` is the page that the owner promotes for the query, if any.
     """
 
     project: Project
@@ -38,6 +39,7 @@ class SearchPlan:
     only_current_page: bool = False
     selected: frozenset[int] = frozenset()
     site_language: str = ""
+    promoted_path: str = ""
 
     @property
     def prefers_other_language(self) -> bool:
@@ -67,9 +69,12 @@ def plan_search(
     facets = _required_facets(filters, version)
     site_language = state.site_language.lower()
     query_languages = (site_language[:2],) if in_site_language else languages
+    owner = SearchSettings.for_project(project)
+    promoted_path = find_promoted(owner.promotions, text, languages)
+    synonyms = parse_synonyms(owner.synonyms, tuple(languages))
     if "en" in query_languages and not filters.language:
         text, previous_questions = _translate(text, query_languages), _translate(previous_questions, query_languages)
-    query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions)
+    query = parsing.parse(text, state.vocabulary, languages, facets, context, previous_questions, synonyms)
     page = _load_facets(project, current_path) if current_path else ("", "")
     if page is None:  # the reader may use an earlier address of the page
         current_path = page_of(project, current_path)
@@ -90,6 +95,7 @@ def plan_search(
         state.indexed_at,
         state.page_count,
         site_language=site_language,
+        promoted_path=promoted_path,
     )
 
 

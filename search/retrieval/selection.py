@@ -25,7 +25,7 @@ class ScoredSection:
     """A candidate with its features, in the order of `ranking.FEATURES`, and its score.
 
     `round` is 0 for the first candidates and more for those that were added later. `others` are further sections of
-    its page.
+    its page. With `is_promoted`, the owner's settings put it first.
     """
 
     candidate: Candidate
@@ -33,6 +33,7 @@ class ScoredSection:
     score: float
     round: int = 0
     others: Sequence["ScoredSection"] = ()
+    is_promoted: bool = False
 
 
 def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]:
@@ -50,7 +51,20 @@ def rank(plan: SearchPlan, limit: int, per_page: int = 1) -> list[ScoredSection]
             replace(section, score=min(section.score, ceiling), round=number) for section in _score(plan, further)
         ]
         best = _select(_keep_one_kind(plan, scored), limit, per_page)
-    return _keep_current_page(plan, best, scored, limit) if plan.is_for_answer else best
+    return _keep_current_page(plan, best, scored, limit) if plan.is_for_answer else _promote(plan, best, limit)
+
+
+def _promote(plan: SearchPlan, best: list[ScoredSection], limit: int) -> list[ScoredSection]:
+    """The best sections, first that of the page which the owner promotes, if it passes the filter."""
+    if not plan.promoted_path:
+        return best
+    here = [one for one in best if one.candidate.path == plan.promoted_path]
+    if not here:
+        on_page = Section.objects.on_page(plan.project, plan.promoted_path)
+        here = sorted(_score(plan, _load_others(plan, on_page, ())), key=_order)[:1]
+    others = [one for one in best if one.candidate.path != plan.promoted_path]
+    score = max((one.score for one in [*here, *others]), default=0.0)
+    return [*(replace(one, score=score, is_promoted=True) for one in here), *others][:limit]
 
 
 def _keep_current_page(

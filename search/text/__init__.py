@@ -1,6 +1,7 @@
 """Text without a database: index terms, Markdown and its sections, the vocabulary of an index.
 
 Others import `markdown` (the one Markdown reader), `sections` (a page cut at its headings),
-`analysis` (words to terms), `language` (of a text), `glossary` (questions in other languages), `terms`
-(what an engine stores, and its queries) and `vocabulary` (the words of an index).
+`analysis` (words to terms), `language` (of a text), `glossary` (questions in other languages), `synonyms`
+(and pages that come first), `terms` (what an engine stores, and its queries) and `vocabulary` (the words of an
+index).
 """

@@ -1,0 +1,201 @@
+"""Feedback as work: numbers by status and source, a list with filters and bulk actions, ratings by page, downloads."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import F, QuerySet
+from django.http import Http404, HttpRequest, HttpResponseBadRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from analytics.admin.triage_state import TABS, TriageState
+from analytics.feedback import triage
+from analytics.feedback.triage import NOBODY, Totals
+from analytics.models import Feedback
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import links, navigation
+from docsite.core.workspace.downloads import CHUNK_ROWS, FORMATS, Format, format_table, send_file
+from docsite.core.workspace.formatting import percent, visible
+from docsite.core.workspace.links import TABLES, Choice
+from docsite.core.workspace.report_state import previous_period
+from docsite.core.workspace.tables import PAGE_SIZE, Change, Table, page_slice
+from search.models import Document
+
+MAX_EXCERPT_LENGTH = 160
+FILE_NAMES = (
+    *("id", "createdAt", "path", "source", "status", "assignee", "helpful", "reason", "comment", "contact"),
+    *("code", "filename", "lang", "messageId"),
+)
+PAGE_FILE_NAMES = ("path", "thumbsUp", "thumbsDown", "code", "total")  # as the API names them
+
+
+def show_feedback(request: HttpRequest, project: Project) -> HttpResponseBase:
+    """The page. A POST changes the selected feedback and comes back to the same list."""
+    state, errors = TriageState.parse(request.GET)
+    if request.method == "POST":
+        _change_selected(request, project)
+        return HttpResponseRedirect(navigation.page_url("feedback", project) + state.link(page=state.page) + TABLES)
+    context: dict[str, Any] = {"state": state, "wrong": errors, "window": None}
+    try:
+        window = state.window(timezone.now())
+    except ValueError as problem:
+        errors += problem.args
+        context["fields"] = links.range_fields(state, None, None, errors)
+    else:
+        start, end = context["window"] = window
+        context["fields"] = links.range_fields(state, start, end, errors)
+        context["period"] = previous_period(start, end) if state.compare else None
+        totals = triage.count(project, start, end)
+        before = triage.count(project, *context["period"]) if context["period"] else None
+        listed = _list_pages if state.tab == "pages" else _list_rows
+        context |= {"totals": totals, **_build_tiles(state, totals, before), **listed(project, state, *window)}
+        context["dates"] = [links.api_time(instant) for instant in window]
+    context |= _build_choices(request, project, state)
+    status = 400 if errors else 200
+    return navigation.render(request, "admin/feedback/list.html", project, "Feedback", context, status=status)
+
+
+def download_feedback(request: HttpRequest, project: Project, name: str, form: str) -> HttpResponseBase:
+    """The list or the ratings by page as a file, with the range and the filters."""
+    state, errors = TriageState.parse(request.GET)
+    try:
+        start, end = state.window(timezone.now())
+    except ValueError as problem:
+        errors += problem.args
+    if errors:
+        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    if form not in FORMATS or name not in ("feedback", "pages"):
+        raise Http404
+    kind: Format = "csv" if form == "csv" else "jsonl"
+    if name == "pages":
+        pages = triage.count_pages(project, start, end, state.selection).order_by("-total", "path")
+        rows = ([row[key] for key in ("path", "up", "down", "code", "total")] for row in pages.iterator(CHUNK_ROWS))
+        lines = format_table(PAGE_FILE_NAMES, rows, kind)
+    else:
+        lines = format_table(FILE_NAMES, _file_rows(triage.select(project, start, end, state.selection)), kind)
+    return send_file(lines, kind, f"{project.domain}-{name}.{form}")
+
+
+def _change_selected(request: HttpRequest, project: Project) -> None:
+    """Give the ticked feedback the chosen status and assignee."""
+    status, assignee = request.POST.get("status") or None, request.POST.get("assignee") or None
+    chosen = request.POST.getlist("chosen")[:PAGE_SIZE]
+    if not chosen or not (status or assignee):
+        messages.warning(request, "Tick some feedback, and choose a status or an assignee.")
+        return
+    try:
+        number = triage.change(project, chosen, status=status, assignee=assignee)
+    except ValueError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{number} changed.")
+
+
+def _build_tiles(state: TriageState, totals: Totals, before: Totals | None) -> dict[str, Any]:
+    """The numbers by status, by source and by thumb, each with the link that lists it."""
+
+    def tile(label: str, name: str, value: str, number: int, earlier: int | None) -> dict[str, Any]:
+        chosen = getattr(state, name) == value
+        return {
+            "label": label,
+            "number": number,
+            "change": None if earlier is None else Change(number, earlier),
+            "link": state.link(**{name: "" if chosen else value}) + TABLES,
+            "chosen": chosen,
+        }
+
+    return {
+        "tiles": [
+            tile(label, "status", value, totals.statuses[value], None if before is None else before.statuses[value])
+            for value, label in Feedback.Status.choices
+        ],
+        "sources": [
+            tile(label, "source", value, totals.sources[value], None) for value, label in Feedback.Source.choices
+        ],
+        "thumbs": [
+            tile(label, "thumb", value, totals.thumbs[triage.THUMBS[value]], None)
+            for value, label in (("up", "Helpful"), ("down", "Not helpful"), ("none", "No thumb"))
+        ],
+    }
+
+
+def _list_rows(project: Project, state: TriageState, start: Any, end: Any) -> dict[str, Any]:
+    """The context of the list."""
+    selected = triage.select(project, start, end, state.selection)
+    found = selected.count()
+    page, part = page_slice(state, found)
+    rows = list(selected.select_related("assignee")[part])
+    for row in rows:
+        row.project = project
+    table: Table[Any] = Table([_describe_row(project, row) for row in rows], found, found, page)
+    return {"table": table, "pager": links.page_choices(state, table)}
+
+
+def _describe_row(project: Project, row: Feedback) -> dict[str, Any]:
+    text = visible(" ".join((row.comment or row.reason or row.code).split()))
+    return {
+        "row": row,
+        "text": f"{text[:MAX_EXCERPT_LENGTH]}…" if len(text) > MAX_EXCERPT_LENGTH else text,
+        "path": visible(row.path),
+        "link": navigation.page_url("feedback", project, row.feedback_id, name="detail"),
+    }
+
+
+def _list_pages(project: Project, state: TriageState, start: Any, end: Any) -> dict[str, Any]:
+    """The context of the table by page."""
+    period = previous_period(start, end) if state.compare else None
+    counted = triage.count_pages(project, start, end, state.selection, period and period[0])
+    found = counted.count()
+    page, part = page_slice(state, found)
+    by, descending = state.sorted_by
+    column = F(by if by != "change" or period else "down")
+    rows = list(counted.order_by(column.desc() if descending else column.asc(), "-total", "path")[part])
+    titles = dict(
+        Document.objects.filter(project=project, path__in=[row["path"] for row in rows]).values_list("path", "title")
+    )
+    for row in rows:
+        rated = row["up"] + row["down"]
+        row["share"] = percent(row["up"], rated) if rated else ""
+        row["title"] = visible(titles.get(row["path"], ""))
+        row["changed"] = Change(row["down"], row["before"]) if period else None
+        row["link"] = state.link(tab="list", sort="", path=row["path"]) + TABLES
+        row["name"] = visible(row["path"])
+    table: Table[Any] = Table(rows, found, found, page)
+    headings = links.table_headings(state, **({} if period else {"change": ""}))
+    return {"table": table, "pager": links.page_choices(state, table), "headings": headings}
+
+
+def _build_choices(request: HttpRequest, project: Project, state: TriageState) -> dict[str, Any]:
+    """The context of the switches, the filters and the downloads."""
+    staff = triage.staff_of(project)
+    name = "pages" if state.tab == "pages" else "feedback"
+    return {
+        "ranges": links.range_choices(state),
+        "compare": links.compare_choice(state),
+        "range_fields": state.hidden("range", "from", "to"),
+        "filter_fields": state.hidden("q", "status", "source", "thumb", "path", "assignee"),
+        "unfiltered": state.link(q="", status="", source="", thumb="", path="", assignee="") + TABLES,
+        "tabs": [Choice(label, state.link(tab=key, sort="") + TABLES, key == state.tab) for key, label in TABS.items()],
+        "statuses": Feedback.Status.choices,
+        "source_choices": Feedback.Source.choices,
+        "thumb_choices": (("up", "Helpful"), ("down", "Not helpful"), ("none", "No thumb")),
+        "assignees": [(NOBODY, "Nobody"), *((str(user.pk), user.get_username()) for user in staff)],
+        "here": state.link(page=state.page),
+        "downloads": [
+            Choice(label, navigation.page_url("feedback", project, name, form, name="file") + state.link())
+            for form, (label, _) in FORMATS.items()
+        ],
+        "base_url": f"{request.scheme}://{request.get_host()}",
+    }
+
+
+def _file_rows(selected: QuerySet[Feedback]) -> Iterator[list[Any]]:
+    """Rows with the columns of `FILE_NAMES`."""
+    for row in selected.select_related("message", "assignee").iterator(CHUNK_ROWS):
+        yield [
+            *(row.feedback_id, links.api_time(row.created_at), row.path, row.source, row.status),
+            *(row.assignee.get_username() if row.assignee else None, row.helpful),
+            *(value or None for value in (row.reason, row.comment, row.contact, row.code, row.filename, row.lang)),
+            row.message.message_id if row.message else None,
+        ]

@@ -1,0 +1,153 @@
+"""The searches report of a project: totals, over time, and the queries with what readers opened."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.db.models import F, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import links, navigation
+from docsite.core.workspace.downloads import CHUNK_ROWS, FORMATS, Format, format_table, send_file
+from docsite.core.workspace.formatting import percent, visible
+from docsite.core.workspace.links import TABLES, Choice
+from docsite.core.workspace.report_state import ReportState, previous_period
+from docsite.core.workspace.tables import Change, Table, page_slice
+from search.admin.searches_chart import build_totals
+from search.admin.searches_state import ORDERS, TABS, QueryState, SearchesState
+from search.query_log import totals
+
+FILE_NAMES = (
+    *("query", "searches", "searchesBefore", "results", "clicks", "ctr", "position"),
+    *("withoutResult", "withoutClick", "lastSearchedAt"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A query in the table. `link` leads to its page."""
+
+    text: str
+    link: str
+    numbers: dict[str, Any]
+    change: Change | None
+
+    @property
+    def clicked(self) -> str:
+        """The share of its searches with a click."""
+        return percent(self.numbers["clicks"], self.numbers["hits"])
+
+
+def show_searches(request: HttpRequest, project: Project) -> HttpResponse:
+    """The report."""
+    state, errors = SearchesState.parse(request.GET)
+    context = build_frame(request, project, state, errors)
+    if window := context["window"]:
+        totals.refresh(project)
+        context |= build_totals(project, state, *window) | _list_queries(project, state, *window)
+        context["downloads"] = [
+            Choice(label, navigation.page_url("searches", project, form, name="file") + state.link())
+            for form, (label, _) in FORMATS.items()
+        ]
+    context["tabs"] = [
+        Choice(label, state.link(tab=key, sort="") + TABLES, key == state.tab) for key, label in TABS.items()
+    ]
+    status = 400 if errors else 200
+    return navigation.render(request, "admin/search/searches.html", project, "Searches", context, status=status)
+
+
+def download_searches(request: HttpRequest, project: Project, form: str) -> HttpResponseBase:
+    """The queries of the report as a file, with its range, its list and its filter."""
+    state, errors = SearchesState.parse(request.GET)
+    try:
+        start, end = state.window(timezone.now())
+    except ValueError as problem:
+        errors += problem.args
+    if errors:
+        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    if form not in FORMATS:
+        raise Http404
+    kind: Format = "csv" if form == "csv" else "jsonl"
+    totals.refresh(project)
+    lines = format_table(FILE_NAMES, _file_rows(project, state, start, end), kind)
+    return send_file(lines, kind, f"{project.domain}-searches.{form}")
+
+
+def build_frame(request: HttpRequest, project: Project, state: ReportState, errors: list[str]) -> dict[str, Any]:
+    """The context of the range picker. `window` is the range; None if it is wrong, with more sentences in `errors`."""
+    try:
+        window = state.window(timezone.now())
+    except ValueError as problem:
+        errors += problem.args
+        window = None
+    return {
+        "state": state,
+        "wrong": errors,
+        "window": window,
+        "fields": links.range_fields(state, window and window[0], window and window[1], errors),
+        "ranges": links.range_choices(state),
+        "compare": links.compare_choice(state),
+        "range_fields": state.hidden("range", "from", "to"),
+        "filter_fields": state.hidden("q"),
+        "unfiltered": state.link(q="") + TABLES,
+        "base_url": f"{request.scheme}://{request.get_host()}",
+        "dates": [links.api_time(instant) for instant in window or ()],
+        "is_open": bool(window and window[1] > timezone.now()),
+    }
+
+
+def _list_queries(project: Project, state: SearchesState, start: datetime, end: datetime) -> dict[str, Any]:
+    """The context of the table."""
+    grouped, order = _select_queries(project, state, start, end)
+    found = grouped.count()
+    page, part = page_slice(state, found)
+    numbers = list(grouped.order_by(*order)[part])
+    spellings = totals.find_spellings(project, start, end, [row["folded"] for row in numbers])
+    table: Table[Any] = Table([_build_row(project, state, row, spellings) for row in numbers], found, found, page)
+    return {
+        "table": table,
+        "headings": links.table_headings(state, **({} if state.compare else {"change": ""})),
+        "pager": links.page_choices(state, table),
+    }
+
+
+def _build_row(project: Project, state: SearchesState, row: dict[str, Any], spellings: dict[str, str]) -> Row:
+    text = spellings.get(row["folded"], row["folded"])
+    page = QueryState(state.range, state.start, state.end, state.compare, text=text).link()
+    change = Change(row["hits"], row["before"]) if "before" in row else None
+    return Row(visible(text), navigation.page_url("searches", project, name="query") + page, row, change)
+
+
+def _select_queries(
+    project: Project, state: SearchesState, start: datetime, end: datetime
+) -> tuple[QuerySet[Any], list[Any]]:
+    """The queries of the chosen list, not yet sorted, and their order."""
+    period = previous_period(start, end) if state.compare else None
+    grouped = totals.group_queries(
+        project, start, end, earlier=period and period[0], kind=state.tab, containing=state.q
+    )
+    by, descending = state.sorted_by
+    column = F(ORDERS[by] if by != "change" or period else "hits")
+    order = column.desc(nulls_last=True) if descending else column.asc(nulls_last=True)
+    return grouped, [order, "folded"]
+
+
+def _file_rows(project: Project, state: SearchesState, start: datetime, end: datetime) -> Iterator[list[Any]]:
+    """Rows with the columns of `FILE_NAMES`."""
+    grouped, order = _select_queries(project, state, start, end)
+    rows = grouped.order_by(*order).iterator(CHUNK_ROWS)
+    while chunk := list(islice(rows, CHUNK_ROWS)):
+        spellings = totals.find_spellings(project, start, end, [row["folded"] for row in chunk])
+        for row in chunk:
+            place, results = row["place"], row["results"]
+            yield [
+                *(spellings.get(row["folded"], row["folded"]), row["hits"], row.get("before")),
+                *(None if results is None else round(results, 2), row["clicks"], round(row["ctr"], 4)),
+                *(None if place is None else round(place, 2), row["none"], row["ignored"]),
+                links.api_time(row["latest"]),
+            ]

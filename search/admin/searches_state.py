@@ -1,0 +1,49 @@
+"""The state of the searches report, and that of the page of one query."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from docsite.core.workspace.report_state import Column, ReportState
+
+TABS = {"top": "Top", "empty": "Without result", "ignored": "Few clicks"}
+ORDERS = {  # the column of the database that each column of the table is sorted by
+    "query": "folded", "hits": "hits", "change": "change", "results": "results", "ctr": "ctr", "place": "place",
+    "none": "none", "ignored": "ignored",
+}  # fmt: skip
+
+_COLUMNS = (
+    *(Column("query", "Query", "text"), Column("hits", "Searches", "number"), Column("change", "Change", "number")),
+    *(Column("results", "Results", "number"), Column("ctr", "Clicked", "number")),
+    *(Column("place", "Position", "number"), Column("none", "Without result", "number")),
+    Column("ignored", "Without click", "number"),
+)
+_DEFAULT_SORT = {"top": "-hits", "empty": "-none", "ignored": "-ignored"}
+
+
+@dataclass(frozen=True)
+class SearchesState(ReportState):
+    """The state of the searches report: which queries its table lists."""
+
+    tab: str = "top"
+
+    @classmethod
+    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
+        """The columns, the same for each list."""
+        return _COLUMNS
+
+    @classmethod
+    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Add the lists."""
+        return {**super().list_choices(typed), "tab": tuple(TABS)}
+
+    @property
+    def default_sort(self) -> str:  # type: ignore[override]
+        """The order of the chosen list."""
+        return _DEFAULT_SORT[self.tab]
+
+
+@dataclass(frozen=True)
+class QueryState(ReportState):
+    """The state of the page of one query, whose text is `text`."""
+
+    text: str = ""

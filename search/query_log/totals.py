@@ -1,0 +1,171 @@
+"""The numbers of the searches report: by query, by hour, and of one query. The database counts them.
+
+All ranges are half-open. A query is all searches with the same folded text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django.db.models import Avg, CharField, Count, F, FloatField, Func, Max, Q, QuerySet, Sum
+from django.db.models.functions import Cast, Coalesce
+
+from docsite.core.tenants.models import Project
+from search.models import SearchQuery
+from search.query_log import recording
+from search.query_log.folding import fill_missing, fold_for_storage
+from search.text import analysis
+
+MIN_SHOWN = 3  # searches with results, from which few clicks mean something
+FEW_CLICKS = 5  # few: fewer than one of so many searches with results
+MAX_DETAILS = 20  # rows of each list about one query
+MAX_SIMILAR = 2000  # queries that are compared with one query
+
+_FOUND, _EMPTY = Q(result_count__gt=0), Q(result_count=0)
+_CLICKED, _IGNORED = Q(position__isnull=False), Q(result_count__gt=0, position=None)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Searches, those with a click, without result, and with results but without click.
+
+    `positions`: the sum of the positions of the clicked results.
+    """
+
+    searches: int = 0
+    clicks: int = 0
+    without_result: int = 0
+    without_click: int = 0
+    positions: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(one + another for one, another in zip(self.values, other.values, strict=True)))
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The numbers in the order of the fields."""
+        return self.searches, self.clicks, self.without_result, self.without_click, self.positions
+
+    @property
+    def mean_position(self) -> float | None:
+        """The mean position of the clicked results; None without clicks."""
+        return self.positions / self.clicks if self.clicks else None
+
+
+class _Hour(Func):
+    """The hour of an instant, such as `2026-11-23 09`."""
+
+    output_field: ClassVar = CharField()
+    template = "substr(%(expressions)s, 1, 13)"
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        """PostgreSQL has a type of its own for instants."""
+        template = "to_char(%(expressions)s AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24')"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+
+def refresh(project: Project) -> None:
+    """Store and fold the searches that wait, so that the numbers hold them."""
+    recording.flush()
+    fill_missing(project)
+
+
+def select_searches(project: Project, start: datetime, end: datetime, query: str | None = None) -> QuerySet[Any]:
+    """The searches of a range; with `query`, those for that query."""
+    found = SearchQuery.objects.filter(project=project, at__gte=start, at__lt=end).order_by()
+    return found if query is None else found.filter(folded=fold_for_storage(query))
+
+
+def count_hours(
+    project: Project, start: datetime, end: datetime, query: str | None = None
+) -> list[tuple[datetime, Counts]]:
+    """The searches of each hour that has some."""
+    rows = (
+        select_searches(project, start, end, query)
+        .annotate(hour=_Hour(F("at")))
+        .values_list("hour")
+        .annotate(
+            searches=Count("pk"),
+            clicks=Count("position"),
+            none=Count("pk", filter=_EMPTY),
+            ignored=Count("pk", filter=_IGNORED),
+            positions=Coalesce(Sum("position"), 0),
+        )
+    )
+    return [(datetime.strptime(hour, "%Y-%m-%d %H").replace(tzinfo=UTC), Counts(*numbers)) for hour, *numbers in rows]
+
+
+def group_queries(
+    project: Project,
+    start: datetime,
+    end: datetime,
+    *,
+    earlier: datetime | None = None,
+    kind: str = "top",
+    containing: str = "",
+) -> QuerySet[Any]:
+    """One row for each query of the range, as a dictionary with these numbers.
+
+    `hits`, `clicks`, `none` (without result), `ignored` (with results, without click), `results` (mean number),
+    `place` (mean position of the clicked result), `ctr` (clicks by hits) and `latest`. With `earlier`, where the
+    period before begins, also `before` and `change`. `kind` is `top` (all), `empty` (some without result) or `ignored`
+    (clicks after fewer than one in `FEW_CLICKS` searches with results).
+    """
+    now = Q(at__gte=start)
+    rows = select_searches(project, earlier or start, end)
+    if containing:
+        rows = rows.filter(folded__contains=fold_for_storage(containing))
+    grouped: QuerySet[Any, Any] = rows.values("folded").annotate(
+        hits=Count("pk", filter=now),
+        clicks=Count("position", filter=now),
+        none=Count("pk", filter=now & _EMPTY),
+        ignored=Count("pk", filter=now & _IGNORED),
+        found=Count("pk", filter=now & _FOUND),
+        results=Avg("result_count", filter=now),
+        place=Avg("position", filter=now),
+        latest=Max("at", filter=now),
+    )
+    grouped = grouped.filter(hits__gt=0).annotate(ctr=Cast("clicks", FloatField()) / F("hits"))
+    if earlier:
+        grouped = grouped.annotate(before=Count("pk", filter=Q(at__lt=start))).annotate(change=F("hits") - F("before"))
+    if kind == "empty":
+        return grouped.filter(none__gt=0)
+    if kind == "ignored":
+        return grouped.filter(found__gte=MIN_SHOWN, clicks__lt=Cast(F("found"), FloatField()) / FEW_CLICKS)
+    return grouped
+
+
+def find_spellings(project: Project, start: datetime, end: datetime, folded: Sequence[str]) -> dict[str, str]:
+    """The most frequent spelling of each of these queries; of equal ones the latest."""
+    rows = select_searches(project, start, end).filter(folded__in=folded).values_list("folded", "text")
+    counted = rows.annotate(hits=Count("pk"), latest=Max("at"), newest=Max("pk")).order_by("hits", "latest", "newest")
+    return {key: text for key, text, *_ in counted}
+
+
+def list_spellings(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int]]:
+    """The spellings of one query, the most frequent first, with their numbers of searches."""
+    rows = select_searches(project, start, end, query).values_list("text").annotate(hits=Count("pk"))
+    return list(rows.order_by("-hits", "text")[:MAX_DETAILS])
+
+
+def list_clicks(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int, float]]:
+    """The results that readers of one query opened: path, clicks and mean position, the most opened first."""
+    rows = select_searches(project, start, end, query).filter(_CLICKED).values_list("clicked_path")
+    return list(rows.annotate(clicks=Count("pk"), place=Avg("position")).order_by("-clicks", "place")[:MAX_DETAILS])
+
+
+def list_similar(project: Project, start: datetime, end: datetime, query: str) -> list[tuple[str, int]]:
+    """Other queries with the same words in other forms or another order, with their numbers of searches."""
+    words = _stems(query)
+    if not words:
+        return []
+    rows = select_searches(project, start, end).exclude(folded=fold_for_storage(query))
+    for word in words:
+        rows = rows.filter(folded__contains=word[: max(3, len(word) - 1)])  # a stem may end in another letter
+    counted = rows.values_list("folded").annotate(hits=Count("pk")).order_by("-hits", "folded")[:MAX_SIMILAR]
+    return [(folded, hits) for folded, hits in counted if _stems(folded) == words][:MAX_DETAILS]
+
+
+def _stems(text: str) -> set[str]:
+    return {analysis.stem(word.lower()) for word in analysis.content_words(text)}
