@@ -6,6 +6,6 @@ widget. `golden_questions`: their list, and a button that runs them. `evaluation
 `gaps` and `questions`: what readers ask, and what is missing.
 """
 
-from assistant.admin import evaluations, gaps, golden_questions, settings, threads
+from assistant.admin import evaluations, gaps, golden_questions, questions, settings, threads
 
-__all__ = ["evaluations", "gaps", "golden_questions", "settings", "threads"]
+__all__ = ["evaluations", "gaps", "golden_questions", "questions", "settings", "threads"]

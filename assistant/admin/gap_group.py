@@ -187,7 +187,8 @@ def act(request: HttpRequest, project: Project, pk: int, action: str) -> HttpRes
     if action not in _ACTIONS:
         raise Http404
     chosen = _ACTIONS[action]
-    form = chosen.form(request.POST, **({"project": project} if action == "assign" else {}))
+    more = {"project": project} if action == "assign" else {}
+    form = chosen.form(request.POST, auto_id=f"{action}-%s", **more)
     if not form.is_valid():
         return _render(request, project, group, {action: form})
     try:
@@ -200,7 +201,7 @@ def act(request: HttpRequest, project: Project, pk: int, action: str) -> HttpRes
 
 
 def _ask(request: HttpRequest, project: Project, group: QuestionGroup) -> HttpResponse:
-    form = AskForm(request.POST)
+    form = AskForm(request.POST, auto_id="ask-%s")
     if not form.is_valid():
         return _render(request, project, group, {"ask": form})
     text = form.cleaned_data["question"]
@@ -251,15 +252,18 @@ def _forms(project: Project, shown: GroupReport) -> dict[str, forms.Form]:
     path, words = (shown.pages[0][0].path, shown.pages[0][1]) if shown.pages else ("", "")
     pin = shown.pin
     page = f"{pin.path}#{pin.anchor}".rstrip("#") if pin else path
-    return {
-        "ask": AskForm(initial={"question": text}),
-        "fix": QuestionForm(initial={"question": text}),
-        "pin": PinForm(initial={"text": pin.text if pin else "", "page": page}),
-        "words": WordsForm(initial={"path": path, "words": words.splitlines()}),
-        "golden": GoldenForm(initial={"question": text, "paths": [path] if path else []}),
-        "assign": AssignForm(project=project, initial={"assignee": group.assignee_id}),
-        "note": NoteForm(),
+    initial: dict[str, dict[str, Any]] = {
+        "ask": {"question": text},
+        "fix": {"question": text},
+        "pin": {"text": pin.text if pin else "", "page": page},
+        "words": {"path": path, "words": words.splitlines()},
+        "golden": {"question": text, "paths": [path] if path else []},
+        "note": {},
     }
+    kinds: dict[str, Callable[..., forms.Form]] = {"ask": AskForm, **{name: _ACTIONS[name].form for name in _ACTIONS}}
+    filled = {name: kinds[name](initial=values, auto_id=f"{name}-%s") for name, values in initial.items()}
+    assign = AssignForm(project=project, initial={"assignee": group.assignee_id}, auto_id="assign-%s")
+    return {**filled, "assign": assign}
 
 
 def _find_group(project: Project, pk: int) -> QuestionGroup:

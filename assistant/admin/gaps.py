@@ -109,8 +109,8 @@ def _file_row(gap: report.Gap) -> list[Any]:
     group = gap.group
     return [
         *(group.pk, gap.text, gap.count.now, gap.count.before),
-        "; ".join(f"{label} {number}" for label, number in gap.problems),
-        *(gap.latest.isoformat(), gap.cause, "; ".join(group.nearest), group.state),
+        "; ".join(f"{kind.label} {number}" for kind, number in gap.problems),
+        *(gap.latest.isoformat(), gap.cause.value, "; ".join(group.nearest), group.state),
         group.assignee.get_username() if group.assignee else "",
         group.answered_since.isoformat() if group.answered_since else "",
     ]

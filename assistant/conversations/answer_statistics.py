@@ -84,7 +84,7 @@ def summarize(project: Project, start: datetime, end: datetime, step: Step) -> A
     whole = AnswerTotals(start)
     steps = {at: AnswerTotals(at) for at in _list_steps(start, end, step)}
     times: dict[tuple[str, datetime | None], list[str | None]] = defaultdict(list)  # of the whole range at None
-    by_step = _answers(project, start, end).annotate(step=_StepStart("created_at", step=step)).order_by()
+    by_step = _answers(project, start, end).annotate(step=StepStart("created_at", step=step)).order_by()
     rows = by_step.values_list("step", "outcome").annotate(
         questions=Count("*"),
         sum_of_prompt_tokens=Sum("prompt_tokens"),
@@ -123,7 +123,7 @@ def count_steps_by(
 ) -> dict[datetime, Counter[tuple[str | None, ...]]]:
     """Count the questions of each step by the values of some columns together. None is not known."""
     steps = {at: Counter[tuple[str | None, ...]]() for at in _list_steps(start, end, step)}
-    answers = _answers(project, start, end).annotate(step=_StepStart("created_at", step=step)).order_by()
+    answers = _answers(project, start, end).annotate(step=StepStart("created_at", step=step)).order_by()
     for at, *values, questions in answers.values_list("step", *dimensions).annotate(questions=Count("*")):
         steps[_parse(at)][tuple(values)] += questions
     return steps
@@ -157,7 +157,7 @@ def _measure(texts: Iterable[str | None]) -> Times | None:
     return Times(*(int(values[math.ceil(len(values) * share) - 1]) for share in (0.5, 0.95))) if len(values) else None
 
 
-class _StepStart(Func):
+class StepStart(Func):
     """The beginning of an ISO time in UTC, such as `2026-11-23 15`. On SQLite, Django's own function is in Python."""
 
     output_field = CharField()

@@ -73,7 +73,7 @@ def load_group(project: Project, group: QuestionGroup, start: datetime, end: dat
         group,
         text,
         count,
-        [(report.Problem(kind).label, number) for kind, number in counts.problems.most_common()],
+        [(report.Problem(kind), number) for kind, number in counts.problems.most_common()],
         newest[0].at if newest else start,
         report.explain(group, counts.problems),
         None,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet, TextChoices
 
 from assistant.models import GroupedQuestion, Message, QuestionGroup
 from assistant.question_groups import wording
@@ -17,12 +17,16 @@ from search.retrieval.answerability import MIN_CLOSE_CHANCE
 Problem = GroupedQuestion.Problem
 State = QuestionGroup.State
 ALL = "all"
-_CAUSES = {
-    Problem.DISLIKED: "The answer was disliked",
-    Problem.CUT: "The answer was cut off",
-    Problem.FAILED: "The answer failed",
-}
-NO_PAGE, NOT_FOUND = "No page fits", "A page exists, but is not found or does not answer clearly"
+
+
+class Cause(TextChoices):
+    """Why a group is a gap, most likely."""
+
+    NO_PAGE = "no_page", "No page fits"
+    NOT_FOUND = "not_found", "A page exists, but is not found or does not answer clearly"
+    DISLIKED = "disliked", "The answer was disliked"
+    CUT = "cut", "The answer was cut off"
+    FAILED = "failed", "The answer failed"
 
 
 @dataclass
@@ -47,9 +51,9 @@ class Gap:
     group: QuestionGroup
     text: str  # its latest wording in the range
     count: Change
-    problems: list[tuple[str, int]]  # labels
+    problems: list[tuple[Problem, int]]
     latest: datetime
-    cause: str
+    cause: Cause
     effect: "Effect | None"
 
 
@@ -71,15 +75,19 @@ def count_gaps(
     problem: str = "",
     words: str = "",
     order: str = "-count",
+    newest_row: int = 0,
 ) -> list[GapCount]:
     """Count the gaps of the groups in a half-open range. `order`: `count` or `latest`, with a minus the largest first.
 
-    `state` is that of the group; `open` includes what is assigned. `words` are in the group's first question.
+    `state` is that of the group; `open` includes what is assigned. `words` are in the group's first question. Rows
+    above the id `newest_row` do not count.
     """
     rows = GroupedQuestion.objects.filter(project=project, problem__isnull=False, at__gte=start, at__lt=end)
     rows = rows.filter(group__isnull=False)
     if problem:
         rows = rows.filter(problem=problem)
+    if newest_row:
+        rows = rows.filter(pk__lte=newest_row)
     wanted = _groups_with(project, words) if words else None
     states = _states(project)
     counted: dict[int, GapCount] = {}
@@ -106,7 +114,7 @@ def describe(project: Project, counts: Sequence[GapCount], start: datetime, end:
             group,
             texts.get(one.newest, ""),
             Change(one.total, before[one.group]),
-            [(Problem(kind).label, number) for kind, number in one.problems.most_common()],
+            [(Problem(kind), number) for kind, number in one.problems.most_common()],
             one.latest,
             explain(group, one.problems),
             effects.get(one.group),
@@ -116,14 +124,14 @@ def describe(project: Project, counts: Sequence[GapCount], start: datetime, end:
     ]
 
 
-def explain(group: QuestionGroup, problems: Counter[str]) -> str:
+def explain(group: QuestionGroup, problems: Counter[str]) -> Cause:
     """The likely cause: what happened most often, and whether the search finds a page that fits now."""
     kind = problems.most_common(1)[0][0] if problems else ""
-    if kind in _CAUSES:
-        return _CAUSES[Problem(kind)]
+    if kind in (Problem.DISLIKED, Problem.CUT, Problem.FAILED):
+        return Cause(kind)
     if kind in (Problem.NO_CLICK, Problem.CLOSEST_PASSAGES, Problem.UNSUPPORTED):
-        return NOT_FOUND if group.nearest or group.nearest_generation is None else NO_PAGE
-    return NOT_FOUND if group.chance is not None and group.chance >= MIN_CLOSE_CHANCE else NO_PAGE
+        return Cause.NOT_FOUND if group.nearest or group.nearest_generation is None else Cause.NO_PAGE
+    return Cause.NOT_FOUND if group.chance is not None and group.chance >= MIN_CLOSE_CHANCE else Cause.NO_PAGE
 
 
 def load_texts(rows: Collection[int]) -> dict[int, str]:

@@ -26,8 +26,6 @@ class QuestionGroup(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="question_groups")
     terms = models.TextField(help_text="The index terms of the first question, sorted, with a space around each.")
     key = models.CharField(max_length=32, help_text="Digest of the terms.")
-    vector = models.BinaryField(null=True, help_text="Direction of the first question's meaning: floats of 16 bits.")
-    vector_model = models.CharField(max_length=100, blank=True, help_text="The model that made it.")
     state = models.CharField(max_length=9, choices=State.choices, default=State.OPEN)
     assignee = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"

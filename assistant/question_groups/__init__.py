@@ -1,4 +1,8 @@
-"""Groups of questions with the same meaning. No model is needed: the words decide, and vectors where there are some.
+"""Groups of questions with the same meaning. Their words decide, so no model is needed.
+
+Vectors do not help: with two models, “install on Linux” was as near to “install on Windows”, and “restore the
+database” to “back up the database”, as two questions are that mean the same. An answer that is pinned to a group
+would be given to the wrong questions.
 
 Others import `wording` (how alike two questions are), `grouping` (bring new questions into groups), `thumbs` (what
 readers thought of an answer) and `pins` (the owner's own answer to the questions of a group).

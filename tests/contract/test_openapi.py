@@ -32,6 +32,7 @@ def test_the_operations_are_those_of_the_specification(document):
         ("get", "/v1/analytics/{projectId}/assistant"),
         ("get", "/v1/analytics/{projectId}/assistant/threads/{threadId}"),
         ("get", "/v1/analytics/{projectId}/assistant/caller-stats"),
+        ("get", "/v1/analytics/{projectId}/assistant/gaps"),
         ("get", "/v1/analytics/{projectId}/feedback"),
         ("get", "/v1/analytics/{projectId}/feedback/by-page"),
         ("post", "/v1/collect/{projectId}/views"),

@@ -74,7 +74,7 @@ def test_the_page_of_a_group(gaps: str, project: Tenant, people: People) -> None
     response = people.teammate.get(f"{gaps}/{group.pk}")
     shown = response.context["shown"]
     assert [wording.text for wording in shown.wordings] == ["Rotate my keys!", "rotating keys", "How do I rotate keys?"]
-    assert shown.gap.cause == "No page fits"
+    assert shown.gap.cause == "no_page"
     assert shown.answer.outcome == "refused"
 
 

@@ -1,0 +1,280 @@
+"""The questions of a project in the admin: how many, answered or not, from where, and what is asked most often."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from assistant.admin.report_page import GROUPING_SECONDS, build_range
+from assistant.gaps import questions, report
+from assistant.gaps.questions import ANSWERED, FACETS, GREETING, Filters
+from assistant.models import Message
+from assistant.question_groups import grouping
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import charts, downloads, links, navigation, report_state, time_steps
+from docsite.core.workspace.formatting import percent
+from docsite.core.workspace.links import Choice
+from docsite.core.workspace.report_state import HOUR, Column, previous_period
+from docsite.core.workspace.tables import Change, Table, page_slice
+
+COLUMNS = (
+    *(Column("question", "Question"), Column("total", "Asked", "number"), Column("answered", "Answered", "number")),
+    *(Column("share", "Share", "number"), Column("latest", "Latest, UTC", "value")),
+)
+FILES = ("groups", "days")
+GROUP_COLUMNS = ("group", "question", "asked", "answered", "latest")
+DAY_COLUMNS = ("day", "questions", *(value for value in Message.Outcome.values if value != Message.Outcome.RUNNING))
+_NAMES = {
+    "outcome": ("Outcome", dict(Message.Outcome.choices)),
+    "rung": (
+        "Answered by",
+        {
+            "model": "The model",
+            "second_model": "The second model",
+            "extractive": "Quotes",
+            "closest_passages": "Closest passages",
+            "nearest_pages": "Nearest pages",
+        },
+    ),
+    "caller": ("Asked in", {"web": "The widget or site", "api": "The API", "other": "Elsewhere"}),
+    "language": ("Language", {"": "Unknown"}),
+}
+
+
+@dataclass(frozen=True)
+class QuestionState(report_state.ReportState):
+    """The state of the report: its range, and one filter for each facet."""
+
+    outcome: str = ""
+    rung: str = ""
+    caller: str = ""
+    language: str = ""
+    on: str = ""
+    group: str = ""
+
+    default_sort = "-total"
+
+    @classmethod
+    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
+        """The columns of the groups. They are always sorted by their number."""
+        return tuple(column._replace(kind="") if column.kind == "value" else column for column in COLUMNS)
+
+    @classmethod
+    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """The outcomes and callers; other filters take any value."""
+        return {
+            **super().list_choices(typed),
+            "sort": ("-total", "-answered"),
+            "outcome": tuple(Message.Outcome.values),
+            "caller": tuple(Message.Caller.values),
+        }
+
+    @property
+    def filters(self) -> Filters:
+        """The filters for the queries."""
+        group = self.group if self.group.isascii() and self.group.isdigit() and len(self.group) < 16 else "0"
+        return Filters(
+            self.outcome, self.rung[:20], self.caller, self.language[:7], self.on, group if self.group else ""
+        )
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a facet, with the link that filters by it, or removes the filter."""
+
+    label: str
+    number: int
+    share: str
+    link: str
+    chosen: bool
+
+
+def show_questions(request: HttpRequest, project: Project) -> HttpResponse:
+    """The questions of a range."""
+    now = timezone.now()
+    state, errors = QuestionState.parse(request.GET)
+    context: dict[str, Any] = {"state": state, "wrong": errors}
+    if window := build_range(state, now, errors, context):
+        start, end = window
+        context["complete"] = grouping.catch_up(GROUPING_SECONDS)
+        context |= _report(request, project, state, start, end, now)
+    return navigation.render(
+        request, "admin/assistant/questions/report.html", project, "Questions", context, status=400 if errors else 200
+    )
+
+
+def send_file(request: HttpRequest, project: Project, name: str, form: str) -> HttpResponseBase:
+    """All groups, or all days, of the range as a file, with the filters of the address."""
+    state, errors = QuestionState.parse(request.GET)
+    window = build_range(state, timezone.now(), errors, {})
+    if form not in downloads.FORMATS or name not in FILES:
+        raise Http404
+    if errors or window is None:
+        return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
+    grouping.catch_up()
+    rows = (_group_rows if name == "groups" else _day_rows)(project, state, *window)
+    kind: downloads.Format = "csv" if form == "csv" else "jsonl"
+    columns = GROUP_COLUMNS if name == "groups" else DAY_COLUMNS
+    return downloads.send_file(
+        downloads.format_table(columns, rows, kind), kind, f"{project.domain}-questions-{name}.{form}"
+    )
+
+
+def _report(
+    request: HttpRequest, project: Project, state: QuestionState, start: datetime, end: datetime, now: datetime
+) -> dict[str, Any]:
+    filters = state.filters
+    totals = questions.summarize(project, start, end, filters)
+    earlier = previous_period(start, end)
+    before = questions.summarize(project, *earlier, filters) if earlier else questions.QuestionTotals()
+    groups = _sorted_groups(project, state, start, end)
+    page, rows = page_slice(state, len(groups))
+    shown = groups[rows]
+    texts = report.load_texts([one.newest for one in shown])
+    table = Table(shown, len(groups), len(groups), page)
+    points = _build_points(project, filters, start, end, now)
+    return {
+        "totals": totals,
+        "before": before,
+        "change": Change(totals.total, before.total),
+        "chart": charts.build_chart(points) if totals.total else None,
+        "step": time_steps.LABELS[time_steps.choose_step(start, end)],
+        "facets": [(_NAMES[name][0], _list_values(state, name, totals)) for name in FACETS],
+        "pages": _list_pages(project, state, totals, start, end),
+        "table": table,
+        "rows": [
+            (
+                one,
+                texts.get(one.newest, ""),
+                percent(one.answered, one.total),
+                state.link(group=str(one.group)),
+                navigation.page_url("gaps", project, one.group, name="group"),
+            )
+            for one in shown
+        ],
+        "headings": links.table_headings(state),
+        "pager": links.page_choices(state, table),  # type: ignore[arg-type]  # of any rows
+        "chosen": _chosen(project, state, texts),
+        "exports": {
+            what.capitalize(): [
+                Choice(label, navigation.page_url("questions", project, what, form, name="file") + state.link())
+                for form, (label, _) in downloads.FORMATS.items()
+            ]
+            for what in FILES
+        },
+        "dates": (links.api_time(start), links.api_time(end)),
+        "base_url": f"{request.scheme}://{request.get_host()}",
+        "conversations": "?" + urlencode({"project": project.domain}),
+    }
+
+
+def _sorted_groups(
+    project: Project, state: QuestionState, start: datetime, end: datetime
+) -> list[questions.GroupCount]:
+    groups = questions.count_groups(project, start, end, state.filters)
+    if state.sort == "-answered":
+        groups.sort(key=lambda one: one.answered, reverse=True)
+    return groups
+
+
+def _list_values(state: QuestionState, name: str, totals: questions.QuestionTotals) -> list[Value]:
+    """The values of a facet, the most frequent first. A chosen value links to the report without its filter."""
+    labels = _NAMES[name][1]
+    values = []
+    for value, number in totals.facets[name].most_common():
+        key = value or ("unknown" if name == "language" else value)
+        if not key:
+            continue
+        chosen = getattr(state, name) == key
+        link = state.link(**{name: "" if chosen else key})
+        values.append(Value(labels.get(value, value), number, percent(number, totals.total), link, chosen))
+    return values
+
+
+def _list_pages(
+    project: Project, state: QuestionState, totals: questions.QuestionTotals, start: datetime, end: datetime
+) -> list[Value]:
+    return [
+        Value(
+            path or "No page",
+            number,
+            percent(number, totals.total),
+            state.link(on="" if state.on == (path or "none") else path or "none"),
+            state.on == (path or "none"),
+        )
+        for path, number in questions.count_pages(project, start, end, state.filters)
+    ]
+
+
+def _chosen(project: Project, state: QuestionState, texts: dict[int, str]) -> list[Choice]:
+    """The filters that apply, each with the link that removes it."""
+    labels = {
+        "outcome": _NAMES["outcome"][1].get(state.outcome, state.outcome),
+        "rung": _NAMES["rung"][1].get(state.rung, state.rung),
+        "caller": _NAMES["caller"][1].get(state.caller, state.caller),
+        "language": state.language,
+        "on": state.on,
+        "group": next(iter(texts.values()), state.group)[:60] if state.group else "",
+    }
+    return [Choice(label, state.link(**{name: ""})) for name, label in labels.items() if label]
+
+
+def _build_points(
+    project: Project, filters: Filters, start: datetime, end: datetime, now: datetime
+) -> list[charts.Point]:
+    """The points of the chart: answered questions and all others, without greetings."""
+    end = min(end, time_steps.midnight(now) + timedelta(days=1))
+    if start >= end:
+        return []
+    step = time_steps.choose_step(start, end)
+    counted = questions.count_steps(project, start, end, filters, "hour" if step == HOUR else "day")
+    if not counted:
+        return []
+    bins = list(time_steps.split(max(start, min(counted)) if end - start > 1000 * step else start, end, step))
+    sums: list[Counter[str]] = [Counter() for _ in bins]
+    position = 0
+    for at, outcomes in counted.items():
+        while position < len(bins) - 1 and at >= bins[position][1]:
+            position += 1
+        sums[position] += outcomes
+    years = bins[-1][1] - bins[0][0] > timedelta(days=300)
+    return [
+        charts.Point(
+            time_steps.name_step(*one) + (" (not over yet)" if one[0] <= now < one[1] else ""),
+            time_steps.name_step_briefly(one[0], step, years=years),
+            outcomes[ANSWERED],
+            (total := outcomes.total() - outcomes[GREETING]) - outcomes[ANSWERED],
+            total,
+            is_open=one[0] <= now < one[1],
+        )
+        for one, outcomes in zip(bins, sums, strict=True)
+    ]
+
+
+def _group_rows(project: Project, state: QuestionState, start: datetime, end: datetime) -> Iterator[list[Any]]:
+    groups = _sorted_groups(project, state, start, end)
+    for at in range(0, len(groups), downloads.CHUNK_ROWS):
+        chunk = groups[at : at + downloads.CHUNK_ROWS]
+        texts = report.load_texts([one.newest for one in chunk])
+        for one in chunk:
+            yield [one.group, texts.get(one.newest, ""), one.total, one.answered, one.latest.isoformat()]
+
+
+def _day_rows(project: Project, state: QuestionState, start: datetime, end: datetime) -> Iterator[list[Any]]:
+    for at, outcomes in questions.count_steps(project, start, end, state.filters, "day").items():
+        yield [f"{at:%Y-%m-%d}", outcomes.total(), *(outcomes[name] for name in DAY_COLUMNS[2:])]
+
+
+navigation.add_page(
+    "questions",
+    "Questions",
+    group="Questions",
+    position=38,
+    views=[("", show_questions, ""), ("<slug:name>.<slug:form>", send_file, "file")],
+)

@@ -1,0 +1,113 @@
+"""The questions of a range: how many were answered, from where they came, and the groups that are asked most often."""
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+
+from django.db.models import Count, Max, Q, QuerySet
+
+from assistant.conversations.answer_statistics import Step, StepStart
+from assistant.models import GroupedQuestion, Message
+from docsite.core.tenants.models import Project
+
+ANSWERED, GREETING = Message.Outcome.ANSWERED, Message.Outcome.GREETING
+FACETS = ("outcome", "rung", "caller", "language")
+MAX_PAGES = 10
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which questions count. `language` is a code, or `unknown`; `page` is a path, or `none`; `group` is an id."""
+
+    outcome: str = ""
+    rung: str = ""
+    caller: str = ""
+    language: str = ""
+    page: str = ""
+    group: str = ""
+
+    @property
+    def condition(self) -> Q:
+        """The condition on `GroupedQuestion`."""
+        wanted = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name)}
+        names = {"page": "page_path"}
+        return Q(
+            **{
+                names.get(name, name): "" if value in ("unknown", "none") and name in ("language", "page") else value
+                for name, value in wanted.items()
+            }
+        )
+
+
+@dataclass
+class QuestionTotals:
+    """The questions of a range, by each facet."""
+
+    total: int = 0
+    facets: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in FACETS})
+
+    @property
+    def answered(self) -> int:
+        """Those whose answer cites a page that fits."""
+        return self.facets["outcome"][ANSWERED]
+
+    @property
+    def asked(self) -> int:
+        """Those that wanted an answer: all but greetings. The answered rate is a share of these."""
+        return self.total - self.facets["outcome"][GREETING]
+
+
+@dataclass(frozen=True)
+class GroupCount:
+    """The questions of one group in a range."""
+
+    group: int
+    total: int
+    answered: int
+    latest: datetime
+    newest: int  # id of its newest row
+
+
+def summarize(project: Project, start: datetime, end: datetime, filters: Filters) -> QuestionTotals:
+    """Count the questions of a half-open range by each facet."""
+    totals = QuestionTotals()
+    counted = _rows(project, start, end, filters).values_list(*FACETS).annotate(number=Count("pk"))
+    for *values, number in counted:
+        totals.total += number
+        for name, value in zip(FACETS, values, strict=True):
+            totals.facets[name][str(value)] += number
+    return totals
+
+
+def count_steps(
+    project: Project, start: datetime, end: datetime, filters: Filters, step: Step
+) -> dict[datetime, Counter[str]]:
+    """The outcomes of each hour or day (UTC) that has questions."""
+    steps: dict[datetime, Counter[str]] = {}
+    rows = _rows(project, start, end, filters).annotate(step=StepStart("at", step=step))
+    for text, outcome, number in rows.values_list("step", "outcome").annotate(number=Count("pk")):
+        at = datetime.fromisoformat(text).replace(tzinfo=UTC)
+        steps.setdefault(at, Counter())[outcome] += number
+    return dict(sorted(steps.items()))
+
+
+def count_pages(project: Project, start: datetime, end: datetime, filters: Filters) -> list[tuple[str, int]]:
+    """The pages from which most questions came, with their numbers. Empty: no page is known."""
+    rows = _rows(project, start, end, filters).values_list("page_path").annotate(number=Count("pk"))
+    return list(rows.order_by("-number", "page_path")[:MAX_PAGES])
+
+
+def count_groups(project: Project, start: datetime, end: datetime, filters: Filters) -> list[GroupCount]:
+    """The groups of questions, the most frequent first, then the newest."""
+    rows = _rows(project, start, end, filters).filter(group__isnull=False)
+    counted = rows.values_list("group").annotate(
+        number=Count("pk"), answered=Count("pk", filter=Q(outcome=ANSWERED)), latest=Max("at"), newest=Max("pk")
+    )
+    return sorted(
+        (GroupCount(*row) for row in counted if row[0]), key=lambda one: (one.total, one.newest), reverse=True
+    )
+
+
+def _rows(project: Project, start: datetime, end: datetime, filters: Filters) -> "QuerySet[GroupedQuestion]":
+    rows = GroupedQuestion.objects.filter(project=project, at__gte=start, at__lt=end, answer__isnull=False)
+    return rows.filter(filters.condition).order_by()

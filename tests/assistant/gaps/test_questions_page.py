@@ -1,0 +1,72 @@
+"""The report of questions: its numbers equal those of other reports, and each one filters."""
+
+import csv
+import io
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from tests.assistant.gaps.conftest import AddAnswer
+from tests.assistant.gaps.test_gap_pages import read
+from tests.conftest import People, Tenant
+
+
+@pytest.fixture
+def report(project: Tenant, add_answer: AddAnswer) -> str:
+    """The address of the report, of a project with a few questions."""
+    add_answer("How do I rotate keys?", "refused", rung="nearest_pages", language="en", page_path="/install")
+    add_answer("rotating keys", "answered", language="en", page_path="/install")
+    add_answer("Konto löschen", "answered", language="de", caller="api", rung="model")
+    add_answer("Hello", "greeting", language="")
+    add_answer("How do I install acme?", "answered", at=timezone.now() - timedelta(days=40))
+    return f"/admin/project/{project.domain}/questions"
+
+
+def test_numbers_equal_those_of_other_reports(report: str, project: Tenant, people: People) -> None:
+    """The same questions, counted by the statistics of answers."""
+    from assistant.conversations import answer_statistics
+
+    context = people.owner.get(report).context
+    window = context["start"], context["end"]
+    whole = answer_statistics.summarize(project.project, *window, "day").whole
+    totals = context["totals"]
+    assert totals.total == whole.questions == 4
+    assert totals.facets["outcome"] == whole.outcomes
+    assert totals.answered / totals.asked == whole.answered_rate == 2 / 3
+    assert context["change"].before == 1
+    assert sum(bar.point.total for bar in context["chart"].bars) == totals.asked
+    for name in ("rung", "caller", "language"):
+        counted = answer_statistics.count_by(project.project, *window, name)  # type: ignore[arg-type]
+        assert totals.facets[name] == dict(counted)
+
+
+def test_each_number_filters(report: str, people: People) -> None:
+    """The links lead to reports with that number of questions. A chosen filter can be removed."""
+
+    def context(query: str = "") -> Any:
+        return people.owner.get(report + query).context
+
+    whole = context()
+    values = [value for _, values in whole["facets"] for value in values] + whole["pages"]
+    assert len(values) == 13
+    for value in values:
+        assert context(value.link)["totals"].total == value.number, value
+    (one, text, share, link, _), *_ = whole["rows"]
+    assert (one.total, one.answered, text, share) == (2, 1, "rotating keys", "50%")
+    assert context(link)["totals"].total == 2
+    assert [choice.label for choice in context(link)["chosen"]] == ["rotating keys"]
+    assert context("?group=nonsense")["totals"].total == 0
+    assert people.owner.get(report + "?outcome=nonsense").status_code == 400
+
+
+def test_files_and_people(report: str, people: People) -> None:
+    """Groups and days as files, with the filters. A stranger finds nothing."""
+    rows = list(csv.DictReader(io.StringIO(read(people.teammate.get(f"{report}/groups.csv?language=en")))))
+    assert [(row["question"], row["asked"], row["answered"]) for row in rows] == [("rotating keys", "2", "1")]
+    (day,) = csv.DictReader(io.StringIO(read(people.owner.get(f"{report}/days.csv"))))
+    assert (day["questions"], day["answered"], day["refused"], day["greeting"]) == ("4", "2", "1", "1")
+    assert people.owner.get(f"{report}/other.csv").status_code == 404
+    assert people.stranger.get(report).status_code == 404
+    assert people.stranger.get(f"{report}/days.csv").status_code == 404
