@@ -1,0 +1,1 @@
+"""The conversations of a project: finding, reading, redacting and exporting them."""
