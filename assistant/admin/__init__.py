@@ -1,10 +1,10 @@
 """The assistant in the admin.
 
-`threads`: conversations, to read and to delete. `settings`: the page of a project's
+`conversations`: the conversations of a project, and `threads`: their rows. `settings`: the page of a project's
 assistant, with a form to try a question (`preview`). `widget`: the page of its
 widget. `golden_questions`: their list, and a button that runs them. `evaluations`: their results.
 """
 
-from assistant.admin import evaluations, golden_questions, settings, threads
+from assistant.admin import conversations, evaluations, golden_questions, settings, threads
 
-__all__ = ["evaluations", "golden_questions", "settings", "threads"]
+__all__ = ["conversations", "evaluations", "golden_questions", "settings", "threads"]
