@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.html import format_html
 
 from analytics.admin import feedback_detail, triage
@@ -95,7 +94,8 @@ class FeedbackAdmin(ScopedAdmin):
     def answer(self, row: Feedback) -> str:
         """A link to the conversation with the answer."""
         assert row.message
-        link = reverse("admin:assistant_thread_change", args=[row.message.thread_id])
+        thread_id = row.message.thread.thread_id
+        link = navigation.page_url("conversations", row.project, thread_id, name="read")
         return format_html('<a href="{}">Read the conversation</a>', link)
 
 

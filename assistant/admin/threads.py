@@ -1,4 +1,4 @@
-"""Conversations in the admin, to read and to delete."""
+"""The raw rows of conversations in the admin, to read and to delete."""
 
 from typing import Any
 
@@ -7,7 +7,6 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
 from assistant.models import Message, Thread
-from docsite.core.workspace import navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ReadOnlyRows, ScopedAdmin
 
 
@@ -43,8 +42,3 @@ class ThreadAdmin(ScopedAdmin):
     def turns(self, thread: Thread) -> int:
         """The number of questions and answers."""
         return int(getattr(thread, "turn_count", 0))
-
-
-navigation.add_page(
-    "conversations", "Conversations", group="Questions", position=42, url=navigation.list_url("assistant_thread")
-)

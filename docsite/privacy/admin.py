@@ -48,8 +48,8 @@ class EraseForm(forms.Form):
     )
     confirm = forms.BooleanField(label="Erase it forever")
 
-    def __init__(self, *args: Any, may_erase_everything: bool) -> None:
-        super().__init__(*args)
+    def __init__(self, *args: Any, may_erase_everything: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         whose = self.fields["whose"]
         assert isinstance(whose, forms.ChoiceField)
         if not may_erase_everything:
@@ -97,10 +97,15 @@ class AuditAdmin(ScopedAdmin):
         return [path("erase/<slug:domain>", page, name="privacy_erase"), *super().get_urls()]
 
     def erase_page(self, request: HttpRequest, domain: str) -> HttpResponse:
-        """Erase data, and show the receipt. Only superusers erase everything, as only they delete projects."""
+        """Erase data, and show the receipt. Other pages link to it with the form filled in.
+
+        Only superusers erase everything, as only they delete projects.
+        """
         project = project_of(request, domain)
         may_erase_everything = request.user.is_superuser
-        form, receipt = EraseForm(request.POST or None, may_erase_everything=may_erase_everything), None
+        named = {name: request.GET[name] for name in ("whose", "identifier") if name in request.GET}
+        form = EraseForm(request.POST or None, initial=named, may_erase_everything=may_erase_everything)
+        receipt = None
         if request.method == "POST" and form.is_valid():
             try:
                 receipt = form.erase(project)

@@ -67,6 +67,11 @@ def page_url(key: str, project: Project, *arguments: Any, name: str = "") -> str
     return reverse(full_name, args=[project.domain, *arguments])
 
 
+def find_url(key: str, project: Project) -> str:
+    """The address of a page of another app. Empty if no app has registered it."""
+    return _pages[key].url(project) if key in _pages else ""
+
+
 def list_url(model: str) -> Callable[[Project], str]:
     """Build the addresses of a model's list, for the rows of one project. `model`: such as `search_source`."""
     return lambda project: reverse(f"admin:{model}_changelist", query={"project": project.domain})

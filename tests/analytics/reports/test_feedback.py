@@ -381,7 +381,7 @@ def test_an_owner_sees_their_feedback_and_a_stranger_none_of_it(owner, make_proj
         assert "/secret-page" in shown
         assert hostile not in shown
         assert "/secret-page" not in stranger.get(url, follow=True).content.decode()
-    conversation = f"/admin/assistant/thread/{row.message.thread_id}/change/"
+    conversation = f"/admin/project/{owner.tenant.domain}/conversations/{row.message.thread.thread_id}"
     assert conversation in owner.get(f"{LIST}{row.pk}/change/").content.decode()
     assert owner.get(conversation).status_code == 200
 

@@ -1,0 +1,22 @@
+"""The conversations of a project: a list with filters (`list_page`), a reader (`thread_pages`), and exports.
+
+`ratings` is where the app with the readers' feedback registers it.
+"""
+
+from assistant.admin.conversations import list_page, thread_pages
+from docsite.core.workspace import navigation
+
+navigation.add_page(
+    list_page.KEY,
+    "Conversations",
+    group="Questions",
+    position=42,
+    views=[
+        ("", list_page.show_list, ""),
+        ("export.jsonl", list_page.export_list, "lines"),
+        ("<slug:thread_id>", thread_pages.show_thread, "read"),
+        ("<slug:thread_id>/redact", thread_pages.redact, "redact"),
+        ("<slug:thread_id>/export.jsonl", thread_pages.export_lines, "thread_lines"),
+        ("<slug:thread_id>/export.md", thread_pages.export_markdown, "markdown"),
+    ],
+)

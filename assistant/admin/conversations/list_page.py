@@ -1,0 +1,161 @@
+"""The list of conversations, and its export."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from assistant.admin.conversations import exports, ratings
+from assistant.admin.conversations.list_state import FILTERS, RUNGS, THUMBS, Filter, ListState
+from assistant.admin.conversations.listing import Entry, Listing, load_turns, parse_cursor
+from assistant.admin.conversations.ratings import Rating
+from assistant.models import Message, Thread
+from docsite.core.http.cursor import Moment
+from docsite.core.http.streams import streaming_response
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import links, navigation
+from docsite.core.workspace.formatting import visible
+from docsite.core.workspace.links import Choice
+
+KEY = "conversations"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A conversation of the list: its latest answer that passes the filters, with the question before it."""
+
+    url: str
+    question: str
+    answer: Message
+    rung: str
+    questions: int
+    rating: Rating | None
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the form of filters. A list of choices has `choices`, and texts that occur are `suggested`."""
+
+    filter: Filter
+    value: str
+    suggested: Sequence[str] = ()
+
+
+def show_list(request: HttpRequest, project: Project) -> HttpResponse:
+    """The list. Its address holds the filters, the range and the cursor."""
+    state, errors = ListState.parse(request.GET)
+    listing, after, wrong = build_listing(project, state)
+    wrong = [*errors, *wrong]
+    start, end = (listing.start, listing.end) if listing else (None, None)
+    context: dict[str, Any] = {
+        "state": state,
+        "wrong": wrong,
+        "ranges": links.range_choices(state),
+        "range_fields": state.hidden("from", "to", "range", "after"),
+        "fields": links.range_fields(state, start, end, wrong),
+    }
+    if listing:
+        page = listing.load_page(after)
+        outcomes = None if state.q else listing.count_outcomes()
+        context |= {
+            "listing": listing,
+            "page": page,
+            "rows": _build_rows(project, state, page.entries),
+            "next": page.next and state.link(after=listing.cursor(page.next)),
+            "matching": None if outcomes is None else outcomes[state.outcome] if state.outcome else outcomes.total(),
+            "outcomes": _build_chips(state, "outcome", dict(Message.Outcome.choices), outcomes),
+            "thumbs": _build_chips(state, "thumb", THUMBS),
+            "filters": _build_fields(state, *listing.list_values()),
+            "chosen": _list_chosen(state),
+            "export": navigation.page_url(KEY, project, name="lines") + state.link(),
+        }
+    return navigation.render(request, "admin/assistant/conversations/list.html", project, "Conversations", context)
+
+
+def export_list(request: HttpRequest, project: Project) -> HttpResponseBase:
+    """All conversations of the list as JSON lines."""
+    state, _ = ListState.parse(request.GET)
+    listing, _, wrong = build_listing(project, state)
+    if listing is None:
+        return HttpResponse("\n".join(wrong), status=400, content_type="text/plain; charset=utf-8")
+    name = f"{project.domain}-conversations.jsonl"
+    headers = {"Content-Type": "application/x-ndjson", "Content-Disposition": f'attachment; filename="{name}"'}
+    return streaming_response(exports.stream_listing(listing), headers)
+
+
+def build_listing(project: Project, state: ListState) -> tuple[Listing | None, Moment | None, list[str]]:
+    """The list of a state, its position, and sentences about what is wrong. No list without a valid range."""
+    wrong = []
+    if state.after:
+        try:
+            start, end, after = parse_cursor(state.after)
+            return Listing(project, state, start, end), after, []
+        except ValueError:
+            wrong = ["after: was not issued by this list, so this is its beginning."]
+    try:
+        start, end = state.window(timezone.now())
+    except ValueError as error:
+        return None, None, [*wrong, *error.args]
+    return Listing(project, state, start, end), None, wrong
+
+
+def build_thread_url(project: Project, state: ListState, thread_id: str) -> str:
+    """The address of a conversation that knows the list from which it was opened."""
+    return navigation.page_url(KEY, project, thread_id, name="read") + state.link().removesuffix("?")
+
+
+def _build_rows(project: Project, state: ListState, entries: Sequence[Entry]) -> list[Row]:
+    threads = Thread.objects.in_bulk([entry.thread for entry in entries])
+    turns = load_turns(entries)
+    rated = ratings.registered().load(entry.answer for entry in entries)
+    rows = []
+    for entry in entries:
+        asked = [turn for turn in turns[entry.thread] if turn.role == Message.Role.USER]
+        answer = next((turn for turn in turns[entry.thread] if turn.pk == entry.answer), None)
+        if answer is None or entry.thread not in threads:
+            continue  # it was deleted meanwhile
+        question = next((turn.beginning for turn in reversed(asked) if turn.pk < entry.answer), "")
+        rows.append(
+            Row(
+                build_thread_url(project, state, threads[entry.thread].thread_id),
+                visible(" ".join(question.split())) or "(no text)",
+                answer,
+                RUNGS.get(answer.rung, ""),
+                len(asked),
+                rated.get(entry.answer),
+            )
+        )
+    return rows
+
+
+def _build_chips(
+    state: ListState, name: str, labels: dict[str, str], counts: Counter[str] | None = None
+) -> list[Choice]:
+    """A link for each value of a filter, with its number of answers. Values without answers are left out."""
+    chosen = getattr(state, name)
+    values = {
+        value: f"{label} {counts[value]:,}" if counts is not None else label
+        for value, label in labels.items()
+        if counts is None or counts[value] or value == chosen
+    }
+    every = Choice("All", state.link(**{name: ""}), not chosen)
+    return [every, *(Choice(label, state.link(**{name: value}), value == chosen) for value, label in values.items())]
+
+
+def _build_fields(state: ListState, languages: list[str], versions: list[str]) -> list[Field]:
+    suggested = {"language": languages, "version": versions}
+    own = [one for one in FILTERS if one.name not in ("outcome", "thumb")]
+    return [Field(one, getattr(state, one.name), suggested.get(one.name, ())) for one in own]
+
+
+def _list_chosen(state: ListState) -> list[Choice]:
+    """The chosen filters, each with the link that removes it."""
+    return [
+        Choice(f"{one.label}: {visible((one.choices or {}).get(value, value))}", state.link(**{one.name: ""}))
+        for one in FILTERS
+        if (value := getattr(state, one.name))
+    ]

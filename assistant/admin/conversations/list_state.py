@@ -1,0 +1,93 @@
+"""The state of the list of conversations: its filters and its position. It is the query string of each address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from django.http import QueryDict
+
+from assistant.models import Message
+from docsite.core.workspace.report_state import MAX_FILTER_LENGTH, ReportState
+
+RUNGS = {
+    "model": "Model",
+    "second_model": "Second model",
+    "extractive": "Quotes",
+    "closest_passages": "Closest passages",
+    "nearest_pages": "Nearest pages",
+}
+THUMBS = {"up": "Thumb up", "down": "Thumb down"}
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A filter of the list: its name in the address, its label, and its values with their labels if it is a choice."""
+
+    name: str
+    label: str
+    choices: Mapping[str, str] | None = None
+
+
+FILTERS = (
+    Filter("outcome", "Outcome", dict(Message.Outcome.choices)),
+    Filter("thumb", "Rating", THUMBS),
+    Filter("q", "Text"),
+    Filter("path", "Page"),
+    Filter("caller", "Caller", dict(Message.Caller.choices)),
+    Filter("rung", "Answered by", RUNGS),
+    Filter("language", "Language"),
+    Filter("version", "Version"),
+)
+
+
+@dataclass(frozen=True)
+class ListState(ReportState):
+    """The state of the list. `after` is the cursor of the page that is shown."""
+
+    outcome: str = ""
+    thumb: str = ""
+    path: str = ""
+    caller: str = ""
+    rung: str = ""
+    language: str = ""
+    version: str = ""
+    after: str = ""
+
+    names: ClassVar = tuple(one.name for one in FILTERS)
+
+    @classmethod
+    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """Add the values of the filters that are choices."""
+        own = {one.name: tuple(one.choices) for one in FILTERS if one.choices}
+        return {**super().list_choices(typed), **own}
+
+    @classmethod
+    def parse(cls, query: QueryDict) -> tuple[Self, list[str]]:
+        """Parse a query string. Returns the state, and a sentence for each invalid value."""
+        query = query.copy()
+        errors = []
+        for name in ("path", "language", "version"):
+            if len(query.get(name, "")) > MAX_FILTER_LENGTH:
+                del query[name]
+                errors.append(f"{name}: must have at most {MAX_FILTER_LENGTH} characters.")
+        state, more = super().parse(query)
+        return state, errors + more
+
+    def link(self, **changes: str | int) -> str:
+        """The query string of this state with changes. The list begins at the newest, unless `after` is given."""
+        return super().link(**{"after": "", **changes})
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether a filter is set."""
+        return any(getattr(self, name) for name in self.names)
+
+    @property
+    def unfiltered_link(self) -> str:
+        """The query string of the same range without filters."""
+        return self.link(**dict.fromkeys(self.names, ""))
+
+    @property
+    def filter_fields(self) -> list[tuple[str, str]]:
+        """Names and values for the hidden fields of the form with all filters."""
+        return self.hidden("after", *self.names)
