@@ -1,7 +1,7 @@
 """The tables of the assistant, one module for each subject.
 
-Import the models from here. The modules `settings`, `widget`, `appearance` and `evaluations` also hold limits
-and validators of their fields, for commands, forms and URLs.
+Import the models from here. The modules `settings`, `widget`, `appearance`, `question_groups` and
+`evaluations` also hold limits and validators of their fields, for commands, forms and URLs.
 """
 
 from assistant.models.conversations import ChatId, Message, Thread, TokenReservation, TokenUse

@@ -4,6 +4,6 @@ Vectors do not help: with two models, “install on Linux” was as near to “i
 database” to “back up the database”, as two questions are that mean the same. An answer that is pinned to a group
 would be given to the wrong questions.
 
-Others import `grouping` (bring new questions into groups), `thumbs` (what readers thought of an answer) and `pins`
-(the owner's own answer to the questions of a group).
+Others import `grouping` (bring new questions into groups), `thumbs` (what readers thought of an answer), `pins`
+(the owner's own answer to the questions of a group) and `wording` (the words that decide).
 """
