@@ -72,7 +72,7 @@ def test_a_gap_is_closed(owner: Page, ask: Callable[[str], str], project: Tenant
     ingest(project.project, read_folder(tmp_path / "docs"))
     wait_for_badge(owner, "answered since")
     expect(owner.get_by_text("before 0 of 2 (0%), since then 1 of 1 (100%)").first).to_be_visible()
-    expect(owner.get_by_text("cites /configure")).to_be_visible()
+    expect(owner.get_by_text("UTC: answered, cites /configure")).to_be_visible()
     owner.goto(f"/admin/project/{project.domain}/gaps?state=fixed")
     expect(
         owner.get_by_role("row", name="How can I rotate keys?").or_(owner.get_by_text("answered since"))

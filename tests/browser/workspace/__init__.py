@@ -1,0 +1,1 @@
+"""The pages of a project in the admin, in a browser."""
