@@ -1,5 +1,5 @@
 """Search in the admin: ingested pages, recorded searches and stored sources."""
 
-from search.admin import pages, sources
+from search.admin import health, pages, sources
 
-__all__ = ["pages", "sources"]
+__all__ = ["health", "pages", "sources"]
