@@ -3,9 +3,9 @@
 from docsite.core.access.authentication import Caller
 from docsite.core.http.ratelimit import Charge, Limit
 
-ANALYTICS_ORG = Limit("analytics", "limit_analytics_org", fail_open=True)
+ANALYTICS_ORG = Limit("analytics", "limit_analytics_org", fail_open=True, by_organization=True)
 FEEDBACK_IP = Limit("feedback-ip", "limit_feedback_ip", fail_open=True)
-COLLECT_ORG = Limit("collect-org", "limit_collect_org", fail_open=True)
+COLLECT_ORG = Limit("collect-org", "limit_collect_org", fail_open=True, by_organization=True)
 
 
 def analytics_charges(caller: Caller) -> list[Charge]:

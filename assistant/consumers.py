@@ -3,13 +3,11 @@
 import asyncio
 import contextlib
 import re
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.http.request import split_domain_port, validate_host
 from pydantic import BaseModel
 
 from assistant.events import END_EVENTS
@@ -24,7 +22,7 @@ from assistant.wire.socket import encode_error
 from docsite.core.access import api_middleware, authentication
 from docsite.core.access.authentication import Caller
 from docsite.core.db import in_db
-from docsite.core.http import body, client_address, cpu_time, ratelimit
+from docsite.core.http import body, cpu_time, open_sockets, ratelimit
 from docsite.core.http.errors import (
     ApiError,
     BadRequest,
@@ -38,7 +36,6 @@ SMALL_MESSAGE = 4096  # bytes. A larger message is parsed only if the key in its
 IDLE, NOT_TEXT, TOO_LARGE = 4008, 4003, 4009  # close codes
 
 _KEY = re.compile(r'"key"\s{0,9}:\s{0,9}"(\w{1,100})"', re.ASCII)
-_open_sockets: Counter[str] = Counter()  # of this process, by network (see `network_of`)
 
 
 class AssistantSocket(AsyncWebsocketConsumer):
@@ -50,18 +47,10 @@ class AssistantSocket(AsyncWebsocketConsumer):
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one connection. It counts for its address until it ends, however that happens."""
-        peer = (scope.get("client") or ("",))[0]
-        self.address = client_address.resolve(peer, _header(scope, b"x-forwarded-for"))
-        network = self.network = client_address.network_of(self.address)
-        cpu_time.measure(network)
-        _open_sockets[network] += 1
-        self.has_too_many_sockets = _open_sockets[network] > settings.ENV.max_sockets_ip
-        try:
+        self.address, self.network = open_sockets.client_network(scope)
+        cpu_time.measure(self.network)
+        with open_sockets.count_socket(self.network) as self.has_too_many_sockets:
             await super().__call__(scope, receive, send)
-        finally:
-            _open_sockets[network] -= 1
-            if not _open_sockets[network]:
-                del _open_sockets[network]
 
     async def connect(self) -> None:
         """Accept pages on allowed origins. Other connections are refused before they open (403).
@@ -203,24 +192,14 @@ class AssistantSocket(AsyncWebsocketConsumer):
     @property
     def origin(self) -> str:
         """The origin of the page; the origin of the service if the client sends none."""
-        return _header(self.scope, b"origin") or self._own_origin
-
-    @property
-    def _own_origin(self) -> str:
-        scheme = client_address.scheme(self.scope).replace("ws", "http")
-        return f"{scheme}://{_header(self.scope, b'host').lower()}"
+        return open_sockets.header(self.scope, b"origin") or open_sockets.own_origin(self.scope)
 
     async def _is_allowed(self) -> bool:
-        host, origin = _header(self.scope, b"host").lower(), _header(self.scope, b"origin")
-        if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
+        if not open_sockets.has_valid_host(self.scope):
             return False
-        if self.origin == self._own_origin:
+        if self.origin == open_sockets.own_origin(self.scope):
             return True
-        return await authentication.allows_origin(self.domain, origin)
-
-
-def _header(scope: Any, name: bytes) -> str:
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+        return await authentication.allows_origin(self.domain, open_sockets.header(self.scope, b"origin"))
 
 
 @dataclass(frozen=True)

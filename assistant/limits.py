@@ -5,7 +5,7 @@ from docsite.core.http.client_address import network_of
 from docsite.core.http.ratelimit import Charge, Limit
 
 ASSISTANT_IP = Limit("assistant-ip", "limit_assistant_ip", slows_down=True)
-ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org")
+ASSISTANT_ORG = Limit("assistant-org", "limit_assistant_org", by_organization=True)
 
 
 def assistant_charges(caller: Caller) -> list[Charge]:

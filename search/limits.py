@@ -5,7 +5,7 @@ from docsite.core.http.client_address import network_of
 from docsite.core.http.ratelimit import Charge, Limit
 
 SEARCH_IP = Limit("search-ip", "limit_search_ip", fail_open=True, slows_down=True)
-SEARCH_ORG = Limit("search-org", "limit_search_org", fail_open=True)
+SEARCH_ORG = Limit("search-org", "limit_search_org", fail_open=True, by_organization=True)
 
 
 def search_charges(caller: Caller) -> list[Charge]:

@@ -11,8 +11,6 @@ from assistant.models import Message
 from docsite.core.redaction import redact
 from docsite.core.tenants.models import Project
 
-_TEXTS = {"reason": 200, "comment": None, "contact": 300, "code": None}  # with the size of the column
-
 
 class FeedbackRatings:
     """The feedback on answers, as `assistant.admin.conversations.ratings.Ratings` describes it."""
@@ -32,16 +30,14 @@ class FeedbackRatings:
         }
 
     def redact(self, answers: Iterable[int]) -> int:
-        """Replace personal data in the feedback on some answers. Returns how many changed."""
+        """Replace personal data in the comments on some answers. Returns how many changed."""
         changed = []
         for row in Feedback.objects.filter(message__in=list(answers)):
-            before = [getattr(row, name) for name in _TEXTS]
-            after = [redact(text)[:size] for text, size in zip(before, _TEXTS.values(), strict=True)]
-            if after != before:
-                for name, text in zip(_TEXTS, after, strict=True):
-                    setattr(row, name, text)
+            comment = redact(row.comment)
+            if comment != row.comment:
+                row.comment = comment
                 changed.append(row)
-        Feedback.objects.bulk_update(changed, [*_TEXTS])
+        Feedback.objects.bulk_update(changed, ["comment"])
         return len(changed)
 
 

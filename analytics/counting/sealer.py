@@ -88,6 +88,7 @@ def _highest_view_id() -> int:
     return PageView.objects.aggregate(highest=Max("pk"))["highest"] or 0
 
 
+MAX_COUNTED = 10_000  # of waiting views, for reports
 _sealing = threading.Lock()  # one thread of a process seals; the others wait for it
 
 
@@ -123,6 +124,17 @@ def has_unsealed_views(project_id: int) -> bool:
             [project_id],
         )
         return bool(cursor.fetchone()[0])
+
+
+def count_unsealed_views(project_id: int) -> int:
+    """How many views of a project are not sealed yet, up to `MAX_COUNTED`."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT COUNT(*) FROM (SELECT 1 FROM analytics_pageview "
+            "WHERE id > (SELECT MIN(sealed_to) FROM analytics_seal) AND +project_id = %s LIMIT %s) AS waiting",
+            [project_id, MAX_COUNTED],
+        )
+        return int(cursor.fetchone()[0])
 
 
 def _unsealed_shards(up_to: int) -> list[int]:

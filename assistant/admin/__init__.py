@@ -3,9 +3,9 @@
 `conversations`: the conversations of a project, and `threads`: their rows. `settings`: the page of a project's
 assistant, with a form to try a question (`preview`). `widget`: the page of its
 widget. `golden_questions`: their list, and a button that runs them. `evaluations`: their results.
-`gaps` and `questions`: what readers ask, and what is missing.
+`gaps` and `questions`: what readers ask, and what is missing. `health`: facts for the page of limits.
 """
 
-from assistant.admin import conversations, evaluations, gaps, golden_questions, questions, settings, threads
+from assistant.admin import conversations, evaluations, gaps, golden_questions, health, questions, settings, threads
 
-__all__ = ["conversations", "evaluations", "gaps", "golden_questions", "questions", "settings", "threads"]
+__all__ = ["conversations", "evaluations", "gaps", "golden_questions", "health", "questions", "settings", "threads"]

@@ -328,6 +328,10 @@ class RunningAnswers:
             if not self._used_slots[slot]:
                 del self._used_slots[slot]
 
+    def count(self, organization: int) -> int:
+        """How many answers of an organization run in this process."""
+        return self._used_slots["organization", organization]
+
     def add(self, answer: RunningAnswer, slots: Slots) -> None:
         """Keep a started answer until it has ended, and for a grace period more where it can be resumed."""
         self._answers[answer.message_id] = answer

@@ -19,6 +19,7 @@ from assistant.sessions.start import drain
 from docsite.core import sweeper
 from docsite.core.access import last_uses
 from docsite.core.db import in_db
+from docsite.core.http import limit_use
 from docsite.server import memory
 from docsite.server.sessions import sweep as sweep_sessions
 from search.query_log import recording
@@ -70,6 +71,7 @@ async def stop(end_requests: Callable[[], Awaitable[None]] = no_requests) -> Non
     await _attempt("store the last searches", in_db(recording.flush)())
     await _attempt("store the last views", in_db(writer.flush)())
     await _attempt("store the last uses of keys", in_db(last_uses.flush)())
+    await _attempt("store the last uses of limits", in_db(limit_use.flush)())
 
 
 async def _attempt(purpose: str, step: Awaitable[object]) -> None:

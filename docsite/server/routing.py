@@ -13,6 +13,7 @@ from docsite.core import context
 from docsite.core.http import client_address
 from docsite.core.http.body import is_body_too_large
 from docsite.core.http.errors import TooLarge
+from docsite.core.workspace.health.socket import HealthSocket
 from docsite.server.handlers import ApiHandler, PageHandler
 from docsite.server.lifecycle import Receive, Scope, Send
 
@@ -79,6 +80,7 @@ def _build_socket_router() -> URLRouter:
                 r"^(?:discovery/)?v1/assistant/(?P<domain>[^/\0]+)/socket$",
                 import_string("assistant.consumers.AssistantSocket").as_asgi(),
             ),
+            re_path(r"^admin/project/(?P<domain>[^/\0]+)/limits/live$", HealthSocket.as_asgi()),
             re_path(r"", refuse),  # type: ignore[arg-type]  # an ASGI application
         ]
     )

@@ -1,5 +1,5 @@
 """Search in the admin: ingested pages, recorded searches, synonyms, promoted pages and stored sources."""
 
-from search.admin import owner_words, pages, sources
+from search.admin import health, owner_words, pages, sources
 
-__all__ = ["owner_words", "pages", "sources"]
+__all__ = ["health", "owner_words", "pages", "sources"]

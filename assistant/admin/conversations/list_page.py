@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from assistant.admin.conversations import exports, ratings
-from assistant.admin.conversations.list_state import FILTERS, RUNGS, THUMBS, Filter, ListState
+from assistant.admin.conversations.list_state import CALLERS, FILTERS, RUNGS, THUMBS, Filter, ListState
 from assistant.admin.conversations.listing import Entry, Listing, load_turns, parse_cursor
 from assistant.admin.conversations.ratings import Rating
 from assistant.models import Message, Thread
@@ -32,6 +32,7 @@ class Row:
     question: str
     answer: Message
     rung: str
+    caller: str
     questions: int
     rating: Rating | None
 
@@ -125,6 +126,7 @@ def _build_rows(project: Project, state: ListState, entries: Sequence[Entry]) ->
                 visible(" ".join(question.split())) or "(no text)",
                 answer,
                 RUNGS.get(answer.rung, ""),
+                CALLERS.get(answer.caller, ""),
                 len(asked),
                 rated.get(entry.answer),
             )

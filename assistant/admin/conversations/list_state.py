@@ -16,6 +16,7 @@ RUNGS = {
     "closest_passages": "Closest passages",
     "nearest_pages": "Nearest pages",
 }
+CALLERS = {"web": "Web", "api": "API", "other": "Other"}
 THUMBS = {"up": "Thumb up", "down": "Thumb down"}
 
 
@@ -33,7 +34,7 @@ FILTERS = (
     Filter("thumb", "Rating", THUMBS),
     Filter("q", "Text"),
     Filter("path", "Page"),
-    Filter("caller", "Caller", dict(Message.Caller.choices)),
+    Filter("caller", "Caller", CALLERS),
     Filter("rung", "Answered by", RUNGS),
     Filter("language", "Language"),
     Filter("version", "Version"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from assistant.admin.conversations import ratings
-from assistant.admin.conversations.list_state import RUNGS
+from assistant.admin.conversations.list_state import CALLERS, RUNGS
 from assistant.admin.conversations.ratings import Rating
 from assistant.conversations import transcript
 from assistant.models import Message
@@ -121,11 +121,11 @@ class Turn:
             if answer.prompt_tokens or answer.completion_tokens
             else "",
             "Cost": f"{answer.cost / _MILLION:.4f}" if answer.cost else "",
-            "Asked by": answer.get_caller_display(),
+            "Asked by": CALLERS.get(answer.caller, ""),
             "Page": visible(answer.page_path),
             "Language of the question": answer.language or "",
             "Searched only": ", ".join(visible(one) for one in filters),
-            "With the question came": "; ".join(visible(one) for one in context),
+            "Sent with the question": "; ".join(visible(one) for one in context),
         }
         return [(label, value) for label, value in values.items() if value]
 
@@ -156,7 +156,7 @@ def _list_passages(project: Project, answer: Message, sections: dict[tuple[str, 
         section = sections.get((path, anchor))
         address = section.document.address if section else ""
         page, url = project.url_of(path, address=address), project.url_of(path, anchor, address)
-        is_cited = url in checked if page in checked_pages else page in cited
+        is_cited = bool(checked & {url, page}) if page in checked_pages else page in cited
         passages.append(
             Passage(
                 *(number, visible(path), _link("", url).url, float(hit.get("score") or 0), section),

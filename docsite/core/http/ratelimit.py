@@ -13,11 +13,15 @@ from django.http import HttpRequest
 from django_ratelimit.core import _split_rate, get_usage
 from redis.exceptions import RedisError
 
+from docsite.core.http import limit_use
 from docsite.core.http.errors import TooMany, Unavailable
 
 SLOWED_SHARE = 0.2  # of a limit; requests in it wait
 
 _ANY_REQUEST = HttpRequest()  # get_usage needs one; our keys and rates do not depend on it
+
+
+all_limits: dict[str, "Limit"] = {}  # by name
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,17 @@ class Limit:
     `fail_open`: while the store is down, each process counts for itself. With other
     limits requests are refused then, since each of them may cost money.
     `slows_down`: requests wait a little before the limit is reached (see `compute_delay`).
+    `by_organization`: it counts the requests of an organization, by its primary key.
     """
 
     name: str
     rate: str
     fail_open: bool = False
     slows_down: bool = False
+    by_organization: bool = False
+
+    def __post_init__(self) -> None:
+        all_limits[self.name] = self
 
     def window(self) -> tuple[int, int]:
         """How many requests are allowed, and in how many seconds."""
@@ -59,6 +68,7 @@ def spend(*charges: Charge) -> list[Usage]:
     next one. Raises `Unavailable` when the store is down and the limit does not fail open.
     """
     usages = []
+    organization = next((int(key) for limit, key in charges if limit.by_organization), limit_use.SERVICE)
     for limit, key in charges:
         count, _ = limit.window()
         usage = _usage(limit, key, increment=True)
@@ -67,6 +77,7 @@ def spend(*charges: Charge) -> list[Usage]:
                 raise Unavailable("The limit store does not answer. Try again shortly.")
             usage = _count_locally(limit, key)
         usages.append(Usage(limit, max(0, count - usage["count"]), max(1, usage["time_left"])))
+        limit_use.note(limit.name, organization, min(count, usage["count"]), refused=usage["should_limit"])
         if usage["should_limit"]:
             refusal = TooMany(usage["time_left"])
             refusal.headers = {**refusal.headers, **headers(usages)}

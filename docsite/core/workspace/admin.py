@@ -15,6 +15,9 @@ from docsite.core.tenants.models import Membership, Organization, Project
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.fields import OriginsField
+from docsite.core.workspace.health import core_facts
+from docsite.core.workspace.health import page as health_page
+from docsite.core.workspace.health.sections import add_section
 from docsite.core.workspace.keys import keys_page
 from docsite.core.workspace.scoped_admin import ScopedAdmin
 
@@ -168,6 +171,12 @@ class ProjectAdmin(ScopedAdmin):
 
 
 navigation.add_page("keys", "API keys", group="Set-up", position=82, url=lambda project: project.get_absolute_url())
+navigation.add_page(
+    health_page.KEY, "Limits and health", group="Set-up", position=85, views=[("", health_page.show_page, "")]
+)
+add_section("Limits", core_facts.list_limits, position=10)
+add_section("Refused requests", core_facts.list_refusals, position=15)
+add_section("Service", core_facts.list_database, position=90)
 navigation.add_page(
     "settings",
     "Settings",

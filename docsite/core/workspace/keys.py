@@ -16,7 +16,7 @@ from docsite.core.tenants.models import ApiKey, Project, validate_networks
 from docsite.core.tenants.staff import project_of
 from docsite.core.workspace import extensions, navigation
 
-NEW_KEYS_ORG = Limit("new-keys", "limit_new_keys_org", fail_open=True)
+NEW_KEYS_ORG = Limit("new-keys", "limit_new_keys_org", fail_open=True, by_organization=True)
 
 
 class NewKeyForm(forms.Form):
