@@ -370,6 +370,7 @@ class Feedback(models.Model):
     filename = models.CharField(max_length=300, blank=True)
     lang = models.CharField("language", max_length=50, blank=True)
     created_at = models.DateTimeField(help_text="When the reader gave it, or changed it last.")
+    sample = models.BooleanField(default=False, db_default=False, help_text="The demo invented it.")
 
     class Meta:
         verbose_name_plural = "feedback"

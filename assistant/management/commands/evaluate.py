@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.urls import reverse
 
 from assistant import golden_questions, model_chain
 from assistant.evaluation import report, run
@@ -141,6 +142,8 @@ class Command(ServiceCommand):
         if rows:
             evaluation.save_and_trim()
             self.show_comparison(evaluation)
+            page = reverse("admin:assistant_evaluation_change", args=[evaluation.pk])
+            self.stdout.write(f"Every answer with what is wrong: {page}")
         if stopped:
             raise stopped
 

@@ -60,7 +60,7 @@ class Command(ServiceCommand):
                 raise CommandError(
                     f"{project.domain} has no such question. See: manage.py golden {project.domain} --list"
                 )
-            self.stdout.write("Removed.")
+            self.stdout.write(f"Removed. See the others: manage.py golden {project.domain} --list")
         elif options["load"]:
             self.store(project, _load_file(project, options["load"]))
         elif options["list"]:
@@ -111,6 +111,9 @@ class Command(ServiceCommand):
             self.stdout.write(f"Why: manage.py search {project.domain} {shlex.quote(failing[0].text)} --explain")
             raise CommandError(f"{project.domain}: {len(failing)} of {len(questions)} golden questions fail.")
         self.stdout.write(f"{project.domain}: all {len(questions)} golden questions pass")
+        self.stdout.write(
+            f"Keep it so: manage.py ingest {project.domain} SOURCE --strict refuses an index that fails one"
+        )
 
     def show_result(self, question: GoldenQuestion) -> None:
         """Print the result of a question at once, since a long set takes a while."""
