@@ -52,24 +52,29 @@ class SourceForm(forms.ModelForm):
         location = str(self.cleaned_data["location"])
         if location == self.instance.location:
             return location  # unchanged: a user with the right to do so entered it
-        try:
-            address = urlsplit(location)
-        except ValueError:
-            raise ValidationError("This is not an address.") from None
-        if address.scheme in ("http", "https"):
-            if not address.hostname or address.username is not None:
-                raise ValidationError("Write an address with its host, and without a user name.")
-            if PrivateHosts(settings.ENV.crawl_private_hosts).includes_site(address.hostname) and not self.is_superuser:
-                raise ValidationError("This host is not public. Only superusers may add it.")
-            return location
-        if not self.is_superuser:
-            raise ValidationError("Write an address that begins with https://.")
-        place = Path(location)
-        if not place.is_absolute() or not place.exists():
-            raise ValidationError(
-                "This is neither an address that begins with https:// nor the absolute path of a folder or file here."
-            )
-        return str(place.resolve())
+        return clean_location(location, is_superuser=self.is_superuser)
+
+
+def clean_location(location: str, *, is_superuser: bool) -> str:
+    """A location that the user may have read, with an absolute path. Raises ValidationError for any other."""
+    try:
+        address = urlsplit(location)
+    except ValueError:
+        raise ValidationError("This is not an address.") from None
+    if address.scheme in ("http", "https"):
+        if not address.hostname or address.username is not None:
+            raise ValidationError("Write an address with its host, and without a user name.")
+        if PrivateHosts(settings.ENV.crawl_private_hosts).includes_site(address.hostname) and not is_superuser:
+            raise ValidationError("This host is not public. Only superusers may add it.")
+        return location
+    if not is_superuser:
+        raise ValidationError("Write an address that begins with https://.")
+    place = Path(location)
+    if not place.is_absolute() or not place.exists():
+        raise ValidationError(
+            "This is neither an address that begins with https:// nor the absolute path of a folder or file here."
+        )
+    return str(place.resolve())
 
 
 @admin.register(Source)
@@ -207,12 +212,12 @@ class SourceAdmin(ScopedAdmin):
     ) -> HttpResponse:
         """The form, below the state of the source."""
         source = self.get_object(request, unquote(object_id))
-        state = self._build_state(source) if source and self.has_view_permission(request, source) else {}
+        state = describe_state(source) if source and self.has_view_permission(request, source) else {}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **state})
 
     def state_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The state of the source as JSON: `isActive`, the `state` in words, and `html` for the page."""
-        state = self._build_state(self._get_or_404(request, object_id))
+        state = describe_state(self._get_or_404(request, object_id))
         html = render_to_string("admin/search/source/_state.html", state, request)
         response = JsonResponse({"isActive": state["is_active"], "state": state["line"], "html": html})
         response.headers["Cache-Control"] = "no-store"
@@ -263,21 +268,22 @@ class SourceAdmin(ScopedAdmin):
             raise Http404
         return source
 
-    def _build_state(self, source: Source) -> dict[str, Any]:
-        """The template context of the upper half of a source's page."""
-        is_silent = source.state == Source.State.RUNNING and not queue.is_being_read(source)
-        line = "The process that read it stopped responding" if is_silent else source.get_state_display()
-        return {
-            "source": source,
-            "is_active": source.state in ACTIVE,
-            "line": line,
-            "pages": self.pages(source),
-            "generator": source.outcome.get("generator") or source.generator or "none: its pages are fetched",
-            "freshness": _format_age(source.read_at),
-            "next_time": _format_wait(source.wanted_at),
-            "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
-            "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
-        }
+
+def describe_state(source: Source) -> dict[str, Any]:
+    """The template context of `admin/search/source/_state.html`."""
+    is_silent = source.state == Source.State.RUNNING and not queue.is_being_read(source)
+    line = "The process that read it stopped responding" if is_silent else source.get_state_display()
+    return {
+        "source": source,
+        "is_active": source.state in ACTIVE,
+        "line": line,
+        "pages": Document.objects.filter(source.owns).count(),
+        "generator": source.outcome.get("generator") or source.generator or "none: its pages are fetched",
+        "freshness": _format_age(source.read_at),
+        "next_time": _format_wait(source.wanted_at),
+        "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
+        "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
+    }
 
 
 def _format_age(at: datetime | None) -> str:

@@ -74,6 +74,7 @@ class Command(ServiceCommand):
         self.show_figures({domain: part for domain, part in rows.items() if part})
         if stopped:
             raise stopped
+        self.stdout.write(f"What is wrong with each answer: {reverse('admin:assistant_evaluation_changelist')}")
         right = report.count(row.right for part in rows.values() for row in part)
         if options["fail_under"] is not None and right.part < options["fail_under"] * max(right.whole, 1):
             raise CommandError(f"{right} are right; --fail-under wants {options['fail_under']:.0%}.")
@@ -142,8 +143,6 @@ class Command(ServiceCommand):
         if rows:
             evaluation.save_and_trim()
             self.show_comparison(evaluation)
-            page = reverse("admin:assistant_evaluation_change", args=[evaluation.pk])
-            self.stdout.write(f"Every answer with what is wrong: {page}")
         if stopped:
             raise stopped
 

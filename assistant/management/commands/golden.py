@@ -111,9 +111,6 @@ class Command(ServiceCommand):
             self.stdout.write(f"Why: manage.py search {project.domain} {shlex.quote(failing[0].text)} --explain")
             raise CommandError(f"{project.domain}: {len(failing)} of {len(questions)} golden questions fail.")
         self.stdout.write(f"{project.domain}: all {len(questions)} golden questions pass")
-        self.stdout.write(
-            f"Keep it so: manage.py ingest {project.domain} SOURCE --strict refuses an index that fails one"
-        )
 
     def show_result(self, question: GoldenQuestion) -> None:
         """Print the result of a question at once, since a long set takes a while."""

@@ -174,5 +174,4 @@ def test_a_command_says_what_to_do_next(project):
     assert "/admin/privacy/auditentry/" in run("erase", domain, "--fp", "nobody", "--yes")
     assert f"manage.py erase {domain}" in run("forgetvisitors", domain, "--yes")
     run("golden", domain, "--add", "How do I install acme?", "/install")
-    assert f"manage.py ingest {domain} SOURCE --strict" in run("golden", domain)
     assert f"manage.py golden {domain} --list" in run("golden", domain, "--remove", "How do I install acme?")
