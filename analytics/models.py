@@ -378,7 +378,10 @@ class Feedback(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["project", "client_id"], name="one_feedback_a_client_id")
         ]
-        indexes: ClassVar = [models.Index(fields=["project", "created_at"], name="feedback_by_time")]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "created_at"], name="feedback_by_time"),
+            models.Index(fields=["project"], name="sample_feedback", condition=models.Q(sample=True)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_source_display()} on {self.path}"

@@ -347,6 +347,7 @@ class SearchQuery(models.Model):
             models.Index(fields=["project", "at"]),
             models.Index(fields=["at"]),
             models.Index(fields=["caller", "at"], name="known_callers", condition=models.Q(caller__isnull=False)),
+            models.Index(fields=["project"], name="sample_searches", condition=models.Q(sample=True)),
         ]
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
-"""Analytics in the admin: single page views, links to the reports, and feedback."""
+"""Analytics in the admin: single page views, links to the reports, feedback, and the removal of samples."""
 
-from analytics.admin import feedback, page_views
+from analytics.admin import feedback, page_views, sample
 
-__all__ = ["feedback", "page_views"]
+__all__ = ["feedback", "page_views", "sample"]

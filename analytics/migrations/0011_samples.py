@@ -15,4 +15,8 @@ class Migration(migrations.Migration):
             name='sample',
             field=models.BooleanField(db_default=False, default=False, help_text='The demo invented it.'),
         ),
+        migrations.AddIndex(
+            model_name='feedback',
+            index=models.Index(condition=models.Q(('sample', True)), fields=['project'], name='sample_feedback'),
+        ),
     ]

@@ -15,4 +15,8 @@ class Migration(migrations.Migration):
             name='sample',
             field=models.BooleanField(db_default=False, default=False, help_text='The demo invented it. Its answers are as the service gives them.'),
         ),
+        migrations.AddIndex(
+            model_name='thread',
+            index=models.Index(condition=models.Q(('sample', True)), fields=['project'], name='sample_threads'),
+        ),
     ]

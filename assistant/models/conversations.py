@@ -23,7 +23,10 @@ class Thread(models.Model):
     class Meta:
         verbose_name = "conversation"
         ordering: ClassVar = ["-created_at"]
-        indexes: ClassVar = [models.Index(fields=["project", "fp"])]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "fp"]),
+            models.Index(fields=["project"], name="sample_threads", condition=models.Q(sample=True)),
+        ]
 
     def __str__(self) -> str:
         return self.title or self.thread_id

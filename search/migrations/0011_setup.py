@@ -34,5 +34,9 @@ class Migration(migrations.Migration):
             name='by_command',
             field=models.BooleanField(db_default=False, default=False, editable=False, help_text='`manage.py ingest` read it without a name. Its pages name no source, and only the command reads it again. A project has at most one such row; its name is empty.'),
         ),
+        migrations.AddIndex(
+            model_name='searchquery',
+            index=models.Index(condition=models.Q(('sample', True)), fields=['project'], name='sample_searches'),
+        ),
         migrations.RunPython(list_what_commands_read, forget_what_commands_read),
     ]

@@ -62,7 +62,7 @@ def add_page(
 
 
 def add_address(route: str, view: View, name: str) -> None:
-    """Add an address below that of the admin which is about no project yet. It is reversed as `admin:<name>`."""
+    """Add an address of the admin that is not in the navigation of projects. It is reversed as `admin:<name>`."""
     _patterns.append(path(route, admin.site.admin_view(view), name=name))
 
 
