@@ -163,7 +163,8 @@ QUERIES = (  # with their weights
     ("mkdocs", 5), ("docusaurus", 6), ("crawl", 4), ("versions", 3), ("language", 2), ("admin key", 5), ("cors", 5),
     ("embeddings", 4), ("citations", 2), ("handoff", 2), ("feedback api", 3), ("export csv", 3), ("instalation", 2),
     ("authentification", 2), ("sso", 8), ("saml", 6), ("ldap", 4), ("jira", 4), ("okta", 3), ("pricing", 6),
-    ("slack", 5), ("teams integration", 3), ("kubernetes helm", 4), ("terraform", 2), ("graphql", 3), ("einbetten", 2), ("schlüssel", 2),
+    ("slack", 5), ("teams integration", 3), ("kubernetes helm", 4), ("terraform", 2), ("graphql", 3),
+    ("einbetten", 2), ("schlüssel", 2),
 )  # fmt: skip
 
 PAGE_FEEDBACK = (  # page, helpful, reason, comment

@@ -1,4 +1,7 @@
-"""Search in the admin: ingested pages, recorded searches and stored sources."""
+"""Search in the admin: ingested pages, recorded searches and stored sources.
+
+Others import `sources`.
+"""
 
 from search.admin import pages, sources
 

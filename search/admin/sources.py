@@ -86,8 +86,8 @@ class SourceAdmin(ScopedAdmin):
     form = SourceForm
     fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language")
     list_display = (
-        *("title", "project", "state_badge", "pages", "freshness"),
-        *("next_time", "short_error", "short_location", "schedule"),
+        *("title", "short_location", "state_badge", "pages", "freshness"),
+        *("next_time", "short_error", "project", "schedule"),
     )
     list_filter = (ProjectFilter, "state")
     list_select_related = ("project",)

@@ -126,6 +126,7 @@ def _detect_pages(request: SourceRequest, generator: str, fetcher: Fetcher) -> D
             break
     if not drafts:
         raise ValueError(f"{printable(request.location)} has no page that can be read")
+    drafts.sort(key=lambda draft: draft.path != "/")  # the home first, by which the site is named
     built = [item.build() if isinstance(item, Draft) else item for item in _spread(drafts)]
     pages = [page for page in built if isinstance(page, Page)]
     base_url = request.docs_url or _find_base(request.location)

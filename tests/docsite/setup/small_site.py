@@ -1,7 +1,7 @@
 """A small documentation site on loopback."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -15,8 +15,8 @@ PAGES = {
 
 
 @contextmanager
-def serve_site(*, has_sitemap: bool = True, tag: str = "") -> Iterator[str]:
-    """Serve the site. Yields its address. `/gone` is in the sitemap, but does not exist."""
+def serve_site(*, has_sitemap: bool = True, tags: Sequence[str] = ()) -> Iterator[str]:
+    """Serve the site. Yields its address. `/gone` is in the sitemap, but does not exist. `tags` may grow meanwhile."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -24,7 +24,7 @@ def serve_site(*, has_sitemap: bool = True, tag: str = "") -> Iterator[str]:
             title, text = PAGES.get(path, ("", ""))
             links = " ".join(f'<a href="{page}">{name or "Gone"}</a>' for page, (name, _) in PAGES.items())
             body, kind = (
-                f'<html lang="en"><head><title>{title}</title>{site.tag}</head><body><nav>{links}</nav>'
+                f'<html lang="en"><head><title>{title}</title>{"".join(tags)}</head><body><nav>{links}</nav>'
                 + (f"<main><h1>{title}</h1><p>{text}</p></main></body></html>"),
                 "text/html",
             )
@@ -40,11 +40,7 @@ def serve_site(*, has_sitemap: bool = True, tag: str = "") -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    class Site(ThreadingHTTPServer):
-        tag = ""
-
-    site = Site(("127.0.0.1", 0), Handler)
-    site.tag = tag
+    site = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     address = f"http://127.0.0.1:{site.server_port}"
     thread = threading.Thread(target=site.serve_forever, daemon=True)
     thread.start()
