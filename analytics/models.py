@@ -419,6 +419,7 @@ class Feedback(models.Model):
     assignee = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
+    sample = models.BooleanField(default=False, db_default=False, help_text="The demo invented it.")
 
     class Meta:
         verbose_name_plural = "feedback"
@@ -426,7 +427,10 @@ class Feedback(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["project", "client_id"], name="one_feedback_a_client_id")
         ]
-        indexes: ClassVar = [models.Index(fields=["project", "created_at"], name="feedback_by_time")]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "created_at"], name="feedback_by_time"),
+            models.Index(fields=["project"], name="sample_feedback", condition=models.Q(sample=True)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_source_display()} on {self.path}"

@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "analytics",
     "docsite.site",
     "docsite.privacy",
+    "docsite.setup",
     "docsite.server",
 ]
 

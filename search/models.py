@@ -81,6 +81,13 @@ class Source(models.Model):
     version = models.CharField(max_length=100, blank=True, help_text="For pages that name no version.")
     language = models.CharField(max_length=35, blank=True, help_text="For pages that name no language.")
     schedule = models.CharField(max_length=4, choices=Schedule.choices, blank=True, default=Schedule.NEVER)
+    by_command = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="`manage.py ingest` read it without a name. Its pages name no source, and only the command reads it "
+        "again. A project has at most one such row; its name is empty.",
+    )
     state = models.CharField(max_length=7, choices=State.choices, default=State.NEW, editable=False)
     progress = models.CharField(max_length=200, blank=True, editable=False)
     error = models.TextField("last error", blank=True, editable=False)
@@ -101,7 +108,12 @@ class Source(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(fields=["project", "name"], name="one_source_a_name")]
 
     def __str__(self) -> str:
-        return f"{self.name} of {self.project_id and self.project.domain}"
+        return f"{self.name or 'what a command read'} of {self.project_id and self.project.domain}"
+
+    @property
+    def owns(self) -> models.Q:
+        """The condition that a page or a redirect came from this source."""
+        return models.Q(project=self.project_id, source=None if self.by_command else self.pk)
 
     def clean(self) -> None:
         """Normalize the path in `under`."""
@@ -365,6 +377,7 @@ class SearchQuery(models.Model):
     caller = models.BigIntegerField(
         null=True, editable=False, help_text="Keyed hash, 64 bits. Erased after about an hour."
     )
+    sample = models.BooleanField(default=False, db_default=False, help_text="The demo invented it.")
 
     class Meta:
         verbose_name = "search"
@@ -376,6 +389,7 @@ class SearchQuery(models.Model):
             models.Index(fields=["project", "folded", "at", "result_count", "position"], name="searches_by_query"),
             models.Index(fields=["at"]),
             models.Index(fields=["caller", "at"], name="known_callers", condition=models.Q(caller__isnull=False)),
+            models.Index(fields=["project"], name="sample_searches", condition=models.Q(sample=True)),
         ]
 
     def __str__(self) -> str:

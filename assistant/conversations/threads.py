@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal, cast
@@ -81,27 +81,7 @@ class StoredConversation(_Budgeted):
         redact = self.project.redact if self.redacts_answer else str
         # An update: an answer that was deleted meanwhile stays deleted.
         Message.objects.filter(message_id=self.message_id).update(
-            content=redact(outcome.text),
-            state=outcome.state,
-            outcome=outcome.kind,
-            cut_by=outcome.cut_by,
-            model=outcome.model,
-            rung=outcome.rung,
-            reason=outcome.reason[:200],
-            steps=outcome.steps,
-            sources=[{"title": source.title, "url": source.url} for source in outcome.sources],
-            checks=[{**check, "written": redact(check["written"])} for check in outcome.checks],
-            hits=[
-                {"path": hit.path, "anchor": hit.anchor, "score": hit.score, "digest": hit.digest}
-                for hit in outcome.hits
-            ],
-            chance=outcome.chance,
-            prompt_tokens=outcome.usage.prompt_tokens,
-            completion_tokens=outcome.usage.completion_tokens,
-            cost=compute_cost(outcome.prompt_tokens, outcome.reply_tokens),
-            first_token_ms=outcome.first_token_ms,
-            total_ms=outcome.total_ms,
-            updated_at=timezone.now(),
+            **_describe_answer(outcome, redact), updated_at=timezone.now()
         )
         record_use(self.budget, outcome)
 
@@ -176,7 +156,7 @@ def open_conversation(project: Project, new: NewQuestion, network: str = "") -> 
     with transaction.atomic():
         thread = _lock_own_thread(project, new.fp, new.thread_id).first() if new.thread_id else None
         is_known = thread is not None
-        thread = thread or Thread.objects.create(project=project, fp=new.fp, title=_make_title(new.text))
+        thread = thread or Thread.objects.create(project=project, fp=new.fp, title=make_title(new.text))
         if new.chat_id:
             record_chat_id(thread, new.chat_id)
         question = _reopen_question(thread, new) if new.replaces and is_known else None
@@ -204,12 +184,44 @@ def _describe(new: NewQuestion) -> dict[str, Any]:
     }
 
 
+def build_messages(thread: Thread, new: NewQuestion, outcome: Outcome) -> list[Message]:
+    """A question and its complete answer as rows, which are not stored yet."""
+    common: dict[str, Any] = {"project": thread.project, "thread": thread, **_describe(new)}
+    question = Message(role=Message.Role.USER, content=new.text, **common)
+    return [question, Message(role=Message.Role.ASSISTANT, **_describe_answer(outcome), **common)]
+
+
+def _describe_answer(outcome: Outcome, redact: Callable[[str], str] = str) -> dict[str, Any]:
+    """The columns of an answer."""
+    return {
+        "content": redact(outcome.text),
+        "state": outcome.state,
+        "outcome": outcome.kind,
+        "cut_by": outcome.cut_by,
+        "model": outcome.model,
+        "rung": outcome.rung,
+        "reason": outcome.reason[:200],
+        "steps": outcome.steps,
+        "sources": [{"title": source.title, "url": source.url} for source in outcome.sources],
+        "checks": [{**check, "written": redact(check["written"])} for check in outcome.checks],
+        "hits": [
+            {"path": hit.path, "anchor": hit.anchor, "score": hit.score, "digest": hit.digest} for hit in outcome.hits
+        ],
+        "chance": outcome.chance,
+        "prompt_tokens": outcome.usage.prompt_tokens,
+        "completion_tokens": outcome.usage.completion_tokens,
+        "cost": compute_cost(outcome.prompt_tokens, outcome.reply_tokens),
+        "first_token_ms": outcome.first_token_ms,
+        "total_ms": outcome.total_ms,
+    }
+
+
 def _lock_own_thread(project: Project, fp: str, thread_id: str) -> QuerySet[Thread]:
     """Lock a reader's thread, so that asking and deleting at once happen one after the other."""
     return Thread.objects.select_for_update().filter(project=project, fp=fp, thread_id=thread_id)
 
 
-def _make_title(question: str) -> str:
+def make_title(question: str) -> str:
     """Cut the beginning of a question to one line, between words if it has any."""
     line = " ".join(question.split())
     if len(line) <= MAX_TITLE:

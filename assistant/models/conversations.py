@@ -15,12 +15,18 @@ class Thread(models.Model):
     thread_id = models.CharField(max_length=40, unique=True, default=ids.thread_id, editable=False)
     fp = models.CharField(max_length=256)
     title = models.CharField(max_length=100, blank=True, help_text="The beginning of the first question.")
+    sample = models.BooleanField(
+        default=False, db_default=False, help_text="The demo invented it. Its answers are as the service gives them."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         verbose_name = "conversation"
         ordering: ClassVar = ["-created_at"]
-        indexes: ClassVar = [models.Index(fields=["project", "fp"])]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "fp"]),
+            models.Index(fields=["project"], name="sample_threads", condition=models.Q(sample=True)),
+        ]
 
     def __str__(self) -> str:
         return self.title or self.thread_id

@@ -1,4 +1,7 @@
-"""Search in the admin: ingested pages, recorded searches, synonyms, promoted pages and stored sources."""
+"""Search in the admin: ingested pages, recorded searches, synonyms, promoted pages and stored sources.
+
+Others import `sources`.
+"""
 
 from search.admin import health, owner_words, pages, sources
 

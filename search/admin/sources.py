@@ -11,7 +11,8 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.utils import display_for_value, unquote
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Case, Count, Model, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import path, reverse
@@ -24,7 +25,7 @@ from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
-from search.models import Generation, Source
+from search.models import Document, Generation, Redirect, Source
 from search.sources import generators
 from search.sources.web.private import PrivateHosts
 from search.stored_sources import queue, runs
@@ -51,24 +52,29 @@ class SourceForm(forms.ModelForm):
         location = str(self.cleaned_data["location"])
         if location == self.instance.location:
             return location  # unchanged: a user with the right to do so entered it
-        try:
-            address = urlsplit(location)
-        except ValueError:
-            raise ValidationError("This is not an address.") from None
-        if address.scheme in ("http", "https"):
-            if not address.hostname or address.username is not None:
-                raise ValidationError("Write an address with its host, and without a user name.")
-            if PrivateHosts(settings.ENV.crawl_private_hosts).includes_site(address.hostname) and not self.is_superuser:
-                raise ValidationError("This host is not public. Only superusers may add it.")
-            return location
-        if not self.is_superuser:
-            raise ValidationError("Write an address that begins with https://.")
-        place = Path(location)
-        if not place.is_absolute() or not place.exists():
-            raise ValidationError(
-                "This is neither an address that begins with https:// nor the absolute path of a folder or file here."
-            )
-        return str(place.resolve())
+        return clean_location(location, is_superuser=self.is_superuser)
+
+
+def clean_location(location: str, *, is_superuser: bool) -> str:
+    """A location that the user may have read, with an absolute path. Raises ValidationError for any other."""
+    try:
+        address = urlsplit(location)
+    except ValueError:
+        raise ValidationError("This is not an address.") from None
+    if address.scheme in ("http", "https"):
+        if not address.hostname or address.username is not None:
+            raise ValidationError("Write an address with its host, and without a user name.")
+        if PrivateHosts(settings.ENV.crawl_private_hosts).includes_site(address.hostname) and not is_superuser:
+            raise ValidationError("This host is not public. Only superusers may add it.")
+        return location
+    if not is_superuser:
+        raise ValidationError("Write an address that begins with https://.")
+    place = Path(location)
+    if not place.is_absolute() or not place.exists():
+        raise ValidationError(
+            "This is neither an address that begins with https:// nor the absolute path of a folder or file here."
+        )
+    return str(place.resolve())
 
 
 @admin.register(Source)
@@ -80,8 +86,8 @@ class SourceAdmin(ScopedAdmin):
     form = SourceForm
     fields = ("project", "name", "location", "schedule", "generator", "under", "version", "language")
     list_display = (
-        *("name", "project", "state_badge", "pages", "freshness"),
-        *("next_time", "short_error", "short_location", "schedule"),
+        *("title", "short_location", "state_badge", "pages", "freshness"),
+        *("next_time", "short_error", "project", "schedule"),
     )
     list_filter = (ProjectFilter, "state")
     list_select_related = ("project",)
@@ -95,14 +101,32 @@ class SourceAdmin(ScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Sources with the number of their pages."""
-        visible = Count("documents", filter=Q(documents__build=""), distinct=True)
-        sources: QuerySet[Any] = super().get_queryset(request).annotate(page_count=visible)
+        without = Document.objects.filter(project=OuterRef("project"), source=None).order_by().values("project")
+        named = Count("documents", filter=Q(documents__build=""), distinct=True)
+        by_command = Coalesce(Subquery(without.annotate(number=Count("pk")).values("number")), 0)
+        sources: QuerySet[Any] = (
+            super()
+            .get_queryset(request)
+            .annotate(page_count=Case(When(by_command=True, then=by_command), default=named))
+        )
         return sources
+
+    @admin.display(description="Name", ordering="name")
+    def title(self, source: Source) -> str:
+        """Its name, or that a command has read it."""
+        return source.name or "Read by command"
 
     @admin.display(description="Location")
     def short_location(self, source: Source) -> str:
-        """Short enough for a list."""
-        return format_html('<span title="{}">{}</span>', source.location, Truncator(source.location).chars(60))
+        """Short enough for a list, with the generator."""
+        shown = Truncator(source.location or "not known").chars(60)
+        generator = source.outcome.get("generator", source.generator)
+        return format_html(
+            '<span title="{}">{}</span>{}',
+            source.location,
+            shown,
+            format_html("<br>{}", generator) if generator else "",
+        )
 
     @admin.display(description="State", ordering="state")
     def state_badge(self, source: Source) -> str:
@@ -136,7 +160,17 @@ class SourceAdmin(ScopedAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
         """A stored source keeps its project, and its name, by which commands find it."""
+        if obj and obj.by_command:
+            return ("project", "location", "under", "version", "language")
         return ("project", "name") if obj else ()
+
+    def get_fields(self, request: HttpRequest, obj: Source | None = None) -> tuple[str, ...]:
+        """Of what a command has read: only what it was told."""
+        return self.get_readonly_fields(request, obj) if obj and obj.by_command else self.fields
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Own rows, unless a command has read them."""
+        return super().has_change_permission(request, obj) and not (isinstance(obj, Source) and obj.by_command)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """The project, if the user has just one."""
@@ -178,12 +212,12 @@ class SourceAdmin(ScopedAdmin):
     ) -> HttpResponse:
         """The form, below the state of the source."""
         source = self.get_object(request, unquote(object_id))
-        state = self._build_state(source) if source and self.has_view_permission(request, source) else {}
+        state = describe_state(source) if source and self.has_view_permission(request, source) else {}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **state})
 
     def state_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The state of the source as JSON: `isActive`, the `state` in words, and `html` for the page."""
-        state = self._build_state(self._get_or_404(request, object_id))
+        state = describe_state(self._get_or_404(request, object_id))
         html = render_to_string("admin/search/source/_state.html", state, request)
         response = JsonResponse({"isActive": state["is_active"], "state": state["line"], "html": html})
         response.headers["Cache-Control"] = "no-store"
@@ -194,6 +228,8 @@ class SourceAdmin(ScopedAdmin):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         source = self._get_or_404(request, object_id)
+        if source.by_command:
+            return HttpResponseNotAllowed(())
         queue.enqueue(source)
         self.log_change(request, source, "Read again.")
         return HttpResponseRedirect(reverse("admin:search_source_change", args=[source.pk]))
@@ -201,7 +237,7 @@ class SourceAdmin(ScopedAdmin):
     @admin.action(description="Read the selected sources again now", permissions=["change"])
     def read_chosen(self, request: HttpRequest, queryset: "QuerySet[Source]") -> None:
         """Enqueue each source."""
-        for source in queryset:
+        for source in queryset.filter(by_command=False):
             queue.enqueue(source)
             self.log_change(request, source, "Read again.")
         messages.success(request, "The sources wait to be read. Reload this page to see their progress.")
@@ -211,8 +247,8 @@ class SourceAdmin(ScopedAdmin):
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """What is deleted with sources: their pages, which leave the index, and their redirects."""
         sources = list(objs)
-        pages = {source: source.documents.filter(build="").count() for source in sources}
-        redirects = sum(source.redirects.count() for source in sources)
+        pages = {source: Document.objects.filter(source.owns).count() for source in sources}
+        redirects = sum(Redirect.objects.filter(source.owns).count() for source in sources)
         lines = [f"{source}: {number:,} pages leave the index" for source, number in pages.items()]
         counted = {"sources": len(sources), "pages": sum(pages.values()), "redirects": redirects}
         return lines, counted, set(), []
@@ -232,20 +268,22 @@ class SourceAdmin(ScopedAdmin):
             raise Http404
         return source
 
-    def _build_state(self, source: Source) -> dict[str, Any]:
-        """The template context of the upper half of a source's page."""
-        is_silent = source.state == Source.State.RUNNING and not queue.is_being_read(source)
-        line = "The process that read it stopped responding" if is_silent else source.get_state_display()
-        return {
-            "source": source,
-            "is_active": source.state in ACTIVE,
-            "line": line,
-            "pages": self.pages(source),
-            "freshness": _format_age(source.read_at),
-            "next_time": _format_wait(source.wanted_at),
-            "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
-            "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
-        }
+
+def describe_state(source: Source) -> dict[str, Any]:
+    """The template context of `admin/search/source/_state.html`."""
+    is_silent = source.state == Source.State.RUNNING and not queue.is_being_read(source)
+    line = "The process that read it stopped responding" if is_silent else source.get_state_display()
+    return {
+        "source": source,
+        "is_active": source.state in ACTIVE,
+        "line": line,
+        "pages": Document.objects.filter(source.owns).count(),
+        "generator": source.outcome.get("generator") or source.generator or "none: its pages are fetched",
+        "freshness": _format_age(source.read_at),
+        "next_time": _format_wait(source.wanted_at),
+        "more_skipped": source.outcome.get("skippedCount", 0) - len(source.outcome.get("skipped", [])),
+        "more_left_out": source.outcome.get("leftOutCount", 0) - len(source.outcome.get("leftOut", [])),
+    }
 
 
 def _format_age(at: datetime | None) -> str:

@@ -60,7 +60,8 @@ def withdraw(source: Source) -> Summary:
 
     Raises IngestSuperseded when another ingest begins meanwhile.
     """
-    return _Ingest(source.project, lambda line: None, source).run([], may_be_empty=True)
+    named = None if source.by_command else source
+    return _Ingest(source.project, lambda line: None, named).run([], may_be_empty=True)
 
 
 class _Ingest:

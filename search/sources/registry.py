@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from docsite.core.paths import normalize
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, generators
+from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
 
 # The first module that recognizes a location reads it. The modules are imported when a source is read: their parsers
@@ -24,9 +25,19 @@ READERS = (
     "search.sources.markdown.folder",
 )
 
+_KINDS = {  # of sources that no generator of Markdown renders
+    "search.sources.web.llms": "llms.txt",
+    "search.sources.openapi": "OpenAPI",
+    "search.sources.archives": "archive",
+    "search.sources.sphinx.folder": "sphinx",
+    "search.sources.html.folder": "html",
+}
+
 
 class Reader(Protocol):
     """The functions of each module in `READERS`."""
+
+    __name__: str
 
     def recognizes(self, request: SourceRequest) -> bool:
         """Whether this reader reads the location, or the output of the generator that the request names."""
@@ -45,6 +56,19 @@ def find_reader(request: SourceRequest) -> Reader:
     if path.is_file():
         raise ValueError(f"{path.name} is no archive, no OpenAPI document and no llms.txt")
     raise ValueError(f"{path} is neither a folder nor a file, nor an address that begins with https://")
+
+
+def detect_generator(request: SourceRequest) -> str:
+    """The name of what renders the source: the request's generator, or what the files show. Empty for a crawled site.
+
+    Raises ValueError as `read` does.
+    """
+    if request.generator:
+        return request.generator
+    name = find_reader(request).__name__
+    if name == "search.sources.markdown.folder":
+        return detect_site(Path(request.location), request).generator
+    return _KINDS.get(name, "")
 
 
 def read(request: SourceRequest) -> Iterator[Item]:

@@ -15,7 +15,7 @@ from search.indexing.outcome import IngestRefused, IngestSuperseded, Summary
 from search.indexing.storable import clean_text
 from search.models import Document, Source
 from search.sources import ExcludedPage, Item, UnreadablePage
-from search.sources.registry import read
+from search.sources.registry import detect_generator, read
 from search.sources.request import SourceRequest
 from search.stored_sources import queue
 from search.stored_sources.heartbeat import Heartbeat
@@ -46,7 +46,7 @@ def run(
 
     try:
         with Heartbeat(source, fail_and_abort) as heartbeat:
-            summary = _ingest(source, heartbeat, progress, strict=strict)
+            summary, generator = _ingest(source, heartbeat, progress, strict=strict)
     except IngestSuperseded as other:
         queue.finish(source, State.QUEUED, error=f"Postponed: {other}.", wanted_at=timezone.now() + RETRY_AFTER)
         raise
@@ -59,12 +59,25 @@ def run(
     except Exception as error:
         queue.fail(source, _as_sentence(error) if is_user_error(error) else "It failed unexpectedly. The log says why.")
         raise
-    queue.finish(source, State.DONE, outcome=_build_outcome(summary))
+    queue.finish(source, State.DONE, outcome={**_build_outcome(summary), "generator": generator})
     return summary
 
 
-def _ingest(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], *, strict: bool) -> Summary:
-    """Read a source for as long as this process is its runner."""
+def record_command(project: Project, request: SourceRequest, summary: Summary, command: str) -> None:
+    """Store what `command` has read without a name, so that it is listed among the project's sources."""
+    now = timezone.now()
+    facts = {
+        **{name: getattr(request, name) for name in ("location", "generator", "version", "language")},
+        **{"under": request.path_prefix, "state": State.DONE, "error": "", "finished_at": now, "read_at": now},
+        "outcome": {**_build_outcome(summary), "generator": detect_generator(request), "command": command},
+    }
+    Source.objects.update_or_create(project=project, name="", by_command=True, defaults=facts)
+
+
+def _ingest(
+    source: Source, heartbeat: Heartbeat, progress: Callable[[str], None], *, strict: bool
+) -> tuple[Summary, str]:
+    """Read a source for as long as this process is its runner. Returns the summary and the generator."""
 
     def show(line: str) -> None:
         heartbeat.line = line
@@ -78,7 +91,8 @@ def _ingest(source: Source, heartbeat: Heartbeat, progress: Callable[[str], None
 
     options = {name: getattr(source, name) for name in ("generator", "under", "version", "language")}
     request = build_request(source.project, source, source.location, progress=show, **options)
-    return ingest(source.project, items(), show, source=source, strict=strict)
+    generator = detect_generator(request)
+    return ingest(source.project, items(), show, source=source, strict=strict), generator
 
 
 def build_request(
@@ -117,7 +131,7 @@ def _delete_if_empty(source: Source) -> bool:
     """Delete a source unless it has pages: until its row is locked, a process that reads it may add some."""
     with transaction.atomic():
         row = Source.objects.select_for_update().filter(pk=source.pk).first()
-        if row and Document.every.filter(source=row).exclude(build__startswith="-").exists():
+        if row and Document.every.filter(row.owns).exclude(build__startswith="-").exists():
             return False
         if row:
             row.delete()

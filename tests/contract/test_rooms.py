@@ -19,7 +19,10 @@ FOLDERS = [
 ]
 ROOMS = [
     *(folder for app in APPS[1:] for folder in (ROOT / app).iterdir() if (folder / "__init__.py").exists()),
-    *(ROOT / "docsite" / name for name in ("privacy", "server", "site", "core/access", "core/http", "core/tenants")),
+    *(
+        ROOT / "docsite" / name
+        for name in ("privacy", "server", "setup", "site", "core/access", "core/http", "core/tenants")
+    ),
 ]
 
 

@@ -51,6 +51,7 @@ class Command(ServiceCommand):
         networks = _load_ranges(source)
         AgentAddresses.objects.update_or_create(agent=agent, defaults={"networks": networks, "source": source})
         self.stdout.write(f"{agent}: {len(networks):,} ranges from {source}. Running processes follow within a minute.")
+        self.stdout.write("Newer addresses later: manage.py agentaddresses --refresh")
 
     def _refresh(self) -> None:
         failed = 0

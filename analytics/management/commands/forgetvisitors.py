@@ -29,3 +29,6 @@ class Command(ServiceCommand):
             raise CommandError(f"This cannot be undone. To do it: manage.py forgetvisitors {project.domain} --yes")
         key_rotation.forget(project)
         self.stdout.write(f"{project.domain}: the keys were deleted. Running processes follow within seconds.")
+        self.stdout.write(
+            f"Single views are still stored. To erase them: manage.py erase {project.domain} --everything"
+        )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.urls import reverse
 
 from analytics import agents
 from analytics.counting import recount
@@ -34,3 +35,5 @@ class Command(ServiceCommand):
             self.stdout.write(f"{project.domain}: {moved.total():,} views changed class (rules {agents.VERSION})")
             for (before, after), views in moved.most_common():
                 self.stdout.write(f"  {views:,} from {labels[before]} to {labels[after]}")
+            report = reverse("admin:analytics_visitors", args=[project.domain])
+            self.stdout.write(f"See the report: {report}")

@@ -1,18 +1,21 @@
-"""`manage.py removesample DOMAIN`: remove the demo's invented views from every count."""
+"""`manage.py removesample DOMAIN`: remove the demo's invented readers from every page and count."""
 
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from analytics.counting import recount
 from analytics.management.progress import ProgressLine
+from analytics.sample import removal
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 
 
 class Command(ServiceCommand):
-    """Removes the views that `manage.py demo` invented. Views of readers stay."""
+    """Removes what `manage.py demo` invented. What readers did stays."""
 
-    help = "Remove the sample views of a project from its reports, exports and counts. Real views stay."
+    help = (
+        "Remove the sample of a project: views, conversations, searches and feedback that the demo invented. What "
+        "readers did stays."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The project."""
@@ -21,6 +24,9 @@ class Command(ServiceCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Remove them, and print their number."""
         project = find_project(options["domain"])
-        removed = recount.remove_sample(project, ProgressLine(self.stdout, "  removed", "visitors"))
-        self.stdout.write(f"{removed:,} sample views removed." if removed else "There are no sample views.")
+        removed = removal.remove(project, ProgressLine(self.stdout, "  removed", "visitors"))
+        self.stdout.write(f"{removed.views:,} sample views removed." if removed.views else "There are no sample views.")
+        if any(removed[:-1]):
+            others = (f"{number:,} {name}" for name, number in removed._asdict().items() if number and name != "views")
+            self.stdout.write(f"Also removed: {', '.join(others)}.")
         self.stdout.write(f"See the report: /admin/analytics/pageview/visitors/{project.domain}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.urls import reverse
 
 from assistant import golden_questions, model_chain
 from assistant.evaluation import report, run
@@ -73,6 +74,7 @@ class Command(ServiceCommand):
         self.show_figures({domain: part for domain, part in rows.items() if part})
         if stopped:
             raise stopped
+        self.stdout.write(f"What is wrong with each answer: {reverse('admin:assistant_evaluation_changelist')}")
         right = report.count(row.right for part in rows.values() for row in part)
         if options["fail_under"] is not None and right.part < options["fail_under"] * max(right.whole, 1):
             raise CommandError(f"{right} are right; --fail-under wants {options['fail_under']:.0%}.")

@@ -60,7 +60,7 @@ class Command(ServiceCommand):
                 raise CommandError(
                     f"{project.domain} has no such question. See: manage.py golden {project.domain} --list"
                 )
-            self.stdout.write("Removed.")
+            self.stdout.write(f"Removed. See the others: manage.py golden {project.domain} --list")
         elif options["load"]:
             self.store(project, _load_file(project, options["load"]))
         elif options["list"]:

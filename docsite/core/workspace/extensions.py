@@ -50,6 +50,7 @@ PRIVACY = "Privacy and retention"  # the heading of fields that more than one ap
 _settings: list[SettingsFields] = []
 _facts: list[Fact] = []
 _key_uses: list[str] = []
+_notices: list[Callable[[Project], str]] = []
 
 
 def add_settings(heading: str, model: type[Model], *names: str) -> None:
@@ -68,6 +69,16 @@ def add_key_use(template: str) -> None:
     The template gets `project`, `base_url` (of this service) and `sample_key`: the new key, or a placeholder.
     """
     _key_uses.append(template)
+
+
+def add_notice(find: Callable[[Project], str]) -> None:
+    """Show a notice above every page of a project. `find` returns its HTML, or an empty text for none."""
+    _notices.append(find)
+
+
+def notices(project: Project) -> list[str]:
+    """The notices about a project, as HTML."""
+    return [notice for notice in (find(project) for find in _notices) if notice]
 
 
 def settings() -> list[SettingsFields]:

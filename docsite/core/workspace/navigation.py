@@ -61,6 +61,11 @@ def add_page(
     _pages[key] = Page(key, label, group, position, url or (lambda project: page_url(key, project)))
 
 
+def add_address(route: str, view: View, name: str) -> None:
+    """Add an address of the admin that is not in the navigation of projects. It is reversed as `admin:<name>`."""
+    _patterns.append(path(route, admin.site.admin_view(view), name=name))
+
+
 def page_url(key: str, project: Project, *arguments: Any, name: str = "") -> str:
     """The address of a registered view of a page."""
     full_name = f"admin:workspace_{key}_{name}" if name else f"admin:workspace_{key}"

@@ -1,6 +1,7 @@
 """`manage.py ingest DOMAIN [SOURCE]`: read documentation into a project's index."""
 
 import json
+import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ from search.vectors import embedding, registry
 
 OPTIONS = ("generator", "under", "version", "language")
 MAX_SKIPPED = 20  # that are listed; --json has them all
+MAX_SAMPLES = 3  # addresses of pages
 POLL_SECONDS = 1.0
 
 
@@ -90,7 +92,13 @@ class Command(ServiceCommand):
 
         def read_pages() -> Summary:
             request = runs.build_request(project, None, location, manifest=manifest, progress=self.show, **settings)
-            return ingest(project, read(request), self.show, strict=self.strict)
+            summary = ingest(project, read(request), self.show, strict=self.strict)
+            named = {"manifest": str(manifest.resolve()) if manifest else "", **settings}
+            options = [word for name, value in named.items() if value for word in (f"--{name}", value)]
+            runs.record_command(
+                project, request, summary, shlex.join(["manage.py", "ingest", project.domain, location, *options])
+            )
+            return summary
 
         return self._run(project, "", read_pages)
 
@@ -106,7 +114,7 @@ class Command(ServiceCommand):
 
     def _read_all(self, project: Project) -> None:
         """Read all stored sources again, even if one of them fails."""
-        sources = list(project.sources.select_related("project"))
+        sources = list(project.sources.filter(by_command=False).select_related("project"))
         if not sources:
             raise CommandError(
                 f"{project.domain} has no stored sources. Name a folder or an address: "
@@ -150,6 +158,7 @@ class Command(ServiceCommand):
                 f"{title}: {pages}, {len(summary.skipped)} skipped{rest} "
                 f"({summary.sections} sections written, {time.monotonic() - began:.1f} s)"
             )
+            self._print_guesses(project, name)
         return {
             "source": name,
             **counts,
@@ -165,6 +174,18 @@ class Command(ServiceCommand):
             lines.append(f"and {more} more")
         for line in [*lines, *(warning.sentence for warning in summary.warnings)]:
             self.stderr.write(self.style.WARNING(f"  {line}"))
+
+    def _print_guesses(self, project: Project, name: str) -> None:
+        """Print what was guessed, with some addresses to compare with those of the site."""
+        source = project.sources.filter(name=name).first()
+        pages = list(project.documents.filter(source.owns)[:MAX_SAMPLES]) if source else []
+        if source is None or not pages:
+            return
+        generator = source.outcome.get("generator", "")
+        if generator and not source.generator:
+            self.stdout.write(f"Detected: {generator}. If that is wrong, name another with --generator.")
+        addresses = " ".join(project.url_of(page.path, address=page.address) for page in pages)
+        self.stdout.write(f"Compare with your site: {addresses}")
 
     def _print_next_steps(self, project: Project) -> None:
         embedder = registry.get_embedder()
@@ -199,7 +220,7 @@ def _store_source(project: Project, name: str, location: str, settings: dict[str
     source = Source.objects.filter(project=project, name=name).first()
     if source is None:
         if not location:
-            names = ", ".join(project.sources.values_list("name", flat=True)) or "none"
+            names = ", ".join(project.sources.filter(by_command=False).values_list("name", flat=True)) or "none"
             raise CommandError(f"{project.domain} has no source {name}. There are: {names}.")
         source = Source(name=name)
     source.project = project

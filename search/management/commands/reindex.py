@@ -38,6 +38,7 @@ class Command(ServiceCommand):
             pages, parts = summary.changed, summary.sections
             counts = f"{pages} page{pluralize(pages)}, {parts} section{pluralize(parts)}"
             self.stdout.write(f"{project.domain}: {counts} indexed again")
+            self.stdout.write(f"Try it: manage.py search {project.domain} 'your question'")
 
     def show(self, line: str) -> None:
         """Print a line of progress."""

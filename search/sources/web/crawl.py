@@ -2,9 +2,10 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 
 import httpx
 
@@ -36,6 +37,28 @@ def read(request: SourceRequest) -> Iterator[Item]:
     """
     with Fetcher(request) as fetcher:
         yield from _Crawl(request, fetcher).items()
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The beginning of a crawl: the addresses that it would visit first. Without a sitemap, links lead to more."""
+
+    base_url: str
+    addresses: Sequence[str]
+    has_sitemap: bool
+    visit: Callable[[str], Visit]
+
+
+def outline(request: SourceRequest, fetcher: Fetcher) -> Outline:
+    """Look at the start of a site and at its sitemaps. Raises ValueError when the location cannot be read."""
+    crawl = _Crawl(request, fetcher)
+    list(crawl.fill_queue())
+    start = crawl.visitor.visit(crawl.site) if crawl.follows_links else None
+    for link in start.page.links if start and start.page else ():
+        crawl.enqueue(crawl.scope.normalize(link), 1)
+    site = httpx.URL(crawl.site)
+    base = f"{site.scheme}://{site.netloc.decode()}{crawl.scope.folder.rstrip('/')}"
+    return Outline(base, [address for address, _ in crawl.queue], not crawl.follows_links, crawl.visitor.visit)
 
 
 class _Crawl:

@@ -158,3 +158,20 @@ def test_the_demo_keeps_a_password_that_its_owner_set(project):
     assert Demo._prepare_admin(organization, second) == second == ""
     user.refresh_from_db()
     assert user.check_password("my own")
+
+
+def test_a_command_says_what_to_do_next(project):
+    domain = project.domain
+    created = run("createkey", domain, "--kind", "assistant")
+    assert f"/admin/projects/project/of/{domain}" in created
+    number = created.split()[1]
+    assert f"manage.py createkey {domain} --kind assistant" in run("revokekey", number)
+    assert "Authorization: Bearer" in run("createkey", domain, "--kind", "admin")
+    made = run("createproject", f"{domain}-n", "--organization", "N", "--docs-url", "https://n.example/docs")
+    assert made.endswith(f"manage.py ingest {domain}-n FOLDER_OR_ADDRESS\n")
+    assert "https://n.example may use the widget" in made
+    assert f"manage.py search {domain}" in run("reindex", domain)
+    assert "/admin/privacy/auditentry/" in run("erase", domain, "--fp", "nobody", "--yes")
+    assert f"manage.py erase {domain}" in run("forgetvisitors", domain, "--yes")
+    run("golden", domain, "--add", "How do I install acme?", "/install")
+    assert f"manage.py golden {domain} --list" in run("golden", domain, "--remove", "How do I install acme?")

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import is_staff, projects_of
-from docsite.core.workspace import navigation
+from docsite.core.workspace import extensions, navigation
 
 register = template.Library()
 MAX_PROJECTS = 50
@@ -46,6 +46,12 @@ def shown_project(context: dict[str, Any]) -> Project | None:
         return found
     domain = request.GET.get("project", "").replace("\0", "")
     return projects_of(request).filter(domain=domain).first() if domain else None
+
+
+@register.simple_tag
+def project_notices(project: Project) -> list[str]:
+    """What the apps say above every page of the project, as HTML."""
+    return extensions.notices(project)
 
 
 @register.simple_tag

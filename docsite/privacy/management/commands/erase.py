@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.urls import reverse
 
 from docsite.core.tenants.management.base import ServiceCommand, find_project
 from docsite.privacy import erasure
@@ -44,4 +45,8 @@ class Command(ServiceCommand):
             receipt = erasure.erase(project, whose, identifier, options["user_agent"], options["reader_id"])
         except erasure.NotErasable as refusal:
             raise CommandError(str(refusal)) from None
-        self.stdout.write(json.dumps(asdict(receipt), default=str) if options["json"] else "\n".join(receipt.lines()))
+        if options["json"]:
+            self.stdout.write(json.dumps(asdict(receipt), default=str))
+            return
+        self.stdout.write("\n".join(receipt.lines()))
+        self.stdout.write(f"The audit lists it: {reverse('admin:privacy_auditentry_changelist')}")

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
 
 from analytics.collecting.sample import make_sample_views
+from analytics.sample import life
 from assistant.models import AssistantSettings
 from docsite.core.ids import is_token
 from docsite.core.tenants.management.base import ServiceCommand, port
@@ -25,6 +26,7 @@ from docsite.site.navigation import CONTENT, DEFAULT_LANGUAGE
 from search.indexing.ingest import ingest
 from search.sources.registry import read
 from search.sources.request import SourceRequest
+from search.stored_sources import runs
 
 USERNAME = "admin"
 SECRETS = ("assistant_key", "admin_key", "admin_password")  # printed when they are new
@@ -64,13 +66,15 @@ class Command(ServiceCommand):
         _save_facts(file, {"sample_of": previous.get("sample_of", ""), **demo})
         project = Project.objects.get(domain=demo["domain"])
         self._step("Documentation")
-        pages = read(SourceRequest(str(CONTENT), base_url, language=DEFAULT_LANGUAGE))  # translations name theirs
-        summary = ingest(project, pages, lambda line: self.stdout.write(f"  {line}"))
+        request = SourceRequest(str(CONTENT), base_url, language=DEFAULT_LANGUAGE)  # translations name theirs
+        summary = ingest(project, read(request), lambda line: self.stdout.write(f"  {line}"))
+        runs.record_command(project, request, summary, "make demo")
         self.stdout.write(f"  {project.documents.count()} pages, {summary.added + summary.changed} added or changed")
         if previous.get("sample_of") != project.project_id and not project.views.exists():
-            self._step("Sample visitors, marked as sample")
+            self._step("Three months of sample readers, marked as sample")
             views = make_sample_views(project, [document.path for document in project.documents.all()])
-            self.stdout.write(f"  {views:,} views of three months")
+            sample = life.create_sample(project)
+            self.stdout.write(f"  {views:,} views, {sample.searches} searches, {sample.conversations} conversations")
             self.stdout.write(f"  To remove them: manage.py removesample {project.domain}")
         _save_facts(file, {"sample_of": project.project_id, **demo})  # removed sample views do not come back
         settings.ENV.site_assistant_key = demo["assistant_key"]

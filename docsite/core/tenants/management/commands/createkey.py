@@ -82,9 +82,12 @@ class Command(ServiceCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"id": key.pk, "key": token}))
             return
-        self.stdout.write(
-            f"id   {key.pk}\nkey  {token}\nThe key is not shown again. Revoke it: manage.py revokekey {key.pk}"
-        )
+        self.stdout.write(f"id   {key.pk}\nkey  {token}")
+        if key.public_token:
+            self.stdout.write(f"Put it into the embed tag, which the admin shows at {project.get_absolute_url()}")
+        else:
+            self.stdout.write("The key is not shown again. Send it as: Authorization: Bearer KEY")
+        self.stdout.write(f"Revoke it: manage.py revokekey {key.pk}")
 
 
 def _parse_date(text: str) -> datetime:

@@ -76,4 +76,7 @@ class Command(ServiceCommand):
             return
         for label, value in result.items():
             self.stdout.write(f"{label:14} {value}")
-        self.stdout.write("The keys are not shown again. Next: manage.py ingest " + f"{project.domain} FOLDER")
+        self.stdout.write(
+            f"Pages of {origin_of(project.docs_url)} may use the widget. The admin key is not shown again."
+        )
+        self.stdout.write(f"Next, read your pages: manage.py ingest {project.domain} FOLDER_OR_ADDRESS")

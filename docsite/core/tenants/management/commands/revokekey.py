@@ -24,3 +24,5 @@ class Command(ServiceCommand):
             raise CommandError(f"There is no key {options['id']}.")
         key.revoke()
         self.stdout.write(f"Key {key.pk} ({key}) is revoked.")
+        domain = key.project.domain if key.project else "DOMAIN"
+        self.stdout.write(f"Another one: manage.py createkey {domain} --kind {key.kind}")

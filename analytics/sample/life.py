@@ -1,0 +1,242 @@
+"""Create the sample of a project: conversations, searches and feedback."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from contextlib import aclosing
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from analytics.models import Feedback
+from analytics.sample.topics import (
+    AGENT_FEEDBACK,
+    CODE_FEEDBACK,
+    COMMENTS_ON_ANSWERS,
+    PAGE_FEEDBACK,
+    QUERIES,
+    REASONS_OF_ANSWERS,
+    TOPICS,
+)
+from assistant.answering import pipeline
+from assistant.answering.pipeline import ModelChain
+from assistant.answering.record import Outcome
+from assistant.conversations.threads import NewQuestion, UnstoredConversation, build_messages, make_title
+from assistant.models import Message, Thread
+from assistant.passage_search import PassageSearch
+from assistant.question import Question, Turn
+from docsite.core.tenants.models import Project
+from search.hits import Hit
+from search.models import Document, SearchQuery
+from search.retrieval import page_search
+
+DAYS = 90
+CONVERSATIONS, SEARCHES, FEEDBACK = 120, 400, 70
+FOLLOW_UPS = 0.3  # the share of conversations with a second question
+RATED = 0.35  # the share of answers with a thumb
+_CALLERS = (Message.Caller.WEB, Message.Caller.API, Message.Caller.OTHER)
+_CALLER_WEIGHTS = (82, 12, 6)
+
+
+class Asked(NamedTuple):
+    """A question with its answer."""
+
+    question: NewQuestion
+    outcome: Outcome
+
+
+class Sample(NamedTuple):
+    """How many rows were created."""
+
+    conversations: int
+    searches: int
+    feedback: int
+
+
+def create_sample(project: Project) -> Sample:
+    """Create the sample of a project whose pages are ingested. It ends now."""
+    rng = random.Random(23)
+    now = timezone.now()
+    paths = set(Document.objects.filter(project=project).values_list("path", flat=True))
+    threads = _plan_conversations(rng, paths)
+    conversations = asyncio.run(_answer_all(project, threads))
+    searches = _build_searches(rng, project, now)
+    with transaction.atomic():
+        answers = _store_conversations(rng, project, conversations, now)
+        feedback = [*_rate_answers(rng, project, answers), *_build_feedback(rng, project, paths, now)]
+        Feedback.objects.bulk_create(feedback)
+        SearchQuery.objects.bulk_create(searches)
+    return Sample(len(conversations), len(searches), len(feedback))
+
+
+def pick_times(rng: random.Random, now: datetime, count: int) -> list[datetime]:
+    """Moments of the last months in order: more of late, fewer at weekends, most of them by day."""
+    times: list[datetime] = []
+    while len(times) < count:
+        day = now - timedelta(days=DAYS * (1 - rng.random() ** 0.7))
+        at = day.replace(
+            hour=int(min(23, max(0, rng.gauss(14, 4)))), minute=rng.randrange(60), second=rng.randrange(60)
+        )
+        if at <= now and (at.weekday() < 5 or rng.random() < 0.4):
+            times.append(at)
+    return sorted(times)
+
+
+def _plan_conversations(rng: random.Random, paths: set[str]) -> list[list[NewQuestion]]:
+    """The questions of each conversation."""
+    planned = []
+    for number in range(CONVERSATIONS):
+        (topic,) = rng.choices(TOPICS, [topic.weight for topic in TOPICS])
+        (caller,) = rng.choices(_CALLERS, _CALLER_WEIGHTS)
+        texts = [rng.choice(topic.wordings)]
+        if topic.follow_ups and rng.random() < FOLLOW_UPS:
+            texts += rng.sample(topic.follow_ups, rng.choice((1, 1, min(2, len(topic.follow_ups)))))
+        page = topic.page if caller == Message.Caller.WEB and topic.page in paths and rng.random() < 0.7 else ""
+        fp = f"sample-{int(number * rng.random() ** 0.2)}"  # some come again
+        planned.append([NewQuestion(fp, text, caller, page_path=page) for text in texts])
+    return planned
+
+
+async def _answer_all(project: Project, planned: list[list[NewQuestion]]) -> list[list[Asked]]:
+    """Answer the questions from the project's pages, without a model. Equal conversations have equal answers."""
+    outcomes: dict[tuple[str, ...], Outcome] = {}
+    conversations = []
+    for questions in planned:
+        history: list[Turn] = []
+        asked = []
+        for question in questions:
+            key = (question.page_path, *(turn.text for turn in history), question.text)
+            if key not in outcomes:
+                outcomes[key] = await _answer(project, question, history)
+            asked.append(Asked(question, outcomes[key]))
+            history += [Turn("user", question.text), Turn("assistant", outcomes[key].text)]
+        conversations.append(asked)
+    return conversations
+
+
+async def _answer(project: Project, new: NewQuestion, history: Sequence[Turn]) -> Outcome:
+    outcome = Outcome()
+    conversation = UnstoredConversation(project, history=tuple(history))
+    question = Question(new.text, current_path=new.page_path)
+    async with aclosing(
+        pipeline.answer(question, conversation, PassageSearch(project), ModelChain(), outcome)
+    ) as events:
+        async for _ in events:
+            pass
+    return outcome
+
+
+def _store_conversations(
+    rng: random.Random, project: Project, conversations: list[list[Asked]], now: datetime
+) -> list[Message]:
+    """Store the conversations. Returns the answers."""
+    times = pick_times(rng, now, len(conversations))
+    threads = [
+        Thread(project=project, fp=asked[0].question.fp, title=make_title(asked[0].question.text), sample=True)
+        for asked in conversations
+    ]
+    Thread.objects.bulk_create(threads)
+    messages: list[Message] = []
+    created: list[datetime] = []
+    for thread, asked, at in zip(threads, conversations, times, strict=True):
+        for number, (question, outcome) in enumerate(asked):
+            messages += build_messages(thread, question, outcome)
+            created += [at + timedelta(seconds=number * rng.randint(40, 180))] * 2
+    Message.objects.bulk_create(messages)
+    for message, at in zip(messages, created, strict=True):  # the fields are set to now when a row is created
+        message.created_at = message.updated_at = at
+    for thread, at in zip(threads, times, strict=True):
+        thread.created_at = at
+    Message.objects.bulk_update(messages, ["created_at", "updated_at"], batch_size=200)
+    Thread.objects.bulk_update(threads, ["created_at"], batch_size=200)
+    return [message for message in messages if message.role == Message.Role.ASSISTANT]
+
+
+def _rate_answers(rng: random.Random, project: Project, answers: list[Message]) -> list[Feedback]:
+    """Thumbs of readers: up for most answers, down for most refusals."""
+    rated = []
+    for answer in answers:
+        if answer.caller != Message.Caller.WEB or rng.random() > RATED:
+            continue
+        helpful = rng.random() < (0.82 if answer.outcome == Message.Outcome.ANSWERED else 0.2)
+        rated.append(
+            _feedback(
+                rng,
+                project,
+                answer.created_at + timedelta(seconds=rng.randint(10, 90)),
+                Feedback.Source.THUMBS_ONLY,
+                answer.page_path or "/",
+                helpful=helpful,
+                message=answer,
+                reason="" if helpful or rng.random() < 0.5 else rng.choice(REASONS_OF_ANSWERS),
+                comment=rng.choice(COMMENTS_ON_ANSWERS[helpful]),
+            )
+        )
+    return rated
+
+
+def _build_feedback(rng: random.Random, project: Project, paths: set[str], now: datetime) -> list[Feedback]:
+    """Feedback on pages and on code, and of agents."""
+    built = []
+    for at in pick_times(rng, now, FEEDBACK):
+        kind = rng.random()
+        if kind < 0.8:
+            page, helpful, reason, comment = rng.choice(PAGE_FEEDBACK)
+            details = {"helpful": helpful, "reason": reason, "comment": comment}
+            source = Feedback.Source.CONTEXTUAL
+        elif kind < 0.94:
+            page, helpful, comment, code, lang = rng.choice(CODE_FEEDBACK)
+            details = {"helpful": helpful, "comment": comment, "code": code, "lang": lang}
+            source = Feedback.Source.CODE_SNIPPET
+        else:
+            page, helpful, comment = rng.choice(AGENT_FEEDBACK)
+            details, source = {"helpful": helpful, "comment": comment}, Feedback.Source.AGENT
+        if page in paths:
+            built.append(_feedback(rng, project, at, source, page, **details))
+    return built
+
+
+def _feedback(
+    rng: random.Random, project: Project, at: datetime, source: Feedback.Source, path: str, **details: object
+) -> Feedback:
+    """Feedback in the state that an owner would have brought it to by now: what is old or friendly is done."""
+    states = Feedback.Status
+    age = timezone.now() - at
+    wants_work = details.get("helpful") is False and bool(details.get("comment") or details.get("reason"))
+    if not wants_work:
+        status = states.RESOLVED if age > timedelta(days=14) else states.PENDING
+    elif age > timedelta(days=30):
+        status = rng.choice((states.RESOLVED, states.RESOLVED, states.DISMISSED, states.PENDING))
+    else:
+        status = rng.choice((states.PENDING, states.PENDING, states.IN_PROGRESS))
+    return Feedback(project=project, source=source, path=path, created_at=at, status=status, sample=True, **details)
+
+
+def _build_searches(rng: random.Random, project: Project, now: datetime) -> list[SearchQuery]:
+    """Searches with the results that the search really finds. Readers open one of the first results, or none."""
+    found: dict[str, list[Hit]] = {}
+    built = []
+    for at in pick_times(rng, now, SEARCHES):
+        ((text, _),) = rng.choices(QUERIES, [weight for _, weight in QUERIES])
+        if text not in found:
+            found[text] = page_search.find(project, text)
+        hits = found[text]
+        search = SearchQuery(
+            project=project,
+            at=at,
+            text=text if rng.random() < 0.85 else text.capitalize(),
+            result_count=len(hits),
+            first_score=hits[0].score if hits else None,
+            filter_version="",
+            filter_language="",
+            caller_kind=SearchQuery.CallerKind.WEB if rng.random() < 0.92 else SearchQuery.CallerKind.API,
+            sample=True,
+        )
+        position = int(rng.expovariate(0.9))
+        if position < len(hits) and rng.random() < 0.35 + 0.4 * hits[0].score:
+            search.position, search.clicked_path = position + 1, hits[position].path
+            search.clicked_at = at + timedelta(seconds=rng.randint(2, 25))
+        built.append(search)
+    return built

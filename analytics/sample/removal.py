@@ -1,0 +1,50 @@
+"""Find and remove what the demo has invented."""
+
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from analytics.counting import recount
+from analytics.counting.recount import Progress
+from analytics.models import Feedback
+from assistant.models import Thread
+from docsite.core.tenants.models import Project
+from search.models import SearchQuery
+
+
+class Counts(NamedTuple):
+    """Numbers of sample rows."""
+
+    conversations: int
+    searches: int
+    feedback: int
+    views: int
+
+
+def count(project: Project) -> Counts:
+    """How many sample rows a project has. Views older than RAW_VIEW_DAYS are not counted any more."""
+    return Counts(
+        conversations=Thread.objects.filter(project=project, sample=True).count(),
+        searches=SearchQuery.objects.filter(project=project, sample=True).count(),
+        feedback=Feedback.objects.filter(project=project, sample=True).count(),
+        views=project.views.filter(sample=True).count(),
+    )
+
+
+def has_sample(project: Project) -> bool:
+    """Whether a project has sample conversations, searches or feedback. One query, by partial indexes."""
+    rows = [
+        model._default_manager.filter(project=OuterRef("pk"), sample=True) for model in (Thread, SearchQuery, Feedback)
+    ]
+    return Project.objects.filter(Exists(rows[0]) | Exists(rows[1]) | Exists(rows[2]), pk=project.pk).exists()
+
+
+def remove(project: Project, progress: Progress | None = None) -> Counts:
+    """Remove the sample of a project. What readers did stays. Returns the numbers of removed rows."""
+    with transaction.atomic():
+        found = count(project)
+        Feedback.objects.filter(project=project, sample=True).delete()
+        Thread.objects.filter(project=project, sample=True).delete()
+        SearchQuery.objects.filter(project=project, sample=True).delete()
+    return found._replace(views=recount.remove_sample(project, progress))

@@ -1,0 +1,83 @@
+"""The last steps of the wizard: the pages are read, and the tag is installed. They stay in the project's navigation."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from analytics.models import PageView
+from assistant.models import Message
+from docsite.core.tenants.models import Project
+from docsite.core.workspace import navigation
+from docsite.core.workspace.keys import find_public_token
+from docsite.setup.views import STEPS
+from search.admin.sources import describe_state
+from search.models import Document, SearchQuery
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Something that the tag sends: what it is called, and when it came first; None if it has not come yet."""
+
+    label: str
+    at: datetime | None
+    hint: str
+
+
+def list_arrivals(project: Project) -> list[Arrival]:
+    """The first question, search and view of a reader. Samples do not count."""
+    questions = Message.objects.filter(thread__project=project, thread__sample=False, role=Message.Role.USER)
+    searches = SearchQuery.objects.filter(project=project, sample=False)
+    view = PageView.objects.filter(project=project, sample=False).order_by("at").first()
+    return [
+        Arrival(
+            "question", questions.order_by("pk").values_list("created_at", flat=True).first(), "Ask the assistant."
+        ),
+        Arrival("search", searches.order_by("at").values_list("at", flat=True).first(), "Search in the widget."),
+        Arrival("view", view.seen_at if view else None, "Open a page with the second tag."),
+    ]
+
+
+def show_tag(request: HttpRequest, project: Project) -> HttpResponse:
+    """The tags of the project, and whether something has arrived through them."""
+    base_url = f"{request.scheme}://{request.get_host()}"
+    context = {
+        **_arrivals_context(project),
+        "steps": STEPS,
+        "number": 4,
+        "key": find_public_token(project, timezone.now()),
+        "base_url": base_url,
+        "origins": sorted(project.origins),
+        "pages": Document.objects.filter(project=project).count(),
+    }
+    return _uncached(navigation.render(request, "admin/setup/tag.html", project, "Install", context))
+
+
+def tag_state(request: HttpRequest, project: Project) -> HttpResponse:
+    """As JSON: `isActive` while the first question is awaited, the `state` in words, and `html` for the page."""
+    context = _arrivals_context(project)
+    html = render_to_string("admin/setup/_arrivals.html", context, request)
+    return _uncached(JsonResponse({"isActive": context["is_waiting"], "state": context["line"], "html": html}))
+
+
+def show_pages(request: HttpRequest, project: Project) -> HttpResponse:
+    """The progress of the first reading."""
+    source = project.sources.order_by("pk").first()
+    state = describe_state(source) if source else {}
+    context = {"steps": STEPS, "number": 3, **state}
+    return _uncached(navigation.render(request, "admin/setup/pages.html", project, "Read the pages", context))
+
+
+def _arrivals_context(project: Project) -> dict[str, Any]:
+    arrivals = list_arrivals(project)
+    received = [arrival.label for arrival in arrivals if arrival.at]
+    line = f"Received: {', '.join(received)}." if received else "Waiting for the first question."
+    return {"arrivals": arrivals, "is_waiting": len(received) < len(arrivals), "line": line}
+
+
+def _uncached(response: HttpResponse) -> HttpResponse:
+    response.headers["Cache-Control"] = "no-store"
+    return response

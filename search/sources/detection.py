@@ -1,0 +1,174 @@
+"""Look at a source without reading all of it: what it is, how many pages it has, and whether some addresses exist."""
+
+import posixpath
+import re
+import time
+from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from docsite.core.tenants.models import Project
+from search.sources import Draft, ExcludedPage, Page, UnreadablePage
+from search.sources.markdown.sites import read_config
+from search.sources.registry import detect_generator, read
+from search.sources.request import SourceRequest
+from search.sources.web import crawl
+from search.sources.web.fetch import PAGE, Fetcher, FetchError, Limits, Response, printable
+from search.sources.web.visits import Visit
+from search.text.language import detect_language
+
+SAMPLES = 5  # addresses
+MAX_SECONDS = 20.0  # for everything
+MAX_PAGES = 2_000  # that are counted in a folder or a file
+MAX_LISTED = 8  # pages of an llms.txt, each of which is fetched
+_SITE_ADDRESSES = {
+    "mkdocs.yml": re.compile(r"^site_url:[ \t]*[\"']?(https?://[^\s\"'#?]+)", re.MULTILINE),
+    "conf.py": re.compile(r"^html_baseurl[ \t]*=[ \t]*[\"'](https?://[^\s\"'#?]+)", re.MULTILINE),
+    "docs/conf.py": re.compile(r"^html_baseurl[ \t]*=[ \t]*[\"'](https?://[^\s\"'#?]+)", re.MULTILINE),
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An address of a page. `exists` is None when it was not opened; `reason` then says why, or what is wrong."""
+
+    address: str
+    title: str = ""
+    exists: bool | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Detection:
+    """What a source seems to be.
+
+    - `generator` as `registry.detect_generator` names it.
+    - `pages` is the number of pages that were counted; `has_more` says that there may be more.
+    - `base_url` is where the site seems to be published; empty if the files do not tell it.
+    - `name` is the title of the first page.
+    """
+
+    generator: str
+    pages: int
+    has_more: bool
+    language: str
+    base_url: str
+    name: str
+    samples: Sequence[Sample]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as values that JSON has."""
+        return asdict(self)
+
+
+class _BriefFetcher(Fetcher):
+    """A fetcher whose requests together take no longer than MAX_SECONDS."""
+
+    def __init__(self, request: SourceRequest) -> None:
+        super().__init__(request)
+        self._until = time.monotonic() + MAX_SECONDS
+
+    def get(self, url: str, validator: str = "", limits: Limits = PAGE, media_types: Collection[str] = ()) -> Response:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise FetchError(url, "was not opened, because the site is slow")
+        return super().get(url, validator, Limits(limits.bytes, min(limits.seconds, left)), media_types)
+
+
+def detect(request: SourceRequest) -> Detection:
+    """Look at a source for some seconds. Raises ValueError with a sentence when it cannot be read at all.
+
+    The docs URL of the request may be empty. Addresses of a folder's pages are opened only if it is not.
+    """
+    generator = detect_generator(request)
+    with _BriefFetcher(request) as fetcher:
+        if request.is_remote and not generator:
+            return _detect_site(request, fetcher)
+        return _detect_pages(request, generator, fetcher)
+
+
+def _detect_site(request: SourceRequest, fetcher: Fetcher) -> Detection:
+    """Look at a site that is crawled."""
+    outline = crawl.outline(request, fetcher)
+    found = outline.addresses
+    with ThreadPoolExecutor(crawl.MAX_CONCURRENT) as pool:
+        visits = list(pool.map(outline.visit, _spread(found)))
+    pages = [visit.item.build() for visit in visits if isinstance(visit.item, Draft)]
+    readable = [page for page in pages if isinstance(page, Page)]
+    samples = [_describe_visit(visit) for visit in visits]
+    name = next((visit.page.title for visit in visits if visit.page and visit.page.title), "")
+    return Detection("", len(found), not outline.has_sitemap, _find_language(readable), outline.base_url, name, samples)
+
+
+def _describe_visit(visit: Visit) -> Sample:
+    if isinstance(visit.item, UnreadablePage | ExcludedPage):
+        return Sample(visit.address, exists=False, reason=visit.item.reason)
+    title = visit.page.title if visit.page else ""
+    return Sample(visit.address, title, visit.item is not None, "" if visit.item else "is no page")
+
+
+def _detect_pages(request: SourceRequest, generator: str, fetcher: Fetcher) -> Detection:
+    """Look at a folder, an archive or a file. Its pages are drafts, which take no time until they are built."""
+    most = MAX_LISTED if request.is_remote and generator == "llms.txt" else MAX_PAGES
+    until = time.monotonic() + MAX_SECONDS / 2
+    drafts: list[Draft | Page] = []
+    has_more = False
+    for item in read(request):
+        if isinstance(item, Draft | Page):
+            drafts.append(item)
+        if len(drafts) == most or time.monotonic() > until:
+            has_more = True
+            break
+    if not drafts:
+        raise ValueError(f"{printable(request.location)} has no page that can be read")
+    drafts.sort(key=lambda draft: draft.path != "/")  # the home first, by which the site is named
+    built = [item.build() if isinstance(item, Draft) else item for item in _spread(drafts)]
+    pages = [page for page in built if isinstance(page, Page)]
+    base_url = request.docs_url or _find_base(request.location)
+    addresses = [Project(docs_url=base_url).url_of(page.path, address=page.address) for page in pages]
+    samples = [Sample(address, page.title) for address, page in zip(addresses, pages, strict=True)]
+    if base_url:
+        with ThreadPoolExecutor(crawl.MAX_CONCURRENT) as pool:
+            samples = list(pool.map(lambda sample: _open(fetcher, sample), samples))
+    name = next((page.title for page in pages if page.title), "")
+    return Detection(generator, len(drafts), has_more, _find_language(pages), base_url, name, samples)
+
+
+def _open(fetcher: Fetcher, sample: Sample) -> Sample:
+    try:
+        response = fetcher.get(sample.address, media_types=("none",))  # only the status counts
+    except FetchError as failure:
+        return Sample(sample.address, sample.title, False, failure.reason)
+    shown_at = "" if response.url == sample.address.partition("#")[0] else f"leads to {printable(response.url)}"
+    return Sample(sample.address, sample.title, True, shown_at)
+
+
+def _spread(found: Sequence[Any]) -> list[Any]:
+    """The first of some things, and four others that are spread over the rest."""
+    step = max(1, (len(found) - 1) / (SAMPLES - 1)) if len(found) > 1 else 1
+    places = dict.fromkeys(round(number * step) for number in range(SAMPLES))
+    return [found[place] for place in islice(places, SAMPLES) if place < len(found)]
+
+
+def _find_language(pages: Iterable[Page]) -> str:
+    """The language that most pages name, or that their words show; empty if unknown."""
+    found = [(page.language or detect_language(page.markdown[:4000])).partition("-")[0].lower() for page in pages]
+    named = [language for language in found if language]
+    return max(set(named), key=named.count) if named else ""
+
+
+def _find_base(location: str) -> str:
+    """The folder of an address; for a folder, the address in its configuration of MkDocs or Sphinx, or else nothing."""
+    parts = urlsplit(location)
+    if parts.scheme not in ("http", "https"):
+        for name, setting in _SITE_ADDRESSES.items():
+            with suppress(ValueError):
+                if found := setting.search(read_config(Path(location), Path(location) / name)):
+                    return found[1].rstrip("/")
+        return ""
+    return f"{parts.scheme}://{parts.netloc}{posixpath.dirname(parts.path).rstrip('/')}"

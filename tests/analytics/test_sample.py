@@ -1,0 +1,88 @@
+"""The demo's invented readers: their answers are real, each row is marked, and nothing of them stays."""
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from analytics.models import Feedback
+from analytics.sample import life, removal
+from assistant.models import Message, Thread
+from search.models import SearchQuery
+
+
+@pytest.fixture
+def sample(project):
+    return life.create_sample(project.project)
+
+
+def rows(project):
+    """What the sample consists of, without times and ids."""
+    return [
+        list(Message.objects.filter(project=project).values_list("content", "outcome", "chance", "rung", "caller")),
+        list(
+            SearchQuery.objects.filter(project=project).order_by("pk").values_list("text", "result_count", "position")
+        ),
+        list(Feedback.objects.filter(project=project).order_by("pk").values_list("source", "helpful", "comment")),
+    ]
+
+
+def test_every_row_is_marked_and_lies_in_the_last_months(project, sample):
+    now = timezone.now()
+    assert (sample.conversations, sample.searches) == (120, 400)
+    threads = Thread.objects.filter(project=project.project)
+    assert threads.count() == threads.filter(sample=True).count() == 120
+    assert SearchQuery.objects.filter(project=project.project, sample=True).count() == 400
+    assert Feedback.objects.filter(project=project.project, sample=False).count() == 0
+    for at in (*threads.values_list("created_at", flat=True), *threads.values_list("messages__created_at", flat=True)):
+        assert now - timedelta(days=91) < at < now + timedelta(minutes=10)
+    assert threads.order_by("created_at").first().created_at < now - timedelta(days=60)
+    assert threads.order_by("created_at").last().created_at > now - timedelta(days=5)
+
+
+def test_the_answers_are_those_of_the_service(project, sample):
+    answers = Message.objects.filter(project=project.project, role="assistant")
+    asked = {message.thread_id: message.content for message in reversed(Message.objects.filter(role="user"))}
+    install = next(answer for answer in answers if asked[answer.thread_id] == "How do I install it?" and answer.sources)
+    assert "pip install acme" in install.content
+    assert install.hits[0]["path"] == "/install"
+    assert {answer.outcome for answer in answers} >= {"answered", "refused", "greeting"}
+    assert all(answer.total_ms is not None and answer.model == "" for answer in answers)
+    assert answers.filter(language="de").exists()
+    assert Thread.objects.filter(project=project.project, messages__content="And how do I change the port?").exists()
+
+
+def test_two_runs_create_the_same(project, sample):
+    first = rows(project.project)
+    removal.remove(project.project)
+    life.create_sample(project.project)
+    assert rows(project.project) == first
+
+
+def test_the_command_removes_the_sample_and_nothing_of_readers(project, sample):
+    mine = project.project
+    kept = Thread.objects.create(project=mine, fp="reader")
+    SearchQuery.objects.create(project=mine, text="real", at=timezone.now())
+    out = io.StringIO()
+    call_command("removesample", project.domain, stdout=out)
+    assert "Also removed: 120 conversations, 400 searches" in out.getvalue()
+    assert list(Thread.objects.filter(project=mine)) == [kept]
+    assert SearchQuery.objects.get(project=mine).text == "real"
+    assert not Feedback.objects.filter(project=mine).exists()
+    assert not removal.has_sample(mine)
+
+
+def test_owners_are_told_and_remove_it_and_strangers_do_not(people, project, sample):
+    home, page = f"/admin/project/{project.domain}", f"/admin/project/{project.domain}/sample"
+    for client in (people.owner, people.teammate):
+        assert f'<a href="{page}">Remove them</a>' in client.get(home).content.decode()
+    assert "<dd>120</dd>" in people.owner.get(page).content.decode()
+    assert people.stranger.get(page).status_code == 404
+    assert people.stranger.post(page).status_code == 404
+    assert removal.has_sample(project.project)
+    answer = people.teammate.post(page, follow=True)
+    assert "120 conversations" in answer.content.decode()
+    assert not removal.has_sample(project.project)
+    assert "Remove them" not in people.owner.get(home).content.decode()
