@@ -381,7 +381,10 @@ class Feedback(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["project", "client_id"], name="one_feedback_a_client_id")
         ]
-        indexes: ClassVar = [models.Index(fields=["project", "created_at"], name="feedback_by_time")]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "created_at"], name="feedback_by_time"),
+            models.Index(fields=["project", "path", "created_at", "helpful", "source"], name="feedback_by_page"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.get_source_display()} on {self.path}"
