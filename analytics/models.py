@@ -430,6 +430,7 @@ class Feedback(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["project", "created_at"], name="feedback_by_time"),
             models.Index(fields=["project"], name="sample_feedback", condition=models.Q(sample=True)),
+            models.Index(fields=["project", "path", "created_at", "helpful", "source"], name="feedback_by_page"),
         ]
 
     def __str__(self) -> str:

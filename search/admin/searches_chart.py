@@ -22,12 +22,19 @@ Range = tuple[datetime, datetime]
 
 @dataclass(frozen=True)
 class Tile:
-    """A number at the top of the report, as text."""
+    """A number at the top of the report, as text. `is_bad`: less of it is better."""
 
     label: str
     value: str
     change: Change | None = None
     note: str = ""
+    is_bad: bool = False
+
+    @property
+    def colour(self) -> str:
+        """The class of its change: `up` is good, `down` is bad."""
+        direction = self.change.direction if self.change else ""
+        return {"up": "down", "new": "down", "down": "up"}.get(direction, direction) if self.is_bad else direction
 
 
 def build_totals(
@@ -61,8 +68,8 @@ def _build_tiles(counts: Counts, before: Counts | None) -> list[Tile]:
             + (f"; before: {percent(before.clicks, before.searches)}" if before and before.searches else ""),
         ),
         Tile("Mean position clicked", "–" if place is None else f"{place:.1f}", note="the first result is 1"),
-        Tile("Without result", f"{counts.without_result:,}", change("without_result")),
-        Tile("Without click", f"{counts.without_click:,}", change("without_click"), "though there were results"),
+        Tile("Without result", f"{counts.without_result:,}", change("without_result"), is_bad=True),
+        Tile("Without click", f"{counts.without_click:,}", change("without_click"), "though there were results", True),
     ]
 
 

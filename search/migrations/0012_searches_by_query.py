@@ -9,11 +9,14 @@ BATCH = 1000
 
 def fold_searches(apps, schema_editor):
     """Fold the texts of stored searches, as `search.query_log.folding` does."""
-    rows = apps.get_model("search", "SearchQuery").objects.using(schema_editor.connection.alias).order_by()
-    while batch := list(rows.filter(folded=None).only("text")[:BATCH]):
-        for row in batch:
-            row.folded = normalize("NFC", row.text.casefold())[:400]
-        rows.bulk_update(batch, ["folded"])
+    connection = schema_editor.connection
+    rows = apps.get_model("search", "SearchQuery").objects.using(connection.alias).order_by("pk")
+    last = 0
+    while batch := list(rows.filter(pk__gt=last).values_list("text", "pk")[:BATCH]):
+        last = batch[-1][1]
+        folded = [(normalize("NFC", text.casefold())[:400], pk) for text, pk in batch]
+        with connection.cursor() as cursor:  # much faster than one statement for all rows
+            cursor.executemany("UPDATE search_searchquery SET folded = %s WHERE id = %s", folded)
 
 
 class Migration(migrations.Migration):
