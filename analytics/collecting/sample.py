@@ -23,7 +23,13 @@ _BROWSERS = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.6 Mobile/15E148 Safari/604.1",
 )
-_REFERRERS = ("", "", "", "https://www.google.com/", "https://github.com/", "https://chatgpt.com/")
+_REFERRERS = (
+    *("", "", "", "", "", "", "", ""),
+    *("https://www.google.com/", "https://www.google.com/", "https://www.google.com/", "https://www.bing.com/"),
+    *("https://duckduckgo.com/", "https://github.com/", "https://github.com/", "https://news.ycombinator.com/"),
+    *("https://stackoverflow.com/", "https://chatgpt.com/", "https://chatgpt.com/", "https://claude.ai/"),
+    *("https://www.perplexity.ai/", "https://www.reddit.com/"),
+)
 
 
 @dataclass(frozen=True)
