@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.utils import display_for_value, unquote
 from django.core.exceptions import ValidationError
-from django.db.models import Case, Count, Model, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Model, OuterRef, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
@@ -101,14 +101,13 @@ class SourceAdmin(ScopedAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Sources with the number of their pages."""
-        without = Document.objects.filter(project=OuterRef("project"), source=None).order_by().values("project")
-        named = Count("documents", filter=Q(documents__build=""), distinct=True)
-        by_command = Coalesce(Subquery(without.annotate(number=Count("pk")).values("number")), 0)
-        sources: QuerySet[Any] = (
-            super()
-            .get_queryset(request)
-            .annotate(page_count=Case(When(by_command=True, then=by_command), default=named))
+        pages = Document.objects.filter(project=OuterRef("project")).order_by().values("project")
+        own, unnamed = (
+            Coalesce(Subquery(found.annotate(number=Count("pk")).values("number")), 0)
+            for found in (pages.filter(source=OuterRef("pk")), pages.filter(source=None))
         )
+        counted = Case(When(by_command=True, then=unnamed), default=own)
+        sources: QuerySet[Any] = super().get_queryset(request).annotate(page_count=counted)
         return sources
 
     @admin.display(description="Name", ordering="name")
