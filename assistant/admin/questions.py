@@ -1,7 +1,7 @@
 """The questions of a project in the admin: how many, answered or not, from where, and what is asked most often."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,22 +11,19 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
+from assistant.admin.question_state import QuestionState
 from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import questions, report
-from assistant.gaps.questions import ANSWERED, FACETS, GREETING, Filters
+from assistant.gaps.questions import ANSWERED, FACETS, GREETING
 from assistant.models import Message
 from assistant.question_groups import grouping
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import charts, downloads, links, navigation, report_state, time_steps
+from docsite.core.workspace import charts, downloads, links, navigation, time_steps
 from docsite.core.workspace.formatting import percent
 from docsite.core.workspace.links import Choice
-from docsite.core.workspace.report_state import HOUR, Column, previous_period
+from docsite.core.workspace.report_state import HOUR, previous_period
 from docsite.core.workspace.tables import Change, Table, page_slice
 
-COLUMNS = (
-    *(Column("question", "Question"), Column("total", "Asked", "number"), Column("answered", "Answered", "number")),
-    *(Column("share", "Share", "number"), Column("latest", "Latest, UTC", "value")),
-)
 FILES = ("groups", "days")
 MAX_EMPTY = timedelta(days=800)
 GROUP_COLUMNS = ("group", "question", "asked", "answered", "latest")
@@ -46,43 +43,6 @@ _NAMES = {
     "caller": ("Asked in", {"web": "The widget or site", "api": "The API", "other": "Elsewhere"}),
     "language": ("Language", {"": "Unknown"}),
 }
-
-
-@dataclass(frozen=True)
-class QuestionState(report_state.ReportState):
-    """The state of the report: its range, and one filter for each facet."""
-
-    outcome: str = ""
-    rung: str = ""
-    caller: str = ""
-    language: str = ""
-    on: str = ""
-    group: str = ""
-
-    default_sort = "-total"
-
-    @classmethod
-    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the groups. They are always sorted by their number."""
-        return tuple(column._replace(kind="") if column.kind == "value" else column for column in COLUMNS)
-
-    @classmethod
-    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """The outcomes and callers; other filters take any value."""
-        return {
-            **super().list_choices(typed),
-            "sort": ("-total", "-answered"),
-            "outcome": tuple(Message.Outcome.values),
-            "caller": tuple(Message.Caller.values),
-        }
-
-    @property
-    def filters(self) -> Filters:
-        """The filters for the queries."""
-        group = self.group if self.group.isascii() and self.group.isdigit() and len(self.group) < 16 else "0"
-        return Filters(
-            self.outcome, self.rung[:20], self.caller, self.language[:7], self.on, group if self.group else ""
-        )
 
 
 @dataclass(frozen=True)
