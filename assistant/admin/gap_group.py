@@ -7,13 +7,12 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django import forms
 from django.contrib import messages
-from django.contrib.auth import get_user_model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from assistant.admin.golden_questions import LinesField
-from assistant.admin.preview import MultilineField, Preview, run_preview
+from assistant.admin.gap_forms import AskForm, AssignForm, GoldenForm, NoteForm, PinForm, QuestionForm, WordsForm
+from assistant.admin.preview import Preview, run_preview
 from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import repetition
 from assistant.gaps.actions import Actor, Refused
@@ -23,87 +22,12 @@ from assistant.models.question_groups import MAX_QUESTION
 from assistant.question import Question
 from assistant.question_groups import grouping
 from assistant.question_groups.pins import find_pin
-from assistant.schemas import MAX_TEXT
 from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
 from docsite.core.workspace.report_state import ReportState
 from search.hits import Filters
-
-MAX_PIN, MAX_NOTE, MAX_WORDS = 10_000, 5_000, 2_000  # characters
-
-
-class QuestionForm(forms.Form):
-    """A question in the words of the owner."""
-
-    question = forms.CharField(max_length=MAX_QUESTION)
-
-
-class AskForm(forms.Form):
-    """A question to ask again."""
-
-    question = MultilineField(max_length=MAX_TEXT)
-
-
-class PinForm(forms.Form):
-    """The owner's own answer."""
-
-    text = MultilineField(
-        max_length=MAX_PIN,
-        label="Answer",
-        widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="Markdown. Readers get it as it is, with its citation, to questions of this group from now on.",
-    )
-    page = forms.CharField(
-        max_length=400, label="Page to cite", help_text="A path or address, perhaps with the #anchor of a section."
-    )
-
-
-class WordsForm(forms.Form):
-    """Words of a page for search."""
-
-    path = forms.CharField(max_length=400, label="Page", help_text="The path of a page in the index.")
-    words = LinesField(
-        required=False,
-        help_text="What readers call it, one name a line. They replace the words that were added before. They stay "
-        "when the page is read again. Empty: remove them.",
-    )
-
-    def clean_words(self) -> list[str]:
-        """Refuse so many words that the page would be found for everything."""
-        words: list[str] = self.cleaned_data["words"]
-        if len("\n".join(words)) > MAX_WORDS:
-            raise forms.ValidationError(f"At most {MAX_WORDS:,} characters.")
-        return words
-
-
-class GoldenForm(forms.Form):
-    """A golden question."""
-
-    question = forms.CharField(max_length=MAX_QUESTION)
-    paths = LinesField(
-        label="Pages",
-        required=False,
-        help_text="The pages that the answer must cite, one a line. None: it must refuse.",
-    )
-
-
-class AssignForm(forms.Form):
-    """Who works on it."""
-
-    assignee: "forms.ModelChoiceField[Any]" = forms.ModelChoiceField(None, required=False, empty_label="Nobody")
-
-    def __init__(self, data: Any = None, *, project: Project, **more: Any) -> None:
-        super().__init__(data, **more)
-        people = get_user_model().objects.filter(memberships__organization=project.organization_id, is_staff=True)
-        self.fields["assignee"].queryset = people.order_by("username")  # type: ignore[attr-defined]
-
-
-class NoteForm(forms.Form):
-    """A note."""
-
-    note = MultilineField(max_length=MAX_NOTE, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """The questions of a project in the admin: how many, answered or not, from where, and what is asked most often."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,23 +11,21 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
+from assistant.admin.question_state import QuestionState
 from assistant.admin.report_page import GROUPING_SECONDS, build_range
 from assistant.gaps import questions, report
-from assistant.gaps.questions import ANSWERED, FACETS, GREETING, Filters
+from assistant.gaps.questions import ANSWERED, FACETS, GREETING
 from assistant.models import Message
 from assistant.question_groups import grouping
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import charts, downloads, links, navigation, report_state, time_steps
+from docsite.core.workspace import charts, downloads, links, navigation, time_steps
 from docsite.core.workspace.formatting import percent
 from docsite.core.workspace.links import Choice
-from docsite.core.workspace.report_state import HOUR, Column, previous_period
+from docsite.core.workspace.report_state import HOUR, previous_period
 from docsite.core.workspace.tables import Change, Table, page_slice
 
-COLUMNS = (
-    *(Column("question", "Question"), Column("total", "Asked", "number"), Column("answered", "Answered", "number")),
-    *(Column("share", "Share", "number"), Column("latest", "Latest, UTC", "value")),
-)
 FILES = ("groups", "days")
+MAX_EMPTY = timedelta(days=800)
 GROUP_COLUMNS = ("group", "question", "asked", "answered", "latest")
 DAY_COLUMNS = ("day", "questions", *(value for value in Message.Outcome.values if value != Message.Outcome.RUNNING))
 _NAMES = {
@@ -45,43 +43,6 @@ _NAMES = {
     "caller": ("Asked in", {"web": "The widget or site", "api": "The API", "other": "Elsewhere"}),
     "language": ("Language", {"": "Unknown"}),
 }
-
-
-@dataclass(frozen=True)
-class QuestionState(report_state.ReportState):
-    """The state of the report: its range, and one filter for each facet."""
-
-    outcome: str = ""
-    rung: str = ""
-    caller: str = ""
-    language: str = ""
-    on: str = ""
-    group: str = ""
-
-    default_sort = "-total"
-
-    @classmethod
-    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
-        """The columns of the groups. They are always sorted by their number."""
-        return tuple(column._replace(kind="") if column.kind == "value" else column for column in COLUMNS)
-
-    @classmethod
-    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-        """The outcomes and callers; other filters take any value."""
-        return {
-            **super().list_choices(typed),
-            "sort": ("-total", "-answered"),
-            "outcome": tuple(Message.Outcome.values),
-            "caller": tuple(Message.Caller.values),
-        }
-
-    @property
-    def filters(self) -> Filters:
-        """The filters for the queries."""
-        group = self.group if self.group.isascii() and self.group.isdigit() and len(self.group) < 16 else "0"
-        return Filters(
-            self.outcome, self.rung[:20], self.caller, self.language[:7], self.on, group if self.group else ""
-        )
 
 
 @dataclass(frozen=True)
@@ -130,19 +91,20 @@ def _report(
     request: HttpRequest, project: Project, state: QuestionState, start: datetime, end: datetime, now: datetime
 ) -> dict[str, Any]:
     filters = state.filters
-    totals = questions.summarize(project, start, end, filters)
+    by_hour = time_steps.choose_step(start, end) == HOUR
+    totals = questions.summarize(project, start, end, filters, "hour" if by_hour else "day")
     earlier = previous_period(start, end)
-    before = questions.summarize(project, *earlier, filters) if earlier else questions.QuestionTotals()
+    outcomes = questions.count_outcomes(project, *earlier, filters) if earlier else Counter[str]()
     groups = _sorted_groups(project, state, start, end)
     page, rows = page_slice(state, len(groups))
     shown = groups[rows]
-    texts = report.load_texts([one.newest for one in shown])
+    newest = report.load_rows([one.newest for one in shown])
     table = Table(shown, len(groups), len(groups), page)
-    points = _build_points(project, filters, start, end, now)
+    points = _build_points(totals, start, end, now)
     return {
         "totals": totals,
-        "before": before,
-        "change": Change(totals.total, before.total),
+        "before": (outcomes[ANSWERED], outcomes.total() - outcomes[GREETING]),
+        "change": Change(totals.total, outcomes.total()),
         "chart": charts.build_chart(points) if totals.total else None,
         "step": time_steps.LABELS[time_steps.choose_step(start, end)],
         "facets": [(_NAMES[name][0], _list_values(state, name, totals)) for name in FACETS],
@@ -151,7 +113,7 @@ def _report(
         "rows": [
             (
                 one,
-                texts.get(one.newest, ""),
+                newest.get(one.newest),
                 percent(one.answered, one.total),
                 state.link(group=str(one.group)),
                 navigation.page_url("gaps", project, one.group, name="group"),
@@ -160,7 +122,7 @@ def _report(
         ],
         "headings": links.table_headings(state),
         "pager": links.page_choices(state, table),  # type: ignore[arg-type]  # of any rows
-        "chosen": _chosen(project, state, texts),
+        "chosen": _chosen(state, next((row.text for row in newest.values()), "")),
         "exports": {
             what.capitalize(): [
                 Choice(label, navigation.page_url("questions", project, what, form, name="file") + state.link())
@@ -212,7 +174,7 @@ def _list_pages(
     ]
 
 
-def _chosen(project: Project, state: QuestionState, texts: dict[int, str]) -> list[Choice]:
+def _chosen(state: QuestionState, question: str) -> list[Choice]:
     """The filters that apply, each with the link that removes it."""
     labels = {
         "outcome": _NAMES["outcome"][1].get(state.outcome, state.outcome),
@@ -220,23 +182,22 @@ def _chosen(project: Project, state: QuestionState, texts: dict[int, str]) -> li
         "caller": _NAMES["caller"][1].get(state.caller, state.caller),
         "language": state.language,
         "on": state.on,
-        "group": next(iter(texts.values()), state.group)[:60] if state.group else "",
+        "group": (question or state.group)[:60] if state.group else "",
     }
     return [Choice(label, state.link(**{name: ""})) for name, label in labels.items() if label]
 
 
 def _build_points(
-    project: Project, filters: Filters, start: datetime, end: datetime, now: datetime
+    totals: questions.QuestionTotals, start: datetime, end: datetime, now: datetime
 ) -> list[charts.Point]:
     """The points of the chart: answered questions and all others, without greetings."""
     end = min(end, time_steps.midnight(now) + timedelta(days=1))
-    if start >= end:
+    if start >= end or not totals.steps:
         return []
     step = time_steps.choose_step(start, end)
-    counted = questions.count_steps(project, start, end, filters, "hour" if step == HOUR else "day")
-    if not counted:
-        return []
-    bins = list(time_steps.split(max(start, min(counted)) if end - start > 1000 * step else start, end, step))
+    counted = {datetime.fromisoformat(text).replace(tzinfo=UTC): value for text, value in totals.steps.items()}
+    first = min(counted) if end - start > MAX_EMPTY else start  # years without questions are left out
+    bins = list(time_steps.split(max(start, first), end, step))
     sums: list[Counter[str]] = [Counter() for _ in bins]
     position = 0
     for at, outcomes in counted.items():
@@ -261,14 +222,15 @@ def _group_rows(project: Project, state: QuestionState, start: datetime, end: da
     groups = _sorted_groups(project, state, start, end)
     for at in range(0, len(groups), downloads.CHUNK_ROWS):
         chunk = groups[at : at + downloads.CHUNK_ROWS]
-        texts = report.load_texts([one.newest for one in chunk])
+        newest = report.load_rows([one.newest for one in chunk])
         for one in chunk:
-            yield [one.group, texts.get(one.newest, ""), one.total, one.answered, one.latest.isoformat()]
+            if row := newest.get(one.newest):
+                yield [one.group, row.text, one.total, one.answered, row.at.isoformat()]
 
 
 def _day_rows(project: Project, state: QuestionState, start: datetime, end: datetime) -> Iterator[list[Any]]:
-    for at, outcomes in questions.count_steps(project, start, end, state.filters, "day").items():
-        yield [f"{at:%Y-%m-%d}", outcomes.total(), *(outcomes[name] for name in DAY_COLUMNS[2:])]
+    for day, outcomes in questions.summarize(project, start, end, state.filters).steps.items():
+        yield [day, outcomes.total(), *(outcomes[name] for name in DAY_COLUMNS[2:])]
 
 
 navigation.add_page(

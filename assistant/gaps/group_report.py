@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from assistant.conversations import transcript
 from assistant.gaps import report
-from assistant.gaps.report import Effect, Gap, GapCount
+from assistant.gaps.report import Effect, Gap
 from assistant.models import GroupAction, GroupedQuestion, Message, PinnedAnswer, QuestionGroup, Thread
 from assistant.passage_search import find
 from assistant.question import Question
@@ -57,11 +57,9 @@ def load_group(project: Project, group: QuestionGroup, start: datetime, end: dat
     """Load what the page of a group shows, for the questions of a half-open range."""
     rows = GroupedQuestion.objects.filter(group=group, at__gte=start, at__lt=end)
     newest = list(rows.order_by("-at", "-pk").select_related("question__thread", "search", "answer")[:MAX_ROWS])
-    counts = GapCount(group.pk)
-    for kind, number in report.count_problems(rows):
-        counts.problems[kind] = number
+    problems = report.count_problems([group.pk], start, end)[group.pk]
     text = _text_of(newest[0]) if newest else group.question or group.terms.strip()
-    count = Change(counts.total, report.count_before(project, [group.pk], start, end)[group.pk])
+    count = Change(problems.total(), report.count_before(project, [group.pk], start, end)[group.pk])
     retrieved = find(project, Question(text)) if text else None
     hits = list({hit.path: hit for hit in reversed(retrieved.hits)}.values())[::-1][:MAX_PAGES] if retrieved else []
     words = dict(
@@ -73,9 +71,9 @@ def load_group(project: Project, group: QuestionGroup, start: datetime, end: dat
         group,
         text,
         count,
-        [(report.Problem(kind), number) for kind, number in counts.problems.most_common()],
+        [(report.Problem(kind), number) for kind, number in problems.most_common()],
         newest[0].at if newest else start,
-        report.explain(group, counts.problems),
+        report.explain(group, problems),
         None,
     )
     return GroupReport(

@@ -2,7 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.db.models import Count, Max, Q, QuerySet
 
@@ -41,10 +43,11 @@ class Filters:
 
 @dataclass
 class QuestionTotals:
-    """The questions of a range, by each facet."""
+    """The questions of a range, by each facet, and their outcomes by the beginning of a step (ISO 8601), in order."""
 
     total: int = 0
     facets: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in FACETS})
+    steps: dict[str, Counter[str]] = field(default_factory=dict)
 
     @property
     def answered(self) -> int:
@@ -57,38 +60,29 @@ class QuestionTotals:
         return self.total - self.facets["outcome"][GREETING]
 
 
-@dataclass(frozen=True)
-class GroupCount:
+class GroupCount(NamedTuple):
     """The questions of one group in a range."""
 
     group: int
     total: int
     answered: int
-    latest: datetime
     newest: int  # id of its newest row
 
 
-def summarize(project: Project, start: datetime, end: datetime, filters: Filters) -> QuestionTotals:
-    """Count the questions of a half-open range by each facet."""
+def summarize(project: Project, start: datetime, end: datetime, filters: Filters, step: Step = "day") -> QuestionTotals:
+    """Count the questions of a half-open range by each facet, and the outcomes of each hour or day (UTC) that has some.
+
+    One query counts both: each reads the whole range.
+    """
     totals = QuestionTotals()
-    counted = _rows(project, start, end, filters).values_list(*FACETS).annotate(number=Count("pk"))
-    for *values, number in counted:
+    rows = _rows(project, start, end, filters).annotate(step=StepStart("at", step=step))
+    for text, *values, number in rows.values_list("step", *FACETS).annotate(number=Count("pk")):
         totals.total += number
         for name, value in zip(FACETS, values, strict=True):
             totals.facets[name][str(value)] += number
+        totals.steps.setdefault(text, Counter())[str(values[0])] += number
+    totals.steps = dict(sorted(totals.steps.items()))
     return totals
-
-
-def count_steps(
-    project: Project, start: datetime, end: datetime, filters: Filters, step: Step
-) -> dict[datetime, Counter[str]]:
-    """The outcomes of each hour or day (UTC) that has questions."""
-    steps: dict[datetime, Counter[str]] = {}
-    rows = _rows(project, start, end, filters).annotate(step=StepStart("at", step=step))
-    for text, outcome, number in rows.values_list("step", "outcome").annotate(number=Count("pk")):
-        at = datetime.fromisoformat(text).replace(tzinfo=UTC)
-        steps.setdefault(at, Counter())[outcome] += number
-    return dict(sorted(steps.items()))
 
 
 def count_pages(project: Project, start: datetime, end: datetime, filters: Filters) -> list[tuple[str, int]]:
@@ -101,11 +95,16 @@ def count_groups(project: Project, start: datetime, end: datetime, filters: Filt
     """The groups of questions, the most frequent first, then the newest."""
     rows = _rows(project, start, end, filters).filter(group__isnull=False)
     counted = rows.values_list("group").annotate(
-        number=Count("pk"), answered=Count("pk", filter=Q(outcome=ANSWERED)), latest=Max("at"), newest=Max("pk")
+        total=Count("pk"), answered=Count("pk", filter=Q(outcome=ANSWERED)), newest=Max("pk")
     )
-    return sorted(
-        (GroupCount(*row) for row in counted if row[0]), key=lambda one: (one.total, one.newest), reverse=True
-    )
+    found = [GroupCount(group, total, answered, newest) for group, total, answered, newest in counted if group]
+    return sorted(found, key=attrgetter("total", "newest"), reverse=True)
+
+
+def count_outcomes(project: Project, start: datetime, end: datetime, filters: Filters) -> Counter[str]:
+    """Count the questions of a half-open range by their outcome."""
+    rows = _rows(project, start, end, filters).values_list("outcome")
+    return Counter(dict(rows.annotate(number=Count("pk"))))
 
 
 def _rows(project: Project, start: datetime, end: datetime, filters: Filters) -> "QuerySet[GroupedQuestion]":

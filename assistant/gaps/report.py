@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
+from typing import NamedTuple
 
 from django.db.models import Count, F, Max, Q, QuerySet, TextChoices
 
@@ -29,19 +31,12 @@ class Cause(TextChoices):
     FAILED = "failed", "The answer failed"
 
 
-@dataclass
-class GapCount:
-    """The gaps of one group in a range: how many of each kind, and when the latest was."""
+class GapCount(NamedTuple):
+    """The gaps of one group in a range."""
 
     group: int
-    problems: Counter[str] = field(default_factory=Counter)
-    latest: datetime | None = None
-    newest: int = 0  # id of its newest row
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.problems.total()
+    total: int
+    newest: int  # id of its newest row
 
 
 @dataclass(frozen=True)
@@ -90,37 +85,37 @@ def count_gaps(
         rows = rows.filter(pk__lte=newest_row)
     wanted = _groups_with(project, words) if words else None
     states = _states(project)
-    counted: dict[int, GapCount] = {}
-    found = (
-        rows.order_by().values_list("group", "problem").annotate(number=Count("pk"), latest=Max("at"), newest=Max("pk"))
-    )
-    for group, kind, number, latest, newest in found:
-        if _has_state(states.get(group, State.OPEN), state) and (wanted is None or group in wanted):
-            one = counted.setdefault(group, GapCount(group))
-            one.problems[kind] += number
-            one.latest, one.newest = max(latest, one.latest or latest), max(newest, one.newest)
-    by = (lambda one: (one.total, one.newest)) if "count" in order else (lambda one: (one.latest, one.newest))
-    return sorted(counted.values(), key=by, reverse=order.startswith("-"))
+    found = rows.order_by().values_list("group").annotate(total=Count("pk"), newest=Max("pk"))
+    counted = [
+        GapCount(group, total, newest)
+        for group, total, newest in found
+        if group
+        and ((not states and state in (ALL, State.OPEN)) or _has_state(states.get(group, State.OPEN), state))
+        and (wanted is None or group in wanted)
+    ]
+    keys = ("total", "newest") if "count" in order else ("newest",)
+    return sorted(counted, key=attrgetter(*keys), reverse=order.startswith("-"))
 
 
 def describe(project: Project, counts: Sequence[GapCount], start: datetime, end: datetime) -> list[Gap]:
     """The groups of a page of the table, in the same order, beside the period before."""
     groups = QuestionGroup.objects.select_related("assignee").in_bulk([one.group for one in counts])
-    texts = load_texts([one.newest for one in counts])
+    newest = load_rows([one.newest for one in counts])
+    problems = count_problems(groups, start, end)
     before = count_before(project, list(groups), start, end)
     effects = measure_effects([group for group in groups.values() if group.state == State.FIXED])
     return [
         Gap(
             group,
-            texts.get(one.newest, ""),
+            newest[one.newest].text,
             Change(one.total, before[one.group]),
-            [(Problem(kind), number) for kind, number in one.problems.most_common()],
-            one.latest,
-            explain(group, one.problems),
+            [(Problem(kind), number) for kind, number in problems[one.group].most_common()],
+            newest[one.newest].at,
+            explain(group, problems[one.group]),
             effects.get(one.group),
         )
         for one in counts
-        if (group := groups.get(one.group)) and one.latest
+        if (group := groups.get(one.group)) and one.newest in newest
     ]
 
 
@@ -134,10 +129,27 @@ def explain(group: QuestionGroup, problems: Counter[str]) -> Cause:
     return Cause.NOT_FOUND if group.chance is not None and group.chance >= MIN_CLOSE_CHANCE else Cause.NO_PAGE
 
 
-def load_texts(rows: Collection[int]) -> dict[int, str]:
-    """The questions and searches of some rows."""
-    found = GroupedQuestion.objects.filter(pk__in=rows).values_list("pk", "question__content", "search__text")
-    return {pk: " ".join((question or search or "").split()) for pk, question, search in found}
+class Row(NamedTuple):
+    """The wording and the time of a question or search."""
+
+    text: str
+    at: datetime
+
+
+def load_rows(rows: Collection[int]) -> dict[int, Row]:
+    """The questions and searches of some rows, by the ids of the rows."""
+    found = GroupedQuestion.objects.filter(pk__in=rows).values_list("pk", "at", "question__content", "search__text")
+    return {pk: Row(" ".join((question or search or "").split()), at) for pk, at, question, search in found}
+
+
+def count_problems(groups: Collection[int], start: datetime, end: datetime) -> dict[int, Counter[str]]:
+    """The gaps of some groups by kind."""
+    rows = GroupedQuestion.objects.filter(group__in=groups, at__gte=start, at__lt=end, problem__isnull=False)
+    counted: dict[int, Counter[str]] = {group: Counter() for group in groups}
+    for group, kind, number in rows.order_by().values_list("group", "problem").annotate(number=Count("pk")):
+        if group and kind:
+            counted[group][kind] = number
+    return counted
 
 
 def count_before(project: Project, groups: Collection[int], start: datetime, end: datetime) -> Counter[int]:
@@ -196,9 +208,3 @@ def _groups_with(project: Project, words: str) -> set[int]:
     for term in wording.terms_of(words):
         groups = groups.filter(terms__contains=f" {term} ")
     return set(groups.values_list("pk", flat=True))
-
-
-def count_problems(rows: "QuerySet[GroupedQuestion]") -> list[tuple[str, int]]:
-    """Count the gaps of some rows by kind."""
-    found = rows.filter(problem__isnull=False).order_by().values_list("problem").annotate(number=Count("pk"))
-    return [(kind, number) for kind, number in found if kind]

@@ -41,13 +41,14 @@ def _group_answers() -> bool:
     """Group a batch of answers. Returns whether more may follow."""
     progress, _ = GroupingProgress.objects.get_or_create(pk=1)
     asked = Message.objects.filter(thread=OuterRef("thread"), role=Message.Role.USER, pk__lt=OuterRef("pk"))
-    found = Message.objects.filter(pk__gt=progress.answer, role=Message.Role.ASSISTANT).order_by("pk")
-    answers = list(
+    found = Message.objects.filter(pk__gt=progress.answer).order_by("pk")  # by their ids alone: an index is no faster
+    messages = list(
         found.annotate(question_id=Subquery(asked.order_by("-pk").values("pk")[:1])).only(
-            *("project", "state", "outcome", "cut_by", "sources", "rung", "caller", "language", "page_path"),
+            *("role", "project", "state", "outcome", "cut_by", "sources", "rung", "caller", "language", "page_path"),
             *("created_at", "updated_at"),
         )[:BATCH]
     )
+    answers = [message for message in messages if message.role == Message.Role.ASSISTANT]
     questions = Message.objects.in_bulk([answer.question_id for answer in answers if answer.question_id])
     oldest = timezone.now() - ABANDONED
     running = [answer.pk for answer in answers if answer.state == Message.State.RUNNING and answer.updated_at > oldest]
@@ -58,10 +59,10 @@ def _group_answers() -> bool:
             continue
         is_greeting = answer.outcome == Message.Outcome.GREETING
         new.append(_New(_row_of(answer, question), None if is_greeting else wording.terms_of(question.content)))
-    reached = min(running) - 1 if running else answers[-1].pk if answers else progress.answer
+    reached = min(running) - 1 if running else messages[-1].pk if messages else progress.answer
     stored = _store(progress, new, answer=reached)
     thumbs.apply([row.answer_id for row in stored if row.answer_id])
-    return len(answers) == BATCH and reached > progress.answer
+    return len(messages) == BATCH and reached > progress.answer
 
 
 def _row_of(answer: Message, question: Message) -> GroupedQuestion:

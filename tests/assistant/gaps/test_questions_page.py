@@ -53,8 +53,8 @@ def test_each_number_filters(report: str, people: People) -> None:
     assert len(values) == 13
     for value in values:
         assert context(value.link)["totals"].total == value.number, value
-    (one, text, share, link, _), *_ = whole["rows"]
-    assert (one.total, one.answered, text, share) == (2, 1, "rotating keys", "50%")
+    (one, newest, share, link, _), *_ = whole["rows"]
+    assert (one.total, one.answered, newest.text, share) == (2, 1, "rotating keys", "50%")
     assert context(link)["totals"].total == 2
     assert [choice.label for choice in context(link)["chosen"]] == ["rotating keys"]
     assert context("?group=nonsense")["totals"].total == 0

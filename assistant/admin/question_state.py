@@ -1,0 +1,51 @@
+"""The state of the report of questions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assistant.gaps.questions import Filters
+from assistant.models import Message
+from docsite.core.workspace import report_state
+from docsite.core.workspace.report_state import Column
+
+COLUMNS = (
+    *(Column("question", "Question"), Column("total", "Asked", "number"), Column("answered", "Answered", "number")),
+    *(Column("share", "Share", "number"), Column("latest", "Latest, UTC", "value")),
+)
+
+
+@dataclass(frozen=True)
+class QuestionState(report_state.ReportState):
+    """The state of the report: its range, and one filter for each facet."""
+
+    outcome: str = ""
+    rung: str = ""
+    caller: str = ""
+    language: str = ""
+    on: str = ""
+    group: str = ""
+
+    default_sort = "-total"
+
+    @classmethod
+    def list_columns(cls, typed: Mapping[str, str]) -> Sequence[Column]:
+        """The columns of the groups. They are always sorted by their number."""
+        return tuple(column._replace(kind="") if column.kind == "value" else column for column in COLUMNS)
+
+    @classmethod
+    def list_choices(cls, typed: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+        """The outcomes and callers; other filters take any value."""
+        return {
+            **super().list_choices(typed),
+            "sort": ("-total", "-answered"),
+            "outcome": tuple(Message.Outcome.values),
+            "caller": tuple(Message.Caller.values),
+        }
+
+    @property
+    def filters(self) -> Filters:
+        """The filters for the queries."""
+        group = self.group if self.group.isascii() and self.group.isdigit() and len(self.group) < 16 else "0"
+        return Filters(
+            self.outcome, self.rung[:20], self.caller, self.language[:7], self.on, group if self.group else ""
+        )
