@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('assistant', '0019_groups_without_vectors'),
+        ('assistant', '0020_samples'),
         ('projects', '0007_help_texts_2'),
         ('search', '0011_page_words'),
     ]
