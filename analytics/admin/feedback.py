@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from analytics.admin import feedback_detail, triage
 from analytics.models import Feedback
 from docsite.core.workspace import navigation
-from docsite.core.workspace.formatting import visible
+from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
 MAX_EXCERPT_LENGTH = 160

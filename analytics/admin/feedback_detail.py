@@ -14,7 +14,7 @@ from analytics.models import Feedback, FeedbackNote
 from assistant.models import Message
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
-from docsite.core.workspace.formatting import visible
+from docsite.core.workspace.reports.formatting import visible
 from search.models import Document
 
 MAX_TURNS = 40  # of the conversation

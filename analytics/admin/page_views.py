@@ -21,7 +21,7 @@ from docsite.core.http import dates
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of
 from docsite.core.workspace import extensions, navigation
-from docsite.core.workspace.formatting import visible
+from docsite.core.workspace.reports.formatting import visible
 from docsite.core.workspace.scoped_admin import ProjectFilter, ScopedAdmin
 
 

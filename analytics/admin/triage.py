@@ -14,12 +14,13 @@ from analytics.feedback import triage
 from analytics.feedback.triage import NOBODY, Totals
 from analytics.models import Feedback
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import links, navigation
-from docsite.core.workspace.downloads import CHUNK_ROWS, FORMATS, Format, format_table, send_file
-from docsite.core.workspace.formatting import percent, visible
-from docsite.core.workspace.links import TABLES, Choice
-from docsite.core.workspace.report_state import previous_period
-from docsite.core.workspace.tables import PAGE_SIZE, Change, Table, page_slice
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import links
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, Format, format_table, send_file
+from docsite.core.workspace.reports.formatting import percent, visible
+from docsite.core.workspace.reports.links import TABLES, Choice
+from docsite.core.workspace.reports.report_state import previous_period
+from docsite.core.workspace.reports.tables import PAGE_SIZE, Change, Table, page_slice
 from search.models import Document
 
 MAX_EXCERPT_LENGTH = 160

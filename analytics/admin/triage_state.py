@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from analytics.feedback.triage import NOBODY, THUMBS, Selection
 from analytics.models import Feedback
-from docsite.core.workspace.report_state import Column, ReportState
+from docsite.core.workspace.reports.report_state import Column, ReportState
 
 TABS = {"list": "Feedback", "pages": "By page"}
 PAGE_COLUMNS = (

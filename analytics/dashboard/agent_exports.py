@@ -5,7 +5,7 @@ from typing import Any
 
 from analytics.dashboard.tables import AgentRow
 from analytics.models import PageView
-from docsite.core.workspace.downloads import CHUNK_ROWS, Format, format_rows
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, Format, format_rows
 
 _NAMES = (
     *("name", "operator", "class", "views", "countedAsAi", "html", "md", "llms"),

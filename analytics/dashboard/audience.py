@@ -18,9 +18,9 @@ from analytics.reports.audience_report import AudienceReport, AudienceRow
 from analytics.reports.filtered_counts import FilteredCounts, kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.tenants.models import Project
-from docsite.core.workspace.formatting import visible
-from docsite.core.workspace.links import Choice
-from docsite.core.workspace.tables import Change
+from docsite.core.workspace.reports.formatting import visible
+from docsite.core.workspace.reports.links import Choice
+from docsite.core.workspace.reports.tables import Change
 
 TOP_ROWS = 8  # of a panel
 MAX_ROWS = 500  # of a panel that shows all; the file has every row

@@ -10,7 +10,7 @@ from django.db.models.functions import Length
 from analytics.counting import cells
 from analytics.models import EPOCH, AnalyticsSettings, Cells
 from docsite.core.tenants.models import Project
-from docsite.core.workspace.report_state import HOUR
+from docsite.core.workspace.reports.report_state import HOUR
 
 _NOTHING = len(cells.merge(0, []).encode())  # bytes
 

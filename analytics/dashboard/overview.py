@@ -18,11 +18,12 @@ from analytics.reports.visitor_counts import Counts
 from assistant.conversations import answer_statistics, budget
 from assistant.conversations.answer_statistics import AnswerStatistics, Times
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import links, navigation, time_steps
-from docsite.core.workspace.formatting import percent, visible
-from docsite.core.workspace.report_state import DAY, HOUR, ReportState, previous_period
-from docsite.core.workspace.tables import FEW, Change
-from docsite.core.workspace.tiles import Tile, format_milliseconds
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import links, time_steps
+from docsite.core.workspace.reports.formatting import percent, visible
+from docsite.core.workspace.reports.report_state import DAY, HOUR, ReportState, previous_period
+from docsite.core.workspace.reports.tables import FEW, Change
+from docsite.core.workspace.reports.tiles import Tile, format_milliseconds
 from search.models import SearchQuery
 
 MAX_CHANGES = 5

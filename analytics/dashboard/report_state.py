@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from analytics.audience import DIMENSIONS
 from analytics.models import PageView
 from analytics.reports.audience_counts import PAGE
-from docsite.core.workspace import report_state
-from docsite.core.workspace.report_state import Column
+from docsite.core.workspace.reports import report_state
+from docsite.core.workspace.reports.report_state import Column
 
 METRICS = ("visitors", "views")
 

@@ -14,8 +14,8 @@ from analytics.models import PageView
 from analytics.reports import visitor_counts
 from analytics.reports.visitor_counts import Counts
 from docsite.core.tenants.models import Project
-from docsite.core.workspace.formatting import percent, visible
-from docsite.core.workspace.tables import Change, Table, page_slice
+from docsite.core.workspace.reports.formatting import percent, visible
+from docsite.core.workspace.reports.tables import Change, Table, page_slice
 from search.models import Document
 
 CLASSES = {**dict(PageView.Class.choices), "human": "Browser, as Markdown"}  # as agents are listed

@@ -6,9 +6,9 @@ from itertools import zip_longest
 
 from analytics.models import EPOCH
 from analytics.reports import visitor_counts
-from docsite.core.workspace import charts
-from docsite.core.workspace.report_state import DAY, HOUR
-from docsite.core.workspace.time_steps import choose_step, midnight, name_step, name_step_briefly, split
+from docsite.core.workspace.reports import charts
+from docsite.core.workspace.reports.report_state import DAY, HOUR
+from docsite.core.workspace.reports.time_steps import choose_step, midnight, name_step, name_step_briefly, split
 
 
 def build_points(

@@ -31,12 +31,12 @@ from analytics.reports.filtered_counts import kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of, project_of
-from docsite.core.workspace import charts, links
-from docsite.core.workspace.downloads import FORMATS, Format, send_file
-from docsite.core.workspace.links import TABLES, Choice
-from docsite.core.workspace.report_state import DAY, HOUR, previous_period
-from docsite.core.workspace.tables import FEW, Change
-from docsite.core.workspace.time_steps import LABELS
+from docsite.core.workspace.reports import charts, links
+from docsite.core.workspace.reports.downloads import FORMATS, Format, send_file
+from docsite.core.workspace.reports.links import TABLES, Choice
+from docsite.core.workspace.reports.report_state import DAY, HOUR, previous_period
+from docsite.core.workspace.reports.tables import FEW, Change
+from docsite.core.workspace.reports.time_steps import LABELS
 
 FILES = ("visitors", "views", "agents")
 REFRESH_SECONDS = 0.3  # a page waits so long for views to be counted

@@ -13,7 +13,7 @@ from analytics.reports import audience_counts, visitor_counts
 from analytics.reports.audience_counts import NO_COUNT, PAGE, AudienceCounts, Metric
 from analytics.reports.filtered_counts import FilteredCounts, kept_from
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import downloads
+from docsite.core.workspace.reports import downloads
 
 FILTERS = (*DIMENSIONS, PAGE)
 

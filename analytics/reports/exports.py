@@ -12,7 +12,7 @@ from django.utils import timezone
 from analytics.models import Snapshot
 from analytics.reports.visitor_counts import NAMES, Counts
 from docsite.core.access.authentication import Caller
-from docsite.core.workspace.downloads import CHUNK_ROWS, Format, format_rows
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, Format, format_rows
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from assistant.sessions.running import Full
 from docsite.core.http.client_address import client_ip, network_of
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
-from docsite.core.workspace.report_state import ReportState
+from docsite.core.workspace.reports.report_state import ReportState
 from search.hits import Filters
 
 

@@ -15,10 +15,11 @@ from assistant.gaps import report
 from assistant.gaps.report import ALL, Problem, State
 from assistant.question_groups import grouping
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import downloads, links, navigation, report_state
-from docsite.core.workspace.links import TABLES, Choice
-from docsite.core.workspace.report_state import Column
-from docsite.core.workspace.tables import Table, page_slice
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import downloads, links, report_state
+from docsite.core.workspace.reports.links import TABLES, Choice
+from docsite.core.workspace.reports.report_state import Column
+from docsite.core.workspace.reports.tables import Table, page_slice
 
 COLUMNS = (
     *(Column("question", "Question"), Column("count", "Gaps", "number"), Column("trend", "Than before")),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from assistant.gaps.questions import Filters
 from assistant.models import Message
-from docsite.core.workspace import report_state
-from docsite.core.workspace.report_state import Column
+from docsite.core.workspace.reports import report_state
+from docsite.core.workspace.reports.report_state import Column
 
 COLUMNS = (
     *(Column("question", "Question"), Column("total", "Asked", "number"), Column("answered", "Answered", "number")),

@@ -18,11 +18,12 @@ from assistant.gaps.questions import ANSWERED, FACETS, GREETING
 from assistant.models import Message
 from assistant.question_groups import grouping
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import charts, downloads, links, navigation, time_steps
-from docsite.core.workspace.formatting import percent
-from docsite.core.workspace.links import Choice
-from docsite.core.workspace.report_state import HOUR, previous_period
-from docsite.core.workspace.tables import Change, Table, page_slice
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import charts, downloads, links, time_steps
+from docsite.core.workspace.reports.formatting import percent
+from docsite.core.workspace.reports.links import Choice
+from docsite.core.workspace.reports.report_state import HOUR, previous_period
+from docsite.core.workspace.reports.tables import Change, Table, page_slice
 
 FILES = ("groups", "days")
 MAX_EMPTY = timedelta(days=800)

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from docsite.core.workspace import links
-from docsite.core.workspace.report_state import ReportState
+from docsite.core.workspace.reports import links
+from docsite.core.workspace.reports.report_state import ReportState
 
 GROUPING_SECONDS = 0.3  # a page waits so long for new questions to be grouped
 

@@ -14,7 +14,7 @@ from assistant.passage_search import find
 from assistant.question import Question
 from assistant.question_groups.pins import find_passage
 from docsite.core.tenants.models import Project
-from docsite.core.workspace.tables import Change
+from docsite.core.workspace.reports.tables import Change
 from search.hits import Hit
 from search.models import PageWords
 

@@ -12,8 +12,8 @@ from django.db.models import Count, F, Max, Q, QuerySet, TextChoices
 from assistant.models import GroupedQuestion, Message, QuestionGroup
 from assistant.question_groups import wording
 from docsite.core.tenants.models import Project
-from docsite.core.workspace.report_state import previous_period
-from docsite.core.workspace.tables import Change
+from docsite.core.workspace.reports.report_state import previous_period
+from docsite.core.workspace.reports.tables import Change
 from search.retrieval.answerability import MIN_CLOSE_CHANCE
 
 Problem = GroupedQuestion.Problem

@@ -2,7 +2,7 @@
 
 from django import template
 
-from docsite.core.workspace.formatting import percent
+from docsite.core.workspace.reports.formatting import percent
 
 register = template.Library()
 register.simple_tag(percent, name="share")

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
-from docsite.core.workspace.formatting import percent, visible
-from docsite.core.workspace.links import Choice
+from docsite.core.workspace.reports.formatting import percent, visible
+from docsite.core.workspace.reports.links import Choice
 from search.admin.searches import build_frame
 from search.admin.searches_chart import build_totals
 from search.admin.searches_state import QueryState

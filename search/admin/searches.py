@@ -12,12 +12,13 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import links, navigation
-from docsite.core.workspace.downloads import CHUNK_ROWS, FORMATS, Format, format_table, send_file
-from docsite.core.workspace.formatting import percent, visible
-from docsite.core.workspace.links import TABLES, Choice
-from docsite.core.workspace.report_state import ReportState, previous_period
-from docsite.core.workspace.tables import Change, Table, page_slice
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import links
+from docsite.core.workspace.reports.downloads import CHUNK_ROWS, FORMATS, Format, format_table, send_file
+from docsite.core.workspace.reports.formatting import percent, visible
+from docsite.core.workspace.reports.links import TABLES, Choice
+from docsite.core.workspace.reports.report_state import ReportState, previous_period
+from docsite.core.workspace.reports.tables import Change, Table, page_slice
 from search.admin.searches_chart import build_totals
 from search.admin.searches_state import ORDERS, TABS, QueryState, SearchesState
 from search.query_log import totals

@@ -9,10 +9,10 @@ from typing import Any
 from django.utils import timezone
 
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import charts, time_steps
-from docsite.core.workspace.formatting import percent
-from docsite.core.workspace.report_state import DAY, ReportState, previous_period
-from docsite.core.workspace.tables import Change
+from docsite.core.workspace.reports import charts, time_steps
+from docsite.core.workspace.reports.formatting import percent
+from docsite.core.workspace.reports.report_state import DAY, ReportState, previous_period
+from docsite.core.workspace.reports.tables import Change
 from search.query_log import totals
 from search.query_log.totals import Counts
 

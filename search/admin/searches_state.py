@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from docsite.core.workspace.report_state import Column, ReportState
+from docsite.core.workspace.reports.report_state import Column, ReportState
 
 TABS = {"top": "Top", "empty": "Without result", "ignored": "Few clicks"}
 ORDERS = {  # the column of the database that each column of the table is sorted by

@@ -12,7 +12,7 @@ from tests import scenarios
 from tests.analytics.counting import crashes
 from tests.analytics.counting.history import as_reported, brute, history
 from tests.conftest import PATIENCE
-from tests.docsite.core.older_settings import a_database_of_the_state_before
+from tests.docsite.core.workspace.older_settings import a_database_of_the_state_before
 
 pytestmark = pytest.mark.services
 

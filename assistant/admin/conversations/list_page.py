@@ -17,9 +17,10 @@ from assistant.models import Message, Thread
 from docsite.core.http.cursor import Moment
 from docsite.core.http.streams import streaming_response
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import links, navigation
-from docsite.core.workspace.formatting import visible
-from docsite.core.workspace.links import Choice
+from docsite.core.workspace import navigation
+from docsite.core.workspace.reports import links
+from docsite.core.workspace.reports.formatting import visible
+from docsite.core.workspace.reports.links import Choice
 
 KEY = "conversations"
 

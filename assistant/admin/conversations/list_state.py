@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 from django.http import QueryDict
 
 from assistant.models import Message
-from docsite.core.workspace.report_state import MAX_FILTER_LENGTH, ReportState
+from docsite.core.workspace.reports.report_state import MAX_FILTER_LENGTH, ReportState
 
 RUNGS = {
     "model": "Model",

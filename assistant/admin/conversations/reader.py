@@ -11,7 +11,7 @@ from assistant.admin.conversations.ratings import Rating
 from assistant.conversations import transcript
 from assistant.models import Message
 from docsite.core.tenants.models import Project
-from docsite.core.workspace.formatting import visible
+from docsite.core.workspace.reports.formatting import visible
 from search.models import Section
 
 _MILLION = 1_000_000

@@ -16,7 +16,7 @@ from assistant.admin.conversations.redaction import redact_thread
 from assistant.models import Message, Thread
 from docsite.core.tenants.models import Project
 from docsite.core.workspace import navigation
-from docsite.core.workspace.links import Choice
+from docsite.core.workspace.reports.links import Choice
 
 _ELSEWHERE = (("gaps", "Gaps"), ("golden", "Golden questions"))  # pages where the owner goes on from here
 

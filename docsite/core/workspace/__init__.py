@@ -1,6 +1,6 @@
 """The owner's workspace in the admin: a home, a navigation and reports for each project.
 
 Others import `navigation` (register and render a page of a project), `scoped_admin` (lists that show users only their
-own rows), `extensions` (settings and facts of a project), and the parts of reports: `report_state`, `links`,
-`charts`, `time_steps`, `tables`, `downloads` and `formatting`.
+own rows), `extensions` (settings and facts of a project), `fields`, `keys`, `health` (facts for the page of limits)
+and `reports` (parts that pages share).
 """

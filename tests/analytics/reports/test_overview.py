@@ -13,7 +13,7 @@ from analytics.dashboard import next_steps
 from analytics.models import Feedback
 from assistant.models import GoldenQuestion, Message, Thread
 from docsite.core.tenants.models import ApiKey
-from docsite.core.workspace.tiles import Tile, format_milliseconds
+from docsite.core.workspace.reports.tiles import Tile, format_milliseconds
 from search.models import SearchQuery, Source
 from tests.analytics.conftest import view
 

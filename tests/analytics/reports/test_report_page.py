@@ -22,11 +22,11 @@ from analytics.dashboard.report_state import ReportState
 from analytics.models import EPOCH, AgentViews, PageView
 from analytics.reports import visitor_counts
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import charts
-from docsite.core.workspace.charts import Point
-from docsite.core.workspace.formatting import percent
-from docsite.core.workspace.report_state import previous_period
-from docsite.core.workspace.tables import Change
+from docsite.core.workspace.reports import charts
+from docsite.core.workspace.reports.charts import Point
+from docsite.core.workspace.reports.formatting import percent
+from docsite.core.workspace.reports.report_state import previous_period
+from docsite.core.workspace.reports.tables import Change
 from tests.analytics.conftest import CHATGPT, CHROME, CURL, GOOGLEBOT, GPTBOT, NOON
 from tests.conftest import logged_in
 

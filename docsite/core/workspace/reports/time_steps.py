@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from docsite.core.workspace.report_state import DAY, HOUR
+from docsite.core.workspace.reports.report_state import DAY, HOUR
 
 # The steps, each with the maximum number of steps in one chart.
 STEPS = {HOUR: 48, DAY: 120, 7 * DAY: 120, 28 * DAY: 120, 364 * DAY: 10_000}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from docsite.core.workspace.tables import Change
+from docsite.core.workspace.reports.tables import Change
 
 _WIDTH, _HEIGHT, _MARGIN = 100, 24, 2  # of a sparkline, in its own units
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from docsite.core.tenants.models import Project
 from tests import scenarios
 from tests.conftest import logged_in
-from tests.docsite.core.older_settings import a_database_of_the_state_before
+from tests.docsite.core.workspace.older_settings import a_database_of_the_state_before
 
 
 def test_a_migration_moves_every_value_into_the_apps_row_and_back(tmp_path, copy_database):

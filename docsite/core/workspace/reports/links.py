@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from docsite.core.workspace.report_state import ENDS, ReportState
-from docsite.core.workspace.tables import Table
+from docsite.core.workspace.reports.report_state import ENDS, ReportState
+from docsite.core.workspace.reports.tables import Table
 
 _RANGES = {"24h": "24 hours", "7d": "7 days", "30d": "30 days", "90d": "90 days"}
 TABLES = "#tables"  # where the tables begin: links that change only a table lead back to it

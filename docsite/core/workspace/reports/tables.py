@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from docsite.core.workspace.report_state import ReportState
+from docsite.core.workspace.reports.report_state import ReportState
 
 T = TypeVar("T")
 PAGE_SIZE = 50

@@ -1,1 +1,0 @@
-"""The pages of a project in the admin, in a browser."""
