@@ -14,16 +14,18 @@ from docsite.core.db import in_db
 
 logger = logging.getLogger(__name__)
 
+BATCH = 500  # conversations that an export reads at once
+
 
 async def stream_listing(listing: Listing) -> AsyncIterator[bytes]:
-    """All conversations of a list as JSON lines, newest first, a page at a time.
+    """All conversations of a list as JSON lines, newest first, batch by batch.
 
     If the database fails, the last line has an `error`: the response cannot have another status by then.
     """
     page: Page | None = None
     try:
         while page is None or page.next:
-            page = await in_db(listing.load_page)(page.next if page else None)
+            page = await in_db(listing.load_page)(page.next if page else None, BATCH)
             yield (await in_db(_format_entries)(page.entries)).encode()
     except Exception:  # a response body must not raise
         logger.exception("The conversations of project %s could not be exported.", listing.project.domain)

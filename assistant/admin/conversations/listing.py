@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Left
 
 from assistant.admin.conversations import ratings
@@ -131,7 +131,8 @@ class Listing:
         latest = answers.exclude(Exists(later.filter(created_at__lt=self.end)))
         if self.state.q:
             texts = Message.objects.filter(thread=OuterRef("thread"), content__icontains=self.state.q)
-            latest = latest.filter(Exists(texts))
+            # Not EXISTS: PostgreSQL would search all texts first, then join.
+            latest = latest.annotate(match=Subquery(texts.order_by().values("pk")[:1])).filter(match__isnull=False)
             latest = latest.filter(created_at__gte=floor) if floor else latest
         rows = latest.order_by(*order).values_list("pk", "thread", "created_at")[:limit]
         return [Entry(answer, int(thread), at) for answer, thread, at in rows]
