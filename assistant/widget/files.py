@@ -1,4 +1,4 @@
-"""Serves the files of the widget and the search: the loader of the current build, and each file at an address that never changes.
+"""Serves the files of the widget and the search: the loaders of this build, and files at addresses that never change.
 
     /widget.js                       the loader of the current build
     /search.js                       the search tag's script of the current build

@@ -8,8 +8,6 @@ declare const CITATION_CARD_VERSION: string;
 declare const PANEL_VERSION: string;
 /** Version of `search-dialog.js` of this build, a part of its address. */
 declare const SEARCH_DIALOG_VERSION: string;
-/** Version of `search.js` of this build, a part of its address. */
-declare const SEARCH_VERSION: string;
 
 /** A style sheet is imported as minified text. */
 declare module "*.css" {

@@ -83,11 +83,11 @@ const panel = await bundle("panel.js", "src/panel/panel.js", "esm", 45, {
   },
 });
 const searchDialog = await bundle("search-dialog.js", "src/search/element.js", "esm", 12);
-const search = await bundle("search.js", "src/search/tag.js", "iife", 3, {
+await bundle("search.js", "src/search/tag.js", "iife", 3, {
   define: { SEARCH_DIALOG_VERSION: JSON.stringify(searchDialog.version) },
 });
 await bundle("widget.js", "src/launcher/loader.js", "iife", 6, {
-  define: { PANEL_VERSION: JSON.stringify(panel.version), SEARCH_VERSION: JSON.stringify(search.version) },
+  define: { PANEL_VERSION: JSON.stringify(panel.version) },
 });
 await writeFile(here("dist/manifest.json"), JSON.stringify(manifest, null, 2) + "\n");
 await bundle("views.js", "../page-views/views.js", "iife", 1);

@@ -8,11 +8,8 @@ import { keepButtons } from "./button.js";
 
 /** @typedef {{ open: (text: string) => void, toggle: () => void, isOpen: boolean }} Dialog */
 
-/** The tag: this script's own, or that of `widget.js`, which imports this file for its attribute `data-search`. */
-const script = /** @type {HTMLScriptElement} */ (
-  document.currentScript ?? document.querySelector("script[data-search][data-domain]")
-);
-const { domain, key, trigger, container, shortcuts, labels } = script.dataset;
+const script = /** @type {HTMLScriptElement} */ (document.currentScript);
+const { domain, key, trigger, container, shortcuts, labels, assistant } = script.dataset;
 
 /** @type {Promise<Dialog> | null} */
 let loading = null;
@@ -121,10 +118,20 @@ function listenToTriggers() {
   });
 }
 
+/** Adds the widget's tag, with the attributes of this one. */
+function addWidget() {
+  const tag = document.createElement("script");
+  Object.assign(tag.dataset, script.dataset);
+  tag.nonce = script.nonce;
+  tag.src = new URL("/widget.js", script.src).href;
+  document.head.append(tag);
+}
+
 try {
   if (!domain || !key) throw "the search tag needs data-domain and data-key.";
   if (shortcuts !== "false") addEventListener("keydown", pressed, true); // before the listeners of the page
   if (trigger) listenToTriggers();
+  if (assistant !== undefined) addWidget();
   if (container) keepButtons(container, { nonce: script.nonce, labels, onopen: () => open(), onpoint: preload });
 } catch (error) {
   warn(`${error}`);
