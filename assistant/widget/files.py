@@ -1,6 +1,7 @@
-"""Serves the files of the widget: the loader of the current build, and each file at an address that never changes.
+"""Serves the files of the widget and the search: the loaders of this build, and files at addresses that never change.
 
     /widget.js                       the loader of the current build
+    /search.js                       the search tag's script of the current build
     /widget/3f2a9c01b7de/widget.js   the loader whose SHA-256 begins with 3f2a9c01b7de, of any build
 
 Pages pin the loader by the second address, with an integrity hash, and the loader
@@ -31,8 +32,8 @@ from docsite.core.http.scripts import Script
 
 logger = logging.getLogger(__name__)
 
-LOADER, PANEL = "widget.js", "panel.js"
-BUILD = (LOADER, PANEL, "highlight.js", "citation-card.js")
+LOADER, PANEL, SEARCH = "widget.js", "panel.js", "search.js"
+BUILD = (LOADER, PANEL, "highlight.js", "citation-card.js", SEARCH, "search-dialog.js")
 
 
 class Embed(NamedTuple):
@@ -60,6 +61,13 @@ async def loader(request: HttpRequest) -> HttpResponseBase:
     """Serve the loader of this build; caches keep it for five minutes."""
     await _ensure_stored()
     return scripts.script_response(request, scripts.load_script(LOADER), scripts.SHORT_CACHE)
+
+
+@require_GET
+async def search(request: HttpRequest) -> HttpResponseBase:
+    """Serve the search tag's script of this build; caches keep it for five minutes."""
+    await _ensure_stored()
+    return scripts.script_response(request, scripts.load_script(SEARCH), scripts.SHORT_CACHE)
 
 
 @require_GET

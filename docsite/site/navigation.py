@@ -18,7 +18,18 @@ DEFAULT_LANGUAGE = "en"
 LANGUAGES = {DEFAULT_LANGUAGE: "English", "de": "Deutsch"}
 
 _ORDER = {
-    "Start": ("index", "quickstart", "your-docs", "sources", "your-tools", "embed", "models", "playground", "gallery"),
+    "Start": (
+        "index",
+        "quickstart",
+        "your-docs",
+        "sources",
+        "your-tools",
+        "embed",
+        "site-search",
+        "models",
+        "playground",
+        "gallery",
+    ),
     "Reference": (
         *("search-api", "how-search-works", "assistant-api", "use-chat", "how-answers-work", "streaming"),
         *("analytics-api", "how-visitors-are-counted", "who-is-ai", "errors-and-limits"),

@@ -6,6 +6,8 @@ declare const HIGHLIGHT_VERSION: string;
 declare const CITATION_CARD_VERSION: string;
 /** Version of `panel.js` of this build, a part of its address. */
 declare const PANEL_VERSION: string;
+/** Version of `search-dialog.js` of this build, a part of its address. */
+declare const SEARCH_DIALOG_VERSION: string;
 
 /** A style sheet is imported as minified text. */
 declare module "*.css" {

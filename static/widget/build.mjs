@@ -1,4 +1,4 @@
-/** Bundles the loader, the panel and the view script into dist/, and fails when one outgrows its budget. */
+/** Bundles the widget, the search and the view script into dist/, and fails when one outgrows its budget. */
 
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -81,6 +81,10 @@ const panel = await bundle("panel.js", "src/panel/panel.js", "esm", 45, {
     HIGHLIGHT_VERSION: JSON.stringify(highlight.version),
     CITATION_CARD_VERSION: JSON.stringify(card.version),
   },
+});
+const searchDialog = await bundle("search-dialog.js", "src/search/element.js", "esm", 12);
+await bundle("search.js", "src/search/tag.js", "iife", 3, {
+  define: { SEARCH_DIALOG_VERSION: JSON.stringify(searchDialog.version) },
 });
 await bundle("widget.js", "src/launcher/loader.js", "iife", 6, {
   define: { PANEL_VERSION: JSON.stringify(panel.version) },

@@ -207,7 +207,32 @@ def test_asking_goes_on_in_the_same_place_and_is_remembered(tab: Callable[..., P
     expect(page.get_by_role("option").first).to_have_text("rate limits")
     page.get_by_role("button", name="Clear").click()
     expect(page.locator(".recent-row")).to_have_count(0)
-    assert page.evaluate("localStorage.getItem('recent-searches')") is None
+    assert page.evaluate("localStorage.getItem('docs-search:docs-site')") is None
+
+
+def test_pages_that_were_opened_come_back_and_may_be_favourites(tab: Callable[..., Page]) -> None:
+    page = tab()
+    answer(page, result("/quickstart", "x", breadcrumb=["Guides", "Quickstart"]), result("/embed", "x"))
+    saved = page.locator(".recent-row")
+    for row in (1, 2):
+        page.keyboard.press("/")
+        page.get_by_role("combobox").fill("x")
+        expect(page.locator(".page-row")).to_have_count(2)
+        with page.expect_navigation():
+            page.get_by_role("option").nth(row).click()
+    page.keyboard.press("/")
+    expect(saved).to_have_text(["T", "GuidesQuickstart"])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Control+s")
+    favourites = page.get_by_role("group", name="Favourites").get_by_role("option")
+    expect(favourites).to_have_count(1)
+    page.get_by_role("button", name="Clear").click()
+    expect(saved).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Delete")
+    expect(saved).to_have_count(0)
+    assert page.evaluate("localStorage.getItem('docs-search:docs-site')") is None
 
 
 def test_chips_narrow_and_sections_stand_below_their_page(tab: Callable[..., Page]) -> None:
@@ -237,7 +262,8 @@ def test_chips_narrow_and_sections_stand_below_their_page(tab: Callable[..., Pag
     expect(page.get_by_role("combobox")).to_be_focused()
     page.get_by_role("button", name="1", exact=True).click()
     expect(page.locator(".page-row")).to_have_count(2)
-    assert asked == [{}, {"version": "1"}, {}]
+    english = {"language": "en"}  # since one page is German
+    assert asked == [{}, english, {"version": "1"}, {}, english]
 
 
 def test_a_german_page_has_german_results_first(tab: Callable[..., Page]) -> None:
@@ -246,7 +272,7 @@ def test_a_german_page_has_german_results_first(tab: Callable[..., Page]) -> Non
     def serve(route: Route) -> None:
         german = json.loads(route.request.post_data or "")["filter"].get("language") == "de"
         paths = ["/de/b"] if german else ["/a", "/de/b", "/c"]
-        route.fulfill(json=[result(path, "x") for path in paths])
+        route.fulfill(json=[result(path, "x", language="de" if "/de/" in path else "en") for path in paths])
 
     page.route(FIND, serve)
     page.keyboard.press("/")

@@ -584,6 +584,26 @@ def test_typing_does_not_reach_shortcuts_of_the_page(host: Host) -> None:
     host.field.press_sequentially("/s")
     expect(host.field).to_have_value("/s")
     assert host.page.evaluate("keys") == []
+    host.field.press("Control+k")  # opens the search of most sites
+    assert host.page.evaluate("keys") == ["k"]
+    expect(host.panel).to_be_visible()
+
+
+def test_a_dialog_over_the_page_makes_way_for_the_sites_search(host: Host) -> None:
+    host.open()
+    host.page.evaluate("DocsAssistant.update({ variant: 'modal' })")
+    host.show()
+    host.field.press("Control+k")
+    expect(host.panel).to_be_hidden()
+
+
+def test_a_link_closes_a_popover_that_lies_over_the_text(host: Host) -> None:
+    host.answer(START, delta(f"See [Installation]({host.url}/install#part)."), FINISH)
+    host.open(body="<p>The text that a citation leads to.</p>").ask("How?")
+    host.prose.get_by_role("link", name="Installation").click()
+    host.page.wait_for_url("**/install#part")
+    expect(host.launcher).to_be_visible()
+    expect(host.panel).to_be_hidden()
 
 
 def test_the_conversation_survives_a_reload_for_a_day(host: Host) -> None:
@@ -618,6 +638,25 @@ def test_it_follows_the_theme_of_the_page_at_once(make_host: Callable[..., Host]
     assert dark != light
     host.page.evaluate("document.body.className = ''")
     host.page.emulate_media(color_scheme="light")
+    expect(host.panel).to_have_css("background-color", light)
+    marks = {  # as generators set them
+        "html": ["data-bs-theme", "data-color-mode", "data-mantine-color-scheme", "theme"],
+        "body": ["data-theme", "data-color-scheme"],
+    }
+    for element, names in marks.items():
+        for name in names:
+            host.page.locator(element).evaluate("(element, name) => element.setAttribute(name, 'dark')", name)
+            expect(host.panel).to_have_css("background-color", dark)
+            host.page.locator(element).evaluate("(element, name) => element.setAttribute(name, 'auto')", name)
+            expect(host.panel).to_have_css("background-color", light)
+    host.page.evaluate("document.body.className = 'sidebar-dark theme-dark'")
+    expect(host.panel).to_have_css("background-color", dark)
+    host.page.evaluate("document.body.className = 'sidebar-dark'")
+    expect(host.panel).to_have_css("background-color", light)
+    host.page.add_style_tag(content="[data-md-color-scheme=slate] { color-scheme: dark }")  # Material for MkDocs
+    host.page.evaluate("document.body.dataset.mdColorScheme = 'slate'")
+    expect(host.panel).to_have_css("background-color", dark)
+    host.page.evaluate("document.documentElement.dataset.darkTheme = 'dark'; document.body.dataset.mdColorScheme = ''")
     expect(host.panel).to_have_css("background-color", light)
 
 

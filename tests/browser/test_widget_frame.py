@@ -23,6 +23,7 @@ __all__ = ["make_host", "plain_host"]  # fixtures
 ROOT = Path(__file__).resolve().parent.parent.parent
 SETTINGS = re.compile(r"/discovery/v1/widget/")
 PANEL = re.compile(r"/panel\.js")
+VERY_WIDE: Any = {"width": 2000, "height": 900}
 WIDE: ViewportSize = {"width": 1400, "height": 900}
 SMALL: ViewportSize = {"width": 390, "height": 780}
 FOREIGN = "https://elsewhere.example/"
@@ -595,20 +596,20 @@ def test_the_popover_opens_in_the_corner_of_its_launcher(host: Host) -> None:
 
 
 def test_the_panel_pushes_the_page_where_there_is_room(make_host: Callable[..., Host]) -> None:
-    host = tag(make_host(viewport=WIDE), 'data-variant="panel"').open()
+    host = tag(make_host(viewport=VERY_WIDE), 'data-variant="panel"').open()
     body = "document.body.getBoundingClientRect().right"
     before = host.page.evaluate(body)
     host.launcher.click()
-    assert settled(host) == {"x": 1400 - 380, "y": 0, "width": 380, "height": 900}
+    assert settled(host) == {"x": 2000 - 380, "y": 0, "width": 380, "height": 900}
     assert host.page.evaluate(body) == before - 380
     host.button("Make wider").click()
     assert settled(host)["width"] == 580
     assert host.page.evaluate(body) == before - 580
     host.button("Make narrower").click()
-    host.page.set_viewport_size({"width": 1200, "height": 900})
-    host.page.wait_for_function(f"{body} === 1200 - 8")
+    host.page.set_viewport_size({"width": 1280, "height": 900})  # too narrow for both: it lies over the page
+    host.page.wait_for_function(f"{body} === 1280 - 8")
     run(host, "DocsAssistant.update({ side: 'start' })")
-    host.page.set_viewport_size(WIDE)
+    host.page.set_viewport_size(VERY_WIDE)
     assert settled(host)["x"] == 0
     assert host.page.evaluate("document.body.getBoundingClientRect().left") == 380 + 8
     host.button("Close").click()

@@ -17,6 +17,7 @@ const LAYERS = {
     ["transcript", "composer"],
     ["panel"],
     ["launcher"],
+    ["search"],
   ],
   "site/js": [["base"], ["page", "search", "playground", "gallery"]],
 };

@@ -14,7 +14,7 @@ from assistant.widget import files
 from docsite.core.http import scripts
 from tests.conftest import assert_error, logged_in
 
-NAMES = ("widget.js", "panel.js", "highlight.js", "citation-card.js")
+NAMES = ("widget.js", "panel.js", "highlight.js", "citation-card.js", "search.js", "search-dialog.js")
 FOREVER = "public, max-age=31536000, immutable"
 
 

@@ -1,7 +1,5 @@
 // Short ways to make elements and to find them.
 
-import { labels } from "./labels.js";
-
 /**
  * An element with properties and children. A name with a dash, or without a property, is an attribute.
  * @template {keyof HTMLElementTagNameMap} T
@@ -78,27 +76,6 @@ export function icon(shape) {
   path.setAttribute("d", shape);
   drawing.append(path);
   return drawing;
-}
-
-/**
- * Copies a text to the clipboard. For a moment the button says whether it worked.
- * @param {HTMLButtonElement} button
- * @param {string | Promise<string>} text
- * @param {(text: string) => void} announce
- */
-export async function copy(button, text, announce) {
-  const label = button.textContent;
-  try {
-    await navigator.clipboard.writeText(await text);
-    button.textContent = labels.copied;
-  } catch {
-    button.textContent = labels.notCopied;
-  }
-  announce(button.textContent);
-  setTimeout(() => {
-    button.textContent = label;
-    announce("");
-  }, 1500);
 }
 
 /**

@@ -1,6 +1,7 @@
 // Sends what readers think of a page, of a block of code, or of a search without results.
 
-import { fill, formatWait, labels } from "./labels.js";
+import { labels } from "./labels.js";
+import { fill, formatWait } from "./sentences.js";
 
 /**
  * @typedef {object} Feedback

@@ -2,7 +2,8 @@
 
 import { announce } from "../base/announce.js";
 import { locate, openAssistant, ready } from "../base/assistant.js";
-import { copy, find, h, icon } from "../base/dom.js";
+import { copy } from "../base/clipboard.js";
+import { find, h, icon } from "../base/dom.js";
 import { isStored } from "../base/feedback.js";
 import { labels } from "../base/labels.js";
 import { setUpThumbs } from "./feedback-form.js";

@@ -1,7 +1,8 @@
 // Menus that are `details` elements: they close again, and entries that need a script are shown.
 
 import { announce } from "../base/announce.js";
-import { closest, copy, find, holdsTarget } from "../base/dom.js";
+import { copy } from "../base/clipboard.js";
+import { closest, find, holdsTarget } from "../base/dom.js";
 
 const menus = Array.from(document.querySelectorAll("details.dropdown")).filter(
   (menu) => menu instanceof HTMLDetailsElement,

@@ -2,7 +2,8 @@
 
 import { announce } from "../base/announce.js";
 import { isReady, locate, openAssistant } from "../base/assistant.js";
-import { copy, find, h, holdsTarget, isTyping } from "../base/dom.js";
+import { copy } from "../base/clipboard.js";
+import { find, h, holdsTarget, isTyping } from "../base/dom.js";
 import { labels } from "../base/labels.js";
 
 const MIN_WORDS = 3;

@@ -1,7 +1,8 @@
 // The stream inspector: the parts of an answer as they arrive, beside the answer that they make.
 
 import { announce } from "../base/announce.js";
-import { copy, fieldOf, find, h } from "../base/dom.js";
+import { copy } from "../base/clipboard.js";
+import { fieldOf, find, h } from "../base/dom.js";
 import { buildLink, renderMarkdown } from "./markdown.js";
 import { UNREACHABLE } from "./project.js";
 import { curlCommand } from "./snippet.js";

@@ -1,7 +1,7 @@
 // The project of the playground: its domain and key, requests with them, and what to do when a request fails.
 
 import { fieldOf } from "../base/dom.js";
-import { formatWait } from "../base/labels.js";
+import { formatWait } from "../base/sentences.js";
 
 /** @typedef {{ domain?: string, key?: string }} Credentials */
 

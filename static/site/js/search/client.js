@@ -1,10 +1,11 @@
-// Requests of the search dialog. Pages in the language of this page come first.
+// Requests of the search dialog. Pages in the language and version of this page come first.
 
-import { find } from "../base/dom.js";
-import { fill, formatWait, labels } from "../base/labels.js";
+import { fill, formatWait } from "../base/sentences.js";
+import { words } from "./site.js";
 
 const MAX_HITS = 8;
 
+/** @typedef {import("./site.js").Site} Site */
 /** @typedef {{ version?: string, language?: string, tag?: string }} Filter */
 /**
  * @typedef {object} Metadata
@@ -20,23 +21,24 @@ const MAX_HITS = 8;
  */
 /** @typedef {{ content: string, path: string, metadata: Metadata }} Hit */
 
-const language = document.documentElement.lang;
-const { domain, key } = find(document, ".search-dialog", HTMLElement).dataset;
-
 /** A search failed. The message is the sentence for readers. */
 export class SearchError extends Error {}
 
 /** @param {Response} response */
 function refusal(response) {
-  if (response.status !== 429) return new SearchError(labels.searchFails);
-  return new SearchError(fill(labels.tooManySearches, { wait: formatWait(response.headers.get("Retry-After")) }));
+  if (response.status !== 429) return new SearchError(words.searchFails);
+  return new SearchError(fill(words.tooManySearches, { wait: formatWait(response.headers.get("Retry-After")) }));
 }
 
-/** @param {string} query @param {Filter} filter @param {AbortSignal} signal @returns {Promise<Hit[]>} */
-async function request(query, filter, signal) {
-  const response = await fetch(`/discovery/v1/search/${domain}`, {
+/** @param {Site} site @param {string} rest */
+const endpoint = ({ service, domain }, rest = "") =>
+  `${service}/discovery/v1/search/${encodeURIComponent(domain)}${rest}`;
+
+/** @param {Site} site @param {string} query @param {Filter} filter @param {AbortSignal} signal @returns {Promise<Hit[]>} */
+async function request(site, query, filter, signal) {
+  const response = await fetch(endpoint(site), {
     method: "POST",
-    headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+    headers: { Authorization: `Bearer ${site.key}`, "Content-Type": "application/json" },
     body: JSON.stringify({ query, pageSize: MAX_HITS, filter }),
     signal,
   });
@@ -45,22 +47,40 @@ async function request(query, filter, signal) {
 }
 
 /**
- * The hits of a query, best first. Hits in other languages follow if this language has only a few.
+ * The hits of a query, best first. If some are of another language or version than this page, those of its own come
+ * first. Most sites have one of each, and need one request.
+ * @param {Site} site
  * @param {string} query
- * @param {Filter} filter
+ * @param {Filter} filter what the reader chose
  * @param {AbortSignal} signal
  * @throws {SearchError}
  */
-export async function search(query, filter, signal) {
+export async function search(site, query, filter, signal) {
+  const preferred = { ...site.preferred, ...filter };
+  const differs = (/** @type {Hit} */ { metadata: { language, version } }) =>
+    Boolean(
+      (language && preferred.language && language !== preferred.language) ||
+        (version && preferred.version && version !== preferred.version),
+    );
   try {
-    // Without a filter the search prefers the first language by itself.
-    if (language === "en" || filter.language) return await request(query, filter, signal);
-    const own = await request(query, { ...filter, language }, signal);
-    if (own.length === MAX_HITS) return own;
+    const hits = await request(site, query, filter, signal);
+    if (!hits.some(differs)) return hits;
+    const own = await request(site, query, preferred, signal);
     const paths = new Set(own.map(({ path }) => path));
-    const others = await request(query, filter, signal);
-    return [...own, ...others.filter(({ path }) => !paths.has(path))].slice(0, MAX_HITS);
+    return [...own, ...hits.filter(({ path }) => !paths.has(path))].slice(0, MAX_HITS);
   } catch (error) {
-    throw error instanceof SearchError ? error : new SearchError(labels.searchAway);
+    throw error instanceof SearchError ? error : new SearchError(words.searchAway);
   }
+}
+
+/**
+ * Reports that a search result was opened. `keepalive` lets the request outlive this page.
+ * @param {Pick<Site, "service" | "domain">} site
+ * @param {string} query
+ * @param {string} path of the result
+ * @param {number} position of the result, from 1
+ */
+export function reportClick(site, query, path, position) {
+  const body = JSON.stringify({ query, path, position });
+  fetch(endpoint(/** @type {Site} */ (site), "/click"), { method: "POST", body, keepalive: true }).catch(() => {});
 }

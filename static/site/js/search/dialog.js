@@ -1,16 +1,14 @@
-// The search dialog: a typed query becomes rows, and a row leads to a page or to the assistant. This module is loaded
-// when the dialog is first opened.
+// The search dialog: a typed query becomes rows, and a row leads to a page or to the assistant. This site loads this
+// module when the dialog is first opened; other sites get it with their search tag (static/widget/src/search).
 
-import { askInDialog, isReady } from "../base/assistant.js";
 import { closest, find } from "../base/dom.js";
-import { feedbackSender } from "../base/feedback.js";
-import { fill, labels } from "../base/labels.js";
-import { reportClick } from "./click-report.js";
-import { search } from "./client.js";
+import { fill } from "../base/sentences.js";
+import { reportClick, search } from "./client.js";
 import { Filters } from "./filters.js";
 import { Listbox } from "./listbox.js";
-import { addRecent, clearRecent, loadRecent } from "./recent-searches.js";
-import { buildAskRow, buildNavigationRows, buildPageRows, buildRecentRow } from "./rows.js";
+import { Memory } from "./memory.js";
+import { buildAskRows, buildGroup, buildNavigationRows, buildPageRows, buildSavedRow, entryOf } from "./rows.js";
+import { words } from "./site.js";
 
 const DELAY = 80; // milliseconds without a letter before a search
 
@@ -34,12 +32,14 @@ export class SearchDialog {
   #running = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
-  /** Reports the query that found nothing. */
-  #reportMissing = feedbackSender({});
+  #site;
+  #memory;
 
-  /** @param {HTMLDialogElement} dialog */
-  constructor(dialog) {
+  /** @param {HTMLDialogElement} dialog @param {import("./site.js").Site} site */
+  constructor(dialog, site) {
     this.#dialog = dialog;
+    this.#site = site;
+    this.#memory = new Memory(site.domain);
     this.#form = find(dialog, "form", HTMLFormElement);
     this.#field = find(dialog, "[name=q]", HTMLInputElement);
     this.#results = find(dialog, ".search-results", HTMLElement);
@@ -72,10 +72,11 @@ export class SearchDialog {
     const query = this.#query;
     this.#form.ariaBusy = String(query !== "");
     const row = this.#results.querySelector(".ask-row");
-    if (query && row) {
-      row.replaceWith(Object.assign(buildAskRow(query), { id: row.id, ariaSelected: row.ariaSelected }));
-    } else if (query) {
-      this.#show([buildAskRow(query)], { first: this.#prefersAsking ? 0 : -1 });
+    const askRows = query ? buildAskRows(query, this.#site) : [];
+    if (row && askRows.length) {
+      row.replaceWith(Object.assign(askRows[0], { id: row.id, ariaSelected: row.ariaSelected }));
+    } else if (query && !this.#results.querySelector(".page-row")) {
+      this.#show(askRows, { first: this.#prefersAsking ? 0 : -1 });
     }
     this.#timer = setTimeout(() => this.#search(), query ? DELAY : 0);
   }
@@ -86,13 +87,13 @@ export class SearchDialog {
     const { signal } = this.#running;
     const query = this.#query;
     this.#form.ariaBusy = String(query !== "");
-    if (!query) return this.#showRecent();
+    if (!query) return this.#showSaved();
     try {
-      const hits = await search(query, this.#filters.chosen, signal);
+      const hits = await search(this.#site, query, this.#filters.chosen, signal);
       if (!signal.aborted) this.#showHits(query, hits);
     } catch (error) {
       const message = error instanceof Error ? error.message : "";
-      if (!signal.aborted) this.#show([buildAskRow(query)], { query, message });
+      if (!signal.aborted) this.#show(buildAskRows(query, this.#site), { query, message });
     }
     if (!signal.aborted) this.#form.ariaBusy = "false";
   }
@@ -115,52 +116,71 @@ export class SearchDialog {
     this.#missing.hidden = this.#recent.hidden = true;
   }
 
-  #showRecent() {
-    const queries = loadRecent();
-    const status = queries.length ? labels.recentSearches : "";
-    const rows = [...queries.map(buildRecentRow), buildNavigationRows(labels.startHere)];
-    this.#show(rows, { query: "", first: -1, status });
-    this.#recent.hidden = !queries.length;
+  /** Shows what the reader opened before. @param {number} first the option to choose */
+  #showSaved(first = -1) {
+    const { recent, favourites } = this.#memory.load();
+    const status = recent.length || favourites.length ? words.savedKeys : "";
+    const marked = favourites.map((entry) => buildSavedRow(entry, true));
+    const rows = [
+      ...recent.map((entry) => buildSavedRow(entry, false)),
+      ...(marked.length ? [buildGroup(words.favourites, marked)] : []),
+      ...buildNavigationRows(this.#site, words.startHere),
+    ];
+    this.#show(rows, { query: "", first, status });
+    this.#recent.hidden = !recent.length;
   }
 
   /** @param {string} query @param {import("./client.js").Hit[]} hits */
   #showHits(query, hits) {
     this.#filters.addValues(hits);
     if (!hits.length) return this.#showNoHits(query);
-    const status = hits.length === 1 ? labels.onePage : fill(labels.manyPages, { count: hits.length });
-    const rows = [buildAskRow(query), ...hits.map((hit) => buildPageRows(hit, query))];
-    this.#show(rows, { query, first: this.#prefersAsking ? 0 : 1, status });
+    const status = hits.length === 1 ? words.onePage : fill(words.manyPages, { count: hits.length });
+    const askRows = buildAskRows(query, this.#site);
+    const rows = [...askRows, ...hits.map((hit) => buildPageRows(hit, query, this.#site))];
+    this.#show(rows, { query, first: this.#prefersAsking ? 0 : askRows.length, status });
   }
 
   /** @param {string} query */
   #showNoHits(query) {
     const isNarrowed = Object.keys(this.#filters.chosen).length > 0;
-    const message = fill(isNarrowed ? labels.nothingHere : labels.nothing, { query });
-    this.#show([buildAskRow(query), buildNavigationRows(labels.nearestPages, query)], { query, message });
-    this.#reportMissing = feedbackSender({ source: "contextual", reason: "Missing", comment: query });
-    this.#missingButton.textContent = labels.tellMissing;
-    this.#missing.hidden = false;
+    const message = fill(isNarrowed ? words.nothingHere : words.nothing, { query });
+    const near = buildNavigationRows(this.#site, words.nearestPages, query);
+    this.#show([...buildAskRows(query, this.#site), ...near], { query, message });
+    this.#missingButton.textContent = words.tellMissing;
+    this.#missing.hidden = !this.#site.reportMissing;
   }
 
   /** Opens a row that was clicked, or chosen with a key. @param {MouseEvent} event @param {HTMLElement} option */
   #open(event, option) {
-    if (option.matches(".recent-row")) {
-      this.#field.value = option.textContent;
+    const entry = entryOf(option);
+    if (entry && !entry.href) {
+      this.#field.value = entry.title;
       return this.#queryChanged();
     }
     const query = this.#query;
-    addRecent(query);
-    const pages = Array.from(this.#results.querySelectorAll("[role=group]:has(.page-row)"));
-    const position = 1 + pages.findIndex((page) => page === option.closest("[role=group]"));
-    if (position && option instanceof HTMLAnchorElement) {
-      reportClick(this.#dialog.dataset.domain, this.#shownQuery ?? "", option.pathname, position);
-    }
+    if (entry) this.#memory.add(entry);
+    else if (query) this.#memory.add({ title: query });
+    const pages = Array.from(this.#results.querySelectorAll("[data-path]"));
+    const page = option.closest("[data-path]");
+    const path = page?.getAttribute("data-path");
+    if (page && path) reportClick(this.#site, this.#shownQuery ?? "", path, 1 + pages.indexOf(page));
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button === 1) return; // it opens beside this page
     this.#dialog.close();
     this.#field.blur(); // at once, since the widget remembers where the focus was
-    if (!option.matches(".ask-row") || !isReady) return;
-    event.preventDefault();
-    askInDialog(query);
+    const isAsking = option.matches(".ask-row");
+    const isDone = isAsking ? this.#site.ask(query) : option instanceof HTMLAnchorElement && this.#site.follow(option);
+    if (isDone) event.preventDefault();
+  }
+
+  /** Changes the lists of what the reader opened before. @param {HTMLElement | null} option @param {string} action */
+  #changeSaved(option, action) {
+    const entry = option && !this.#query && entryOf(option);
+    if (!entry) return false;
+    const at = Array.from(this.#results.querySelectorAll("[role=option]")).indexOf(option);
+    if (action === "remove") this.#memory.remove(entry);
+    else if (entry.href) this.#memory.toggleFavourite(entry);
+    this.#showSaved(at);
+    return true;
   }
 
   /**
@@ -183,15 +203,26 @@ export class SearchDialog {
     this.#field.addEventListener("keydown", (event) => {
       if (event.isComposing) return;
       const isPlain = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
-      const isHandled = event.key === "Enter" ? this.#openChosen(event) : isPlain && this.#list.move(event.key);
+      const isSave = event.key.toLowerCase() === "s" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+      const isHandled =
+        event.key === "Enter"
+          ? this.#openChosen(event)
+          : isSave || (event.key === "Delete" && isPlain)
+            ? this.#changeSaved(this.#list.chosen, isSave ? "favourite" : "remove")
+            : isPlain && this.#list.move(event.key);
       if (isHandled) event.preventDefault();
     });
   }
 
   #listenToRows() {
     this.#results.addEventListener("click", (event) => {
-      const option = closest(event, "[role=option]", HTMLElement);
-      if (option) this.#open(event, option);
+      const button = closest(event, "[data-action]", HTMLElement);
+      const option = button
+        ? button.parentElement?.querySelector("[role=option]")
+        : closest(event, "[role=option]", HTMLElement);
+      if (!(option instanceof HTMLElement)) return;
+      if (button) this.#changeSaved(option, button.dataset.action ?? "");
+      else this.#open(event, option);
     });
     this.#results.addEventListener("auxclick", (event) => {
       const option = closest(event, "a[role=option]", HTMLElement);
@@ -204,12 +235,12 @@ export class SearchDialog {
       if (target === this.#dialog) this.#dialog.close();
     });
     find(this.#dialog, "[data-clear]", HTMLElement).addEventListener("click", () => {
-      clearRecent();
-      this.#showRecent();
+      this.#memory.clearRecent();
+      this.#showSaved();
       this.#field.focus();
     });
     this.#missingButton.addEventListener("click", async () => {
-      const text = (await this.#reportMissing({})) || labels.thanksForMissing;
+      const text = (await this.#site.reportMissing?.(this.#query)) || words.thanksForMissing;
       this.#missingButton.textContent = this.#status.textContent = text;
     });
     // The field keeps the focus.
@@ -217,7 +248,7 @@ export class SearchDialog {
       if (event.target !== this.#field) event.preventDefault();
     });
     this.#form.addEventListener("submit", (event) => {
-      if (this.#query) addRecent(this.#query);
+      if (this.#query) this.#memory.add({ title: this.#query });
       else event.preventDefault();
     });
   }

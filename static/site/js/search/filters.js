@@ -1,14 +1,14 @@
 // Chips that narrow the results to a version, a language or a tag. They show if results have more than one of it.
 
 import { closest, h } from "../base/dom.js";
-import { labels } from "../base/labels.js";
+import { pageLanguage } from "../base/sentences.js";
+import { words } from "./site.js";
 
 /** @typedef {"version" | "language" | "tag"} Kind */
 
 /** The field of a hit's metadata for each filter of a search. */
 const FIELDS = /** @type {const} */ ({ version: "version", language: "language", tag: "tags" });
 const KINDS = /** @type {Kind[]} */ (Object.keys(FIELDS));
-const NAMES = { version: labels.version, language: labels.language, tag: labels.tag };
 
 export class Filters {
   /** The values that the reader chose. @type {import("./client.js").Filter} */
@@ -16,7 +16,7 @@ export class Filters {
   #element;
   /** @type {Record<Kind, Set<string>>} the values that results had so far */
   #values = { version: new Set(), language: new Set(), tag: new Set() };
-  #note = h("p", { hidden: true }, labels.withoutVersion);
+  #note = h("p", { hidden: true }, words.withoutVersion);
   #chipCount = 0;
 
   /** @param {HTMLElement} element holds the chips @param {() => void} onchange */
@@ -60,8 +60,8 @@ export class Filters {
     const chips = [...this.#values[kind]].sort().map((value) => this.#buildChip(kind, value));
     return h(
       "div",
-      { role: "group", ariaLabel: NAMES[kind] },
-      h("span", { ariaHidden: "true" }, NAMES[kind]),
+      { role: "group", ariaLabel: words[kind] },
+      h("span", { ariaHidden: "true" }, words[kind]),
       ...chips,
     );
   }
@@ -84,4 +84,4 @@ const dataOf = ({ dataset }) => ({ kind: /** @type {Kind} */ (dataset.kind), val
 
 /** @param {string} code such as `en` */
 const languageName = (code) =>
-  new Intl.DisplayNames(document.documentElement.lang, { type: "language", fallback: "code" }).of(code) ?? code;
+  new Intl.DisplayNames(pageLanguage(), { type: "language", fallback: "code" }).of(code) ?? code;

@@ -1,11 +1,17 @@
 // The rows of the search dialog. Each is an option of its list box, and a link if it leads to an address.
 
 import { h, icon } from "../base/dom.js";
-import { labels } from "../base/labels.js";
 import { markedText } from "../base/marked-text.js";
+import { words } from "./site.js";
+
+/** @typedef {import("./site.js").Site} Site */
+/** @typedef {import("./memory.js").Entry} Entry */
 
 const HASH = "M7.5 3 6 17M14 3l-1.5 14M3.5 7h13M3 13h13";
 const SHEET = "M5.5 2.5h6l4 4v11h-10zM11.5 2.5v4h4";
+const LENS = "M8.75 3a5.75 5.75 0 1 0 0 11.5 5.75 5.75 0 0 0 0-11.5zM13.2 13.2l4.3 4.3";
+const STAR = "m10 2.6 2.3 4.8 5.2.7-3.8 3.6.9 5.2-4.6-2.5-4.6 2.5.9-5.2L2.5 8.1l5.2-.7z";
+const CROSS = "m5.5 5.5 9 9m0-9-9 9";
 const CLOCK = "M10 5.5V10l3 2M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15z";
 const BUBBLE = "M4.5 3.5h11a2 2 0 0 1 2 2v6.5a2 2 0 0 1-2 2H11l-4.5 3.5V14h-2a2 2 0 0 1-2-2V5.5a2 2 0 0 1 2-2z";
 
@@ -38,42 +44,86 @@ function matchRanges(text, query, highlights) {
 const buildRow = (tag, className, properties, ...children) =>
   h(tag, { className, role: "option", tabIndex: -1, ariaSelected: "false", ...properties }, ...children);
 
-/** The row that asks the assistant. Its link leads to a page that does so without the widget. @param {string} query */
-export function buildAskRow(query) {
-  const { lang } = document.documentElement;
-  const href = `/ask?${new URLSearchParams({ q: query, path: location.pathname, language: lang })}`;
-  return buildRow("a", "ask-row", { href }, icon(BUBBLE), h("span", {}, labels.askRow, h("strong", {}, query)));
+/** The row that asks the assistant, if it can be asked. @param {string} query @param {Site} site */
+export function buildAskRows(query, site) {
+  const href = site.askAddress(query);
+  return href
+    ? [buildRow("a", "ask-row", { href }, icon(BUBBLE), h("span", {}, words.askRow, h("strong", {}, query)))]
+    : [];
 }
 
 /**
  * A page, and below it its other sections that match.
  * @param {import("./client.js").Hit} hit
  * @param {string} query
+ * @param {Site} site
  */
-export function buildPageRows({ content, path, metadata }, query) {
-  const { title, url, breadcrumb, highlights, sections = [] } = metadata;
-  const linkTo = (/** @type {string} */ address) => path + new URL(address, location.href).hash;
-  const trail = Array.isArray(breadcrumb) && breadcrumb.length ? breadcrumb : [title];
-  const parents = trail.length > 1 ? [h("span", { className: "trail" }, trail.slice(0, -1).join(" › "))] : [];
+export function buildPageRows(hit, query, site) {
+  const { title, url, breadcrumb, highlights, sections = [] } = hit.metadata;
+  const steps = Array.isArray(breadcrumb) && breadcrumb.length ? breadcrumb : [title];
+  const name = steps[steps.length - 1];
+  const trail = steps.slice(0, -1).join(" › ");
   return h(
     "div",
-    { role: "group", ariaLabel: title },
-    buildRow(
-      "a",
-      "page-row",
-      { href: linkTo(url) },
-      ...parents,
-      h("span", { className: "result-title" }, trail[trail.length - 1]),
-      markedText("excerpt", content, matchRanges(content, query, highlights)),
+    { role: "group", ariaLabel: title, "data-path": hit.path },
+    remember(
+      { title: name, trail, href: site.linkTo(hit, url) },
+      buildRow(
+        "a",
+        "page-row",
+        { href: site.linkTo(hit, url) },
+        ...(trail ? [h("span", { className: "trail" }, trail)] : []),
+        h("span", { className: "result-title" }, name),
+        markedText("excerpt", hit.content, matchRanges(hit.content, query, highlights)),
+      ),
     ),
     ...sections.map(({ section, url }) =>
-      buildRow("a", "section-row", { href: linkTo(url) }, icon(HASH), h("span", {}, section || title)),
+      remember(
+        { title: section || title, trail: steps.join(" › "), href: site.linkTo(hit, url) },
+        buildRow("a", "section-row", { href: site.linkTo(hit, url) }, icon(HASH), h("span", {}, section || title)),
+      ),
     ),
   );
 }
 
-/** @param {string} query */
-export const buildRecentRow = (query) => buildRow("div", "recent-row", {}, icon(CLOCK), h("span", {}, query));
+/** The entries that rows stand for. @type {WeakMap<Element, Entry>} */
+const entries = new WeakMap();
+
+/** @param {Entry} entry @param {HTMLElement} row */
+function remember(entry, row) {
+  entries.set(row, entry);
+  return row;
+}
+
+/** What to remember of a row when a reader opens it. @param {Element} row */
+export const entryOf = (row) => entries.get(row);
+
+/**
+ * A page or a query that the reader opened before. The buttons beside it are for the pointer; the dialog has keys that
+ * do the same, since an option can hold no button.
+ * @param {Entry} entry
+ * @param {boolean} isFavourite
+ */
+export function buildSavedRow(entry, isFavourite) {
+  const { title, trail, href } = entry;
+  const button = (/** @type {string} */ action, /** @type {string} */ label, /** @type {string} */ shape) =>
+    h("button", { type: "button", tabIndex: -1, ariaHidden: "true", title: label, "data-action": action }, icon(shape));
+  const where = trail ? [h("span", { className: "trail" }, trail)] : [];
+  const shape = icon(href ? (isFavourite ? STAR : CLOCK) : LENS);
+  const row = buildRow(href ? "a" : "div", "recent-row", href ? { href } : {}, shape, h("span", {}, ...where, title));
+  const star = button("favourite", isFavourite ? words.removeFavourite : words.addFavourite, STAR);
+  return h(
+    "div",
+    { className: isFavourite ? "saved favourite" : "saved", role: "presentation" },
+    remember(entry, row),
+    ...(href ? [star] : []),
+    button("remove", words.removeEntry, CROSS),
+  );
+}
+
+/** Rows below a name. @param {string} name @param {Element[]} rows */
+export const buildGroup = (name, rows) =>
+  h("div", { role: "group", ariaLabel: name }, h("p", { className: "group-name", ariaHidden: "true" }, name), ...rows);
 
 /** The pairs of neighbouring letters. @param {string} text */
 const letterPairs = (text) =>
@@ -81,27 +131,21 @@ const letterPairs = (text) =>
 
 /**
  * The pages of the navigation whose titles share the most pairs of letters with a query; without a query the first ones.
+ * @param {Site} site
  * @param {string} name of the group
  * @param {string} [query]
  * @param {number} [limit]
  */
-export function buildNavigationRows(name, query = "", limit = 4) {
+export function buildNavigationRows(site, name, query = "", limit = 4) {
   const queryPairs = letterPairs(query);
-  const pages = Array.from(document.querySelectorAll(".sidebar a")).flatMap((link) => {
-    if (!(link instanceof HTMLAnchorElement)) return [];
-    const title = link.firstChild?.textContent?.trim() ?? ""; // the mark of another language follows it
+  const pages = site.pages().map(({ href, title }) => {
     const titlePairs = letterPairs(title);
     const shared = [...titlePairs].filter((pair) => queryPairs.has(pair)).length;
-    return { link, title, similarity: shared / (titlePairs.size + queryPairs.size) };
+    return { href, title, similarity: shared / (titlePairs.size + queryPairs.size) };
   });
   const rows = pages
     .sort((a, b) => b.similarity - a.similarity)
     .slice(0, limit)
-    .map(({ link, title }) => buildRow("a", "section-row", { href: link.href }, icon(SHEET), h("span", {}, title)));
-  return h(
-    "div",
-    { role: "group", ariaLabel: name },
-    h("p", { className: "group-name", ariaHidden: "true" }, name),
-    ...rows,
-  );
+    .map(({ href, title }) => buildRow("a", "section-row", { href }, icon(SHEET), h("span", {}, title)));
+  return rows.length ? [buildGroup(name, rows)] : [];
 }

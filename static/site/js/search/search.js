@@ -3,14 +3,14 @@
 
 import { openAssistant, ready } from "../base/assistant.js";
 import { closest, find, holdsTarget, isTyping } from "../base/dom.js";
-import { reportClick } from "./click-report.js";
+import { reportClick } from "./client.js";
 
 /** @type {Promise<import("./dialog.js").SearchDialog> | null} */
 let loading = null;
 
 /** @param {HTMLDialogElement} dialog */
 function load(dialog) {
-  loading ??= import("./dialog.js").then(({ SearchDialog }) => new SearchDialog(dialog));
+  loading ??= import("./this-site.js").then(({ createDialog }) => createDialog(dialog));
   return loading;
 }
 
@@ -85,7 +85,7 @@ function followAddress(dialog) {
   else open(dialog, text.trim(), true); // another site's question costs nothing until the reader confirms it
 }
 
-/** Reports which results readers open on the page of all results. @param {string | undefined} domain */
+/** Reports which results readers open on the page of all results. @param {string} domain */
 function reportClicks(domain) {
   const list = document.querySelector(".results[data-query]");
   if (!(list instanceof HTMLElement)) return;
@@ -93,7 +93,7 @@ function reportClicks(domain) {
     const link = closest(event, "a", HTMLAnchorElement);
     if (!link) return;
     const position = 1 + Array.from(list.children).findIndex((item) => item === link.closest("li"));
-    reportClick(domain, list.dataset.query ?? "", link.pathname, position);
+    reportClick({ service: "", domain }, list.dataset.query ?? "", link.pathname, position);
   });
 }
 
@@ -102,5 +102,5 @@ const dialog = element instanceof HTMLDialogElement ? element : null;
 setUpHeader(dialog);
 if (dialog) {
   followAddress(dialog);
-  reportClicks(dialog.dataset.domain);
+  reportClicks(dialog.dataset.domain ?? "");
 }

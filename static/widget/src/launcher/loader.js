@@ -17,7 +17,7 @@ function start({ nonce, src }) {
   const call =
     (name) =>
     (/** @type {any[]} */ ...args) => {
-      if (name === "ask" && typeof args[0] !== "string") throw new TypeError("DocsAssistant.ask needs a text.");
+      if (name === "ask" && typeof args[0] !== "string") throw new TypeError("ask() needs a text.");
       if (!widget) return warn(`call init() before ${name}().`);
       widget.attach();
       /** @type {any} */ (widget)[name](...args);
@@ -26,8 +26,8 @@ function start({ nonce, src }) {
     /** @param {Record<string, unknown>} options */
     init(options) {
       const { domain, key, ...rest } = Object(options);
-      if (!domain || !key) throw new TypeError("DocsAssistant.init needs domain and key.");
-      if (widget) throw new Error("DocsAssistant is here already: destroy() it first.");
+      if (!domain || !key) throw new TypeError("init() needs domain and key.");
+      if (widget) throw new Error("call destroy() before init().");
       widget = new Widget({ nonce, ...validateOptions(rest, src), domain, key }, src);
       widget.start();
     },

@@ -2,14 +2,18 @@
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
+const THEME = /^(.*(theme|mode|scheme)-)?(dark|light)([- ](theme|mode|only))?$/;
+
 /** @returns {string} light or dark */
 export function pageTheme() {
-  const { documentElement: root, body } = document;
-  const scheme = getComputedStyle(root).colorScheme.replace(" only", "");
-  return (
-    [root.dataset.theme, ...root.classList, body.dataset.theme, ...body.classList, scheme].find(
-      (mark) => mark === "dark" || mark === "light",
-    ) ?? (dark.matches ? "dark" : "light")
+  const { documentElement, body } = document;
+  return /** @type {string} */ (
+    [...documentElement.attributes, ...body.attributes]
+      // `data-dark-theme` names the theme of the dark mode only.
+      .flatMap(({ name, value }) => (/dark|light/.test(name) ? [] : value.split(" ")))
+      .concat(getComputedStyle(body).colorScheme, dark.matches ? "dark" : "light")
+      .map((mark) => THEME.exec(mark)?.[3])
+      .find(Boolean)
   );
 }
 
@@ -20,7 +24,7 @@ export function pageTheme() {
 export function watchTheme(update) {
   const observer = new MutationObserver(update);
   for (const element of [document.documentElement, document.body]) {
-    observer.observe(element, { attributes: true, attributeFilter: ["class", "data-theme", "style", "dir"] });
+    observer.observe(element, { attributes: true });
   }
   dark.addEventListener("change", update);
   update();

@@ -7,6 +7,8 @@ import { HostPage } from "./host-page.js";
 
 /** Widths of the variant `panel`, in pixels, as frame.css has them. */
 const WIDTHS = { normal: 380, wide: 580 };
+/** The width that the page keeps beside a panel, in pixels. On a narrower screen the panel lies over the page. */
+const PAGE_WIDTH = 1280;
 /** How far a reader pulls a sheet down to close it, in pixels. */
 const CLOSE_DISTANCE = 90;
 /** With less height than this, only the most important parts show. In pixels. */
@@ -18,7 +20,6 @@ export class Frame {
   isWide = false;
   #page = new HostPage();
   #narrow = matchMedia("(max-width: 639.98px)");
-  #pushes = matchMedia("(min-width: 1280px)");
   /** Whether the browser shows the dialog as modal. */
   #isModal = false;
   #style;
@@ -38,7 +39,7 @@ export class Frame {
     this.#style = style;
     this.#onclose = onclose;
     const fit = () => this.update();
-    for (const media of [this.#narrow, this.#pushes]) media.addEventListener("change", fit, { signal });
+    addEventListener("resize", fit, { signal });
     for (const type of ["resize", "scroll"]) visualViewport?.addEventListener(type, fit, { signal });
     dialog.addEventListener("cancel", (event) => {
       event.preventDefault(); // fired by a phone's back button, among others
@@ -58,6 +59,18 @@ export class Frame {
   /** Whether readers cannot reach the page behind it. */
   get isCovering() {
     return this.isSheet || this.options.variant === "modal";
+  }
+
+  /** Whether it lies over paragraphs of the page. The page that a link leads to has its text in the same place. */
+  get coversText() {
+    const { left, right } = this.dialog.getBoundingClientRect();
+    return (
+      this.isCovering ||
+      [...document.querySelectorAll("p")].some((text) => {
+        const box = text.getBoundingClientRect();
+        return box.width && box.right > left && box.left < right;
+      })
+    );
   }
 
   /** @param {{ instant?: boolean }} how `instant`: without an animation, in place of the skeleton */
@@ -84,11 +97,12 @@ export class Frame {
     dialog.ariaModal = isCovering ? "true" : null;
     // A dialog that was removed from the page and put back is no longer modal.
     if (dialog.open && dialog.isConnected && isCovering !== dialog.matches(":modal")) this.#switchModal();
-    const pushes = dialog.open && variant === "panel" && this.#pushes.matches;
+    const width = WIDTHS[this.isWide ? "wide" : "normal"];
+    const pushes = dialog.open && variant === "panel" && innerWidth >= PAGE_WIDTH + width;
     this.#page.apply({
       still: dialog.open && isCovering,
       side,
-      room: pushes ? WIDTHS[this.isWide ? "wide" : "normal"] : 0,
+      room: pushes ? width : 0,
     });
     const style = this.#style();
     const view = dialog.open && this.isSheet ? visualViewport : null;

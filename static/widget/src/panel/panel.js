@@ -173,8 +173,12 @@ export class Panel extends HTMLElement {
   #listen() {
     this.dialog.addEventListener("keydown", (event) => this.#key(event));
     // The host page's shortcuts see this element as the target, not the field, and would act on typed letters.
-    for (const type of ["keydown", "keyup", "keypress"])
-      this.addEventListener(type, (event) => event.stopPropagation());
+    for (const type of /** @type {const} */ (["keydown", "keyup", "keypress"]))
+      this.addEventListener(type, (event) => {
+        const isSearch = (event.ctrlKey || event.metaKey) && event.key === "k"; // the site's own, in most sites
+        if (!isSearch) event.stopPropagation();
+        else if (this.frame.isCovering) this.hide();
+      });
     this.dialog.addEventListener("announce", (event) =>
       this.content.announce(/** @type {CustomEvent<string>} */ (event).detail),
     );
@@ -221,10 +225,10 @@ export class Panel extends HTMLElement {
     else this.hide();
   }
 
-  /** Closes a panel that covers the page when a link leads to a page of this site. @param {Event} event */
+  /** Closes a panel that would cover the text when a link leads to a page of this site. @param {Event} event */
   #linkClicked(event) {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
-    if (link && !link.target && this.frame.isCovering) this.hide();
+    if (link && !link.target && this.frame.coversText) this.hide();
   }
 }
 

@@ -1,0 +1,58 @@
+/** The button that opens the search, in the elements that a site names for it. */
+
+import { pageLanguage } from "../../../site/js/base/sentences.js";
+import { applyStyles, drawIcon, h } from "../base/dom.js";
+import css from "./button.css";
+import { readLabels } from "./labels.js";
+
+const LENS_SHAPES = ["M10.5 4.5a6 6 0 1 1 0 12 6 6 0 0 1 0-12Z", "m15 15 4.5 4.5"];
+
+/** @typedef {{ nonce: string, labels?: string, onopen: () => void, onpoint: () => void }} On */
+
+/** @param {On} on */
+function buildButton({ nonce, labels, onopen, onpoint }) {
+  const host = h("div");
+  host.dataset.docsSearch = "";
+  const root = host.attachShadow({ mode: "closed" });
+  const name = readLabels(labels).open ?? (pageLanguage() === "de" ? "Suchen" : "Search");
+  const isApple = /Mac|iP/.test(navigator.platform);
+  const button = h(
+    "button",
+    {
+      type: "button",
+      "aria-label": `${name} ${isApple ? "⌘K" : "Ctrl K"}`,
+      "aria-haspopup": "dialog",
+      "aria-keyshortcuts": isApple ? "Meta+K" : "Control+K",
+      onclick: onopen,
+      onpointerenter: onpoint,
+      onfocus: onpoint,
+    },
+    drawIcon("search", LENS_SHAPES),
+    h("span", {}, name),
+    h("kbd", {}, isApple ? "⌘K" : "Ctrl K"),
+  );
+  root.append(button);
+  applyStyles(root, [css], nonce);
+  return host;
+}
+
+/**
+ * Puts a button into each of the elements, now and when the site draws them anew.
+ * @param {string} selector
+ * @param {On} on
+ */
+export function keepButtons(selector, on) {
+  let isPlanned = false;
+  const fill = () => {
+    isPlanned = false;
+    for (const element of document.querySelectorAll(selector)) {
+      if (!element.querySelector(":scope > [data-docs-search]")) element.append(buildButton(on));
+    }
+  };
+  const plan = () => {
+    if (!isPlanned) requestAnimationFrame(fill);
+    isPlanned = true;
+  };
+  new MutationObserver(plan).observe(document.documentElement, { childList: true, subtree: true });
+  plan();
+}

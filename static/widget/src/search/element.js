@@ -1,0 +1,117 @@
+/** The search of any site: the dialog of our documentation in a closed shadow root, with the look of the page. */
+
+import { pageLanguage } from "../../../site/js/base/sentences.js";
+import { SearchDialog } from "../../../site/js/search/dialog.js";
+import { words } from "../../../site/js/search/site.js";
+import { accentColors, colorMix, parseColor } from "../base/accent.js";
+import { applyStyles } from "../base/dom.js";
+import { fetchSettings, tabState } from "../launcher/settings.js";
+import { pageTheme, watchTheme } from "../launcher/theme.js";
+import { HostPage } from "../panel/host-page.js";
+import { readLabels } from "./labels.js";
+import { buildDialog } from "./markup.js";
+import css from "./search.css";
+import { WORDS } from "./words.js";
+
+/** @typedef {{ accent?: string, font?: string, theme?: string }} Look */
+
+/** The widget on this page, if it may be used here. */
+const hasWidget = () => Boolean(document.querySelector("docs-assistant:not([hidden])"));
+
+/** Opens a page as a link of the page itself would, so that sites with their own navigation need not load it anew. @param {string} href */
+function followLink(href) {
+  const link = document.createElement("a");
+  link.href = href;
+  link.hidden = true;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
+/** @param {HTMLScriptElement} script the tag */
+export function create(script) {
+  const { domain = "", key = "", language, version, labels, theme, accent, font } = script.dataset;
+  Object.assign(words, WORDS.en, WORDS[pageLanguage()], readLabels(labels));
+  const host = document.createElement("docs-search");
+  const root = host.attachShadow({ mode: "closed" });
+  const dialog = buildDialog();
+  root.append(dialog);
+  const style = applyStyles(root, [css, ":host{}"], script.nonce);
+  const page = new HostPage();
+  const field = /** @type {HTMLInputElement} */ (dialog.querySelector("[name=q]"));
+  const { origin } = new URL(script.src);
+  const search = new SearchDialog(dialog, {
+    service: origin,
+    domain,
+    key,
+    preferred: { language: language || pageLanguage(), version: version || undefined },
+    linkTo: (_, url) => url,
+    askAddress: () => (hasWidget() ? `${origin}/ask` : ""),
+    ask(query) {
+      window.DocsAssistant.ask(query);
+      return true;
+    },
+    follow(link) {
+      followLink(link.href);
+      return true;
+    },
+    pages: () => [],
+    reportMissing: null,
+  });
+
+  /** @type {Look} */
+  let owner = tabState(domain).settings?.appearance ?? {};
+  let unwatch = () => {};
+
+  function applyLook() {
+    const look = {
+      ...owner,
+      ...Object.fromEntries(Object.entries({ theme, accent, font }).filter(([, value]) => value)),
+    };
+    const set = (/** @type {string} */ name, /** @type {string} */ value) =>
+      style()?.setProperty(name, value, "important");
+    set("color-scheme", look.theme === "light" || look.theme === "dark" ? look.theme : pageTheme());
+    set("--chosen-font", look.font || "initial");
+    set("color", look.accent ? colorMix(look.accent) : "");
+    const rgb = look.accent && parseColor(getComputedStyle(host).color);
+    for (const [use, colors] of Object.entries(accentColors(rgb || [0, 0, 0])))
+      set(`--chosen-${use}`, rgb ? `light-dark(${colors})` : "initial");
+  }
+
+  async function loadLook() {
+    const settings = await fetchSettings(script.src, domain, AbortSignal.timeout(5000));
+    if (settings?.appearance) owner = settings.appearance;
+    if (host.isConnected) applyLook();
+  }
+
+  for (const type of ["keydown", "keyup", "keypress"]) host.addEventListener(type, (event) => event.stopPropagation());
+  dialog.addEventListener("submit", (event) => event.preventDefault());
+  dialog.addEventListener("close", () => {
+    page.apply({});
+    unwatch();
+    host.remove();
+  });
+
+  function open(/** @type {string} */ text) {
+    if (!host.isConnected) {
+      document.body.append(host);
+      unwatch = watchTheme(applyLook);
+    }
+    if (text) field.value = text;
+    if (!dialog.open) dialog.showModal();
+    page.apply({ still: true });
+    field.focus();
+    if (text) field.setSelectionRange(text.length, text.length);
+    else field.select();
+    search.update(false);
+  }
+
+  loadLook();
+  return {
+    open,
+    toggle: () => (dialog.open ? dialog.close() : open("")),
+    get isOpen() {
+      return dialog.open && host.isConnected;
+    },
+  };
+}
