@@ -25,7 +25,7 @@ from search.sources.markdown.front_matter import (
 )
 from search.sources.markdown.mdx import to_markdown
 from search.sources.markdown.sites import Site, Tree, remove_ending
-from search.sources.markdown.slugs import Slugs, add_anchors
+from search.sources.markdown.slugs import add_anchors
 from search.sources.request import SourceRequest
 from search.text.markdown.reader import title_of
 
@@ -112,12 +112,17 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     try:
         file_path = normalize(quote_path(f"{tree.base}/{source.name}"))
         front, body = split_front_matter(read_text_in_folder(root, file))
-        page_metadata = site.page_metadata.get(remove_ending(source.name), {})
-        site_metadata = {"version": tree.version, "language": tree.language, **page_metadata}
-        meta = {**_drop_empty(site_metadata), **front, **_drop_empty(source.manifest_entry)}
-        fields = _collect_fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
-        relative = site.address(source.name, front)
+        titled = {"title": title_of(body), **front} if site.uses_title and "title" not in front else front
+        relative = site.address(source.name, titled)
         page_address = "" if relative is None else quote_path(f"{tree.base}/{relative}".lstrip("/"))
+        meta = {
+            "version": tree.version,
+            "language": tree.language or site.find_language(page_address),
+            **_drop_empty(site.page_metadata.get(remove_ending(source.name), {})),
+            **front,
+            **_drop_empty(source.manifest_entry),
+        }
+        fields = _collect_fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
     except ValueError as wrong:
         yield UnreadablePage(origin, str(wrong), source.path or file_path)
         return
@@ -128,9 +133,10 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     path = source.path or (file_path if relative is None else normalize(address))
     body = site.includes.expand(body, file) if site.includes else body
     is_mdx = (source.manifest_entry.get("format") or source.name.rpartition(".")[2].lower()) == "mdx"
-    digest_parts = [site.slugs and site.slugs.name, is_mdx, path, address, fields, _find_operation(meta), body]
+    rules = f"{site.generator} {site.slugs and site.slugs.name}"
+    digest_parts = [rules, is_mdx, path, address, fields, _find_operation(meta), body]
     page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)
-    build = partial(_build_page, page, is_mdx, _find_operation(meta), site.slugs)
+    build = partial(_build_page, page, is_mdx, _find_operation(meta), site)
     yield Draft(origin, path, compute_digest(json.dumps(digest_parts)), build)
     if not source.path:
         former_paths = [file_path, *map(request.path_of, get_former_paths(front))]
@@ -150,10 +156,12 @@ def _collect_fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ..
     return {**fields, "tags": tags, "keywords": keywords, "boost": get_boost(meta)}
 
 
-def _build_page(page: Page, is_mdx: bool, operation: str, slugs: Slugs | None) -> Page:
+def _build_page(page: Page, is_mdx: bool, operation: str, site: Site) -> Page:
     """The page in plain Markdown with anchors, as `search.text.sections` expects it."""
-    markdown = to_markdown(page.markdown) if is_mdx else page.markdown
-    return replace(page, markdown=_add_operation(add_anchors(markdown, slugs) if slugs else markdown, operation))
+    markdown = site.rewrite(page.markdown) if site.rewrite else page.markdown
+    markdown = to_markdown(markdown) if is_mdx else markdown
+    markdown = add_anchors(markdown, site.slugs) if site.slugs else markdown
+    return replace(page, markdown=_add_operation(markdown, operation))
 
 
 def _drop_empty(metadata: Mapping[str, Any]) -> dict[str, Any]:

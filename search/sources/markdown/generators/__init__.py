@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from search.sources.markdown import docusaurus, mintlify, mkdocs, vitepress
+from search.sources.markdown.generators import docusaurus, mintlify, mkdocs, vitepress
 from search.sources.markdown.sites import Site, Tree
 from search.sources.request import SourceRequest
 
