@@ -13,11 +13,12 @@ MIN_BOOST, MAX_BOOST = 0.1, 10.0
 MAX_FRONT_MATTER = 64 * 1024  # bytes
 MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FIELDS = ("title", "description", "version", "language")
-# Values that exclude a page from search: our own, and those of Material, Docusaurus, VitePress and Mintlify for drafts,
-# unlisted, hidden and unindexed pages.
+# Values that exclude a page from search: our own, and those of Material, Docusaurus, VitePress, Starlight and Mintlify
+# for drafts, and for unlisted, hidden and unindexed pages.
 _EXCLUDING_VALUES = (
     ("searchable", "false"),
     ("search", "false"),
+    ("pagefind", "false"),
     ("draft", "true"),
     ("unlisted", "true"),
     ("hidden", "true"),

@@ -121,6 +121,7 @@ def _make_mintlify_slug(text: str) -> str:
 
 
 VITEPRESS = Slugs("vitepress", _make_vitepress_slug)
+GITHUB = Slugs("github", slug)
 MINTLIFY = Slugs("mintlify", _make_mintlify_slug, first=2)
 
 

@@ -1,6 +1,7 @@
 """The words of Markdown as a reader sees them, and the anchors that GitHub makes of headings."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from markdown_it.token import Token
@@ -24,8 +25,16 @@ _CODE_WORD = re.compile(r"[\w./@-]+")
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading: lower case, no punctuation, hyphens for spaces."""
-    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.strip().lower()))
+    """GitHub's anchor of a heading: lower case, no punctuation, hyphens for spaces. Combining marks stay."""
+    heading = heading.strip().lower()
+    if heading.isascii():
+        return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading))
+    return "".join(filter(_belongs_to_slug, heading)).replace(" ", "-")
+
+
+def _belongs_to_slug(sign: str) -> bool:
+    category = unicodedata.category(sign)
+    return category[0] in "LM" or category in ("Nd", "Nl", "Pc") or sign in " -" or "Ⓐ" <= sign <= "ⓩ"
 
 
 def anchor_and_heading(raw: str, counts: dict[str, int]) -> tuple[str, str]:

@@ -121,3 +121,45 @@ def test_vitepress_rewrites_paths_and_names_languages(tmp_path):
 def test_vitepress_slugs_drop_accents_and_keep_other_scripts():
     page = add_anchors("# T\n\n## Café\n\n## हिन्दी\n\n## Ӣ", VITEPRESS)
     assert [part.anchor for part in split(page)] == ["cafe", "हिन्दी", "и"]
+
+
+def test_githubs_slugs_keep_combining_marks():
+    page = "# T\n\n## नोट: यहाँ\n\n## ⚙️ Setup\n\n## x² – y\n\n## a\u00a0b"
+    assert [part.anchor for part in split(page)] == ["नोट-यहाँ", "\ufe0f-setup", "x--y", "ab"]
+
+
+STARLIGHT = """import { defineConfig } from 'astro/config';
+export const locales = { root: { label: 'English', lang: 'en' }, 'pt-br': { label: 'P', lang: 'pt-BR' } };
+export default defineConfig({ site: 'https://acme.example', base: '/manual', integrations: [starlight({ locales })] });
+"""
+
+
+def test_starlight_has_the_slugs_of_its_collection(tmp_path):
+    names = {
+        "index.mdx": "/",
+        "Guides/Getting Started.md": "/guides/getting-started",
+        "Guides/index.md": "/guides",
+        "pt-br/a.mdoc": "/pt-br/a",
+        "v1.2/b.md": "/v12/b",
+    }
+    files = {f"docs/src/content/docs/{name}": f"---\ntitle: {name}\n---\nText" for name in names}
+    files["docs/src/content/docs/moved.md"] = (
+        "---\nslug: far/Away\n---\n## Same\n\nA.\n\n## Same\n\n## X {% #y %}\n\nB."
+    )
+    files |= {f"docs/src/content/docs/{name}": "No page" for name in ("404.md", "guides/_part.mdx")}
+    files |= {"docs/astro.config.mjs": STARLIGHT, "docs/src/pages/other.md": "No page"}
+    pages = read_pages(tmp_path, files)
+    assert set(pages) == {f"/manual{path}".rstrip("/") for path in (*names.values(), "/far/Away")}
+    assert pages["/manual/guides"].address == "manual/guides/"
+    assert list_anchors(pages["/manual/far/Away"]) == [("Same", "same"), ("Same", "same-1"), ("X", "y")]
+
+
+def test_starlight_names_the_languages_of_its_folders(tmp_path):
+    config = STARLIGHT.replace("base: '/manual',", "trailingSlash: 'never',")
+    names = ("index.md", "a/b.md", "pt-br/a/b.md")
+    pages = read_pages(tmp_path, {"astro.config.ts": config, **{f"src/content/docs/{name}": "# T" for name in names}})
+    assert {page.address or path: page.language for path, page in pages.items()} == {
+        "/": "en",
+        "/a/b": "en",
+        "/pt-br/a/b": "pt-BR",
+    }

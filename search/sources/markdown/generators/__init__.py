@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from search.sources.markdown.generators import docusaurus, mintlify, mkdocs, vitepress
+from search.sources.markdown.generators import docusaurus, mintlify, mkdocs, starlight, vitepress
 from search.sources.markdown.sites import Site, Tree
 from search.sources.request import SourceRequest
 
@@ -12,6 +12,7 @@ GENERATORS: dict[str, Callable[[Path, SourceRequest, bool], Site | None]] = {
     "mintlify": mintlify.detect_site,
     "docusaurus": docusaurus.detect_site,
     "vitepress": vitepress.detect_site,
+    "starlight": starlight.detect_site,
 }
 
 
