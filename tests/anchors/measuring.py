@@ -34,7 +34,7 @@ class Comparison:
 def compare(site: RealSite, source: Path, built: Path) -> Comparison:
     """Read the source as the service would, and look each address and anchor up in the built site."""
     found = Comparison()
-    files = {_address_of(path.relative_to(built).as_posix()): path for path in built.rglob("*.html")}
+    files = {path.relative_to(built).as_posix(): path for path in built.rglob("*.html")}
     indexed: set[str] = set()
     request = SourceRequest(str(source / site.docs), site.docs_url)
     for item in read(request):
@@ -45,14 +45,14 @@ def compare(site: RealSite, source: Path, built: Path) -> Comparison:
             continue
         found.pages += 1
         address = urlsplit(page.address or page.path).path
-        key = _address_of(unquote(address.lstrip("/")))
-        file = files.get(key)
-        if file is None:
+        bare = unquote(address).strip("/")
+        key = next((name for name in (bare, f"{bare}.html", f"{bare}/index.html".lstrip("/")) if name in files), None)
+        if key is None:
             found.missing_pages.append(f"{page.origin} → {address}")
             continue
         found.pages_found += 1
         indexed.add(key)
-        ids = {unescape(next(filter(None, match.groups()), "")) for match in _ID.finditer(file.read_text())}
+        ids = {unescape(next(filter(None, match.groups()), "")) for match in _ID.finditer(files[key].read_text())}
         for anchor in dict.fromkeys(part.anchor for part in split(page.markdown, page.title) if part.anchor):
             found.anchors += 1
             if anchor in ids or unquote(anchor) in ids:
@@ -65,9 +65,3 @@ def compare(site: RealSite, source: Path, built: Path) -> Comparison:
             if key not in indexed:
                 found.unindexed.append(f"/{key}")
     return found
-
-
-def _address_of(name: str) -> str:
-    """The address of a built file without ending and slashes, so that `a/`, `a/index.html` and `a.html` are equal."""
-    name = name.strip("/").removesuffix(".html")
-    return "" if name == "index" else name.removesuffix("/index")

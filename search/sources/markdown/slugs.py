@@ -63,7 +63,11 @@ def add_anchors(markdown: str, slugs: Slugs) -> str:
         if explicit is not None:
             lines[number] = f"{bare} {{#{explicit}}}" if has_list else bare
             continue
-        anchor = slugs.make_unique(slugs.slug(text), used, counts)
+        plain_slug = slugs.slug(text)
+        if not plain_slug and slugs.separator == "-":  # generators differ, and there is nothing to link to
+            lines[number] = f"{_CLOSING_MARKS.sub('', bare.rstrip())} {{#}}"
+            continue
+        anchor = slugs.make_unique(plain_slug, used, counts)
         used.add(anchor)
         github = slug(text)
         repeats = github_counts.get(github, 0)
