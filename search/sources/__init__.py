@@ -66,13 +66,15 @@ class ExcludedPage:
 class Draft:
     """A page that is not built yet. It is built only if the index has no page with this digest.
 
-    `digest` covers all inputs of the page (`compute_digest`). `build` returns the page, or why there is none.
+    `digest` covers all inputs of the page (`compute_digest`). `build` returns the page, or why there is none. `address`
+    is that of the page, as far as it is known before the page is built.
     """
 
     origin: str
     path: str
     digest: str
     build: Callable[[], Page | UnreadablePage | ExcludedPage]
+    address: str = ""
 
 
 @dataclass(frozen=True)

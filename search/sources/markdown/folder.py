@@ -65,6 +65,7 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Fo
     """
     request = request or SourceRequest(str(root), "")
     site = generators.detect_site(root, request)
+    request.progress(f"generator: {site.generator}")
     yield from site.redirects
     for tree in site.trees:
         for name in list_files(tree.folder):
@@ -137,7 +138,7 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     digest_parts = [rules, is_mdx, path, address, fields, _find_operation(meta), body]
     page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)
     build = partial(_build_page, page, is_mdx, _find_operation(meta), site)
-    yield Draft(origin, path, compute_digest(json.dumps(digest_parts)), build)
+    yield Draft(origin, path, compute_digest(json.dumps(digest_parts)), build, page.address)
     if not source.path:
         former_paths = [file_path, *map(request.path_of, get_former_paths(front))]
         yield from (PageRedirect(old, path) for old in dict.fromkeys(former_paths) if old != path)
