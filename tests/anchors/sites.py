@@ -167,12 +167,13 @@ SITES = (
         "Nextra",
         "shuding/nextra",
         "a54da393f4b7cb413bf7f874c1b3847e23bc874d",
-        "https://nextra.site/",
-        "docs",
-        "docs/.next/server/app",
+        "https://swr.vercel.app/",
+        "examples/swr-site",
+        "examples/swr-site/.next/server/app",
         (
-            f'cd docs && sed -i \'s/"workspace:\\*"/"^4.6.0"/\' package.json && {_NPM}',
-            "cd docs && npx next build --webpack",
+            'cd examples/swr-site && sed -i \'s/"workspace:\\*"/"^4.6.0"/\' package.json && '
+            f"{_NPM} typescript@5 next@15.5 @svgr/webpack",
+            "cd examples/swr-site && npx next build",
         ),
         _NODE,
     ),
@@ -184,7 +185,12 @@ SITES = (
         "https://jekyllrb.com/",
         "docs",
         "docs/_site",
-        ("cd docs && jekyll build",),
+        (  # with a Jekyll that is installed, without the plugins of the site
+            "cd docs && mkdir -p _plugins && echo 'plugins: []' > _without.yml",
+            "cd docs && echo '%w[avatar seo feed_meta].each { |name| Liquid::Template.register_tag(name, "
+            'Class.new(Liquid::Tag) { def render(_) = "" }) }\' > _plugins/without.rb',
+            "cd docs && jekyll build --config _config.yml,_without.yml",
+        ),
         reasons="Pages in HTML are not Markdown. An emoji in a heading, as :name:, is in the id, but not in our text.",
     ),
 )

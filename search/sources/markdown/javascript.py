@@ -3,15 +3,19 @@
 import re
 
 MAX_OBJECT = 20_000  # characters
-_COMMENT = re.compile(r"/\*.*?\*/|(?m:^[^\S\n]*+//[^\n]*$)", re.DOTALL)
+_LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
 _PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
 _LOCALE = re.compile(r"[\"'`]?([\w-]+)[\"'`]?\s*:\s*\{")
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|[{}]")
 
 
 def remove_comments(text: str) -> str:
-    """The configuration without comments that fill a line, and without `/* … */`."""
-    return _COMMENT.sub("", text)
+    """The configuration without comments that fill lines: `// …`, and `/* … */` at the margin."""
+    kept, at = [], 0
+    while (start := text.find("\n/*", at)) >= 0 and (end := text.find("*/", start)) >= 0:
+        kept.append(text[at:start])
+        at = end + 2
+    return _LINE_COMMENT.sub("", "".join([*kept, text[at:]]))
 
 
 def find_text(text: str, name: str) -> str:

@@ -1,9 +1,12 @@
 """Addresses and anchors of Jekyll, mdBook and Nextra. The files are written for the tests."""
 
+import time
+
 import pytest
 
 from search.sources import PageRedirect
 from search.sources.markdown.folder import read_folder
+from search.sources.markdown.generators import hugo_shortcodes, liquid, material
 from search.sources.request import SourceRequest
 from tests.search.sources.test_site_headings import list_anchors, read_pages
 
@@ -150,3 +153,26 @@ def test_nextra_has_content_pages_and_the_pages_of_the_app(tmp_path):
     }
     assert [anchor for _, anchor in list_anchors(pages["/docs"])] == ["ünï--code", "own"]
     assert set(read_pages(tmp_path / "b", {"next.config.js": "", "content/a.md": "Text"})) == {"/content/a"}
+
+
+HOSTILE = (
+    "{% raw %}",
+    "{{",
+    "{%",
+    "## {% ",
+    "## {{<",
+    "{{< ",
+    "{{</* ",
+    "# x\n{:#",
+    "{####",
+    "## {#a ",
+    "## ::: a\n    ",
+)
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("rewrite", [liquid.rewrite, hugo_shortcodes.rewrite, material.rewrite])
+def test_a_hostile_page_is_rewritten_in_proportion_to_its_length(piece, rewrite):
+    began = time.process_time()
+    rewrite(f"{{{{< x {piece * (200_000 // len(piece))} {{% x")
+    assert time.process_time() - began < 5

@@ -2,10 +2,12 @@
 
 import re
 
-_TAG = re.compile(r"\{\{([<%])[ \t\n]*(/\*)?((?:(?!\{\{[<%]).){0,2000}?)(?:\*/)?[ \t\n]*[>%]\}\}", re.DOTALL)
+from search.text.markdown.attributes import split_attributes
+
+_TAG = re.compile(r"\{\{([<%])(/\*)?((?:(?!\{\{[<%]|[>%]\}\}).){0,2000})[>%]\}\}", re.DOTALL)
 _REFERENCE = re.compile(r"(?:rel)?ref[ \t]+[\"`]?([^\"`\s]+)")
 _HIGHLIGHT = re.compile(r"highlight[ \t]+[\"`]?([\w+-]+)")
-_HEADING = re.compile(r"(?m)^(#{1,6}[ \t](?=[^\n]*\{\{<)(?!.*\{[^{}\n]*#[^{}\n]*\}[ \t]*$)[^\n]*)$")
+_HEADING = re.compile(r"(?m)^#{1,6}[ \t].*$")
 
 
 def rewrite(body: str) -> str:
@@ -15,14 +17,19 @@ def rewrite(body: str) -> str:
     """
     if "{{<" not in body and "{{%" not in body:
         return body
-    return _TAG.sub(_write_tag, _HEADING.sub(r"\1 {#}", body))
+    return _TAG.sub(_write_tag, _HEADING.sub(_mark_heading, body))
+
+
+def _mark_heading(heading: re.Match[str]) -> str:
+    line = heading[0]
+    return f"{line} {{#}}" if "{{<" in line and split_attributes(line)[1] is None else line
 
 
 def _write_tag(tag: re.Match[str]) -> str:
     mark, is_escaped, inner = tag.groups()
     inner = inner.strip()
     if is_escaped:
-        return f"{{{{{mark} {inner} {'>' if mark == '<' else mark}}}}}"
+        return f"{{{{{mark} {inner.removesuffix('*/').strip()} {'>' if mark == '<' else mark}}}}}"
     if reference := _REFERENCE.match(inner):
         return reference[1]
     if language := _HIGHLIGHT.match(inner):
