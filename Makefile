@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes. Without a cache each would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test packages collect quick fuzz audit bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
+.PHONY: demo test packages collect quick fuzz audit anchors bench bench-stream bench-search bench-answers bench-analytics check node-tests lint fix types widget lock clean
 
 demo: $(VENV)/.installed widget  ## set up and serve the demo site
 	@exec $(PY) manage.py demo --host $(HOST) --port $(PORT)
@@ -83,6 +83,11 @@ bench-analytics: $(VENV)/.installed-dev  ## counting visitors beside its peers; 
 	@$(PY) -m tests.bench.analytics \
 		$(if $(VIEWS),--views $(VIEWS)) $(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT)) \
 		$(if $(JSON),--json $(JSON))
+
+# SITES=folder outside the repository, for checkouts and built sites; ONLY=flask,hugo MISSES=3 (examples of each kind)
+anchors: $(VENV)/.installed-dev  ## indexed addresses and anchors beside those of really built sites; minutes for each
+	@test -n "$(SITES)" || { echo "Name a folder for the sites: make anchors SITES=folder"; exit 1; }
+	@$(PY) -m tests.anchors $(SITES) $(if $(ONLY),--only $(ONLY)) $(if $(MISSES),--misses $(MISSES))
 
 $(PEERS)/node_modules/.package-lock.json: $(PEERS)/package-lock.json | $(VENV)/.node
 	@echo "Installing the search engines to compare with …"

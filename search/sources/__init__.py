@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-VERSION = "2"  # of the code that builds pages; raise it when it builds other pages, so that all digests change
+VERSION = "3"  # of the code that builds pages; raise it when it builds other pages, so that all digests change
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # no database stores NUL or half of a surrogate pair
 
 
@@ -67,13 +67,15 @@ class ExcludedPage:
 class Draft:
     """A page that is not built yet. It is built only if the index has no page with this digest.
 
-    `digest` covers all inputs of the page (`compute_digest`). `build` returns the page, or why there is none.
+    `digest` covers all inputs of the page (`compute_digest`). `build` returns the page, or why there is none. `address`
+    is that of the page, as far as it is known before the page is built.
     """
 
     origin: str
     path: str
     digest: str
     build: Callable[[], Page | UnreadablePage | ExcludedPage]
+    address: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Container
 from pathlib import Path
 from urllib.parse import quote
 
-MARKDOWN = (".md", ".markdown", ".mdx")  # file name endings
+MARKDOWN = (".md", ".markdown", ".mdx", ".mdoc")  # file name endings
 MAX_BYTES = 5 * 1024 * 1024  # of one file
 _PACKAGE_FOLDERS = ("node_modules",)
 

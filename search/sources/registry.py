@@ -12,6 +12,7 @@ from docsite.core.paths import normalize
 from search.sources import Draft, ExcludedPage, Item, Page, PageRedirect, UnreadablePage, compute_digest, generators
 from search.sources.markdown.generators import detect_site
 from search.sources.request import SourceRequest, normalize_prefix
+from search.sources.samples import Samples
 
 # The first module that recognizes a location reads it. The modules are imported when a source is read: their parsers
 # are large, and processes that only serve requests do not need them.
@@ -75,8 +76,12 @@ def read(request: SourceRequest) -> Iterator[Item]:
     """The items of a source. Raises ValueError with a sentence when the source cannot be read at all."""
     generators.validate(request.generator)
     request = replace(request, path_prefix=normalize_prefix(request.path_prefix))
+    samples = Samples(request)
     for item in find_reader(request).read(request):
-        yield _apply_request(item, request)
+        final = _apply_request(item, request)
+        samples.add(final)
+        yield final
+    samples.announce()
 
 
 def _apply_request(item: Item, request: SourceRequest) -> Item:
@@ -91,17 +96,19 @@ def _apply_request(item: Item, request: SourceRequest) -> Item:
         return replace(item, path=path)
     if isinstance(item, Draft):
         digest = compute_digest(prefix, request.version, request.language, item.digest)
-        return replace(item, path=path, digest=digest, build=partial(_build_draft, item, request))
-    address = item.address
-    if prefix and address and not urlsplit(address).scheme:
-        address = f"{prefix}/{address.lstrip('/')}"
+        build = partial(_build_draft, item, request)
+        return replace(item, path=path, digest=digest, build=build, address=_add_prefix(item.address, prefix))
     return replace(
         item,
         path=path,
-        address=address,
+        address=_add_prefix(item.address, prefix),
         version=item.version or request.version,
         language=item.language or request.language,
     )
+
+
+def _add_prefix(address: str, prefix: str) -> str:
+    return f"{prefix}/{address.lstrip('/')}" if prefix and address and not urlsplit(address).scheme else address
 
 
 def _build_draft(draft: Draft, request: SourceRequest) -> Page | UnreadablePage | ExcludedPage:

@@ -19,6 +19,7 @@ class SourceRequest:
     - `version` and `language` apply to pages that name none.
     - `previous_validators` has the validators of the last run's pages, by address.
     - `private_hosts` are hosts that may be read although they are not public.
+    - `opens_sample`: one address may be opened on the site, to say whether it is right.
     - `progress` is called with a line that says what the reader does.
     """
 
@@ -31,6 +32,7 @@ class SourceRequest:
     manifest: Path | None = None
     private_hosts: tuple[str, ...] = ()
     previous_validators: Mapping[str, str] = field(default_factory=dict)
+    opens_sample: bool = False
     progress: Callable[[str], None] = lambda line: None
 
     @property

@@ -107,6 +107,7 @@ def build_request(
         location,
         project.docs_url,
         path_prefix=under,
+        opens_sample=True,
         private_hosts=settings.ENV.crawl_private_hosts,
         previous_validators=dict(pages.values_list("address", "validator")),
         **options,

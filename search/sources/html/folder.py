@@ -33,6 +33,7 @@ def recognizes(request: SourceRequest) -> bool:
 
 def read(request: SourceRequest) -> Iterator[Item]:
     """The pages of the folder."""
+    request.progress("generator: html")
     return read_folder(Path(request.location), request)
 
 
@@ -64,7 +65,7 @@ def _read(root: Path, name: str, request: SourceRequest) -> Item:
     if may_redirect and (redirect := _find_redirect(source, name, path, full_address, request)):
         return redirect
     build = partial(_build_page, source, name, path, address, full_address)
-    return Draft(name, path, compute_digest(full_address, source), build)
+    return Draft(name, path, compute_digest(full_address, source), build, address)
 
 
 def _make_address(name: str) -> str:

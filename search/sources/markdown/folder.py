@@ -3,7 +3,7 @@
 import json
 import re
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from docsite.core.paths import normalize
 from search.sources import Draft, ExcludedPage, Page, PageRedirect, UnreadablePage, compute_digest
 from search.sources.files import MARKDOWN, list_files, quote_path, read_text_in_folder
-from search.sources.markdown import generators
+from search.sources.markdown import generators, other_formats
 from search.sources.markdown.front_matter import (
     FIELDS,
     MAX_WORDS,
@@ -25,11 +25,11 @@ from search.sources.markdown.front_matter import (
 )
 from search.sources.markdown.mdx import to_markdown
 from search.sources.markdown.sites import Site, Tree, remove_ending
-from search.sources.markdown.slugs import Slugs, add_anchors
+from search.sources.markdown.slugs import add_anchors
 from search.sources.request import SourceRequest
 from search.text.markdown.reader import title_of
 
-FORMATS = tuple(ending[1:] for ending in MARKDOWN)  # values of `format` in a manifest
+FORMATS = (*(ending[1:] for ending in MARKDOWN), *other_formats.FORMATS)  # values of `format` in a manifest
 _OPERATION = re.compile(r"(?i)(?:^|\s)(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|WEBHOOK)\s+(\S+)\s*$")
 _SHORT_TITLES = ("navTitle", "sidebarTitle", "sidebar_label")  # MkDocs's, Mintlify's and Docusaurus's
 
@@ -65,6 +65,7 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Fo
     """
     request = request or SourceRequest(str(root), "")
     site = generators.detect_site(root, request)
+    request.progress(f"generator: {site.generator}")
     yield from site.redirects
     for tree in site.trees:
         for name in list_files(tree.folder):
@@ -75,10 +76,11 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[Fo
 def read_manifest(root: Path, manifest: Path, request: SourceRequest | None = None) -> Iterator[FolderItem]:
     """The pages in a JSON-lines manifest with the fields `path, file, format, title, language, version, tags`.
 
-    Without a format, the file's ending decides; unknown endings are Markdown. Pages have the manifest's paths,
-    and GitHub's anchors unless the request names a generator.
+    The format is one of `FORMATS`. Without it, the file's ending decides; unknown endings are Markdown. Pages have the
+    manifest's paths, and GitHub's anchors unless the request names a generator.
     """
-    request = request if request and request.generator else SourceRequest(str(root), "", generator="plain")
+    request = request or SourceRequest(str(root), "")
+    request = request if request.generator else replace(request, generator="plain")
     site = generators.detect_site(root, request)
     tree = Tree(root)
     with manifest.open("rb") as lines:
@@ -111,13 +113,23 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     file_path = ""
     try:
         file_path = normalize(quote_path(f"{tree.base}/{source.name}"))
-        front, body = split_front_matter(read_text_in_folder(root, file))
-        page_metadata = site.page_metadata.get(remove_ending(source.name), {})
-        site_metadata = {"version": tree.version, "language": tree.language, **page_metadata}
-        meta = {**_drop_empty(site_metadata), **front, **_drop_empty(source.manifest_entry)}
-        fields = _collect_fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
-        relative = site.address(source.name, front)
+        ending = source.name.rpartition(".")[2].lower()
+        kind = (
+            source.manifest_entry.get("format") or (other_formats.ENDINGS.get(ending) if source.path else "") or ending
+        )
+        text = read_text_in_folder(root, file)
+        front, body = ({}, text) if kind in other_formats.FORMATS else split_front_matter(text)
+        titled = {"title": title_of(body), **front} if site.uses_title and "title" not in front else front
+        relative = site.address(source.name, titled)
         page_address = "" if relative is None else quote_path(f"{tree.base}/{relative}".lstrip("/"))
+        meta = {
+            "version": tree.version,
+            "language": tree.language or site.find_language(page_address),
+            **_drop_empty(site.page_metadata.get(remove_ending(source.name), {})),
+            **front,
+            **_drop_empty(source.manifest_entry),
+        }
+        fields = _collect_fields(meta, body, () if site.generator == "plain" else _SHORT_TITLES)
     except ValueError as wrong:
         yield UnreadablePage(origin, str(wrong), source.path or file_path)
         return
@@ -127,11 +139,17 @@ def _read_file(root: Path, tree: Tree, site: Site, source: _SourceFile, request:
     address = source.address if source.path else page_address
     path = source.path or (file_path if relative is None else normalize(address))
     body = site.includes.expand(body, file) if site.includes else body
-    is_mdx = (source.manifest_entry.get("format") or source.name.rpartition(".")[2].lower()) == "mdx"
-    digest_parts = [site.slugs and site.slugs.name, is_mdx, path, address, fields, _find_operation(meta), body]
+    rules = f"{site.generator} {site.slugs and site.slugs.name}"
+    digest_parts = [rules, kind, path, address, fields, _find_operation(meta), body]
     page = Page(origin, path, body, address="" if f"/{address}" == quote_path(path) else address, **fields)
-    build = partial(_build_page, page, is_mdx, _find_operation(meta), site.slugs)
-    yield Draft(origin, path, compute_digest(json.dumps(digest_parts)), build)
+    build: Callable[[], Page | UnreadablePage | ExcludedPage]
+    if kind == "html":
+        build = partial(other_formats.build_html_page, page, f"{request.docs_url.rstrip('/')}/{address or path[1:]}")
+    elif kind == "rst":
+        build = partial(other_formats.build_rst_page, page, root, source.name)
+    else:
+        build = partial(_build_page, page, kind == "mdx", _find_operation(meta), site)
+    yield Draft(origin, path, compute_digest(json.dumps(digest_parts)), build, page.address)
     if not source.path:
         former_paths = [file_path, *map(request.path_of, get_former_paths(front))]
         yield from (PageRedirect(old, path) for old in dict.fromkeys(former_paths) if old != path)
@@ -150,10 +168,12 @@ def _collect_fields(meta: dict[str, Any], body: str, short_titles: tuple[str, ..
     return {**fields, "tags": tags, "keywords": keywords, "boost": get_boost(meta)}
 
 
-def _build_page(page: Page, is_mdx: bool, operation: str, slugs: Slugs | None) -> Page:
+def _build_page(page: Page, is_mdx: bool, operation: str, site: Site) -> Page:
     """The page in plain Markdown with anchors, as `search.text.sections` expects it."""
-    markdown = to_markdown(page.markdown) if is_mdx else page.markdown
-    return replace(page, markdown=_add_operation(add_anchors(markdown, slugs) if slugs else markdown, operation))
+    markdown = site.rewrite(page.markdown) if site.rewrite else page.markdown
+    markdown = to_markdown(markdown) if is_mdx else markdown
+    markdown = add_anchors(markdown, site.slugs) if site.slugs else markdown
+    return replace(page, markdown=_add_operation(markdown, operation))
 
 
 def _drop_empty(metadata: Mapping[str, Any]) -> dict[str, Any]:

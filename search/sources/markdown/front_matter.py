@@ -1,8 +1,11 @@
-"""Front matter: a page's metadata in YAML above its text."""
+"""Front matter: a page's metadata in YAML, TOML or JSON above its text."""
 
+import json
 import math
 import re
+import tomllib
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import yaml
@@ -13,35 +16,43 @@ MIN_BOOST, MAX_BOOST = 0.1, 10.0
 MAX_FRONT_MATTER = 64 * 1024  # bytes
 MAX_WORDS, MAX_WORD = 100, 100  # of tags, and of keywords
 FIELDS = ("title", "description", "version", "language")
-# Values that exclude a page from search: our own, and those of Material, Docusaurus, VitePress and Mintlify for drafts,
-# unlisted, hidden and unindexed pages.
+# Values that exclude a page from search: our own, and those of Material, Docusaurus, VitePress, Starlight and Mintlify
+# for drafts, and for unlisted, hidden and unindexed pages.
 _EXCLUDING_VALUES = (
     ("searchable", "false"),
     ("search", "false"),
+    ("pagefind", "false"),
     ("draft", "true"),
     ("unlisted", "true"),
     ("hidden", "true"),
     ("noindex", "true"),
 )
 _FORMER_PATH_FIELDS = ("redirect_from", "redirects", "aliases")  # of Jekyll, Mintlify and Hugo
+_ENDS = {"---": ("---", "..."), "+++": ("+++",), "{": ("}",)}  # of front matter, by its first line
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NAMED_LINE = re.compile(r"[A-Za-z][\w-]*:(?:\s|$)")
 
 
 def split_front_matter(source: str) -> tuple[dict[str, Any], str]:
-    """Split a page into its YAML front matter and its Markdown. Raises ValueError when the YAML is wrong or too long.
+    """Split a page into its front matter and its Markdown. Raises ValueError when that is wrong or too long.
+
+    It is YAML between lines of `---`, TOML between lines of `+++`, or a JSON object. All values are text.
 
     Aliases can make a nested value far larger than the file, so never walk through one or print it.
     """
     lines = source.replace("\r\n", "\n").split("\n")
-    if lines[0].rstrip() != "---":
+    start = lines[0].rstrip()
+    if start not in _ENDS:
         return {}, source
     try:
-        end = next(i for i, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "..."))
+        end = next(i for i, line in enumerate(lines[1:], 1) if line.rstrip() in _ENDS[start])
     except StopIteration:
         return {}, source  # a horizontal rule, not front matter
     text = "\n".join(lines[1:end])
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONT_MATTER:
         raise ValueError("its front matter is larger than 64 KiB")
+    if start != "---":
+        return _load_typed(text, is_json=start == "{"), "\n".join(lines[end + 1 :])
     try:
         front = _load_yaml(text)
     except ValueError:
@@ -101,6 +112,9 @@ def find_exclusion(meta: dict[str, Any], origin: str) -> ExcludedPage | None:
     for name, value in _EXCLUDING_VALUES:
         if _equals_ignoring_case(meta.get(name), value):
             return ExcludedPage(origin, f"its front matter says `{name}: {value}`")
+    expiry = meta.get("expiryDate")
+    if isinstance(expiry, str) and _DAY.match(expiry) and expiry[:10] < date.today().isoformat():
+        return ExcludedPage(origin, "its `expiryDate` is over")
     return None
 
 
@@ -111,6 +125,24 @@ def get_former_paths(meta: dict[str, Any]) -> Iterator[str]:
         for path in (value if isinstance(value, list) else [value])[:MAX_WORDS]:
             if isinstance(path, str) and "/" in path and "://" not in path and not path.startswith("//"):
                 yield path.strip()
+
+
+def _load_typed(text: str, *, is_json: bool) -> dict[str, Any]:
+    """Load TOML, or the inside of a JSON object."""
+    try:
+        front = json.loads(f"{{{text}}}") if is_json else tomllib.loads(text)
+        return {name: _to_text(value) for name, value in front.items()}
+    except (ValueError, RecursionError):
+        raise ValueError(f"its front matter is not {'JSON' if is_json else 'TOML'}") from None
+
+
+def _to_text(value: Any) -> Any:
+    """The value with text instead of numbers, days and flags, as in YAML."""
+    if isinstance(value, dict):
+        return {name: _to_text(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_to_text(inner) for inner in value]
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
 def _load_yaml(text: str) -> Any:

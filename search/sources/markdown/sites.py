@@ -39,6 +39,9 @@ class Site:
     - `is_page` is False for files that are only included in others.
     - `page_metadata` is the navigation's metadata of pages, by file name without ending.
     - `redirects` come from the configuration.
+    - `languages` are those of pages by the first folder of their address; that of the others has an empty name.
+    - `rewrite` makes Markdown of what only this generator understands. `uses_title` says that a page's address depends
+      on its title, which `address` then finds in the front matter.
     """
 
     generator: str
@@ -49,6 +52,14 @@ class Site:
     includes: Includes | None = None
     page_metadata: Mapping[str, Meta] = field(default_factory=dict)
     redirects: tuple[PageRedirect, ...] = ()
+    languages: Mapping[str, str] = field(default_factory=dict)
+    rewrite: Callable[[str], str] | None = None
+    uses_title: bool = False
+
+    def find_language(self, address: str) -> str:
+        """The language of the page at an address relative to the docs URL; empty if it is not known."""
+        first, slash, _ = address.partition("/")
+        return self.languages.get(first if slash else "") or self.languages.get("", "")
 
 
 def read_config(root: Path, file: Path) -> str:

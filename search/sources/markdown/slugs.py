@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote, unquote
 
+from search.text.markdown.attributes import split_attributes
 from search.text.markdown.cleaning import clean
 from search.text.markdown.plain_text import anchor_and_heading, plain, slug
 from search.text.markdown.reader import headings
 
 _CLOSING_MARKS = re.compile(r"(?<![ \t])[ \t]++#++$")
-_HEADING_WITH_ID = re.compile(
-    r"(.*?)((?<![ \t])[ \t]++#++)?(?:(?<![ \t])[ \t]++|)\{:?([^{}#]*+)#([^\s{}#]++)[^{}]*+\}[ \t]*+$"
-)  # closing `#` marks may come before the id
-_ATTRIBUTES = re.compile(r"(?:(?<![ \t])[ \t]++|)\{(?::?[ \t]*+\.|:)[^{}#]*+\}$")
 _MARKUP = re.compile(r"[`*_<\[&:\\{!~$]")
 _VALID_ANCHOR = re.compile(r"[^\s{}#]+")  # allowed in `{#anchor}`
 _NUMBERED = re.compile(r"(.*)_([0-9]+)", re.DOTALL)
@@ -57,26 +54,28 @@ def add_anchors(markdown: str, slugs: Slugs) -> str:
     Anchors in the text win. Code stays unchanged. Takes time in proportion to the length.
     """
     lines = markdown.split("\n")
-    found = [(heading.line, _visible_text(heading.source)) for heading in headings(markdown)]
-    explicit = {number: anchor for number, text in found if (anchor := _explicit_anchor(text))}
-    used = set(explicit.values())
+    found = [(heading.line, *_split_heading(heading.source)) for heading in headings(markdown)]
+    used = {anchor for _, _, anchor, _ in found if anchor}
     counts: dict[str, int] = {}
     github_counts: dict[str, int] = {}  # repeats of GitHub's anchors, as `search.text.sections` counts them
-    for number, text in found:
-        if number in explicit:
-            written = _HEADING_WITH_ID.match(lines[number])
-            if written and (written[2] or written[3].strip()):  # `search.text.markdown` would read it as classes
-                lines[number] = f"{written[1]} {{#{written[4]}}}"
+    for number, text, explicit, has_list in found:
+        bare = _remove_attributes(lines[number]) if has_list else lines[number]
+        if explicit is not None:
+            lines[number] = f"{bare} {{#{explicit}}}" if has_list else bare
             continue
-        anchor = slugs.make_unique(slugs.slug(text), used, counts)
+        plain_slug = slugs.slug(text)
+        if not plain_slug and slugs.separator == "-":  # generators differ, and there is nothing to link to
+            lines[number] = f"{_CLOSING_MARKS.sub('', bare.rstrip())} {{#}}"
+            continue
+        anchor = slugs.make_unique(plain_slug, used, counts)
         used.add(anchor)
         github = slug(text)
         repeats = github_counts.get(github, 0)
-        if anchor == (f"{github}-{repeats}" if repeats else github) or not _VALID_ANCHOR.fullmatch(anchor):
+        if anchor == (f"{github}-{repeats}" if repeats and github else github) or not _VALID_ANCHOR.fullmatch(anchor):
             github_counts[github] = repeats + 1
+            lines[number] = bare
         else:
-            bare = _ATTRIBUTES.sub("", _CLOSING_MARKS.sub("", lines[number].rstrip()))
-            lines[number] = f"{bare} {{#{anchor}}}"
+            lines[number] = f"{_CLOSING_MARKS.sub('', bare.rstrip())} {{#{anchor}}}"
     return "\n".join(lines)
 
 
@@ -126,18 +125,20 @@ def _make_mintlify_slug(text: str) -> str:
 
 
 VITEPRESS = Slugs("vitepress", _make_vitepress_slug)
+GITHUB = Slugs("github", slug)
 MINTLIFY = Slugs("mintlify", _make_mintlify_slug, first=2)
 
 
-def _visible_text(raw: str) -> str:
-    """The visible text of a heading, followed by its explicit anchor if it has one."""
-    written = _HEADING_WITH_ID.match(raw)
-    if written:
-        return f"{_visible_text(written[1])} {{#{written[4]}}}"
-    raw = _ATTRIBUTES.sub("", raw)
-    return plain(clean(f"# {raw}")) if _MARKUP.search(raw) else raw
+def _split_heading(raw: str) -> tuple[str, str | None, bool]:
+    """The visible text of a heading, the anchor that it gives itself or None, and whether it has an attribute list."""
+    bare, anchor = split_attributes(raw)
+    text = plain(clean(f"# {bare}")) if _MARKUP.search(bare) else bare
+    if anchor is not None:
+        return text, anchor or None, True
+    explicit, heading = anchor_and_heading(text, {})
+    return heading, explicit if heading != text else None, False
 
 
-def _explicit_anchor(text: str) -> str:
-    anchor, heading = anchor_and_heading(text, {})
-    return anchor if heading != text else ""
+def _remove_attributes(line: str) -> str:
+    """The line of a heading without its attribute list, and without closing `#` marks before the list."""
+    return _CLOSING_MARKS.sub("", split_attributes(line)[0])

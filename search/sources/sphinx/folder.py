@@ -19,7 +19,10 @@ from search.sources.rst.scope import MAX_INCLUDES
 from search.sources.rst.site import MAX_BYTES, MAX_TITLE, Site, Target, find_labels, find_title, resolve_path
 from search.sources.sphinx.conf import Conf, find_folder, load_conf
 
-_OTHER_CONFIGS = ("mkdocs.yml", "mkdocs.yaml", "docs.json", "mint.json", "docusaurus.config.js", "docusaurus.config.ts")
+_OTHER_CONFIGS = (
+    *("mkdocs.yml", "mkdocs.yaml", "docs.json", "mint.json", "docusaurus.config.js", "docusaurus.config.ts"),
+    *("book.toml", "hugo.toml", "hugo.yaml", "_config.yml", "astro.config.mjs"),
+)
 _SKIPPED_FOLDERS = frozenset(["_build", "_templates", "_themes", "_static", "node_modules", "__pycache__"])
 _BUILDER = re.compile(r"^[ \t]*builder:[ \t]*[\"']?(?:sphinx_html)?dirhtml", re.MULTILINE)
 _FALSE = ("false", "0", "no")
@@ -35,6 +38,7 @@ def recognizes(request: SourceRequest) -> bool:
 
 def read(request: SourceRequest) -> Iterator[Item]:
     """The pages of the folder and its redirects."""
+    request.progress("generator: sphinx")
     return read_folder(Path(request.location), request)
 
 
@@ -70,7 +74,7 @@ def read_folder(root: Path, request: SourceRequest | None = None) -> Iterator[It
         digest = compute_digest(f"{conf.digest} {dirhtml}", name, *sources, *targets)
         address = _address(name, conf, dirhtml)
         make = partial(_make_page, file, text, site, conf.get_text("language"), address)
-        yield Draft(file, normalize(name), digest, make)
+        yield Draft(file, normalize(name), digest, make, address)
     yield from _redirects(conf)
 
 

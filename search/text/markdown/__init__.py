@@ -1,6 +1,7 @@
 """The one reader of Markdown, on markdown-it's tokens. Its modules, and what others import from them:
 
 - `reader`: `parse`, `blocks`, `headings`, `title_of`, `fences`, `is_code`, and `fence` to write one
+- `attributes`: `split_attributes` of a heading's attribute list
 - `cleaning`: `clean`, which makes a site's Markdown plain
 - `plain_text`: `plain` and `inline_text` for the words, `slug` and `anchor_and_heading` for anchors
 - `writer`: `escape_text`, `escape_line_start` and `code_span` to write Markdown

@@ -256,8 +256,9 @@ def _tag(tag: re.Match[str]) -> str:
 
 
 def _heading(found: re.Match[str]) -> str:
+    """An HTML heading as Markdown. Generators give it no anchor of their own."""
     anchor = _ID.search(found[3])
-    return f"\n{'#' * int(found[2])} {found[4].strip()}{f' {{ #{anchor[1]} }}' if anchor else ''}\n"
+    return f"\n{'#' * int(found[2])} {found[4].strip()} {{ #{anchor[1] if anchor else ''} }}\n"
 
 
 def _alert(alert: re.Match[str]) -> str:

@@ -1,6 +1,7 @@
 """The words of Markdown as a reader sees them, and the anchors that GitHub makes of headings."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from markdown_it.token import Token
@@ -8,7 +9,7 @@ from markdown_it.token import Token
 from search.text.markdown.reader import MAX_PARAGRAPH, new_parser, parse
 
 _PARSER = new_parser()
-_EXPLICIT_ID = re.compile(r"(?:(?<!\s)\s++|)(?:\{:?[^{}#]*+#([^\s{}#]++)[^{}]*+\}|\[#([\w:.-]++)\])\s*+$")
+_EXPLICIT_ID = re.compile(r"(?:(?<!\s)\s++|)(?:\{:?[^{}#]*+#([^\s{}#]*+)[^{}]*+\}|\[#([\w:.-]++)\])\s*+$")
 # Simple inline marks that can be read without the parser.
 _SIMPLE = re.compile(
     r"`(?<![`\\]`)(?!`)([^`]+)`(?!`)"
@@ -24,20 +25,31 @@ _CODE_WORD = re.compile(r"[\w./@-]+")
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading: lower case, no punctuation, hyphens for spaces."""
-    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.strip().lower()))
+    """GitHub's anchor of a heading: lower case, no punctuation, hyphens for spaces. Combining marks stay."""
+    heading = heading.strip().lower()
+    if heading.isascii():
+        return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading))
+    return "".join(filter(_belongs_to_slug, heading)).replace(" ", "-")
+
+
+def _belongs_to_slug(sign: str) -> bool:
+    category = unicodedata.category(sign)
+    return category[0] in "LM" or category in ("Nd", "Nl", "Pc") or sign in " -" or "Ⓐ" <= sign <= "ⓩ"
 
 
 def anchor_and_heading(raw: str, counts: dict[str, int]) -> tuple[str, str]:
     """Anchor and visible text of a heading; an explicit `{#id}` wins, a repeated slug gets a number.
 
-    `counts` has how often each slug occurred above on the page.
+    `{#}` says that the heading has no anchor; a heading without text has none either. `counts` has how often each slug
+    occurred above on the page.
     """
     explicit = _EXPLICIT_ID.search(raw)
     heading = _EXPLICIT_ID.sub("", raw).strip()
     if explicit:
-        return explicit[1] or explicit[2], heading
+        return explicit[1] or explicit[2] or "", heading
     anchor = slug(heading)
+    if not anchor:
+        return "", heading
     count = counts.get(anchor, 0)
     counts[anchor] = count + 1
     return (f"{anchor}-{count}" if count else anchor), heading

@@ -305,6 +305,6 @@ def test_a_generator_can_be_told_and_must_be_known(write):
     assert [list(places(root, generator=name).values()) for name in ("", "plain", "vitepress", "mintlify")] == [
         *(["a/"], [""], ["a.html"], [""]),
     ]
-    with pytest.raises(ValueError, match=r"^hugo is no known generator: plain, mkdocs, .* or swagger-ui$"):
-        list(registry.read(SourceRequest(str(root), "", generator="hugo")))
+    with pytest.raises(ValueError, match=r"^gatsby is no known generator: plain, mkdocs, .* or swagger-ui$"):
+        list(registry.read(SourceRequest(str(root), "", generator="gatsby")))
     assert {"sphinx", "html", "redoc"} < set(generators.NAMES)

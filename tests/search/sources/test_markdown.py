@@ -226,3 +226,20 @@ def test_components_are_found_in_time(write, line):
     (draft,) = read_folder(root)
     assert draft.origin == "a.mdx"
     assert time.process_time() - began < 2
+
+
+def test_a_manifest_names_html_and_restructuredtext(tmp_path):
+    (tmp_path / "a.html").write_text("<title>A</title><h1>A</h1><h2 id=x1>More</h2><p>See <a href=c>c</a>.")
+    (tmp_path / "b.txt").write_text("B\n=\n\n.. _here:\n\nPart\n----\n\nSee :ref:`here`.\n")
+    (tmp_path / "c.htm").write_text("<meta name=robots content=noindex><p>C")
+    lines = ('{"path": "/x/a", "file": "a.html"}', '{"path": "/b", "file": "b.txt", "format": "rst", "title": "Own"}')
+    (tmp_path / "list.jsonl").write_text("\n".join((*lines, '{"path": "/c", "file": "c.htm"}')))
+    request = SourceRequest(str(tmp_path), "https://acme.example/docs/")
+    one, two, three = build_drafts(read_manifest(tmp_path, tmp_path / "list.jsonl", request))
+    assert (one.path, one.title, one.markdown.strip()) == (
+        "/x/a",
+        "A",
+        "# A\n\n## More {#x1}\n\nSee [c](https://acme.example/docs/x/c).",
+    )
+    assert (two.title, [part.anchor for part in split(two.markdown, two.title)]) == ("Own", ["part"])
+    assert three.reason == "says noindex"

@@ -1,16 +1,19 @@
 """VitePress: the plain settings of `.vitepress/config.*`, which is not executed."""
 
 import re
+from functools import partial
 from pathlib import Path
 
+from search.sources.markdown import javascript
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
 from search.sources.markdown.slugs import VITEPRESS
 from search.sources.request import SourceRequest
 
 _CONFIGS = tuple(f"config{ending}" for ending in (".ts", ".mts", ".js", ".mjs", ".cjs", ".cts"))
-_SOURCE = re.compile(r"\bsrcDir\s*:\s*[\"'`]([^\"'`\n]+)[\"'`]")
 _CLEAN = re.compile(r"\bcleanUrls\s*:\s*true\b")
+_PARAMETER = re.compile(r"(:\w+[*+]?)")
+MAX_REWRITES = 100
 _EXCLUDED = re.compile(r"\bsrcExclude\s*:\s*\[([^\]]{0,2000})\]")
 
 
@@ -25,8 +28,8 @@ def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site 
 
 
 def _build_site(config: str, root: Path, folder: Path) -> Site:
-    source_setting = _SOURCE.search(config)
-    source = (folder / source_setting[1]).resolve() if source_setting else folder
+    config = javascript.remove_comments(config)
+    source = (folder / (javascript.find_text(config, "srcDir") or ".")).resolve()
     if not source.is_relative_to(root.resolve()) or not source.is_dir():
         source = folder
     excluded = _EXCLUDED.search(config)
@@ -34,9 +37,16 @@ def _build_site(config: str, root: Path, folder: Path) -> Site:
     is_excluded = compile_ignore_rules("\n".join(patterns))
     ending = "" if _CLEAN.search(config) else ".html"
 
+    rewrites = [
+        (pattern, target)
+        for source_path, target in list(javascript.find_pairs(config, "rewrites").items())[:MAX_REWRITES]
+        if (pattern := _compile_rewrite(source_path))
+    ]
+
     def address(name: str, front: Meta) -> str:
-        folder_path, _, last = remove_ending(name).rpartition("/")
-        return folder_path and f"{folder_path}/" if last == "index" else f"{remove_ending(name)}{ending}"
+        bare = remove_ending(_rewrite(name, rewrites))
+        folder_path, _, last = bare.rpartition("/")
+        return folder_path and f"{folder_path}/" if last == "index" else f"{bare}{ending}"
 
     return Site(
         "vitepress",
@@ -45,4 +55,33 @@ def _build_site(config: str, root: Path, folder: Path) -> Site:
         lambda name: not is_excluded(name),
         VITEPRESS,
         Includes("vitepress", root, (source,)),
+        languages=javascript.find_languages(config),
     )
+
+
+def _compile_rewrite(source: str) -> re.Pattern[str] | None:
+    """The expression for the left side of a rewrite, such as `packages/:name/docs/:page*`; None if it is not plain."""
+    pattern = ""
+    for piece in _PARAMETER.split(source):
+        if not piece.startswith(":"):
+            pattern += re.escape(piece)
+        elif piece[-1] in "*+":
+            pattern += f"(?P<{piece[1:-1]}>.{piece[-1]})"
+        else:
+            pattern += f"(?P<{piece[1:]}>[^/]+)"
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return None
+
+
+def _rewrite(name: str, rewrites: list[tuple[re.Pattern[str], str]]) -> str:
+    """The name of a file as the first matching rewrite changes it."""
+    for pattern, target in rewrites:
+        if found := pattern.fullmatch(name):
+            return _PARAMETER.sub(partial(_fill, found.groupdict()), target).lstrip("/")
+    return name
+
+
+def _fill(parts: dict[str, str], parameter: re.Match[str]) -> str:
+    return parts.get(parameter[1].strip(":*+"), "")

@@ -10,6 +10,7 @@ import yaml
 from docsite.core.paths import normalize
 from search.sources import PageRedirect
 from search.sources.files import MARKDOWN
+from search.sources.markdown.generators import material
 from search.sources.markdown.includes import Includes
 from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
 from search.sources.markdown.slugs import Form, Slugs, build_pymdownx_slugs, build_python_markdown_slugs
@@ -59,7 +60,13 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
     is_excluded = compile_ignore_rules("\n".join([".*", "/templates/", _get_text(config.get("exclude_docs"), "")]))
     is_draft = compile_ignore_rules(_get_text(config.get("draft_docs"), ""))
 
+    plugins = _normalize_options(config.get("plugins"))
+    blog_options = next((plugins[name] for name in ("blog", "material/blog") if name in plugins), None)
+    blog = None if blog_options is None else material.Blog(blog_options)
+
     def address(name: str, front: Meta) -> str:
+        if blog and (post := blog.find_address(name, front)):
+            return f"{post}/" if use_directories else f"{post}.html"
         folder_path, _, last = remove_ending(name).rpartition("/")
         if last.lower() in ("index", "readme"):
             return f"{folder_path}/" if use_directories and folder_path else folder_path and f"{folder_path}/index.html"
@@ -79,6 +86,8 @@ def _build_site(config: Meta, root: Path, folder: Path, docs: Path) -> Site:
         Includes("mkdocs", root, (*(folder / base for base in bases), folder, docs)),
         dict(_walk_navigation(config.get("nav"))),
         tuple(_read_redirects(config, address)),
+        rewrite=material.rewrite,
+        uses_title=blog is not None,
     )
 
 

@@ -97,10 +97,10 @@ def _make_address(name: str, front: Meta) -> str:
         parts = [part for part in slug.split("/") if part != "."]
         return _join_path(*(() if slug.startswith("/") else folder_names), *parts)
     page_id = front.get("id")
-    if isinstance(page_id, str) and page_id:
-        return _join_path(*folder_names, page_id)
     if last.lower() in ("index", "readme", *(folder.lower() for folder in folders[-1:])):
         return _join_path(*folder_names) + "/" if folder_names else ""
+    if isinstance(page_id, str) and page_id:
+        return _join_path(*folder_names, page_id)
     return _join_path(*folder_names, _remove_number(last))
 
 

@@ -3,7 +3,17 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from search.sources.markdown import docusaurus, mintlify, mkdocs, vitepress
+from search.sources.markdown.generators import (
+    docusaurus,
+    hugo,
+    jekyll,
+    mdbook,
+    mintlify,
+    mkdocs,
+    nextra,
+    starlight,
+    vitepress,
+)
 from search.sources.markdown.sites import Site, Tree
 from search.sources.request import SourceRequest
 
@@ -12,6 +22,11 @@ GENERATORS: dict[str, Callable[[Path, SourceRequest, bool], Site | None]] = {
     "mintlify": mintlify.detect_site,
     "docusaurus": docusaurus.detect_site,
     "vitepress": vitepress.detect_site,
+    "starlight": starlight.detect_site,
+    "nextra": nextra.detect_site,
+    "hugo": hugo.detect_site,
+    "mdbook": mdbook.detect_site,
+    "jekyll": jekyll.detect_site,
 }
 
 

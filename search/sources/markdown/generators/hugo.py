@@ -1,0 +1,233 @@
+"""Hugo: the content of each language, and the settings of its configuration that make addresses and anchors."""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from search.sources.files import MARKDOWN, list_files, read_text_in_folder
+from search.sources.markdown.front_matter import split_front_matter
+from search.sources.markdown.generators import hugo_shortcodes
+from search.sources.markdown.sites import Meta, Site, Tree, read_config, read_json, remove_ending
+from search.sources.markdown.slugs import Slugs
+from search.sources.request import SourceRequest
+
+_FOLDERS = ("", "docs", "site", "website", "www", "exampleSite")
+_NAMES = tuple(f"{name}.{ending}" for name in ("hugo", "config") for ending in ("toml", "yaml", "yml", "json"))
+_DASHES = re.compile(r"(?<!-)-{2,3}(?!-)")
+_PATH_SIGNS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"))
+_TOKEN = re.compile(r":(\w+)")
+MAX_SECTIONS = 5_000
+
+
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its configuration is in the folder or in one of its usual folders."""
+    for folder in (root / name for name in _FOLDERS):
+        config = _read_configuration(root, folder)
+        if config and ((folder / "content").is_dir() or "contentdir" in config or "module" in config):
+            return _build_site(config, root, folder)
+    return _build_site({"contentdir": "."}, root, root) if is_requested else None
+
+
+def _build_site(config: Meta, root: Path, folder: Path) -> Site:
+    ugly = config.get("uglyurls") is True
+    keep_case = config.get("disablepathtolower") is True
+    trees = tuple(_find_trees(config, root, folder))
+    default = _get_default_language(config)
+    languages = {name for name in _mapping(config.get("languages")) if name != default}
+    files = [(tree.folder, name) for tree in trees for name in list_files(tree.folder)]
+    hidden = dict(_find_hidden_sections(root, files))
+    bundles = set(_find_bundles(files))
+    permalinks = _mapping(config.get("permalinks"))
+    permalinks = {**permalinks, **_mapping(permalinks.get("page"))}
+
+    def address(name: str, front: Meta) -> str:
+        bare, language = _split_language(name, languages | {default})
+        below = f"{language}/" if language in languages else ""
+        path = "/".join(_make_path(part, keep_case) for part in bare.split("/"))
+        folder_path, _, last = path.rpartition("/")
+        url = front.get("url")
+        if isinstance(url, str) and url and "://" not in url:
+            return url[1:] if url.startswith("/") else f"{below}{url}"
+        if last == "_index":
+            return below + (folder_path and f"{folder_path}/")
+        if last == "index":
+            folder_path, _, last = folder_path.rpartition("/")
+        slug = front.get("slug")
+        last = _make_path(slug, keep_case) if isinstance(slug, str) and slug else last
+        pattern = permalinks.get(folder_path.partition("/")[0])
+        bare = f"{folder_path}/{last}"
+        if isinstance(pattern, str):
+            bare = _fill_permalink(pattern, folder_path, last, front)
+        bare = below + bare.strip("/")
+        return f"{bare}.html" if ugly and bare else bare and f"{bare.strip('/')}/"
+
+    def is_page(name: str) -> bool:
+        if any(name.startswith(section) and name != own for section, own in hidden.items()):
+            return False
+        above = name.rpartition("/")[0]
+        while above and above not in bundles:
+            above = above.rpartition("/")[0]
+        return not above or _split_language(name, languages | {default})[0] == f"{above}/index"
+
+    return Site(
+        "hugo",
+        trees,
+        address,
+        is_page,
+        _build_slugs(config),
+        languages=_name_languages(config, default),
+        rewrite=hugo_shortcodes.rewrite,
+        uses_title=any(isinstance(value, str) and ":title" in value for value in permalinks.values()),
+    )
+
+
+def _read_configuration(root: Path, folder: Path) -> dict[str, Any]:
+    """The configuration with its names in lower case, as Hugo compares them; empty without one."""
+    config: dict[str, Any] = {}
+    for place in (folder / "config" / "_default", folder):
+        for name in _NAMES:
+            if (place / name).is_file() and (name.startswith("hugo") or place.name == "_default" or _is_hugo(folder)):
+                config |= _load(root, place / name)
+        for part in ("languages", "module", "permalinks", "markup"):
+            for ending in ("toml", "yaml", "yml", "json"):
+                if place != folder and (place / f"{part}.{ending}").is_file():
+                    config[part] = _load(root, place / f"{part}.{ending}")
+    return config
+
+
+def _is_hugo(folder: Path) -> bool:
+    """Whether a folder with a `config.toml`, which others have too, is a site of Hugo's."""
+    places = ("layouts", "themes", "archetypes")
+    return (folder / "content").is_dir() and any((folder / name).is_dir() for name in places)
+
+
+def _load(root: Path, file: Path) -> dict[str, Any]:
+    if file.suffix == ".json":
+        return _lower(read_json(root, file))
+    text = read_config(root, file)
+    try:
+        return _lower(tomllib.loads(text) if file.suffix == ".toml" else yaml.safe_load(text))
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, ValueError, RecursionError):
+        raise ValueError(f"{file.name} is not {'TOML' if file.suffix == '.toml' else 'YAML'}") from None
+
+
+def _lower(value: Any, depth: int = 5) -> dict[str, Any]:
+    """A mapping with names in lower case, also within; anything else becomes empty."""
+    return {
+        str(name).lower(): _lower(inner, depth - 1) if isinstance(inner, dict) and depth else inner
+        for name, inner in (value.items() if isinstance(value, dict) else ())
+    }
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _find_trees(config: Meta, root: Path, folder: Path) -> Iterator[Tree]:
+    """Yield the content folder of each language."""
+    default = _get_default_language(config)
+    below = config.get("defaultcontentlanguageinsubdir") is True
+    sources = [(str(config.get("contentdir") or "content"), default)]
+    for name, settings in _mapping(config.get("languages")).items():
+        if content := _mapping(settings).get("contentdir"):
+            sources = [(source, language) for source, language in sources if language != name]
+            sources.append((str(content), name))
+    mounts = _mapping(config.get("module")).get("mounts")
+    mounted = []
+    for mount in map(_lower, mounts if isinstance(mounts, list) else ()):
+        if mount.get("target") == "content":
+            named = _mapping(_mapping(mount.get("sites")).get("matrix")).get("languages")
+            named = named or mount.get("lang") or default
+            mounted.append((str(mount.get("source")), str(named[0] if isinstance(named, list) else named).lower()))
+    for source, language in mounted or sources:
+        content = (folder / source).resolve()
+        if content.is_dir() and content.is_relative_to(root.resolve()):
+            yield Tree(content, language if below or language != default else "")
+
+
+def _get_default_language(config: Meta) -> str:
+    return str(config.get("defaultcontentlanguage") or "en").lower()
+
+
+def _name_languages(config: Meta, default: str) -> dict[str, str]:
+    """The language of each folder of addresses; that of the default language is empty, unless it has a folder, too."""
+    languages = _mapping(config.get("languages"))
+    names = {name: str(_mapping(languages[name]).get("languagecode") or name) for name in languages}
+    code = str(names.get(default) or config.get("languagecode") or config.get("defaultcontentlanguage") or "")
+    return {**names, "": code}
+
+
+def _find_hidden_sections(root: Path, files: list[tuple[Path, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the folders whose pages are not rendered, by `cascade`, with the file that is rendered all the same."""
+    sections = [(content, name) for content, name in files if name.rpartition("/")[2].startswith("_index.")]
+    for content, name in sections[:MAX_SECTIONS]:
+        try:
+            front, _ = split_front_matter(read_text_in_folder(root, content / name))
+        except ValueError:
+            continue
+        cascade = front.get("cascade")
+        if any(_is_unrendered(_mapping(entry)) for entry in (cascade if isinstance(cascade, list) else [cascade])):
+            yield f"{name.rpartition('/')[0]}/", name if "build" in front and not _is_unrendered(front) else ""
+
+
+def _is_unrendered(front: Meta) -> bool:
+    build = _mapping(front.get("build") or front.get("_build"))
+    return build.get("render") == "never" and "target" not in front and "_target" not in front
+
+
+def _find_bundles(files: list[tuple[Path, str]]) -> Iterator[str]:
+    """Yield the folders that are one page with its files."""
+    for _, name in files:
+        folder, _, last = name.rpartition("/")
+        if folder and last.startswith("index.") and last.endswith(MARKDOWN):
+            yield folder
+
+
+def _split_language(name: str, languages: set[str]) -> tuple[str, str]:
+    """The name of a file without its ending, and the language before the ending: `a` and `fr` for `a.fr.md`."""
+    bare = remove_ending(name)
+    before, _, last = bare.rpartition(".")
+    return (before, last.lower()) if before and last.lower() in languages else (bare, "")
+
+
+def _make_path(part: str, keep_case: bool) -> str:
+    part = part.replace(" ", "-") if keep_case else part.replace(" ", "-").lower()
+    return "".join(sign for sign in part if sign in "._#+~-@/%" or unicodedata.category(sign) in _PATH_SIGNS)
+
+
+def _fill_permalink(pattern: str, folder: str, last: str, front: Meta) -> str:
+    """The address by a pattern of `permalinks`, such as `/:year/:slug/`."""
+    day = str(front.get("date") or "")[:10].split("-")
+    day = day if len(day) == 3 else ["", "", ""]
+    title = _make_path(str(front.get("title") or last), keep_case=False)
+    tokens = {
+        "year": day[0], "month": day[1], "day": day[2], "title": title, "sections": folder,
+        "section": folder.partition("/")[0], "slug": last if front.get("slug") else title, "filename": last,
+        "slugorfilename": last, "contentbasename": last, "slugorcontentbasename": last,
+    }  # fmt: skip
+    return _TOKEN.sub(lambda token: tokens.get(token[1].lower(), token[0]), pattern)
+
+
+def _build_slugs(config: Meta) -> Slugs:
+    goldmark = _mapping(_mapping(config.get("markup")).get("goldmark"))
+    parser = _mapping(goldmark.get("parser"))
+    typographer = _mapping(goldmark.get("extensions")).get("typographer")
+    kind = str(parser.get("autoheadingidtype") or parser.get("autoidtype") or "github")
+    return Slugs(f"hugo {kind} {typographer}", partial(_make_slug, kind, typographer is not False))
+
+
+def _make_slug(kind: str, has_typographer: bool, text: str) -> str:
+    """Goldmark's id. Letters, digits, hyphens and underscores stay; a heading without any of them is `heading`."""
+    text = _DASHES.sub("", text.strip()) if has_typographer else text.strip()
+    if kind == "blackfriday":
+        return re.sub(r"[\W_]+", "-", text.lower()).strip("-") or "heading"
+    if kind == "github-ascii":
+        text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    kept = (sign for sign in text if sign in "-_ " or sign.isalpha() or sign.isdecimal())
+    return "".join(kept).replace(" ", "-").lower() or "heading"

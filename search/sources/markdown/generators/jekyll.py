@@ -1,0 +1,168 @@
+"""Jekyll: pages and collections, with the addresses that `_config.yml` and `permalink` give them."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import yaml
+
+from search.sources.markdown.generators import liquid
+from search.sources.markdown.sites import Meta, Site, Tree, compile_ignore_rules, read_config, remove_ending
+from search.sources.markdown.slugs import GITHUB, Slugs
+from search.sources.request import SourceRequest
+
+_FOLDERS = ("", "docs", "website", "site")
+_CONFIGS = ("_config.yml", "_config.yaml")
+_OWN_FIELDS = frozenset(
+    ("theme", "remote_theme", "collections", "kramdown", "markdown", "plugins", "gems", "baseurl", "permalink", "sass")
+)
+_STYLES = {
+    "date": "/:categories/:year/:month/:day/:title:output_ext",
+    "pretty": "/:categories/:year/:month/:day/:title/",
+    "ordinal": "/:categories/:year/:y_day/:title:output_ext",
+    "weekdate": "/:categories/:year/W:week/:short_day/:title:output_ext",
+    "none": "/:categories/:title:output_ext",
+}
+_POST = re.compile(r"(?:.*/)?(\d{4})-(\d\d?)-(\d\d?)-([^/]+)")
+_OFFSET = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)\s*([+-]\d\d):?(\d\d)")
+_TOKEN = re.compile(r":(\w+?)(?=:|[^\w]|$|_(?!ext|day|month))")
+_DEFAULT_EXCLUDES = "/vendor/\n/node_modules/\n"
+
+
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its configuration is in the folder or in one of its usual folders."""
+    for folder in (root / name for name in _FOLDERS):
+        file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
+        if file and (is_requested or not (folder / "_toc.yml").is_file()):  # Jupyter Book has both files
+            config = _load_config(root, file)
+            if is_requested or (_OWN_FIELDS & set(config) and "source_dir" not in config):  # Hexo's
+                return _build_site(config, folder)
+    return _build_site({}, root) if is_requested else None
+
+
+def _build_site(config: Meta, folder: Path) -> Site:
+    style = str(config.get("permalink") or "date")
+    timezone = str(config.get("timezone") or "")
+    above = str(config.get("collections_dir") or "").strip("/")
+    collections = {"posts": {"output": "true"}, **_read_collections(config.get("collections"))}
+    folders = {"/".join(filter(None, (above, f"_{name}"))): name for name in collections}
+    excluded = config.get("exclude")
+    patterns = [str(pattern) for pattern in (excluded if isinstance(excluded, list) else [])[:300]]
+    is_excluded = compile_ignore_rules(_DEFAULT_EXCLUDES + "\n".join(patterns))
+
+    def find_collection(name: str) -> tuple[str, str]:
+        """The collection of a file, and its name in there; empty for a page."""
+        for collection_folder, collection in folders.items():
+            if name.startswith(f"{collection_folder}/"):
+                return collection, name[len(collection_folder) + 1 :]
+        before, posts, rest = name.partition("/_posts/")
+        return ("posts", f"{before}/{rest}") if posts else ("", name)
+
+    def address(name: str, front: Meta) -> str:
+        collection, inner = find_collection(name)
+        given = front.get("permalink") or _find_default(config.get("defaults"), name, collection or "pages")
+        pattern = str(given or collections.get(collection, {}).get("permalink") or "")
+        if not pattern:
+            pattern = _STYLES.get(style, style) if collection == "posts" else _add_suffix(collection, inner, style)
+        return _fill(_STYLES.get(pattern, pattern), collection, inner, front, timezone)
+
+    def is_page(name: str) -> bool:
+        collection, inner = find_collection(name)
+        if collection:
+            has_date = collection != "posts" or bool(_POST.fullmatch(remove_ending(inner)))
+            return has_date and str(collections[collection].get("output")).lower() == "true"
+        return not is_excluded(name) and not any(part.startswith("_") for part in name.split("/"))
+
+    return Site(
+        "jekyll",
+        (Tree(folder, language=str(config.get("lang") or config.get("locale") or "")),),
+        address,
+        is_page,
+        _build_slugs(_mapping(config.get("kramdown"))),
+        rewrite=liquid.rewrite,
+    )
+
+
+def _load_config(root: Path, file: Path) -> dict[str, Any]:
+    try:
+        config = yaml.load(read_config(root, file), Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, RecursionError):
+        raise ValueError(f"{file.name} is not YAML") from None
+    return config if isinstance(config, dict) else {}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _read_collections(value: Any) -> dict[str, Mapping[str, Any]]:
+    if isinstance(value, list):
+        return {str(name): {} for name in value[:100]}
+    return {str(name): _mapping(settings) for name, settings in list(_mapping(value).items())[:100]}
+
+
+def _find_default(defaults: Any, name: str, kind: str) -> str:
+    """The `permalink` that `defaults` give to a file; the longest path wins."""
+    found, length = "", -1
+    for entry in map(_mapping, defaults[:300] if isinstance(defaults, list) else ()):
+        scope, values = _mapping(entry.get("scope")), _mapping(entry.get("values"))
+        path = str(scope.get("path") or "").strip("/")
+        is_below = not path or name == path or name.startswith(f"{path}/")
+        if is_below and scope.get("type", kind) == kind and len(path) >= length and values.get("permalink"):
+            found, length = str(values["permalink"]), len(path)
+    return found
+
+
+def _add_suffix(collection: str, inner: str, style: str) -> str:
+    """The pattern of a page, or of a document in a collection, for the style of the site."""
+    if not collection and remove_ending(inner).rpartition("/")[2] == "index":
+        return "/:folder/"
+    stem = "/:collection/:path" if collection else "/:folder/:basename"
+    if style == "pretty" or (style not in _STYLES and style.endswith("/")):
+        return f"{stem}/"
+    return f"{stem}:output_ext" if style in _STYLES or style.endswith(":output_ext") else stem
+
+
+def _fill(pattern: str, collection: str, inner: str, front: Meta, timezone: str) -> str:
+    """The address by a pattern such as `/:categories/:title/`."""
+    bare = remove_ending(inner)
+    folder, _, last = bare.rpartition("/")
+    post = _POST.fullmatch(bare) if collection == "posts" else None
+    day = _find_day(str(front.get("date") or ""), timezone).split("-")
+    year, month, number = day if len(day) == 3 else (post[1], post[2], post[3]) if post else ("", "", "")
+    slug = str(front.get("slug") or (post[4] if post else last))
+    categories = front.get("categories") or front.get("category") or []
+    words = categories.split() if isinstance(categories, str) else categories if isinstance(categories, list) else []
+    tokens = {
+        "collection": collection, "path": bare, "folder": folder, "basename": last, "name": last, "title": slug,
+        "slug": slug.lower(), "output_ext": ".html", "year": year, "month": month.zfill(2), "day": number.zfill(2),
+        "i_month": month.lstrip("0"), "i_day": number.lstrip("0"), "short_year": year[2:],
+        "categories": "/".join(str(word).lower() for word in words),
+    }  # fmt: skip
+    filled = _TOKEN.sub(lambda token: tokens.get(token[1], token[0]), pattern)
+    path = re.sub("/{2,}", "/", filled).lstrip("/")
+    return path.removesuffix("index.html")
+
+
+def _find_day(text: str, timezone: str) -> str:
+    """The day of a post's date in the site's time zone, such as `2024-03-05`; empty without a date."""
+    if timezone and (offset := _OFFSET.fullmatch(text)):
+        try:
+            moment = datetime.fromisoformat(f"{offset[1]}T{offset[2]}{offset[3]}:{offset[4]}")
+            return moment.astimezone(ZoneInfo(timezone)).date().isoformat()
+        except (ValueError, OSError, ZoneInfoNotFoundError):
+            return text[:10]
+    return text[:10]
+
+
+def _build_slugs(kramdown: Meta) -> Slugs:
+    return Slugs("kramdown", _make_kramdown_slug) if str(kramdown.get("input", "GFM")).lower() == "kramdown" else GITHUB
+
+
+def _make_kramdown_slug(text: str) -> str:
+    """The id of kramdown's own parser: ASCII from the first letter on."""
+    bare = re.sub(r"[^a-zA-Z0-9 -]", "", re.sub("^[^a-zA-Z]+", "", text))
+    return bare.replace(" ", "-").lower() or "section"

@@ -1,0 +1,81 @@
+"""mdBook: `book.toml`, and the pages that `SUMMARY.md` lists."""
+
+import posixpath
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from docsite.core.paths import normalize
+from search.sources import PageRedirect
+from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
+from search.sources.markdown.slugs import Slugs
+from search.sources.request import SourceRequest
+
+_FOLDERS = ("", "docs", "book", "guide", "doc")
+_ENTRY = re.compile(r"\[((?:[^\[\]\\]|\\.)*)\]\(\s*<?([^()<>\s]+)>?\s*\)")
+_TAG = re.compile(r"(?<!\\)\{\{#\w[^{}\n]{0,500}\}\}")
+MAX_REDIRECTS = 5_000
+
+
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its `book.toml` is in the folder or in one of its usual folders."""
+    for folder in (root / name for name in _FOLDERS):
+        if (folder / "book.toml").is_file():
+            try:
+                config = tomllib.loads(read_config(root, folder / "book.toml"))
+            except tomllib.TOMLDecodeError:
+                raise ValueError("book.toml is not TOML") from None
+            return _build_site(config, root, folder)
+    return _build_site({"book": {"src": "."}}, root, root) if is_requested else None
+
+
+def _build_site(config: Meta, root: Path, folder: Path) -> Site:
+    book = _mapping(config.get("book"))
+    source = (folder / str(book.get("src") or "src")).resolve()
+    if not source.is_relative_to(root.resolve()) or not source.is_dir():
+        source = folder
+    summary = source / "SUMMARY.md"
+    titles = dict(_read_summary(read_config(root, summary))) if summary.is_file() else {}
+
+    def address(name: str, front: Meta) -> str:
+        folder_path, _, last = remove_ending(name).rpartition("/")
+        if last.lower() in ("index", "readme"):
+            return folder_path and f"{folder_path}/"
+        return f"{remove_ending(name)}.html"
+
+    html = _mapping(_mapping(config.get("output")).get("html"))
+    return Site(
+        "mdbook",
+        (Tree(source, language=str(book.get("language") or "")),),
+        address,
+        lambda name: name in titles if titles else name != "SUMMARY.md",
+        Slugs("mdbook", _make_slug),
+        page_metadata={remove_ending(name): {"navTitle": title} for name, title in titles.items()},
+        redirects=tuple(_read_redirects(_mapping(html.get("redirect")))),
+        rewrite=lambda body: _TAG.sub("", body) if "{{#" in body else body,
+    )
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _read_summary(summary: str) -> Iterator[tuple[str, str]]:
+    """Yield the file and the title of each page."""
+    for title, target in _ENTRY.findall(summary):
+        if "://" not in target:
+            yield posixpath.normpath(unquote(target.partition("#")[0])), title
+
+
+def _read_redirects(redirects: Mapping[str, Any]) -> Iterator[PageRedirect]:
+    for old, new in list(redirects.items())[:MAX_REDIRECTS]:
+        if isinstance(new, str) and "://" not in new:
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(old), new.partition("#")[0]))
+            yield PageRedirect(normalize(old), normalize(target))
+
+
+def _make_slug(text: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in "-_" else "-" if sign.isspace() else "" for sign in text).lower()

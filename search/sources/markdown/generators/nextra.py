@@ -1,0 +1,75 @@
+"""Nextra (Next.js): pages in `content`, in `pages` or as `page.mdx` in `app`, and plain settings of `next.config.*`."""
+
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from search.sources.markdown import javascript
+from search.sources.markdown.includes import Includes
+from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
+from search.sources.markdown.slugs import GITHUB
+from search.sources.request import SourceRequest
+
+_CONFIGS = tuple(f"next.config{ending}" for ending in (".ts", ".mjs", ".js", ".mts", ".cjs"))
+_FOLDERS = ("", "docs", "website", "site", "web")
+_TREES = ("content", "src/content", "pages", "src/pages", "app", "src/app")
+_LOCALES = re.compile(r"\blocales\s*:\s*\[([^\]]{0,2000})\]")
+_QUOTED = re.compile(r"[\"'`]([\w-]+)[\"'`]")
+_HIDDEN_FOLDER = re.compile(r"[_@\[]")  # of Next.js: private folders, slots, and addresses that are computed
+
+
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its configuration, which names Nextra, is in the folder or in one of its usual folders."""
+    for folder in (root / name for name in _FOLDERS):
+        file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
+        config = javascript.remove_comments(read_config(root, file)) if file else ""
+        if "nextra" in config or (file and is_requested):
+            return _build_site(config, root, folder, request)
+    return _build_site("", root, root, request) if is_requested else None
+
+
+def _build_site(config: str, root: Path, folder: Path, request: SourceRequest) -> Site:
+    base = javascript.find_text(config, "basePath").strip("/")
+    if base and urlsplit(request.docs_url).path.strip("/").endswith(base):
+        base = ""
+    below = javascript.find_text(config, "contentDirBasePath").strip("/")
+    trees = [
+        Tree(folder / name, "/".join(filter(None, (base, below if name.endswith("content") else ""))))
+        for name in _TREES
+        if (folder / name).is_dir()
+    ]
+    listed = _LOCALES.search(config)
+    locales = _QUOTED.findall(listed[1]) if listed else []
+    default = javascript.find_text(config, "defaultLocale")
+    end = "/" if re.search(r"\btrailingSlash\s*:\s*true\b", config) else ""
+    apps = [tree.folder for tree in trees if tree.folder.name == "app"]
+
+    def address(name: str, front: Meta) -> str:
+        bare, language = remove_ending(name), ""
+        before, dot, last = bare.rpartition(".")
+        if dot and last in locales:  # `guide.de.mdx` of Nextra 2 and 3
+            bare, language = before, "" if last == default else last
+        parts = [part for part in bare.split("/") if not (part.startswith("(") and part.endswith(")"))]
+        if parts[-1] == "index" or (parts[-1] == "page" and _is_in_app(name)):
+            parts.pop()
+        path = "/".join(filter(None, (language, *parts)))
+        return f"{path}{end}" if path else ""
+
+    def _is_in_app(name: str) -> bool:
+        return any((app / name).is_file() for app in apps)
+
+    def is_page(name: str) -> bool:
+        *folders, last = remove_ending(name).split("/")
+        if any(map(_HIDDEN_FOLDER.match, (*folders, last))):
+            return False
+        return last == "page" or not _is_in_app(name)
+
+    return Site(
+        "nextra",
+        tuple(trees) or (Tree(folder, base),),
+        address,
+        is_page,
+        GITHUB,
+        Includes("mdx", root, (folder,)),
+        languages={**{locale: locale for locale in locales}, "": default},
+    )

@@ -1,0 +1,58 @@
+"""Starlight (Astro): the collection `src/content/docs`, and the plain settings of `astro.config.*`."""
+
+import re
+import unicodedata
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from search.sources.markdown import javascript
+from search.sources.markdown.includes import Includes
+from search.sources.markdown.sites import Meta, Site, Tree, read_config, remove_ending
+from search.sources.markdown.slugs import GITHUB
+from search.sources.request import SourceRequest
+from search.text.markdown.plain_text import slug
+
+_CONFIGS = tuple(f"astro.config{ending}" for ending in (".mjs", ".ts", ".js", ".mts", ".cjs"))
+_FOLDERS = ("", "docs", "website", "site", "www")
+_COLLECTION = "src/content/docs"
+_MARKDOC_ID = re.compile(r"(?m)^(#{1,6}[ \t].*?)[ \t]*\{%[ \t]*#([\w-]+)[ \t]*%\}[ \t]*$")
+
+
+def detect_site(root: Path, request: SourceRequest, is_requested: bool) -> Site | None:
+    """The site, if its configuration and its collection are in the folder or in one of its usual folders."""
+    for folder in (root / name for name in _FOLDERS):
+        file = next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
+        if file and (folder / _COLLECTION).is_dir():
+            return _build_site(javascript.remove_comments(read_config(root, file)), root, folder / _COLLECTION, request)
+    return _build_site("", root, root, request) if is_requested else None
+
+
+def _build_site(config: str, root: Path, docs: Path, request: SourceRequest) -> Site:
+    base = javascript.find_text(config, "base").strip("/")
+    if urlsplit(request.docs_url).path.strip("/").endswith(base):
+        base = ""
+    end = "" if javascript.find_text(config, "trailingSlash") == "never" else "/"
+
+    def address(name: str, front: Meta) -> str:
+        given = front.get("slug")
+        is_given = isinstance(given, str) and given
+        path = str(given) if is_given else "/".join(map(slug, remove_ending(name).split("/")))
+        path = unicodedata.normalize("NFC", path.strip("/"))
+        path = "" if path == "index" else path.removesuffix("/index")
+        return f"{path}{end}" if path else ""
+
+    return Site(
+        "starlight",
+        (Tree(docs, base),),
+        address,
+        lambda name: not name.rpartition("/")[2].startswith("_") and remove_ending(name).rpartition("/")[2] != "404",
+        GITHUB,
+        Includes("mdx", root, (docs,)),
+        languages=javascript.find_languages(config),
+        rewrite=_rewrite,
+    )
+
+
+def _rewrite(body: str) -> str:
+    """The page with the ids that Markdoc gives to headings."""
+    return _MARKDOC_ID.sub(r"\1 {#\2}", body) if "{%" in body else body

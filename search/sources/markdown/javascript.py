@@ -1,0 +1,63 @@
+"""Read the plain settings of a JavaScript or TypeScript configuration, which is never executed."""
+
+import re
+
+MAX_OBJECT = 20_000  # characters
+_LINE_COMMENT = re.compile(r"(?m)^[^\S\n]*+//.*$")
+_PAIR = re.compile(r"([\"'`])([^\"'`\n]+)\1\s*:\s*([\"'`])([^\"'`\n]*)\3")
+_LOCALE = re.compile(r"[\"'`]?([\w-]+)[\"'`]?\s*:\s*\{")
+_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|[{}]")
+
+
+def remove_comments(text: str) -> str:
+    """The configuration without comments that fill lines: `// …`, and `/* … */` at the margin."""
+    kept, at = [], 0
+    while (start := text.find("\n/*", at)) >= 0 and (end := text.find("*/", start)) >= 0:
+        kept.append(text[at:start])
+        at = end + 2
+    return _LINE_COMMENT.sub("", "".join([*kept, text[at:]]))
+
+
+def find_text(text: str, name: str) -> str:
+    """The first setting of that name that is a plain text; empty without one."""
+    found = re.search(rf"\b{name}\s*:\s*([\"'`])([^\"'`\n$]*)\1", text)
+    return found[2] if found else ""
+
+
+def find_object(text: str, name: str) -> str:
+    """What stands in the braces of the first object of that name, as in `name: {…}` or `name = {…}`; empty without."""
+    found = re.search(rf"\b{name}\s*[:=]\s*\{{", text)
+    return _find_inner(text, found.end()) if found else ""
+
+
+def find_pairs(text: str, name: str) -> dict[str, str]:
+    """The plain entries of an object: `{"a": "b"}`."""
+    return {pair[2]: pair[4] for pair in _PAIR.finditer(find_object(text, name))}
+
+
+def find_languages(text: str) -> dict[str, str]:
+    """The languages in `locales`, by their folders; the folder of `root` is empty.
+
+    >>> find_languages("locales: { root: { lang: 'en' }, 'zh-cn': { label: 'x', lang: 'zh-CN' } }")
+    {'': 'en', 'zh-cn': 'zh-CN'}
+    """
+    inner = find_object(text, "locales")
+    languages: dict[str, str] = {}
+    at = 0
+    while found := _LOCALE.search(inner, at):
+        settings = _find_inner(inner, found.end())
+        at = found.end() + len(settings)
+        folder = "" if found[1] == "root" else found[1]
+        if language := find_text(settings, "lang") or folder:
+            languages[folder] = language
+    return languages
+
+
+def _find_inner(text: str, start: int) -> str:
+    """The text up to the brace that closes the one before `start`; what follows in at most MAX_OBJECT characters."""
+    depth = 1
+    for mark in _QUOTED.finditer(text, start, start + MAX_OBJECT):
+        depth += {"{": 1, "}": -1}.get(mark[0], 0)
+        if not depth:
+            return text[start : mark.start()]
+    return text[start : start + MAX_OBJECT]

@@ -1,0 +1,44 @@
+"""Convert the HTML and reStructuredText files that a manifest names."""
+
+import posixpath
+from dataclasses import replace
+from pathlib import Path
+
+from search.sources import ExcludedPage, Page, UnreadablePage
+
+FORMATS = ("html", "rst")  # further values of `format` in a manifest
+ENDINGS = {"html": "html", "htm": "html", "rst": "rst"}  # formats by the endings of files
+
+
+def build_html_page(page: Page, address: str) -> Page | UnreadablePage | ExcludedPage:
+    """The page, whose text is HTML and lies at an absolute address. What the manifest says wins."""
+    from search.sources.html import read_html  # most folders have only Markdown, and these parsers are large
+
+    try:
+        read = read_html(page.markdown, address)
+    except ValueError as wrong:
+        return UnreadablePage(page.origin, str(wrong), page.path)
+    if read.noindex or read.refresh:
+        return ExcludedPage(page.origin, "says noindex" if read.noindex else "redirects to another page")
+    return replace(
+        page,
+        markdown=read.markdown,
+        title=page.title or read.title,
+        description=page.description or read.description,
+        version=page.version or read.version,
+        language=page.language or read.language,
+        keywords=page.keywords or read.keywords,
+    )
+
+
+def build_rst_page(page: Page, root: Path, name: str) -> Page:
+    """The page, whose text is reStructuredText. Its links lead to labels of its own and to files beside it."""
+    from search.sources import rst
+    from search.sources.rst import site
+
+    bare = posixpath.splitext(name)[0]
+    title = site.find_title(page.markdown)
+    project = site.Site(root=root, titles={bare: title}, labels=dict(site.find_labels(page.markdown, bare)))
+    converted = rst.convert(page.markdown, project, bare)
+    description = page.description or converted.meta.get("description", "")
+    return replace(page, markdown=converted.markdown, title=page.title or title, description=description)

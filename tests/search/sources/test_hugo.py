@@ -1,0 +1,100 @@
+"""Hugo's addresses, anchors and shortcodes, as its release 0.168 makes them."""
+
+import pytest
+
+from search.sources import PageRedirect, UnreadablePage
+from search.sources.markdown.folder import read_folder
+from search.sources.markdown.front_matter import split_front_matter
+from search.sources.request import SourceRequest
+from tests.drafts import build_drafts
+from tests.search.sources.test_site_headings import list_anchors, read_pages
+
+CONFIG = "baseURL = 'https://acme.example/'\n"
+
+
+def test_hugo_has_folders_in_lower_case(tmp_path):
+    files = {
+        "_index.md": "/",
+        "about.md": "/about",
+        "Docs/_index.md": "/docs",
+        "Docs/My Page & Co.md": "/docs/my-page--co",
+        "Docs/a_b.C+d~e@f(g).md": "/docs/a_b.c+d~e@fg",
+        "Docs/v1.2.md": "/docs/v1.2",
+        "Docs/Leaf B/index.md": "/docs/leaf-b",
+    }
+    pages = read_pages(
+        tmp_path,
+        {"hugo.toml": CONFIG, "content/Docs/Leaf B/part.md": "No page", **{f"content/{name}": "T" for name in files}},
+    )
+    assert sorted(pages) == sorted(files.values())
+    assert pages["/docs/leaf-b"].address == "docs/leaf-b/"
+
+
+def test_hugos_front_matter_names_addresses_in_three_languages(tmp_path):
+    files = {
+        "a/b.md": "+++\ntitle = 'B'\nslug = 'Other Name'\naliases = ['/old/b/']\ntags = ['x']\n+++\nText",
+        "a/c.md": '{\n"title": "C",\n"url": "/far/c/"\n}\nText',
+        "a/d.md": "---\ntitle: D\ndraft: true\n---\nText",
+        "a/e.md": "---\nexpiryDate: 2020-01-01\n---\nText",
+        "a/f.md": "+++\ntitle = \n+++\n",
+        "posts/g.md": "+++\ndate = 2024-03-05T10:00:00Z\ntitle = 'A g'\n+++\nText",
+        "hidden/_index.md": "---\nbuild:\n  render: always\ncascade:\n  build:\n    render: never\n---\n",
+        "hidden/h.md": "No page",
+    }
+    config = CONFIG + "[permalinks]\nposts = '/:year/:month/:title/'\n"
+    pages = read_pages(tmp_path, {"hugo.toml": config, **{f"content/{name}": text for name, text in files.items()}})
+    assert set(pages) == {"/a/other-name", "/far/c", "/2024/03/a-g", "/hidden"}
+    assert (pages["/a/other-name"].title, pages["/a/other-name"].tags) == ("B", ("x",))
+    items = list(build_drafts(read_folder(tmp_path, SourceRequest(str(tmp_path), ""))))
+    assert PageRedirect("/old/b", "/a/other-name") in items
+    assert [item.reason for item in items if isinstance(item, UnreadablePage)] == ["its front matter is not TOML"]
+
+
+def test_hugo_has_languages_in_folders_and_in_file_names(tmp_path):
+    config = "languages:\n  en: {languageCode: en-GB}\n  FR: {contentDir: content/french}\n  de: {}\n"
+    names = ("content/a.md", "content/a.de.md", "content/french/a.md")
+    pages = read_pages(tmp_path, {"config/_default/hugo.yaml": config, **dict.fromkeys(names, "# T")})
+    assert {path: page.language for path, page in pages.items() if "french" not in path} == {
+        "/a": "en-GB",
+        "/de/a": "de",
+        "/fr/a": "fr",
+    }
+
+
+def test_hugos_mounts_are_read_instead_of_its_content_folder(tmp_path):
+    config = CONFIG + "[[module.mounts]]\nsource = 'text/en'\ntarget = 'content'\n"
+    pages = read_pages(tmp_path, {"site/hugo.toml": config, "site/text/en/a.md": "T", "site/text/x.md": "No page"})
+    assert set(pages) == {"/a"}
+
+
+def test_headings_have_goldmarks_ids(tmp_path):
+    headings = ("`code.x_y()` & more", "नोट: यहाँ", "Über x² ½", "❤", "❤", "A.b -- c", "Same", "Same", "Words {#Own}")
+    text = "# T\n\n" + "\n\n".join(f"## {heading}\n\nText" for heading in (*headings, "New {{< new >}}in{{< /new >}}"))
+    pages = read_pages(tmp_path, {"hugo.toml": CONFIG, "content/a.md": text})
+    expected = ["codex_y--more", "नट-यह", "über-x-", "heading", "heading-1", "ab--c", "same", "same-1", "Own", ""]
+    assert [anchor for _, anchor in list_anchors(pages["/a"])] == expected
+
+
+def test_shortcodes_leave_their_inner_text(tmp_path):
+    text = """See [that]({{< ref "/docs/b.md#part" >}}) and [this]({{% relref `c` %}}).
+
+{{% alert title="Mind > this" %}}
+Inner **text**.
+{{% /alert %}}
+
+{{< highlight go "linenos=table" >}}
+x := 1
+{{< /highlight >}}
+
+`{{</* youtube id */>}}` {{< youtube
+  id >}}end
+"""
+    page = read_pages(tmp_path, {"hugo.toml": CONFIG, "content/a.md": text})["/a"]
+    assert " ".join(page.markdown.split()) == (
+        "See [that](/docs/b.md#part) and [this](c). Inner **text**. ```go x := 1 ``` `{{< youtube id >}}` end"
+    )
+
+
+@pytest.mark.parametrize("text", ["+++\na = 1\n", "{\nno end", "+++ x\n+++\n"])
+def test_what_only_begins_like_front_matter_is_text(text):
+    assert split_front_matter(text) == ({}, text)
