@@ -14,7 +14,8 @@ from django.views.generic import RedirectView
 
 from analytics import agents
 from analytics.counting import pages, sweeper
-from analytics.dashboard import overview, visitors
+from analytics.dashboard import agent_page, overview, visitors
+from analytics.dashboard import agents as agents_report
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
 from docsite.core.http import dates
@@ -181,6 +182,17 @@ navigation.add_page(
     group="Readers",
     position=20,
     url=lambda project: reverse("admin:analytics_visitors", args=[project.domain]),
+)
+navigation.add_page(
+    "agents",
+    "Agents",
+    group="Readers",
+    position=25,
+    views=[
+        ("", agents_report.show_agents, ""),
+        ("agent", agent_page.show_agent, "agent"),
+        ("files/<str:name>", agents_report.download, "file"),
+    ],
 )
 extensions.add_settings("Visitors", AnalyticsSettings, "ai_scope", "secret_rotation", "first_party_ids")
 extensions.add_settings(extensions.PRIVACY, AnalyticsSettings, "feedback_days", "view_days")

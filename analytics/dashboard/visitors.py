@@ -6,24 +6,22 @@ Every report has these parts: `state`, numbers (`analytics.reports`, `counting.a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib.admin import AdminSite
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 
 from analytics.audience import DIMENSIONS
-from analytics.counting import agent_views, sweeper
-from analytics.counting.agent_views import Agent
-from analytics.dashboard import agent_exports, audience, coverage, tables, time_series
+from analytics.counting import agent_views
+from analytics.dashboard import agents, audience, coverage, tables, time_series
 from analytics.dashboard.report_state import METRICS, ReportState
-from analytics.models import EPOCH, AnalyticsSettings, PageView
+from analytics.models import PageView
 from analytics.reports import audience_report, exports, visitor_counts
 from analytics.reports.audience_counts import Metric
 from analytics.reports.audience_report import AudienceReport
@@ -31,10 +29,10 @@ from analytics.reports.filtered_counts import kept_from
 from analytics.reports.visitor_counts import Counts, StepCounts
 from docsite.core.tenants.models import Project
 from docsite.core.tenants.staff import organizations_of, project_of
-from docsite.core.workspace import charts, links
+from docsite.core.workspace import charts, links, navigation
 from docsite.core.workspace.downloads import FORMATS, Format, send_file
 from docsite.core.workspace.links import TABLES, Choice
-from docsite.core.workspace.report_state import DAY, HOUR, previous_period
+from docsite.core.workspace.report_state import DAY, previous_period
 from docsite.core.workspace.tables import FEW, Change
 from docsite.core.workspace.time_steps import LABELS
 
@@ -108,8 +106,12 @@ class ReportCounts:
 
 
 def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
-    """The report: unique visitors of a range (human, AI and both), over time, by page, and the agents."""
+    """The report: unique visitors of a range (human, AI and both), over time, and by page."""
     project = project_of(request, domain)
+    if request.GET.get("tab") == "agents":  # they were a table of this report
+        query = request.GET.copy()
+        del query["tab"]
+        return HttpResponseRedirect(f"{navigation.page_url('agents', project)}?{query.urlencode()}")
     now = timezone.now()
     state, errors = ReportState.parse(request.GET)
     context: dict[str, Any] = {
@@ -138,6 +140,8 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
     """A report as a file: `visitors.csv`, `agents.jsonl` and so on, of the range in the address."""
     project = project_of(request, domain)
     what, _, form = name.partition(".")
+    if what == "agents":
+        return agents.download(request, project, name)
     if what not in (*FILES, *DIMENSIONS) or form not in FORMATS:
         raise Http404
     state, errors = ReportState.parse(request.GET)
@@ -149,10 +153,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
         return HttpResponseBadRequest("\n".join([*errors, ""]), content_type="text/plain; charset=utf-8")
     kind: Format = "csv" if form == "csv" else "jsonl"
     visitor_counts.refresh(project)
-    if what == "agents":
-        found = agent_views.list_agents(project, start, end)
-        lines = agent_exports.format_agents(tables.build_agent_rows(project, found), kind)
-    elif what in DIMENSIONS:
+    if what in DIMENSIONS:
         metric: Metric = "visitors" if state.metric == "visitors" else "views"
         report = AudienceReport.load(project, start, end, metric, state.filters, fresh=False)
         lines = audience_report.format_rows(report.rows(what), kind)
@@ -173,10 +174,8 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         state.metric,
         now,
     )
-    agents = agent_views.list_agents(project, start, end) if state.tab == "agents" or not total else []
-    if state.tab == "agents":
-        shown = _agents(project, state, agents, numbers)
-    elif state.tab == "sources":
+    uncounted = [] if total else agent_views.list_agents(project, start, end)
+    if state.tab == "sources":
         shown = audience.build_panels(project, state, start, end, numbers.filtered)
     else:
         shown = _pages(project, state, numbers)
@@ -192,11 +191,10 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         "chips": audience.build_chips(state),
         "cut_at": kept if state.filters and start < kept else None,
         "rounded": start < kept and (start.minute, start.second, end.minute, end.second) != (0, 0, 0, 0),
-        "samples": _samples(project) if total or agents else "",
+        "samples": coverage.find_samples(project) if total or uncounted else "",
         **shown,
         "pager": links.page_choices(state, shown["table"]) if "table" in shown else [],
-        "agents_found": len(agents),
-        "agents_views": sum(agent.views for agent in agents),
+        "agents_views": sum(agent.views for agent in uncounted),
         **({} if total else _empty(project, state, start, now)),
     }
 
@@ -246,47 +244,10 @@ def _pages(project: Project, state: ReportState, numbers: ReportCounts) -> dict[
     return {"table": table, "filtered": filtered, "headings": links.table_headings(state, **labels)}
 
 
-def _agents(project: Project, state: ReportState, found: list[Agent], numbers: ReportCounts) -> dict[str, Any]:
-    table = tables.build_agent_table(state, project, found)
-    checked = any(agent.verified[mark] for agent in found for mark in (PageView.Verified.YES, PageView.Verified.NO))
-    kinds = {kind: sum(agent.client_class == kind for agent in found) for kind in PageView.Class.values}
-    kinds = {kind: count for kind, count in kinds.items() if count or kind == state.kind}
-    return {
-        "table": table,
-        "linked_rows": [(row, _single_views(project, row.agent, numbers)) for row in table.rows],
-        "checked": checked,
-        "headings": links.table_headings(state, **({} if checked else {"address": ""})),
-        "kinds": [
-            Choice(f"All {len(found):,}", state.link(kind="") + TABLES, not state.kind),
-            *(
-                Choice(f"{tables.CLASSES[kind]} {count:,}", state.link(kind=kind) + TABLES, kind == state.kind)
-                for kind, count in kinds.items()
-            ),
-        ],
-        "kept_days": sweeper.kept_days(project),
-        "narrowed": AnalyticsSettings.for_project(project).ai_scope == AnalyticsSettings.AiScope.READERS,
-    }
-
-
-def _single_views(project: Project, agent: Agent, numbers: ReportCounts) -> str:
-    """The address of the list of an agent's single views in a range, widened to whole hours."""
-    start = numbers.start.replace(minute=0, second=0, microsecond=0)
-    end = numbers.end + min(-(numbers.end - EPOCH) % HOUR, datetime.max.replace(tzinfo=UTC) - numbers.end)
-    facts: dict[str, Any] = {
-        **{"project": project.domain, "client_class__exact": agent.client_class},
-        **{"from": links.api_time(start), "to": links.api_time(end)},
-    }
-    if agent.name != agent_views.OTHER:  # its clients have names of their own
-        facts["agent"] = agent.name
-    if agent.client_class == PageView.Class.HUMAN:  # only their Markdown views are in this table
-        facts["surface__exact"] = sorted(agent.surfaces)
-    return f"{reverse('admin:analytics_pageview_changelist')}?{urlencode(facts, doseq=True)}"
-
-
 def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict[str, Any]:
     """The context of the switches and downloads."""
     others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
-    other_site = state.link(q="", kind="")
+    other_site = state.link(q="")
     exported = {
         what.capitalize(): [
             Choice(label, reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link)
@@ -301,9 +262,10 @@ def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict
             Choice(key.capitalize(), f"{state.link(metric=key)}#over-time", key == state.metric) for key in METRICS
         ],
         "tabs": [
-            Choice(label, state.link(tab=key, sort="", q="", kind="", all="") + TABLES, key == state.tab)
-            for key, label in (("pages", "Pages"), ("sources", "Sources"), ("agents", "Agents"))
+            Choice(label, state.link(tab=key, sort="", q="", all="") + TABLES, key == state.tab)
+            for key, label in (("pages", "Pages"), ("sources", "Sources"))
         ],
+        "agents_link": navigation.page_url("agents", project) + state.dates_link,
         "projects": [
             Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)
             for other in others[:MAX_PROJECTS]
@@ -324,13 +286,3 @@ def _empty(project: Project, state: ReportState, start: datetime, now: datetime)
         "in_future": start > now,
         "latest": day and Choice(f"{day:%Y-%m-%d}", state.link(start=f"{day:%Y-%m-%d}", end=f"{day + DAY:%Y-%m-%d}")),
     }
-
-
-def _samples(project: Project) -> str:
-    """Whether a project has sample views of the demo: `only` those, `some`, or empty. Samples are the oldest."""
-    views = project.views.values_list("sample", flat=True)
-    if not views.order_by("at").first():
-        return ""
-    if not views.order_by("-at").first():  # the usual case, and the search below would take long
-        return "some"
-    return "some" if project.views.filter(sample=False).exists() else "only"
