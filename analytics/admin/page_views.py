@@ -14,7 +14,7 @@ from django.views.generic import RedirectView
 
 from analytics import agents
 from analytics.counting import pages, sweeper
-from analytics.dashboard import agent_page, overview, visitors
+from analytics.dashboard import agent_page, annotation_form, overview, visitors
 from analytics.dashboard import agents as agents_report
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
@@ -145,12 +145,14 @@ class PageViewAdmin(ScopedAdmin):
         """The report of each project, and its files."""
         page = self.admin_site.admin_view(self.visitors_report)
         rows = self.admin_site.admin_view(visitors.download)
+        annotate = self.admin_site.admin_view(annotation_form.change_annotations)
         return [
             path("visitors/<slug:domain>", page, name="analytics_visitors"),
             path(
                 "visitors/<slug:domain>/",
                 RedirectView.as_view(pattern_name="admin:analytics_visitors", query_string=True),
             ),
+            path("visitors/<slug:domain>/annotations", annotate, name="analytics_annotations"),
             path("visitors/<slug:domain>/<str:name>", rows, name="analytics_export"),
             *super().get_urls(),
         ]

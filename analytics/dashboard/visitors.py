@@ -22,7 +22,7 @@ from analytics.counting import agent_views
 from analytics.dashboard import agents, audience, coverage, tables, time_series
 from analytics.dashboard.report_state import METRICS, ReportState
 from analytics.models import PageView
-from analytics.reports import audience_report, exports, visitor_counts
+from analytics.reports import annotations, audience_report, exports, visitor_counts
 from analytics.reports.audience_counts import Metric
 from analytics.reports.audience_report import AudienceReport
 from analytics.reports.filtered_counts import kept_from
@@ -166,6 +166,7 @@ def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
 def _report(project: Project, state: ReportState, numbers: ReportCounts, now: datetime) -> dict[str, Any]:
     """The context of the template for a range."""
     start, end, total = numbers.start, numbers.end, numbers.visitors.totals["total"]
+    marks = annotations.list_marks(project, start, end)
     points, step = time_series.build_points(
         partial(_count_steps, project, state, numbers),
         start,
@@ -173,6 +174,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         numbers.earlier[0] if numbers.earlier else None,
         state.metric,
         now,
+        marks,
     )
     uncounted = [] if total else agent_views.list_agents(project, start, end)
     if state.tab == "sources":
@@ -185,6 +187,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         "tiles": _tiles(numbers),
         "chart": charts.build_chart(points) if total else None,
         "step": LABELS[step],
+        "marks": marks,
         "now": now,
         "is_open": end > now,
         "few": 0 < total < FEW,
@@ -265,6 +268,8 @@ def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict
             Choice(label, state.link(tab=key, sort="", q="", all="") + TABLES, key == state.tab)
             for key, label in (("pages", "Pages"), ("sources", "Sources"))
         ],
+        "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),
+        "back": state.link(),
         "agents_link": navigation.page_url("agents", project) + state.dates_link,
         "projects": [
             Choice(other.name, reverse("admin:analytics_visitors", args=[other.domain]) + other_site)
