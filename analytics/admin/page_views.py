@@ -14,7 +14,7 @@ from django.views.generic import RedirectView
 
 from analytics import agents
 from analytics.counting import pages, sweeper
-from analytics.dashboard import agent_page, annotation_form, overview, visitors
+from analytics.dashboard import agent_page, annotation_form, live, overview, visitors
 from analytics.dashboard import agents as agents_report
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
@@ -177,7 +177,13 @@ def _report(request: HttpRequest, project: Project | None) -> dict[str, str]:
     return {"name": project.name, "link": f"{link}?{urlencode(range_)}" if range_ else link}
 
 
-navigation.add_page(navigation.HOME, "Overview", group="", position=10, views=[("", overview.show_overview, "")])
+navigation.add_page(
+    navigation.HOME,
+    "Overview",
+    group="",
+    position=10,
+    views=[("", overview.show_overview, ""), ("live", live.show_live, "live")],
+)
 navigation.add_page(
     "visitors",
     "Visitors",

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from analytics.audience import DIMENSIONS
 from analytics.counting import agent_views
-from analytics.dashboard import agents, audience, coverage, tables, time_series
+from analytics.dashboard import agents, audience, coverage, live, tables, time_series
 from analytics.dashboard.report_state import METRICS, ReportState
 from analytics.models import PageView
 from analytics.reports import annotations, audience_report, exports, visitor_counts
@@ -183,6 +183,7 @@ def _report(project: Project, state: ReportState, numbers: ReportCounts, now: da
         shown = _pages(project, state, numbers)
     kept = kept_from(project)
     return {
+        **live.describe_live(project),
         "numbers": numbers,
         "tiles": _tiles(numbers),
         "chart": charts.build_chart(points) if total else None,

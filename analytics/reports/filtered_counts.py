@@ -127,7 +127,7 @@ def _merge_visitors(group: Ints, who: Ints, flag: Ints) -> tuple[Ints, Ints]:
 def _load_views(project: Project, filters: Mapping[str, str], start: datetime, end: datetime) -> _Views:
     """The views from the database, or from the last minute's memory while no other views are sealed."""
     first, last = ((instant - EPOCH) // _MICROSECOND for instant in (start, end))
-    flags = _flags(project)
+    flags = kinds_of_views(project)
     sealed = Seal.objects.aggregate(sum=Sum("sealed_to"))["sum"]
     key = (project.pk, first, last, sealed, tuple(sorted(filters.items())), tuple(flags.items()))
     return _recent_views.load(key, lambda: _select_views(project, filters, first, last, flags))
@@ -205,7 +205,7 @@ def _conditions(project: Project, filters: Mapping[str, str]) -> tuple[str, list
     return condition, values
 
 
-def _flags(project: Project) -> dict[tuple[str, str], int]:
+def kinds_of_views(project: Project) -> dict[tuple[str, str], int]:
     """Whether views count as human or as AI, by class and format; 0 if they do not count."""
     crawlers = visitor_counts.counts_crawlers(project)
     flags = {}
