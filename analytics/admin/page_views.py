@@ -14,7 +14,7 @@ from django.views.generic import RedirectView
 
 from analytics import agents
 from analytics.counting import pages, sweeper
-from analytics.dashboard import agent_page, annotation_form, live, overview, visitors
+from analytics.dashboard import agent_page, annotation_form, live, overview, share_links, visitors
 from analytics.dashboard import agents as agents_report
 from analytics.models import EPOCH, AnalyticsSettings, PageView
 from analytics.reports import visitor_counts
@@ -145,6 +145,7 @@ class PageViewAdmin(ScopedAdmin):
         """The report of each project, and its files."""
         page = self.admin_site.admin_view(self.visitors_report)
         rows = self.admin_site.admin_view(visitors.download)
+        share = self.admin_site.admin_view(share_links.show_links)
         annotate = self.admin_site.admin_view(annotation_form.change_annotations)
         return [
             path("visitors/<slug:domain>", page, name="analytics_visitors"),
@@ -153,6 +154,7 @@ class PageViewAdmin(ScopedAdmin):
                 RedirectView.as_view(pattern_name="admin:analytics_visitors", query_string=True),
             ),
             path("visitors/<slug:domain>/annotations", annotate, name="analytics_annotations"),
+            path("visitors/<slug:domain>/share", share, name="analytics_share"),
             path("visitors/<slug:domain>/<str:name>", rows, name="analytics_export"),
             *super().get_urls(),
         ]

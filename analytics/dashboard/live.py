@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from analytics.reports.live_counts import LiveCounts, count_live
 from docsite.core.tenants.models import Project
-from docsite.core.workspace import navigation
 from docsite.core.workspace.formatting import visible
 
 
@@ -19,13 +18,9 @@ def show_live(request: HttpRequest, project: Project) -> JsonResponse:
 
 
 def describe_live(project: Project) -> dict[str, Any]:
-    """The context of the part of a page."""
+    """The context of the part of a page. A page whose readers may ask for the JSON adds `live_link`."""
     counts = count_live(project, timezone.now())
-    return {
-        "live_visitors": counts.visitors,
-        "live_pages": _visible_pages(counts),
-        "live_link": navigation.page_url(navigation.HOME, project, name="live"),
-    }
+    return {"live_visitors": counts.visitors, "live_pages": _visible_pages(counts)}
 
 
 def _visible_pages(counts: LiveCounts) -> list[tuple[str, int]]:

@@ -93,6 +93,7 @@ def show_overview(request: HttpRequest, project: Project) -> HttpResponse:
         before = Numbers.load(project, *earlier) if earlier else None
         context |= {
             **live.describe_live(project),
+            "live_link": navigation.page_url(navigation.HOME, project, name="live"),
             "start": start,
             "end": end,
             "earlier": earlier,

@@ -112,18 +112,23 @@ def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
         query = request.GET.copy()
         del query["tab"]
         return HttpResponseRedirect(f"{navigation.page_url('agents', project)}?{query.urlencode()}")
-    now = timezone.now()
-    state, errors = ReportState.parse(request.GET)
-    context: dict[str, Any] = {
+    context = describe_report(request, project)
+    context |= {
         **site.each_context(request),
         "title": f"Visitors: {project.name}",
         "opts": PageView._meta,
-        "project": project,
-        "state": state,
-        "wrong": errors,
         "base_url": f"{request.scheme}://{request.get_host()}",
-        **_choices(request, project, state),
+        "live_link": navigation.page_url(navigation.HOME, project, name="live"),
+        **_own_links(request, project, context["state"]),
     }
+    return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if context["wrong"] else 200)
+
+
+def describe_report(request: HttpRequest, project: Project) -> dict[str, Any]:
+    """The context of the report, without what only members of the organization may see or do."""
+    now = timezone.now()
+    state, errors = ReportState.parse(request.GET)
+    context: dict[str, Any] = {"project": project, "state": state, "wrong": errors, **_choices(state)}
     try:
         start, end = state.window(now)
     except ValueError as problem:
@@ -133,7 +138,7 @@ def render(request: HttpRequest, site: AdminSite, domain: str) -> HttpResponse:
         context["fields"] = links.range_fields(state, start, end, errors)
         context["complete"] = visitor_counts.refresh(project, REFRESH_SECONDS)
         context |= _report(project, state, ReportCounts.load(project, state, start, end), now)
-    return TemplateResponse(request, "admin/reports/visitors.html", context, status=400 if errors else 200)
+    return context
 
 
 def download(request: HttpRequest, domain: str, name: str) -> HttpResponseBase:
@@ -248,17 +253,8 @@ def _pages(project: Project, state: ReportState, numbers: ReportCounts) -> dict[
     return {"table": table, "filtered": filtered, "headings": links.table_headings(state, **labels)}
 
 
-def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict[str, Any]:
-    """The context of the switches and downloads."""
-    others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
-    other_site = state.link(q="")
-    exported = {
-        what.capitalize(): [
-            Choice(label, reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link)
-            for form, (label, _) in FORMATS.items()
-        ]
-        for what in FILES
-    }
+def _choices(state: ReportState) -> dict[str, Any]:
+    """The context of the switches."""
     return {
         "ranges": links.range_choices(state),
         "compare": links.compare_choice(state),
@@ -269,7 +265,26 @@ def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict
             Choice(label, state.link(tab=key, sort="", q="", all="") + TABLES, key == state.tab)
             for key, label in (("pages", "Pages"), ("sources", "Sources"))
         ],
+        "range_fields": state.hidden("range", "from", "to"),
+        "filter_fields": state.hidden("q"),
+        "unfiltered": state.link(q="") + TABLES,
+    }
+
+
+def _own_links(request: HttpRequest, project: Project, state: ReportState) -> dict[str, Any]:
+    """The context of the links for members: other projects and pages, downloads, and the forms."""
+    others = Project.objects.filter(organization__in=organizations_of(request)).exclude(pk=project.pk)
+    other_site = state.link(q="")
+    exported = {
+        what.capitalize(): [
+            Choice(label, reverse("admin:analytics_export", args=[project.domain, f"{what}.{form}"]) + state.dates_link)
+            for form, (label, _) in FORMATS.items()
+        ]
+        for what in FILES
+    }
+    return {
         "annotations_link": reverse("admin:analytics_annotations", args=[project.domain]),
+        "share_link": reverse("admin:analytics_share", args=[project.domain]),
         "back": state.link(),
         "agents_link": navigation.page_url("agents", project) + state.dates_link,
         "projects": [
@@ -277,9 +292,6 @@ def _choices(request: HttpRequest, project: Project, state: ReportState) -> dict
             for other in others[:MAX_PROJECTS]
         ],
         "exports": exported,
-        "range_fields": state.hidden("range", "from", "to"),
-        "filter_fields": state.hidden("q"),
-        "unfiltered": state.link(q="") + TABLES,
     }
 
 
