@@ -2,6 +2,6 @@
 
 from django.urls import path
 
-from analytics.dashboard import shared
+from analytics.dashboard import share_links
 
-urlpatterns = [path("<str:token>", shared.show_report, name="shared_report")]
+urlpatterns = [path("<str:token>", share_links.show_report, name="shared_report")]

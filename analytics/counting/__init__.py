@@ -2,5 +2,6 @@
 
 Others import `cells` (the sums), `pages` (numbers of paths), `agent_views` (sums of clients that
 are not people), `sealer` (views into cells), `background` (its thread), `sweeper` (removes what is
-too old), `erasure` (removes visitors), `recount`, `shards` and `visit_history`.
+too old), `erasure` (removes visitors), `recount`, `shards`, `visit_history`,
+`audiences` (numbers of where readers come from) and `stored_cells`.
 """

@@ -108,13 +108,17 @@ def _build_agent(project: Project, state: AgentPagesState, numbers: AgentRange) 
     views = sum(agent.views for agent in found)
     before = None if earlier is None else sum(views for key, views in earlier.items() if key[:2] == state.key)
     kept = kept_from(project)
-    counted = agent_report.count_assistants(project, found, start, end, kept)
+    people = agent_report.count_people(project, start, end)
     return {
         "rows": rows,
         "views": views,
         "change": None if before is None else Change(views, before),
         "pages_read": len(read),
-        "assistants": [row for row in counted if any(row.assistant.operator == agent.operator for agent in found)],
+        "people": [
+            (assistant.name, sum(number for _, number in hosts), hosts)
+            for assistant, hosts in people.items()
+            if assistant.operator in {agent.operator for agent in found}
+        ],
         "chart": charts.build_chart(points) if views else None,
         "step": LABELS[step],
         "table": table,

@@ -53,6 +53,13 @@ class AssistantCount:
         return sum(people for _, people in self.hosts)
 
 
+def count_people(project: Project, start: datetime, end: datetime) -> dict[Assistant, list[tuple[str, int]]]:
+    """The people who came from each host of each assistant."""
+    people = audience_counts.count(project, start, end, "visitors", fresh=False)
+    came = {row.value: row.human for row in people.rows("source") if row.human}
+    return {assistant: [(host, came[host]) for host in assistant.hosts if host in came] for assistant in ASSISTANTS}
+
+
 def find_agents(project: Project, start: datetime, end: datetime, key: AgentKey) -> list[Agent]:
     """An agent in a range: one row for each operator that it was counted under, mostly one."""
     found = agent_views.list_agents(project, start, end)
@@ -103,16 +110,9 @@ def count_assistants(
             views[agent.operator] += agent.views
             operators[agent.name] = agent.operator
     read = _find_pages(project, operators, max(start, kept), end)
-    people = audience_counts.count(project, start, end, "visitors", fresh=False)
-    came = {row.value: row.human for row in people.rows("source") if row.human}
     counted = [
-        AssistantCount(
-            assistant,
-            views[assistant.operator],
-            len(read[assistant.operator]),
-            [(host, came[host]) for host in assistant.hosts if host in came],
-        )
-        for assistant in ASSISTANTS
+        AssistantCount(assistant, views[assistant.operator], len(read[assistant.operator]), hosts)
+        for assistant, hosts in count_people(project, start, end).items()
     ]
     return sorted((row for row in counted if row.views or row.people), key=lambda row: (-row.views, -row.people))
 

@@ -71,8 +71,8 @@ def test_agents_are_compared_with_the_period_before(site):
 def test_people_stand_beside_what_their_assistant_read(site):
     page = read(site.owner, f"{site.page}?range=7d")
     assert assistants_of(page) == [
-        ["ChatGPT OpenAI", "5", "2", "3", "chatgpt.com 3"],
-        ["Perplexity Perplexity", "0", "0", "1", "perplexity.ai 1"],
+        ["ChatGPT OpenAI", "2", "3", "chatgpt.com 3", "5"],
+        ["Perplexity Perplexity", "0", "1", "perplexity.ai 1", "0"],
     ]
     (link,) = re.findall(r'href="([^"]*source=chatgpt.com)"', page)
     assert "<dt>Human visitors</dt><dd>3</dd>" in read(site.owner, html.unescape(link))
